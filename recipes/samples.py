@@ -1,0 +1,55 @@
+"""Cut the samples in the box from rating sets whose licence allows it (see `src/rejoinder/data/ATTRIBUTION.md`).
+
+    python recipes/samples.py DSTC7.jsonl.gz CONTURE.jsonl.gz [--seed 0]
+
+Whole groups are drawn: every system's response to a context of DSTC7, every rated turn of a ConTurE dialogue.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import rejoinder
+from rejoinder.records import Example
+
+DATA = Path(__file__).resolve().parent.parent / "src" / "rejoinder" / "data"
+LINES = 400
+
+
+def cut(source: str, group: Callable[[Example], object], usable: Callable[[Example], bool], seed: int) -> list[Example]:
+    """Whole random groups of usable examples, about `LINES` lines, in the order of the source."""
+    groups: dict[object, list[Example]] = defaultdict(list)
+    for example in rejoinder.read(source):
+        groups[group(example)].append(example)
+    whole = [members for members in groups.values() if all(map(usable, members))]
+    random.Random(seed).shuffle(whole)  # noqa: S311
+    kept: list[Example] = []
+    while whole and len(kept) < LINES:
+        kept += whole.pop()
+    return sorted(kept, key=lambda example: example.id)
+
+
+def main() -> None:
+    """Write both samples."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dstc7")
+    parser.add_argument("conture")
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    dstc7 = cut(asked.dstc7, lambda example: example.context_id, lambda example: bool(example.references), asked.seed)
+    conture = cut(asked.conture, lambda example: example.extra["dialogue_id"], lambda _: True, asked.seed)
+    for name, examples in (("dstc7", dstc7), ("conture", conture)):
+        # The passage the conversation was grounded in is long, and no scorer here reads it.
+        lean = [
+            replace(e, extra={key: value for key, value in e.extra.items() if key != "knowledge"}) for e in examples
+        ]
+        print(f"{name}: {rejoinder.write(lean, DATA / f'{name}.jsonl.gz')} lines")
+
+
+if __name__ == "__main__":
+    main()

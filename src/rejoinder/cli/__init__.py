@@ -1,0 +1,91 @@
+"""The command `rejoinder`: one file a subcommand, imported only when it is called.
+
+Exit codes: 0 ok, 2 usage, 3 data, 4 missing asset or extra, 5 too many unscored, 130 interrupted, 1 anything else.
+Results go to standard output, progress and messages to standard error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import typer
+
+from rejoinder.errors import RejoinderError
+from rejoinder.version import __version__
+
+COMMANDS = {
+    "score": "rejoinder.cli.score",
+    "study": "rejoinder.cli.study",
+    "train": "rejoinder.cli.train",
+    "list": "rejoinder.cli.list",
+    "show": "rejoinder.cli.show",
+    "doctor": "rejoinder.cli.doctor",
+}
+_INTERRUPTED = 130
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; never returns.
+
+    Args:
+        arguments: what follows the program's name; None takes the process's own.
+    """
+    given = sys.argv[1:] if arguments is None else arguments
+    debug = "--debug" in given
+    given = [argument for argument in given if argument != "--debug"]
+    try:
+        _app(given)(args=given, prog_name="rejoinder")
+    except RejoinderError as error:
+        if debug:
+            raise
+        _say(str(error))
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        _say("interrupted; no output file was touched")
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output is gone (`| head`); leaving stdout open would complain once more at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:
+        if debug:
+            raise
+        _say(f"{type(error).__name__}: {error}. This is a fault of rejoinder; --debug shows where")
+        sys.exit(1)
+
+
+def _app(given: list[str]) -> typer.Typer:
+    """The application with the subcommand that is called, or with all of them where help is wanted."""
+    app = typer.Typer(
+        add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True, help=_HELP
+    )
+    app.callback()(_options)
+    called = next((argument for argument in given if not argument.startswith("-")), None)
+    for name in [called] if called in COMMANDS else COMMANDS:
+        app.command(name)(getattr(import_module(COMMANDS[name]), "command"))  # noqa: B009
+    return app
+
+
+_HELP = "Judge the replies of chatbots. `rejoinder COMMAND --help` tells more; --debug shows a traceback on errors."
+
+
+def _version(wanted: bool) -> None:
+    """Print the version and stop, where `--version` was given."""
+    if wanted:
+        typer.echo(f"rejoinder {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: bool = typer.Option(
+        False, "--version", callback=_version, is_eager=True, help="Show the version and stop."
+    ),
+) -> None:
+    """Options that stand before the subcommand."""
+
+
+def _say(message: str) -> None:
+    """One line on standard error."""
+    print(f"rejoinder: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201

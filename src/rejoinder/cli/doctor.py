@@ -1,0 +1,21 @@
+"""`rejoinder doctor`: what is installed, what is missing, how to get it."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from rejoinder.cli.common import width
+
+
+def command(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
+    """Check the installation: libraries, extras, data. Missing extras are no fault; each line says how to get it."""
+    from rejoinder.report.doctor import doctor_table, findings
+
+    found = findings()
+    if as_json:
+        typer.echo(json.dumps({"version": 1, "results": [finding._asdict() for finding in found]}, indent=2))
+    else:
+        typer.echo(doctor_table(found, width()), nl=False)

@@ -1,0 +1,74 @@
+"""`rejoinder score`: files to scores."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rejoinder.cli.common import (
+    Files,
+    OnError,
+    OnErrorFlag,
+    ScorerNames,
+    Vectors,
+    plain_names,
+    progress,
+    reporting,
+    width,
+)
+
+
+class Format(StrEnum):
+    """How scores are written."""
+
+    TABLE = "table"
+    JSONL = "jsonl"
+    CSV = "csv"
+
+
+def command(
+    files: Files,
+    scorers: ScorerNames = None,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", help="Where to. Default: standard output.", metavar="FILE")
+    ] = None,
+    as_format: Annotated[
+        Format | None, typer.Option("--format", help="Default: table on a terminal, else jsonl or what -o ends in.")
+    ] = None,
+    vectors: Vectors = None,
+    on_error: OnErrorFlag = OnError.STOP,
+) -> None:
+    """Score every response in the files.
+
+    One line out for each line in, in the same order, with the input's own keys kept. What cannot be scored has no score
+    and a reason. A summary of each scorer follows (with -o: on standard output).
+    """
+    from rejoinder.catalogue import load_scorer
+    from rejoinder.io import read
+    from rejoinder.io.write import format_of, open_writer
+    from rejoinder.meta.scoring import Tally, require_some, score_stream
+    from rejoinder.report.scores import lines_table, summary_table
+
+    tallies = {name: Tally(load_scorer(name, vectors=vectors)) for name in scorers or plain_names()}
+    to_file = out is not None and str(out) != "-"
+    chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
+    if chosen is Format.TABLE:
+        chosen = None if to_file else chosen
+    with reporting(on_error) as on_bad, progress("scoring") as advance:
+        records = score_stream(read(*files, on_bad=on_bad), tallies, advance=advance)
+        if chosen is Format.TABLE:
+            typer.echo(lines_table(records, list(tallies), width()), nl=False)
+        else:
+            target = out or Path("-")
+            with open_writer(
+                target, "csv" if chosen is Format.CSV else "jsonl" if chosen else format_of(target)
+            ) as put:
+                for record in records:
+                    put(record)
+    if chosen is Format.TABLE or to_file:
+        typer.echo(summary_table(tallies, width()), nl=False)
+    require_some(list(tallies.values()))

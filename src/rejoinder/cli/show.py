@@ -1,0 +1,25 @@
+"""`rejoinder show`: the card of one scorer."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def command(
+    name: Annotated[str, typer.Argument(help="A scorer's name, or the folder of a judge.", metavar="NAME")],
+    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+) -> None:
+    """Show what a scorer needs, its range, direction, source, signature, and what it gives for an example."""
+    from rejoinder.catalogue import load_scorer
+    from rejoinder.report.cards import card_record, card_text
+    from rejoinder.scorer import run, signature_of
+
+    scorer = load_scorer(name)
+    if as_json:
+        record = {**card_record(scorer.card), "signature": dict(signature_of(scorer).fields)}
+        typer.echo(json.dumps({"version": 1, "results": [record]}, indent=2))
+    else:
+        typer.echo(card_text(scorer, lambda example: run(scorer, [example])), nl=False)

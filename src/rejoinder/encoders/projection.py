@@ -1,0 +1,47 @@
+"""Principal components: the projection that ADEM puts between encoder and head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rejoinder.scorer import FloatArray
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Centre, then rotate onto the first K principal components; no whitening, as in the released ADEM.
+
+    Attributes:
+        mean: [D] the mean of the vectors it was fitted on.
+        components: [K, D] orthonormal rows, most variance first.
+        explained: share of the variance that the K components keep, 0 to 1.
+    """
+
+    mean: FloatArray
+    components: FloatArray
+    explained: float
+
+    def __call__(self, vectors: FloatArray) -> FloatArray:
+        """[N, K] from [N, D]; a row of NaN stays one."""
+        projected: FloatArray = (vectors - self.mean) @ self.components.T
+        return projected
+
+
+def fit_projection(groups: Sequence[FloatArray], components: int) -> Projection:
+    """The projection fitted on all rows of `groups` (contexts, references, responses), each distinct row once.
+
+    The released ADEM fits on rows repeated by over-sampling; the paper does not ask for that, and it only weights them.
+
+    Args:
+        groups: arrays [N_i, D]; rows with NaN are left out.
+        components: K; at most D and the number of rows.
+    """
+    from sklearn.decomposition import PCA
+
+    rows = np.concatenate(groups)
+    rows = np.unique(rows[~np.isnan(rows).any(axis=1)], axis=0)
+    fitted = PCA(min(components, *rows.shape), svd_solver="full").fit(rows)
+    return Projection(fitted.mean_, fitted.components_, float(fitted.explained_variance_ratio_.sum()))

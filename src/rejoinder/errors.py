@@ -1,0 +1,68 @@
+"""Everything rejoinder raises on purpose.
+
+    RejoinderError
+      UsageError        the call itself is wrong: unknown scorer, bad option   (exit code 2)
+      DataError         a line, file or set of examples cannot be used         (exit code 3)
+      MissingAsset      a file that scoring needs is not there                 (exit code 4)
+      MissingExtra      an optional library is not installed                   (exit code 4)
+      TooManyUnscored   a scorer could not score a single line                 (exit code 5)
+
+Every message says where, what was found, what was expected and what to do, in one line. The command line prints that
+line on stderr and exits with the class's `exit_code`; `--debug` shows the traceback.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class RejoinderError(Exception):
+    """Root of all errors that rejoinder raises on purpose."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class UsageError(RejoinderError, ValueError):
+    """The call is wrong: an unknown scorer, an option outside its range."""
+
+    exit_code = 2
+
+
+class DataError(RejoinderError, ValueError):
+    """Input that cannot be used, with the place it stands at.
+
+    Args:
+        problem: what was found and what was expected.
+        remedy: what the user can do about it.
+        where: `file:line`, or the file alone, or "" where neither is known.
+        field: the key at fault, or "".
+    """
+
+    exit_code = 3
+
+    def __init__(self, problem: str, remedy: str, *, where: str = "", field: str = "") -> None:
+        self.problem, self.remedy, self.where, self.field = problem, remedy, where, field
+        place = ": ".join(part for part in (where, f'field "{field}"' if field else "") if part)
+        super().__init__(f"{place}: {problem}. {remedy}" if place else f"{problem}. {remedy}")
+
+
+class MissingAsset(RejoinderError, FileNotFoundError):
+    """A file that scoring needs is not there; the message says where it was looked for and how to get it."""
+
+    exit_code = 4
+
+
+class MissingExtra(RejoinderError, ImportError):
+    """An optional library is not installed; the message holds the exact install command."""
+
+    exit_code = 4
+
+    def __init__(self, library: str, extra: str, purpose: str) -> None:
+        self.library, self.extra = library, extra
+        super().__init__(f"{purpose} needs {library}. Install it: pip install 'rejoinder[{extra}]'")
+
+
+class TooManyUnscored(RejoinderError, RuntimeError):
+    """A scorer could not score a single line; the message carries its most frequent reason."""
+
+    exit_code = 5

@@ -1,0 +1,6 @@
+"""Files in, files out: readers, writers, word vectors, judge folders. Nothing here reaches the network."""
+
+from rejoinder.io.read import read
+from rejoinder.io.write import write
+
+__all__ = ["read", "write"]

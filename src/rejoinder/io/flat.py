@@ -1,0 +1,73 @@
+"""Records in tables: how a field of a JSON object becomes one cell of a CSV or Parquet file, and back.
+
+Lists of texts and nested objects are JSON inside the cell. A `context` or `references` cell that does not begin with
+`[` is one text; a `quality` or `ratings` cell that is a bare number is the overall one. An empty cell is an absent
+field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from rejoinder.errors import DataError
+from rejoinder.records import OVERALL
+
+LISTS = ("context", "references", "messages")
+OBJECTS = ("quality", "ratings", "raters", "scale", "scales")
+
+
+def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The JSON object of a row: cell texts decoded, empty cells dropped (an empty `response` stays).
+
+    Raises:
+        DataError: a cell that must hold JSON does not.
+    """
+    record: dict[str, Any] = {}
+    for field, cell in cells.items():
+        if field == "response":
+            record[field] = "" if cell is None else cell
+        elif cell is not None and cell != "":
+            record[field] = _decoded(field, cell, where) if isinstance(cell, str) else _without_nulls(cell)
+    return record
+
+
+def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a JSON object: texts and numbers as they are, `scores` one column a scorer, all else as JSON."""
+    cells: dict[str, Any] = {}
+    for field, value in record.items():
+        if field == "scores":
+            cells.update({f"scores.{scorer}": score for scorer, score in value.items()})
+        elif isinstance(value, (list, dict, bool)):
+            cells[field] = json.dumps(value, ensure_ascii=False)
+        else:
+            cells[field] = value
+    return cells
+
+
+def _decoded(field: str, cell: str, where: str) -> Any:
+    """The value that the text of a cell stands for."""
+    if field in LISTS and not cell.lstrip().startswith("["):
+        return [cell]
+    if field not in LISTS and field not in OBJECTS:
+        return cell
+    try:
+        value = json.loads(cell)
+    except json.JSONDecodeError as error:
+        raise DataError(
+            f"not JSON ({error.msg} at column {error.colno})",
+            'Write JSON in this cell, such as ["..."]',
+            where=where,
+            field=field,
+        ) from error
+    if field in ("quality", "ratings") and not isinstance(value, dict):
+        return {OVERALL: value if field == "quality" else [value]}
+    return value
+
+
+def _without_nulls(value: Any) -> Any:
+    """Nested values of a Parquet row; a struct has every field of its column, so the null ones are dropped."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+    return value

@@ -1,0 +1,175 @@
+"""Writers: examples and scored lines to JSON lines, CSV, Parquet and chat messages, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Literal
+
+from rejoinder.errors import MissingExtra, UsageError
+from rejoinder.io.atomic import atomic_file
+from rejoinder.io.flat import to_cells
+from rejoinder.io.parse import to_record
+from rejoinder.records import Example
+
+Format = Literal["jsonl", "csv", "tsv", "parquet", "chat"]
+Put = Callable[[Mapping[str, Any]], None]
+_SUFFIXES: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+}
+
+
+def write(examples: Iterable[Example], path: str | Path, *, format: Format | None = None) -> int:  # noqa: A002
+    """Write examples to a file and return how many there were.
+
+    Args:
+        examples: any iterable; it is not held in memory.
+        path: where to; `-` is standard output; `.gz` packs the text formats.
+        format: None takes it from the suffix; `chat` writes JSON lines of `messages`.
+
+    Raises:
+        UsageError: the suffix is of no known format, or the folder does not exist.
+        MissingExtra: Parquet without polars.
+    """
+    count = 0
+    with open_writer(path, format) as put:
+        for example in examples:
+            put(to_record(example))
+            count += 1
+    return count
+
+
+def format_of(path: str | Path) -> Format:
+    """The format that the suffix of `path` names; JSON lines for standard output.
+
+    Raises:
+        UsageError: it names none.
+    """
+    if str(path) == "-":
+        return "jsonl"
+    name = Path(path)
+    suffix = (Path(name.stem) if name.suffix == ".gz" else name).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise UsageError(f"{path}: unknown output format {suffix or '(no suffix)'}. Known: {', '.join(_SUFFIXES)}")
+    return _SUFFIXES[suffix]
+
+
+@contextmanager
+def open_writer(path: str | Path, format: Format | None = None) -> Iterator[Put]:  # noqa: A002
+    """Yield a function that takes one record; the file appears when the block ends well.
+
+    Tables need their columns first and records may differ in keys, so CSV and Parquet go through a temporary file.
+    """
+    chosen = format or format_of(path)
+    if chosen == "parquet" and str(path) == "-":
+        raise UsageError("Parquet cannot go to standard output. Name a file with -o")
+    with _target(path) as target:
+        if chosen in ("jsonl", "chat"):
+            with _text(target, packed=str(path).endswith(".gz")) as stream:
+                yield lambda record: _put_line(stream, _messages(record) if chosen == "chat" else record)
+        else:
+            with tempfile.TemporaryFile("w+", encoding="utf-8") as rows:
+                columns: dict[str, None] = {}
+
+                def put(record: Mapping[str, Any]) -> None:
+                    cells = to_cells(record)
+                    columns.update(dict.fromkeys(cells))
+                    _put_line(rows, cells)
+
+                yield put
+                rows.seek(0)
+                if chosen == "parquet":
+                    _write_parquet(map(json.loads, rows), list(columns), Path(str(target)))
+                else:
+                    with _text(target, packed=str(path).endswith(".gz")) as stream:
+                        _write_csv(map(json.loads, rows), list(columns), stream, "\t" if chosen == "tsv" else ",")
+
+
+@contextmanager
+def _target(path: str | Path) -> Iterator[Path | IO[str]]:
+    """Standard output, or a temporary file that becomes `path`."""
+    if str(path) == "-":
+        yield sys.stdout
+    else:
+        with atomic_file(Path(path)) as partial:
+            yield partial
+
+
+@contextmanager
+def _text(target: Path | IO[str], *, packed: bool) -> Iterator[IO[str]]:
+    """A text stream into `target`, through gzip where asked; it carries no time, so equal data gives equal bytes."""
+    if not isinstance(target, Path):
+        yield target
+        target.flush()
+    elif packed:
+        with (
+            target.open("wb") as raw,
+            gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped,
+            io.TextIOWrapper(zipped, encoding="utf-8", newline="") as stream,
+        ):
+            yield stream
+    else:
+        with target.open("w", encoding="utf-8", newline="") as stream:
+            yield stream
+
+
+def _put_line(stream: IO[str], record: Mapping[str, Any]) -> None:
+    """One record as one line of JSON."""
+    stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _messages(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The record with `context` and `response` as chat messages; the response is the assistant's, roles alternate."""
+    turns = [*record["context"], record["response"]]
+    roles = ["assistant" if (len(turns) - place) % 2 else "user" for place in range(len(turns))]
+    messages = [{"role": "system", "content": text} for text in record.get("instructions", [])]
+    messages += [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
+    rest = {key: value for key, value in record.items() if key not in ("context", "response", "instructions")}
+    return {"messages": messages, **rest}
+
+
+def _write_csv(rows: Iterable[dict[str, Any]], columns: list[str], stream: IO[str], delimiter: str) -> None:
+    """Rows under one header; a cell that a row lacks is empty."""
+    table = csv.DictWriter(stream, columns, restval="", delimiter=delimiter, lineterminator="\n")
+    table.writeheader()
+    for row in rows:
+        table.writerow({column: row.get(column) for column in columns})
+
+
+def _write_parquet(rows: Iterable[dict[str, Any]], columns: list[str], target: Path) -> None:
+    """Rows as Parquet: score columns are numbers, `context` and `references` lists of texts, all else text."""
+    try:
+        import polars
+    except ImportError as error:
+        raise MissingExtra("polars", "parquet", "Writing Parquet") from error
+    lists = [column for column in ("context", "references") if column in columns]
+    kinds: dict[str, Any] = {column: polars.List(polars.String) for column in lists}
+    kinds |= {column: polars.Float64 for column in columns if column.startswith("scores.")}
+    schema = {column: kinds.get(column, polars.String) for column in columns}
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as lines:
+        for row in rows:
+            cells = {column: row.get(column) for column in columns}
+            cells |= {column: json.loads(row[column]) for column in lists if row.get(column)}
+            texts = {
+                column: str(cell)
+                for column, cell in cells.items()
+                if schema[column] == polars.String and cell is not None
+            }
+            _put_line(lines, {**cells, **texts})
+        lines.flush()
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as place:
+            made = Path(place) / "rows.parquet"
+            polars.scan_ndjson(lines.name, schema=schema).sink_parquet(made)
+            shutil.move(made, target)

@@ -1,0 +1,172 @@
+"""The scores of one scorer and the ratings of one part to rows of agreement."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.meta.parts import NO_SYSTEM, Part
+from rejoinder.meta.results import Agreement, Level
+from rejoinder.scorer import Scores
+from rejoinder.stats.bootstrap import (
+    Counts,
+    Interval,
+    cluster_counts,
+    group_means,
+    percentile_interval,
+    resample_correlations,
+    resample_group_correlations,
+)
+from rejoinder.stats.correlation import CORRELATIONS, Correlation
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+NONE = float("nan")
+FEW_SYSTEMS = {
+    1: "one system: there is nothing to correlate; needs three or more",
+    2: "two systems: any two points lie on a line, a correlation over them says nothing; needs three or more",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How intervals are worked out: number of resamples and seed."""
+
+    resamples: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The lines of a part that have both a rating and a score, N lines.
+
+    Attributes:
+        scores: [N].
+        ratings: [N].
+        contexts: [N] number of the line's context, from 0 to G - 1.
+        systems: [N] number of the line's system, from 0 to S - 1 (all 0 at turn level).
+        unscored: how many rated lines have no score.
+        why_unscored: the reason given most often, "" where all were scored.
+    """
+
+    scores: FloatArray
+    ratings: FloatArray
+    contexts: IntArray
+    systems: IntArray
+    unscored: int
+    why_unscored: str
+
+    @property
+    def clusters(self) -> int:
+        """G, the number of contexts."""
+        return int(self.contexts.max()) + 1 if len(self.contexts) else 0
+
+
+def agreements(part: Part, scorer: str, scores: Scores, sampling: Sampling) -> list[Agreement]:
+    """Rows of agreement of `scores` with the ratings of `part`: turn level, then system level where systems are known.
+
+    The draws depend on the seed, the part's name and the number of contexts alone, so scorers with the same usable
+    lines meet the same resamples, in whatever order they come.
+    """
+    rows = _rows("turn", part.name, scorer, _usable(part, scores, "turn"), sampling)
+    of_systems = _usable(part, scores, "system")
+    return rows + _rows("system", part.name, scorer, of_systems, sampling) if len(of_systems.scores) else rows
+
+
+def _usable(part: Part, scores: Scores, level: Level) -> Lines:
+    """The lines of `part` that count at `level`: rated and scored, and at system level of a known system."""
+    wanted = part.systems != NO_SYSTEM if level == "system" else np.ones(len(part.places), dtype=bool)
+    missing = part.places[wanted & ~scores.scored[part.places]].tolist()
+    chosen = np.flatnonzero(wanted & scores.scored[part.places])
+    return Lines(
+        scores.values[part.places[chosen]],
+        part.ratings[chosen],
+        _without_gaps(part.contexts[chosen]),
+        _without_gaps(part.systems[chosen] if level == "system" else np.zeros_like(chosen)),
+        len(missing),
+        most_frequent([scores.reasons.get(place, "no reason given") for place in missing]),
+    )
+
+
+def most_frequent(reasons: Iterable[str]) -> str:
+    """The reason given most often, the first of them where several are; "" where there is none."""
+    return next((reason for reason, _ in Counter(reasons).most_common(1)), "")
+
+
+def _without_gaps(numbers: IntArray) -> IntArray:
+    """`numbers` renumbered from 0 in the same order."""
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
+
+
+def _rows(level: Level, dataset: str, scorer: str, lines: Lines, sampling: Sampling) -> list[Agreement]:
+    """One row a statistic."""
+    found = _system_values(lines) if level == "system" else _turn_values(lines)
+    intervals = dict.fromkeys(found, Interval(NONE, NONE, sampling.resamples, 0))
+    if not all(math.isnan(correlation.value) for correlation in found.values()):
+        intervals = _intervals(level, dataset, lines, sampling)
+    return [
+        Agreement(
+            dataset=dataset,
+            scorer=scorer,
+            level=level,
+            statistic=statistic,
+            n=correlation.n,
+            unscored=lines.unscored,
+            contexts=lines.clusters,
+            value=correlation.value,
+            low=intervals[statistic].low,
+            high=intervals[statistic].high,
+            p=correlation.p,
+            method=_method(statistic, intervals[statistic]),
+            seed=sampling.seed,
+            reason=correlation.reason or intervals[statistic].reason,
+        )
+        for statistic, correlation in found.items()
+    ]
+
+
+def _turn_values(lines: Lines) -> dict[str, Correlation]:
+    """The correlations over lines; where there are none, the reason says also why lines have no score."""
+    found = {
+        name: correlate(lines.scores, lines.ratings, names=("score", "rating"))
+        for name, correlate in CORRELATIONS.items()
+    }
+    if lines.unscored:
+        why = f"; {lines.unscored} rated lines unscored, most often: {lines.why_unscored}"
+        found = {name: value._replace(reason=value.reason and value.reason + why) for name, value in found.items()}
+    return found
+
+
+def _system_values(lines: Lines) -> dict[str, Correlation]:
+    """The correlations over the means of systems."""
+    count = int(lines.systems.max()) + 1
+    if count in FEW_SYSTEMS:
+        return dict.fromkeys(CORRELATIONS, Correlation(NONE, NONE, count, FEW_SYSTEMS[count]))
+    once = np.ones((lines.clusters, 1))
+    means = [group_means(values, lines.systems, lines.contexts, once)[:, 0] for values in (lines.scores, lines.ratings)]
+    return {name: correlate(*means, names=("mean score", "mean rating")) for name, correlate in CORRELATIONS.items()}
+
+
+def _intervals(level: Level, dataset: str, lines: Lines, sampling: Sampling) -> dict[str, Interval]:
+    """The interval of each statistic from resampled contexts."""
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(dataset.encode())]))
+    counts: Counts = cluster_counts(lines.clusters, sampling.resamples, rng)
+    if level == "system":
+        values = resample_group_correlations(lines.scores, lines.ratings, lines.systems, lines.contexts, counts)
+    else:
+        values = resample_correlations(lines.scores, lines.ratings, lines.contexts, counts)
+    return {name: percentile_interval(found, lines.clusters, unit="context") for name, found in values.items()}
+
+
+def _method(statistic: str, interval: Interval) -> str:
+    """How a row was worked out, in words."""
+    if math.isnan(interval.low):
+        return f"{statistic}; no interval"
+    left_out = f", {interval.left_out} of them left out for want of a value" if interval.left_out else ""
+    return f"{statistic}; 95% percentile interval, {interval.resamples} resamples of contexts{left_out}"

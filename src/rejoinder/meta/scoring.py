@@ -1,0 +1,123 @@
+"""Scoring a stream: records with their scores, a chunk in memory at a time, and what they come to in the end."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from rejoinder.errors import TooManyUnscored
+from rejoinder.io.parse import to_record
+from rejoinder.records import Example
+from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, run, signature_of
+
+CHUNK = 2048
+
+
+@dataclass
+class Tally:
+    """What the scores of one scorer come to over a stream; grows chunk by chunk.
+
+    Attributes:
+        scorer: whose scores.
+        scored: how many lines have one.
+        total: their sum.
+        squares: the sum of their squares.
+        reasons: why lines are unscored, counted.
+        statistics: [K] summed statistics, for scorers whose corpus score is not the mean.
+    """
+
+    scorer: Scorer
+    scored: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    reasons: Counter[str] = field(default_factory=Counter)
+    statistics: FloatArray | None = None
+
+    def add(self, scores: Scores) -> None:
+        """Count the scores of one chunk."""
+        values = scores.values[scores.scored]
+        self.scored += len(values)
+        self.total += float(values.sum())
+        self.squares += float((values**2).sum())
+        self.reasons.update(scores.reasons.values())
+        if scores.statistics is not None:
+            added = scores.statistics[scores.scored].sum(axis=0)
+            self.statistics = added if self.statistics is None else self.statistics + added
+
+    @property
+    def signature(self) -> Signature:
+        """Where the scores came from."""
+        return signature_of(self.scorer)
+
+    @property
+    def unscored(self) -> int:
+        """How many lines have no score."""
+        return self.reasons.total()
+
+    @property
+    def mean(self) -> float:
+        """The mean score; NaN where nothing was scored."""
+        return self.total / self.scored if self.scored else math.nan
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation (n - 1) of the scores; NaN for fewer than two."""
+        if self.scored < 2:
+            return math.nan
+        return math.sqrt(max(self.squares - self.scored * self.mean**2, 0.0) / (self.scored - 1))
+
+    @property
+    def corpus(self) -> float:
+        """The score of all scored lines together: from summed statistics where the scorer has them, else the mean."""
+        combine = getattr(self.scorer, "corpus_score", None)
+        if self.statistics is None or combine is None:
+            return self.mean
+        return float(combine(self.statistics))
+
+
+def score_stream(
+    examples: Iterable[Example], tallies: Mapping[str, Tally], *, chunk: int = CHUNK, advance: Advance = ignore
+) -> Iterator[dict[str, Any]]:
+    """Yield one record a line, in order: its id, its scores, the reasons for those it has not, then the input's keys.
+
+    Args:
+        examples: any iterable; `chunk` of them are in memory at a time.
+        tallies: one fresh `Tally` a scorer, by the name it has in the records; filled as the stream is read.
+        chunk: lines scored together; no score depends on it.
+        advance: called with the number of lines of each chunk when it is done.
+    """
+    stream = iter(examples)
+    while part := list(islice(stream, chunk)):
+        results = {name: run(tally.scorer, part) for name, tally in tallies.items()}
+        for name, scores in results.items():
+            tallies[name].add(scores)
+        yield from (_scored_record(example, row, results) for row, example in enumerate(part))
+        advance(len(part))
+
+
+def require_some(tallies: Sequence[Tally]) -> None:
+    """Raise where a scorer met lines and could not score a single one.
+
+    Raises:
+        TooManyUnscored: with its most frequent reason.
+    """
+    for tally in tallies:
+        if tally.unscored and not tally.scored:
+            reason, count = tally.reasons.most_common(1)[0]
+            name = tally.scorer.card.name
+            raise TooManyUnscored(f"{name}: none of {tally.unscored} lines has a score; {count} of them: {reason}")
+
+
+def _scored_record(example: Example, row: int, results: Mapping[str, Scores]) -> dict[str, Any]:
+    """The output line of one example."""
+    given = {name: float(scores.values[row]) for name, scores in results.items()}
+    return {
+        "id": example.id,
+        "scores": {name: None if math.isnan(value) else value for name, value in given.items()},
+        "unscored": {name: scores.reasons[row] for name, scores in results.items() if row in scores.reasons},
+        **to_record(example),
+    }

@@ -1,0 +1,141 @@
+"""`study`: how far scorers agree with the people who rated the same lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.catalogue import load_scorer
+from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.meta.agreement import Sampling, agreements, most_frequent
+from rejoinder.meta.parts import rated_parts, ratings_of, refuse_duplicates
+from rejoinder.meta.results import Study
+from rejoinder.records import OVERALL, Example
+from rejoinder.scorer import Advance, Scorer, Scores, ignore, run
+
+ScorerLike = str | Path | Scorer
+
+
+def study(
+    examples: Sequence[Example],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores],
+    *,
+    dimension: str = OVERALL,
+    resamples: int = 1000,
+    seed: int = 0,
+    vectors: str | Path | None = None,
+    drop_copies: bool = False,
+    advance: Advance = ignore,
+) -> Study:
+    """The agreement of each scorer with people: Pearson, Spearman and Kendall with 95 % intervals.
+
+    Per data set (`Example.dataset`, "all" where none is named) and, where several have ratings, over all of them as
+    "pooled", with ratings brought to [0, 1] by their scales. At turn level lines are correlated; at system level, where
+    systems are known, the mean scores of systems with their mean ratings. Intervals come from resampled contexts (see
+    `rejoinder.stats.bootstrap`); the same seed gives the same numbers, in whatever order lines and scorers come.
+
+    Args:
+        examples: N examples, of which some are rated. Lines without a rating are counted and not used.
+        scorers: names, folders of judges or scorer objects; or scores of these same examples, by name.
+        dimension: which ratings to agree with.
+        resamples: number of resamples; 0 gives no intervals.
+        seed: seed of the resampling, 0 or more.
+        vectors: file of word vectors for scorers that need them; None takes those in the box.
+        drop_copies: leave out responses that equal one of their references word for word.
+        advance: called during scoring with the number of examples done, `len(examples)` in all for each scorer.
+
+    Raises:
+        DataError: no line is rated; an id is given twice; ratings of different scales would be put together and a scale
+            is missing.
+        TooManyUnscored: not one of the scorers could score a single line.
+        UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples.
+    """
+    if seed < 0 or resamples < 0:
+        raise UsageError(f"seed and resamples must be 0 or more, not {seed} and {resamples}")
+    refuse_duplicates(examples)
+    ratings = ratings_of(examples, dimension)
+    _require_ratings(examples, ratings, dimension)
+    copies = np.array([example.copies_reference for example in examples], dtype=bool)
+    if drop_copies:
+        ratings = np.where(copies, np.nan, ratings)
+        _require_others(ratings)
+    parts = rated_parts(examples, ratings, dimension)
+    scores = _scores(examples, scorers, vectors, advance)
+    sampling = Sampling(resamples, seed)
+    return Study(
+        agreements=tuple(
+            row for part in parts for name, found in scores.items() for row in agreements(part, name, found, sampling)
+        ),
+        signatures={name: found.signature for name, found in scores.items()},
+        dimension=dimension,
+        resamples=resamples,
+        seed=seed,
+        drop_copies=drop_copies,
+        examples=len(examples),
+        rated=int(np.isfinite(ratings).sum()),
+        copies=int(copies.sum()),
+    )
+
+
+def _require_ratings(examples: Sequence[Example], ratings: NDArray[np.float64], dimension: str) -> None:
+    """Raise `DataError` where no line is rated in `dimension`."""
+    if np.isfinite(ratings).any():
+        return
+    rated = {name for example in examples for name in (*example.quality, *(one.dimension for one in example.ratings))}
+    other = f"Rated are: {', '.join(sorted(rated))}; choose one of these as the dimension, or add" if rated else "Add"
+    files = dict.fromkeys(example.where.rpartition(":")[0] for example in examples if example.where)
+    raise DataError(
+        f'none of {len(examples)} lines has a rating in "{dimension}"',
+        f'{other} to each rated line "quality": {{"{dimension}": 3.5}} or "ratings": {{"{dimension}": [3, 4]}}',
+        where=", ".join(files),
+    )
+
+
+def _require_others(ratings: NDArray[np.float64]) -> None:
+    """Raise `DataError` where no rated line is left besides the copies."""
+    if not np.isfinite(ratings).any():
+        raise DataError("every rated response copies one of its references, so none is left", "Keep the copies in")
+
+
+def _scores(
+    examples: Sequence[Example],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores],
+    vectors: str | Path | None,
+    advance: Advance,
+) -> Mapping[str, Scores]:
+    """The scores of all examples by scorer, worked out unless given."""
+    if isinstance(scorers, Mapping):
+        found = dict(scorers)
+    else:
+        loaded = _named([scorers] if isinstance(scorers, (str, Path)) else scorers, vectors)
+        found = {name: run(scorer, examples, advance=advance) for name, scorer in loaded.items()}
+    if not found:
+        raise UsageError("no scorer was named; a study needs at least one")
+    for name, scores in found.items():
+        if len(scores.values) != len(examples):
+            raise UsageError(
+                f"the scores of {name!r} are of {len(scores.values)} lines, the examples are {len(examples)}"
+            )
+    if not any(scores.scored.any() for scores in found.values()):
+        name, scores = next(iter(found.items()))
+        reason = most_frequent(scores.reasons.values()) or "no reason given"
+        raise TooManyUnscored(f"{name}: none of {len(examples)} lines has a score; most often: {reason}")
+    return found
+
+
+def _named(scorers: Sequence[ScorerLike], vectors: str | Path | None) -> dict[str, Scorer]:
+    """The loaded scorers by name: their card's, or, where several share it, what each was asked for by."""
+    loaded = [load_scorer(scorer, vectors=vectors) for scorer in scorers]
+    names = [scorer.card.name for scorer in loaded]
+    named: dict[str, Scorer] = {}
+    for asked, name, scorer in zip(scorers, names, loaded, strict=True):
+        label = str(asked) if names.count(name) > 1 and isinstance(asked, (str, Path)) else name
+        if label in named:
+            raise UsageError(
+                f"two scorers are called {label!r}; a study tells scorers apart by name, so give each once"
+            )
+        named[label] = scorer
+    return named

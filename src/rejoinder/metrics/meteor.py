@@ -1,0 +1,98 @@
+"""METEOR as nltk computes it: words aligned by form, stem and WordNet synonym, with a penalty for broken order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from rejoinder.errors import DataError, MissingAsset
+from rejoinder.io.wordnet import WordNet, find_wordnet, load_wordnet
+from rejoinder.records import Example
+from rejoinder.scorer import Card, Outcome, Scorer
+from rejoinder.text import tokenizer
+
+TOKENS = "words-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Meteor:
+    """METEOR by nltk with its defaults (alpha 0.9, beta 3, gamma 0.5, Porter stems), the best over the references.
+
+    Attributes:
+        card: the card.
+        wordnet: where synonyms come from, or None where there is no WordNet.
+        absence: why there is none, and how to get it.
+    """
+
+    card: Card
+    wordnet: WordNet | None
+    absence: str = ""
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Tokenizer, WordNet's version and nltk's version."""
+        release = self.wordnet.version if self.wordnet else "none"
+        return {"tokenizer": TOKENS, "wordnet": release, "program": f"nltk {version('nltk')}"}
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        """METEOR of N examples, 0 where nothing matches; all unscored without WordNet."""
+        if self.wordnet is None:
+            return Outcome(np.full(len(examples), math.nan), dict.fromkeys(range(len(examples)), self.absence))
+        from nltk.translate.meteor_score import meteor_score
+
+        split, synonyms = tokenizer(TOKENS), _Synsets(self.wordnet)
+        values = [
+            meteor_score(
+                [split(reference) for reference in example.references], split(example.response), wordnet=synonyms
+            )
+            for example in examples
+        ]
+        return Outcome(np.array(values, dtype=np.float64))
+
+
+@dataclass(frozen=True, slots=True)
+class _Synsets:
+    """The part of nltk's WordNet reader that its METEOR calls: `synsets(word)`, `.lemmas()`, `.name()`."""
+
+    wordnet: WordNet
+    known: dict[str, list[SimpleNamespace]] = field(default_factory=dict)
+
+    def synsets(self, word: str) -> list[SimpleNamespace]:
+        if word not in self.known:
+            self.known[word] = [_synset(words) for words in self.wordnet.senses(word)]
+        return self.known[word]
+
+
+def _synset(words: tuple[str, ...]) -> SimpleNamespace:
+    lemmas = [SimpleNamespace(name=word.__str__) for word in words]
+    return SimpleNamespace(lemmas=lambda: lemmas)
+
+
+CARDS: dict[str, Card] = {
+    "meteor": Card(
+        name="meteor",
+        summary="words aligned with the nearest reference by form, stem and synonym, weighted to recall",
+        kind="metric",
+        needs=frozenset({"reference", "wordnet"}),
+        range=(0.0, 1.0),
+        source="Lavie and Agarwal 2007; nltk, meteor_score with its defaults",
+        notes="Lower-cased words-1 tokens, punctuation included. nltk looks synonyms up on stems, so film and movie do "
+        "not meet (movie's stem is movi). The order penalty never vanishes: an identical one-word reply scores 0.5. "
+        "Not the Java METEOR 1.5 behind most published figures, which has paraphrases and other weights.",
+    ),
+}
+
+
+def load(name: str, vectors: str | Path | None) -> Scorer:  # noqa: ARG001 - every metric's `load` takes vectors
+    """The METEOR scorer; `vectors` is ignored. Without WordNet it scores nothing and says why at every example."""
+    try:
+        return Meteor(CARDS[name], load_wordnet(find_wordnet()))
+    except (DataError, MissingAsset) as error:
+        return Meteor(CARDS[name], None, str(error))

@@ -1,0 +1,94 @@
+"""The records that everything passes around: `Example` and `Rating`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+OVERALL = "overall"
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """One person's rating of one response in one dimension.
+
+    Attributes:
+        value: the number given, inside the example's scale for that dimension.
+        dimension: what was rated; `overall` unless the data says otherwise.
+        rater: a stable name for the person, or None where it was not released.
+    """
+
+    value: float
+    dimension: str = OVERALL
+    rater: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A response to judge, with what is known about it. Every loader makes it, every scorer takes it.
+
+    Attributes:
+        context: the turns before the response, oldest first; may be empty.
+        response: the text to judge; may be the empty string.
+        references: human responses to the same context; none, one or many.
+        id: names the line; "" where the input had none and nobody gave one.
+        system: who responded, or None.
+        dataset: the set the line belongs to, or None.
+        context_id: groups lines of one context, or None (see `context_key`).
+        ratings: single ratings by people.
+        quality: mean rating by dimension, where the data gives means.
+        scales: lowest and highest possible rating by dimension.
+        extra: keys of the input that rejoinder does not know; kept and written back.
+        where: `file:line` the example was read from, for messages; no part of its identity.
+    """
+
+    context: tuple[str, ...]
+    response: str
+    references: tuple[str, ...] = ()
+    id: str = ""
+    system: str | None = None
+    dataset: str | None = None
+    context_id: str | None = None
+    ratings: tuple[Rating, ...] = ()
+    quality: Mapping[str, float] = field(default_factory=dict)
+    scales: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    where: str = field(default="", compare=False)
+
+    @property
+    def context_key(self) -> tuple[str, ...]:
+        """What tells this example's context from others, within its dataset.
+
+        `context_id` where there is one; else the dialogue (`dialogue_id` among the extra keys), because the contexts of
+        its turns overlap; else the turns themselves. An example with none of them shares nothing and gets its own key,
+        its id or its place in the file.
+        """
+        name = self.dataset or ""
+        if self.context_id is not None:
+            return (name, "id", self.context_id)
+        if self.extra.get("dialogue_id") is not None:
+            return (name, "dialogue", str(self.extra["dialogue_id"]))
+        if self.context:
+            return (name, "turns", *self.context)
+        return (name, "line", self.id or self.where or self.response)
+
+    def rating(self, dimension: str = OVERALL) -> float | None:
+        """The mean rating people gave in `dimension`, or None where nobody rated it.
+
+        A mean that the data states (`quality`) wins over the mean of the single ratings.
+        """
+        if dimension in self.quality:
+            return self.quality[dimension]
+        values = [rating.value for rating in self.ratings if rating.dimension == dimension]
+        return sum(values) / len(values) if values else None
+
+    def scale(self, dimension: str = OVERALL) -> tuple[float, float] | None:
+        """Lowest and highest possible rating of `dimension`, or None where the data does not say."""
+        return self.scales.get(dimension)
+
+    @property
+    def copies_reference(self) -> bool:
+        """Whether the response equals one of the references word for word, case and spacing aside."""
+        words = self.response.casefold().split()
+        return any(words == reference.casefold().split() for reference in self.references)

@@ -1,0 +1,62 @@
+"""Scored lines and what they come to, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from rejoinder.meta.scoring import Tally
+from rejoinder.report.tables import number, text_table
+
+SHOWN = 20
+_LONGEST = 48
+
+
+def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], width: int) -> str:
+    """The first twenty scored lines; the rest is read (and scored) without being shown."""
+    stream = iter(records)
+    shown = list(islice(stream, SHOWN))
+    more = sum(1 for _ in stream)
+    if not shown:
+        return ""
+    rows = [
+        [record["id"], _short(record["response"]), *(_cell(record["scores"][name]) for name in scorers)]
+        for record in shown
+    ]
+    table = text_table(["id", "response", *scorers], rows, width, right=range(2, len(scorers) + 2))
+    return table + (f"... and {more:,} more lines; --format jsonl shows all\n\n" if more else "\n")
+
+
+def summary_table(tallies: Mapping[str, Tally], width: int) -> str:
+    """One row a scorer: how many lines, their mean and spread, the corpus score, why lines are unscored, signature."""
+    rows = [
+        [
+            name,
+            f"{tally.scored:,}",
+            f"{tally.unscored:,}",
+            number(tally.mean),
+            number(tally.deviation),
+            number(tally.corpus),
+        ]
+        for name, tally in tallies.items()
+    ]
+    table = text_table(["scorer", "scored", "unscored", "mean", "sd", "corpus"], rows, width, right=range(1, 6))
+    why = [
+        f"{name}: {count:,} unscored: {reason}"
+        for name, t in tallies.items()
+        for reason, count in t.reasons.most_common(3)
+    ]
+    signatures = [str(tally.signature) for tally in tallies.values()]
+    return table + "\n" + "".join(f"{line}\n" for line in (*why, *signatures))
+
+
+def _cell(score: float | None) -> str:
+    """A score, or a dash where there is none."""
+    return number(float("nan") if score is None else score)
+
+
+def _short(text: str) -> str:
+    """A text cut to fit a cell."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= _LONGEST else flat[: _LONGEST - 3] + "..."

@@ -1,0 +1,24 @@
+"""How a training went, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rejoinder.report.tables import number, text_table
+
+
+def training_table(training: Mapping[str, Any]) -> str:
+    """What the judge was trained on and how far it agrees with people on what it did not see.
+
+    Args:
+        training: the record a trained judge carries (`Adem.training`).
+    """
+    lines = training["lines"]
+    rows = [["train", f"{lines['train']:,}", "", ""]]
+    for part in ("validation", "test"):
+        agreement = training[part]
+        rows.append([part, f"{lines[part]:,}", number(agreement["pearson"]), number(agreement["spearman"])])
+    table = text_table(["part", "lines", "Pearson", "Spearman"], rows, 100, right=(1, 2, 3))
+    left_out = "".join(f"left out, {reason}: {count:,}\n" for reason, count in training["left_out"].items())
+    return f"{table}best epoch by validation error: {training['best_epoch']} of {training['epochs']}\n{left_out}"

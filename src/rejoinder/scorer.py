@@ -1,0 +1,223 @@
+"""What a scorer is, what it returns, and the one way to run it.
+
+A scorer is any object with a `card`, an `options` mapping and a `score_batch` method; there is no class to inherit.
+`run` is the only caller of `score_batch`: it leaves out examples that lack what the card needs, scores each distinct
+input once, orders by length, restores the order, and signs the result. Shapes: N examples, K statistics, D width of a
+vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.records import Example
+from rejoinder.version import __version__
+
+FloatArray = NDArray[np.float64]
+Advance = Callable[[int], None]
+Need = Literal["context", "reference", "vectors", "wordnet"]
+
+
+def ignore(_done: int) -> None:
+    """Show no progress: the default of every `advance`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What a user should know of a scorer before believing it.
+
+    Attributes:
+        name: the name it goes by on the command line, `family` or `family/preset`.
+        summary: one line, what number comes back.
+        kind: `metric` (closed form), `baseline` (trivial on purpose) or `judge` (learned).
+        needs: what must be there; an example that lacks its context or reference is unscored.
+        range: lowest and highest possible score; None where there is no bound.
+        source: paper and equation, and the program whose numbers it gives.
+        version: goes up when a score changes.
+        notes: traps, deviations from the source.
+        higher_is_better: the direction; None where no direction is claimed.
+    """
+
+    name: str
+    summary: str
+    kind: Literal["metric", "baseline", "judge"]
+    needs: frozenset[Need]
+    range: tuple[float | None, float | None]
+    source: str
+    version: int = 1
+    notes: str = ""
+    higher_is_better: bool | None = True
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What `score_batch` returns for N examples.
+
+    Attributes:
+        values: [N] scores; NaN marks an unscored example.
+        reasons: position in the batch to the reason why it is unscored. Every NaN has one.
+        statistics: [N, K] additive statistics, for scorers whose corpus score is not a mean (BLEU); else None.
+    """
+
+    values: FloatArray
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    statistics: FloatArray | None = None
+
+
+class Scorer(Protocol):
+    """Turns examples into scores: a closed-form metric or a learned judge."""
+
+    @property
+    def card(self) -> Card:
+        """Name, needs, range, direction, source."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What else decides the numbers (tokenizer, smoothing, weights digest); goes into the signature."""
+        ...
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        """Score examples that all have what the card needs; the score of one must not depend on the others."""
+        ...
+
+
+class CorpusScorer(Scorer, Protocol):
+    """A scorer whose corpus score is a function of summed statistics instead of a mean of scores."""
+
+    def corpus_score(self, totals: FloatArray) -> float:
+        """The corpus score from `totals` [K], the sum of the statistics of the examples."""
+        ...
+
+
+class Encoder(Protocol):
+    """Turns texts and contexts into vectors."""
+
+    @property
+    def width(self) -> int:
+        """D, the length of a vector."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What decides the vectors (kind, digest); goes into the signature of what stands on them."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """[N, D] vectors of N texts; a row of NaN where a text holds nothing the encoder knows."""
+        ...
+
+    def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
+        """[N, D] vectors of N contexts (turns, oldest first); a row of NaN as in `encode`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """Where a score came from. A mapping first; its text form joins `key:value` with `|`."""
+
+    fields: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        """The one-line form."""
+        return "|".join(f"{key}:{value}" for key, value in self.fields.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The scores of N examples by one scorer, in the order of the examples.
+
+    Attributes:
+        values: [N], NaN = unscored.
+        reasons: position to the reason why that example is unscored.
+        signature: where the numbers came from.
+        statistics: [N, K] additive statistics or None.
+        combine: from summed statistics [K] to the corpus score, or None where that is the mean.
+    """
+
+    values: FloatArray
+    reasons: Mapping[int, str]
+    signature: Signature
+    statistics: FloatArray | None = None
+    combine: Callable[[FloatArray], float] | None = None
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """[N], True where there is a score."""
+        return np.isfinite(self.values)
+
+    def corpus(self) -> float:
+        """The score of all scored examples together: from summed statistics where there are any, else the mean.
+
+        NaN where nothing was scored.
+        """
+        if not self.scored.any():
+            return float("nan")
+        if self.statistics is not None and self.combine is not None:
+            return self.combine(self.statistics[self.scored].sum(axis=0))
+        return float(self.values[self.scored].mean())
+
+
+def signature_of(scorer: Scorer) -> Signature:
+    """The signature that scores of `scorer` carry."""
+    card = scorer.card
+    return Signature({"scorer": card.name, "version": card.version, **scorer.options, "rejoinder": __version__})
+
+
+def missing_need(card: Card, example: Example) -> str | None:
+    """Why `example` cannot be scored by a scorer with `card`, or None where it can."""
+    if "context" in card.needs and not any(turn.strip() for turn in example.context):
+        return "no context"
+    if "reference" in card.needs and not any(reference.strip() for reference in example.references):
+        return "no reference"
+    return None
+
+
+def run(
+    scorer: Scorer,
+    examples: Sequence[Example],
+    *,
+    batch_size: int = 512,
+    advance: Advance = ignore,
+) -> Scores:
+    """The scores of `examples` by `scorer`, in their order.
+
+    A score does not depend on batch size, order or duplicates: each distinct input is scored once, batches are filled
+    in order of length, results go back to where they belong.
+
+    Args:
+        scorer: what scores.
+        examples: N examples.
+        batch_size: how many distinct inputs go into one call of `score_batch`.
+        advance: called after each batch with the number of examples that are done through it, for progress bars.
+    """
+    values = np.full(len(examples), np.nan)
+    reasons: dict[int, str] = {}
+    places: dict[tuple[tuple[str, ...], str, tuple[str, ...]], list[int]] = {}
+    for position, example in enumerate(examples):
+        if (reason := missing_need(scorer.card, example)) is not None:
+            reasons[position] = reason
+        else:
+            places.setdefault((example.context, example.response, example.references), []).append(position)
+    advance(len(reasons))
+    distinct = sorted(places.values(), key=lambda positions: len(examples[positions[0]].response))
+    statistics: FloatArray | None = None
+    for start in range(0, len(distinct), batch_size):
+        groups = distinct[start : start + batch_size]
+        outcome = scorer.score_batch([examples[group[0]] for group in groups])
+        if outcome.statistics is not None and statistics is None:
+            statistics = np.zeros((len(examples), outcome.statistics.shape[1]))
+        for row, group in enumerate(groups):
+            values[group] = outcome.values[row]
+            if row in outcome.reasons:
+                reasons.update(dict.fromkeys(group, outcome.reasons[row]))
+            if statistics is not None and outcome.statistics is not None:
+                statistics[group] = outcome.statistics[row]
+        advance(sum(map(len, groups)))
+    combine = getattr(scorer, "corpus_score", None)
+    return Scores(values, dict(sorted(reasons.items())), signature_of(scorer), statistics, combine)

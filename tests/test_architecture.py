@@ -1,0 +1,124 @@
+"""The house: packages import from lower floors only, siblings not at all, and importing rejoinder stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import rejoinder
+
+SOURCE = Path(rejoinder.__file__).parent
+FLOORS = {
+    "cli": 6,
+    "report": 5,
+    "meta": 4,
+    "judges": 3,
+    "encoders": 2,
+    "metrics": 2,
+    "io": 1,
+    "text": 1,
+    "stats": 1,
+    "ground": 0,
+}
+# The modules that lie open in the package; the two at its doors stand above everything.
+DOORS = {"__init__", "__main__"}
+LONGEST_FILE = 500
+
+
+def room(module: str) -> str:
+    """The package of a dotted module name inside rejoinder, or `ground` for a module that lies open in it."""
+    name = module.split(".")[1]
+    return name if (SOURCE / name).is_dir() else "ground"
+
+
+def edges(path: Path) -> Iterator[tuple[str, int]]:
+    """(imported rejoinder module, line) for every import in a file, those inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                if name.name.startswith("rejoinder."):
+                    yield name.name, node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: relative import"
+            if node.module == "rejoinder":
+                for name in node.names:
+                    yield f"rejoinder.{name.name}", node.lineno
+            elif node.module and node.module.startswith("rejoinder."):
+                yield node.module, node.lineno
+
+
+def offences(source: Path) -> list[str]:
+    """The imports that go up a floor or across to a sibling."""
+    found = []
+    for path in sorted(source.rglob("*.py")):
+        inside = path.relative_to(source)
+        if inside.stem in DOORS and len(inside.parts) == 1:
+            continue
+        mine = inside.parts[0] if len(inside.parts) > 1 else "ground"
+        for module, line in edges(path):
+            other = room(module)
+            if other != mine and FLOORS[other] >= FLOORS[mine]:
+                found.append(f"{inside}:{line}: {mine} (floor {FLOORS[mine]}) imports {module} (floor {FLOORS[other]})")
+    return found
+
+
+def test_every_package_has_a_floor() -> None:
+    packages = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert packages == set(FLOORS) - {"ground"}
+
+
+def test_imports_go_down() -> None:
+    assert offences(SOURCE) == []
+
+
+def test_an_import_that_goes_up_is_found(tmp_path: Path) -> None:
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / "a.py").write_text("def f():\n    from rejoinder.metrics import bleu\n")
+    assert offences(tmp_path) == ["text/a.py:2: text (floor 1) imports rejoinder.metrics (floor 2)"]
+
+
+def test_no_module_cycle() -> None:
+    graph: dict[str, set[str]] = {}
+    for path in SOURCE.rglob("*.py"):
+        inside = path.relative_to(SOURCE)
+        if inside.stem in DOORS:
+            continue
+        name = ".".join(("rejoinder", *inside.with_suffix("").parts))
+        graph[name] = {module for module, _ in edges(path)}
+    done: set[str] = set()
+
+    def visit(module: str, path: tuple[str, ...]) -> None:
+        assert module not in path, " -> ".join((*path, module))
+        if module not in done:
+            for other in graph.get(module, ()):
+                visit(other, (*path, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def test_files_stay_short() -> None:
+    long = [path.name for path in SOURCE.rglob("*.py") if len(path.read_text().splitlines()) > LONGEST_FILE]
+    assert long == []
+
+
+@pytest.mark.parametrize("statement", ["import rejoinder", "import rejoinder.cli; rejoinder.cli._app(['--help'])"])
+def test_importing_is_light(statement: str) -> None:
+    heavy = ("torch", "scipy", "nltk", "sklearn", "sacrebleu", "polars")
+    code = f"import sys; {statement}; print([name for name in {heavy} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_public_names_are_sorted_and_load() -> None:
+    assert sorted(rejoinder.__all__) == rejoinder.__all__
+    for name in rejoinder.__all__:
+        assert getattr(rejoinder, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'bleu'"):
+        _ = rejoinder.bleu

@@ -1,0 +1,314 @@
+"""The ADEM family: the head against golden values, its gradient, fitting, splitting, saving and loading."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import optimize
+
+import rejoinder
+from conftest import GOLDEN
+from rejoinder.encoders import AverageEncoder, fit_projection
+from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.io.vectors import word_vectors
+from rejoinder.judges.adem import TERMS, Adem, Kind, embed
+from rejoinder.judges.fit import FitOptions, fit_head
+from rejoinder.judges.head import Head, Penalty, Vectors, gradient, initial_head, objective, penalty
+from rejoinder.judges.train import normalised_ratings, train_adem
+from rejoinder.records import Example
+from rejoinder.scorer import run
+from rejoinder.stats.splits import split_groups
+
+KINDS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
+PENALTIES: tuple[Penalty, ...] = ("frobenius", "l2_squared", "l1")
+QUICK = FitOptions(epochs=5)
+
+
+@pytest.fixture(scope="module")
+def golden() -> dict[str, Any]:
+    return cast("dict[str, Any]", json.loads((GOLDEN / "adem_head.json").read_text()))
+
+
+def golden_vectors(golden: dict[str, Any]) -> Vectors:
+    return Vectors(*(np.array(golden[side]) for side in ("context", "reference", "response")))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_head_gives_the_golden_values(golden: dict[str, Any], kind: Kind) -> None:
+    vectors, expected = golden_vectors(golden), golden["cases"][kind.replace("-", "_")]
+    first = initial_head(vectors, TERMS[kind])
+    assert first.alpha == pytest.approx(expected["alpha"], abs=1e-9)
+    assert first.beta == pytest.approx(expected["beta"], abs=1e-9)
+    assert first(vectors) == pytest.approx(expected["scores_at_identity"], abs=1e-9)
+    # The released program stores the transpose of the published M and N.
+    trained = replace(first, M=np.array(expected["M_code_orientation"]).T, N=np.array(expected["N_code_orientation"]).T)
+    assert trained(vectors) == pytest.approx(expected["scores_with_M_N"], abs=1e-9)
+    names = ("penalty_released_code_unsquared_frobenius_sum", "penalty_paper_squared", "penalty_iclr_l1")
+    for norm, name in zip(PENALTIES, names, strict=True):
+        assert penalty(trained, norm) == pytest.approx(expected[name], abs=1e-9)
+    ratings = np.array(golden["human"], dtype=float)
+    assert objective(trained, vectors, ratings, "frobenius", 0.0) == pytest.approx(expected["mse"], abs=1e-9)
+    whole = objective(trained, vectors, ratings, "frobenius", 0.075)
+    assert whole == pytest.approx(expected["objective_released_code_gamma_0.075"], abs=1e-9)
+
+
+@pytest.mark.parametrize("norm", PENALTIES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_gradient_is_the_slope_of_the_objective(golden: dict[str, Any], kind: Kind, norm: Penalty) -> None:
+    vectors, ratings = golden_vectors(golden), np.array(golden["human"], dtype=float)
+    rng = np.random.default_rng(3)
+    start = replace(initial_head(vectors, TERMS[kind]), M=rng.normal(size=(4, 4)), N=rng.normal(size=(4, 4)))
+
+    def at(flat: np.ndarray[Any, Any]) -> Head:
+        return replace(start, M=flat[:16].reshape(4, 4), N=flat[16:].reshape(4, 4))
+
+    flat = np.concatenate([start.M.ravel(), start.N.ravel()])
+    numeric = optimize.approx_fprime(flat, lambda x: objective(at(x), vectors, ratings, norm, 0.1), 1e-7)
+    analytic = np.concatenate([slope.ravel() for slope in gradient(start, vectors, ratings, norm, 0.1)])
+    used = np.repeat(["context" in TERMS[kind], "reference" in TERMS[kind]], 16)
+    assert analytic[used] == pytest.approx(numeric[used], abs=1e-5)
+    # The term that does not count is not touched, not even by its penalty.
+    assert not analytic[~used].any()
+
+
+def test_head_without_spread_is_refused() -> None:
+    same = np.ones((3, 2))
+    with pytest.raises(ValueError, match="every example has the same bilinear sum"):
+        initial_head(Vectors(same, same, same), TERMS["adem"])
+
+
+def test_fit_recovers_a_planted_head() -> None:
+    rng = np.random.default_rng(0)
+    vectors = Vectors(*rng.normal(size=(3, 600, 4)))
+    planted = Head(rng.normal(size=(4, 4)), rng.normal(size=(4, 4)), -3.0 * 4, 4.0, TERMS["adem"])
+    ratings = planted(vectors)
+    train, validation = (Vectors(*(side[rows] for side in vectors)) for rows in (slice(0, 400), slice(400, 600)))
+    options = FitOptions(learning_rate=0.02, penalty_weight=0.0, epochs=150)
+    result = fit_head(train, ratings[:400], validation, ratings[400:], TERMS["adem"], options, rng)
+    # alpha is not fitted, so a constant part of the error remains; the order of the examples is recovered.
+    assert np.corrcoef(result.head(validation), ratings[400:])[0, 1] > 0.999
+    assert result.validation_errors[result.best_epoch] == min(result.validation_errors)
+    assert len(result.validation_errors) == options.epochs + 1
+
+
+def test_fit_keeps_the_untrained_head_where_training_only_hurts() -> None:
+    rng = np.random.default_rng(1)
+    vectors = Vectors(*rng.normal(size=(3, 40, 3)))
+    first = initial_head(vectors, TERMS["adem"])
+    wrong = 6.0 - first(vectors)
+    result = fit_head(vectors, wrong, vectors, first(vectors), TERMS["adem"], FitOptions(epochs=3), rng)
+    assert result.best_epoch == 0
+    assert (np.eye(3) == result.head.M).all()
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=80), st.integers(0, 5))
+def test_split_keeps_groups_whole(groups: list[int], seed: int) -> None:
+    numbers = np.array(groups, dtype=np.intp)
+    parts = split_groups(numbers, (0.7, 0.15, 0.15), np.random.default_rng(seed))
+    assert sorted(np.concatenate(parts).tolist()) == list(range(len(groups)))
+    inside = [set(numbers[part].tolist()) for part in parts]
+    assert not (inside[0] & inside[1] or inside[0] & inside[2] or inside[1] & inside[2])
+
+
+def test_split_has_the_shares_asked_for() -> None:
+    parts = split_groups(np.repeat(np.arange(100), 3), (0.7, 0.15, 0.15), np.random.default_rng(0))
+    assert [len(part) for part in parts] == [210, 45, 45]
+    with pytest.raises(ValueError, match="sum to 0.9"):
+        split_groups(np.arange(3), (0.5, 0.4), np.random.default_rng(0))
+
+
+VECTORS = word_vectors(["good", "bad", "day"], np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+
+
+def test_average_encoder() -> None:
+    encoder = AverageEncoder(VECTORS)
+    encoded = encoder.encode(["Good day!", "good GOOD bad", "unheard of", ""])
+    assert encoded[:2].tolist() == [[1.0, 0.5], [2 / 3, 1 / 3]]
+    assert np.isnan(encoded[2:]).all()
+    assert encoder.encode_contexts([("good", "bad")]).tolist() == [[0.5, 0.5]]
+
+
+def test_projection_is_that_of_distinct_rows() -> None:
+    rows = np.random.default_rng(0).normal(size=(50, 4))
+    once = fit_projection([rows], 2)
+    twice = fit_projection([rows, rows[:20], np.full((1, 4), np.nan)], 2)
+    assert np.allclose(once(rows), twice(rows))
+    assert once(rows).mean(axis=0) == pytest.approx([0, 0], abs=1e-12)
+    assert 0 < once.explained < 1
+    assert fit_projection([rows], 99).components.shape == (4, 4)
+
+
+def dialogues(count: int, **changes: Any) -> list[Example]:
+    """Made-up rated examples in which good replies have good words; two to a context."""
+    words = ("good", "bad", "day")
+    examples = []
+    for number in range(count):
+        response = " ".join(words[(number + step) % 3] for step in range(number % 4 + 1))
+        examples.append(
+            Example(
+                context=(f"{words[number // 2 % 3]} day number {number // 2}",),
+                response=response,
+                references=("good day",),
+                id=str(number),
+                quality={"overall": 1.0 + 4 * (response.count("good") / (number % 4 + 1))},
+                scales={"overall": (1, 5)},
+                dataset="made-up",
+            )
+        )
+    return [replace(example, **changes) for example in examples]
+
+
+@pytest.fixture
+def vectors_file(tmp_path: Path) -> Path:
+    path = tmp_path / "vectors.npz"
+    np.savez(path, words=np.array(["good", "bad", "day"]), vectors=np.array([[1, 0.2], [0.1, 1], [0.5, 0.4]]))
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_judge_is_the_same_after_saving_and_loading(kind: Kind, vectors_file: Path, tmp_path: Path) -> None:
+    examples = dialogues(90)
+    trained = train_adem(examples, kind=kind, vectors=vectors_file, options=QUICK)
+    trained.judge.save(tmp_path / "judge")
+    loaded = rejoinder.load_scorer(tmp_path / "judge")
+    before, after = run(trained.judge, examples), run(loaded, examples)
+    assert (before.values == after.values).all()
+    assert before.signature.fields["weights"] == after.signature.fields["weights"]
+    assert loaded.card.needs == frozenset(TERMS[kind])
+    assert {path.name for path in (tmp_path / "judge").iterdir()} == {
+        "config.json",
+        "weights.safetensors",
+        "words.json",
+        "card.md",
+    }
+    assert f"{kind.upper()} judge" in (tmp_path / "judge" / "card.md").read_text()
+
+
+def test_training_learns_what_people_like(vectors_file: Path) -> None:
+    trained = train_adem(dialogues(300), vectors=vectors_file, options=FitOptions(epochs=60, learning_rate=0.02))
+    assert trained.judge.training["test"]["spearman"] > 0.7
+    contexts = [{example.context_key for example in part} for part in (trained.train, trained.validation, trained.test)]
+    assert not contexts[0] & contexts[1] | contexts[0] & contexts[2] | contexts[1] & contexts[2]
+
+
+def test_same_seed_same_judge(vectors_file: Path) -> None:
+    first, again, other = (
+        train_adem(dialogues(90), vectors=vectors_file, options=QUICK, seed=seed).judge for seed in (1, 1, 2)
+    )
+    assert first.options["weights"] == again.options["weights"] != other.options["weights"]
+
+
+def test_several_references_score_the_mean(vectors_file: Path) -> None:
+    judge = train_adem(dialogues(90), vectors=vectors_file, options=QUICK).judge
+    one, other, both = (
+        replace(dialogues(1)[0], references=references) for references in (("good",), ("bad day",), ("good", "bad day"))
+    )
+    scores = run(judge, [one, other, both]).values
+    assert scores[2] == pytest.approx(scores[:2].mean())
+
+
+def test_judge_says_why_it_cannot_score(vectors_file: Path) -> None:
+    judge = train_adem(dialogues(90), vectors=vectors_file, options=QUICK).judge
+    example = dialogues(1)[0]
+    scores = run(
+        judge,
+        [
+            replace(example, response="xyzzy"),
+            replace(example, references=("xyzzy",)),
+            replace(example, context=("xyzzy",)),
+            replace(example, context=()),
+            replace(example, references=()),
+        ],
+    )
+    assert list(scores.reasons.values()) == [
+        "no known word in the response",
+        "no known word in the reference",
+        "no known word in the context",
+        "no context",
+        "no reference",
+    ]
+
+
+def test_ratings_of_different_scales_meet() -> None:
+    examples = [
+        Example((), "", quality={"overall": 1.0}, scales={"overall": (0, 2)}),
+        Example((), "", quality={"overall": 5.0}, scales={"overall": (1, 5)}),
+    ]
+    assert normalised_ratings(examples).tolist() == [3.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("examples", "kind", "message"),
+    [
+        (dialogues(20), "adem", r"10 rated contexts that adem can learn from, expected 30 or more \(none left out\)"),
+        (dialogues(90, references=()), "adem", r"90 lines: no reference.*needs no reference: rejoinder train c-adem"),
+        (dialogues(90, context=()), "adem", r"90 lines: no context.*needs no context: rejoinder train r-adem"),
+        (dialogues(90, quality={}), "adem", r"90 lines: not rated.*Rate responses to more contexts"),
+        (dialogues(90, quality={"overall": 3.0}), "adem", "all ratings are equal"),
+        (dialogues(90, scales={}), "adem", 'rated, but without a scale. Give every rated line its "scale"'),
+    ],
+)
+def test_bad_data_is_refused_with_a_reason(
+    examples: list[Example], kind: Kind, message: str, vectors_file: Path
+) -> None:
+    with pytest.raises(DataError, match=message):
+        train_adem(examples, kind=kind, vectors=vectors_file, options=QUICK)
+
+
+def saved(folder: Path, vectors_file: Path) -> Adem:
+    judge = train_adem(dialogues(90), vectors=vectors_file, options=QUICK).judge
+    judge.save(folder)
+    return judge
+
+
+def test_damaged_folders_are_told(tmp_path: Path, vectors_file: Path) -> None:
+    folder = tmp_path / "judge"
+    saved(folder, vectors_file)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "kind": "oracle"}))
+    with pytest.raises(DataError, match="a model of kind 'oracle', expected one of adem, c-adem, r-adem. Update"):
+        rejoinder.load_scorer(folder)
+    (folder / "config.json").write_text(json.dumps({**config, "format": 99}))
+    with pytest.raises(DataError, match="model format 99, this version reads 1"):
+        rejoinder.load_scorer(folder)
+    (folder / "config.json").write_text(json.dumps({**config, "weights_digest": "0"}))
+    with pytest.raises(DataError, match="not the weights this model was saved with"):
+        rejoinder.load_scorer(folder)
+    (folder / "config.json").write_text("{")
+    with pytest.raises(DataError, match="damaged"):
+        rejoinder.load_scorer(folder)
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "words.json").unlink()
+    with pytest.raises(MissingAsset, match=r"words.json: missing"):
+        rejoinder.load_scorer(folder)
+    (folder / "weights.safetensors").unlink()
+    with pytest.raises(MissingAsset, match=r"weights.safetensors: missing"):
+        rejoinder.load_scorer(folder)
+    (folder / "config.json").unlink()
+    with pytest.raises(MissingAsset, match="no trained model here"):
+        rejoinder.load_scorer(folder)
+
+
+def test_a_strangers_folder_is_not_replaced(tmp_path: Path, vectors_file: Path) -> None:
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.txt").write_text("years of work")
+    with pytest.raises(UsageError, match="holds no config.json, so it is not replaced"):
+        saved(tmp_path / "thesis", vectors_file)
+    assert (tmp_path / "thesis" / "chapter1.txt").read_text() == "years of work"
+    judge = saved(tmp_path / "judge", vectors_file)
+    judge.save(tmp_path / "judge")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["judge", "thesis", "vectors.npz"]
+
+
+def test_embed_leaves_unused_sides_at_zero(vectors_file: Path) -> None:
+    judge = train_adem(dialogues(90), kind="c-adem", vectors=vectors_file, options=QUICK).judge
+    vectors = embed(dialogues(4), judge.encoder, judge.projection, ("context",))
+    assert not vectors.reference.any()
+    assert vectors.context.any()
