@@ -282,9 +282,9 @@ def page(found: str, count: int, rounds: int, seed: int) -> str:
 
 {count:,} pairs of 5 to 25 words, the quickest of {rounds} rounds (`plain`: one); equal scores to 1e-9 on every pair.
 The loops were written for this comparison: `plain` is Python alone, `script` has the shape of the released script,
-which uses numpy inside each pair, `tidy` is the same loop written with care (see the program's first lines). Ours cuts each
-text into words once for the three metrics, and that time stands with the first of them. The clock runs from texts to
-scores, on our side through `run`; reading the vectors is left out.
+which uses numpy inside each pair, `tidy` is the same loop written with care (see the program's first lines). Ours cuts
+each text into words once for the three metrics, and that time stands with the first of them. The clock runs from texts
+to scores, on our side through `run`; reading the vectors is left out.
 
 {found}
 

@@ -299,7 +299,7 @@ def test_damaged_folders_are_told(tmp_path: Path, vectors_file: Path) -> None:
 def test_a_strangers_folder_is_not_replaced(tmp_path: Path, vectors_file: Path) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.txt").write_text("years of work")
-    with pytest.raises(UsageError, match="holds no config.json, so it is not replaced"):
+    with pytest.raises(UsageError, match=r"chapter1.txt\), so it is not replaced"):
         saved(tmp_path / "thesis", vectors_file)
     assert (tmp_path / "thesis" / "chapter1.txt").read_text() == "years of work"
     judge = saved(tmp_path / "judge", vectors_file)

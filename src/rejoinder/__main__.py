@@ -1,4 +1,4 @@
-"""`python -m rejoinder` is the command `rejoinder`."""
+"""`python -m rejoinder`: the command line."""
 
 from rejoinder.cli import main
 

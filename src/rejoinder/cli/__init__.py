@@ -6,9 +6,14 @@ Results go to standard output, progress and messages to standard error.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import traceback
+from collections.abc import Callable
+from functools import wraps
 from importlib import import_module
+from typing import Any
 
 import typer
 
@@ -35,25 +40,55 @@ def main(arguments: list[str] | None = None) -> None:
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
     given = [argument for argument in given if argument != "--debug"]
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # what goes into a file or a pipe must not depend on the locale
     try:
         _app(given)(args=given, prog_name="rejoinder")
-    except RejoinderError as error:
-        if debug:
-            raise
-        _say(str(error))
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        _say("interrupted; no output file was touched")
-        sys.exit(_INTERRUPTED)
-    except BrokenPipeError:
+    except _Stopped as stop:
+        sys.exit(_exit_code(stop.reason, debug=debug))
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (every fault gets its one line and its exit code)
+        sys.exit(_exit_code(error, debug=debug))
+
+
+class _Stopped(Exception):
+    """Carries a stop that typer would otherwise answer itself, with other words and codes than ours."""
+
+    def __init__(self, reason: BaseException) -> None:
+        super().__init__()
+        self.reason = reason
+
+
+def _carried(command: Callable[..., None]) -> Callable[..., None]:
+    """`command`, with interruption and a closed pipe carried past typer; its output is flushed while it can fail."""
+
+    @wraps(command)
+    def call(*args: Any, **kwargs: Any) -> None:
+        try:
+            command(*args, **kwargs)
+            sys.stdout.flush()
+        except (KeyboardInterrupt, BrokenPipeError) as reason:
+            raise _Stopped(reason) from reason
+
+    return call
+
+
+def _exit_code(error: BaseException, *, debug: bool) -> int:
+    """Say what stopped the command, in one line, and return its exit code."""
+    if isinstance(error, BrokenPipeError):
         # The reader of our output is gone (`| head`); leaving stdout open would complain once more at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
-    except Exception as error:
-        if debug:
-            raise
-        _say(f"{type(error).__name__}: {error}. This is a fault of rejoinder; --debug shows where")
-        sys.exit(1)
+        return 0
+    if debug:
+        traceback.print_exception(error)
+    if isinstance(error, RejoinderError):
+        _say(str(error))
+        return error.exit_code
+    if isinstance(error, KeyboardInterrupt):
+        _say("interrupted; no output file was touched")
+        return _INTERRUPTED
+    fault = "" if isinstance(error, OSError) else ". This is a fault of rejoinder; --debug shows where"
+    _say(f"{type(error).__name__}: {error}{fault}")
+    return 1
 
 
 def _app(given: list[str]) -> typer.Typer:
@@ -64,7 +99,7 @@ def _app(given: list[str]) -> typer.Typer:
     app.callback()(_options)
     called = next((argument for argument in given if not argument.startswith("-")), None)
     for name in [called] if called in COMMANDS else COMMANDS:
-        app.command(name)(getattr(import_module(COMMANDS[name]), "command"))  # noqa: B009
+        app.command(name)(_carried(import_module(COMMANDS[name]).command))
     return app
 
 

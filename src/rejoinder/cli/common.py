@@ -39,7 +39,7 @@ ScorerNames = Annotated[
 ]
 Vectors = Annotated[Path | None, typer.Option(help="Word vectors. Default: those in the box.", metavar="FILE")]
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
-Seed = Annotated[int, typer.Option(help="Decides every random choice.")]
+Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 
 
 def plain_names() -> list[str]:
@@ -53,13 +53,15 @@ def plain_names() -> list[str]:
 def reporting(on_error: OnError) -> Iterator[OnBad]:
     """Yield what to do with a bad line; skipped lines are counted and listed on stderr when the block ends."""
     skipped: list[DataError] = []
-    yield skipped.append if on_error is OnError.SKIP else raise_bad
-    if skipped:
-        typer.echo(f"skipped {len(skipped)}:", err=True)
-        for error in skipped[:_LISTED]:
-            typer.echo(f"  {error}", err=True)
-        if len(skipped) > _LISTED:
-            typer.echo(f"  ... and {len(skipped) - _LISTED} more", err=True)
+    try:
+        yield skipped.append if on_error is OnError.SKIP else raise_bad
+    finally:
+        if skipped:
+            typer.echo(f"skipped {len(skipped)}:", err=True)
+            for error in skipped[:_LISTED]:
+                typer.echo(f"  {error}", err=True)
+            if len(skipped) > _LISTED:
+                typer.echo(f"  ... and {len(skipped) - _LISTED} more", err=True)
 
 
 @contextmanager

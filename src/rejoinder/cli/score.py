@@ -20,6 +20,7 @@ from rejoinder.cli.common import (
     reporting,
     width,
 )
+from rejoinder.errors import UsageError
 
 
 class Format(StrEnum):
@@ -53,11 +54,11 @@ def command(
     from rejoinder.meta.scoring import Tally, require_some, score_stream
     from rejoinder.report.scores import lines_table, summary_table
 
-    tallies = {name: Tally(load_scorer(name, vectors=vectors)) for name in scorers or plain_names()}
     to_file = out is not None and str(out) != "-"
+    if as_format is Format.TABLE and to_file:
+        raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
+    tallies = {name: Tally(load_scorer(name, vectors=vectors)) for name in scorers or plain_names()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
-    if chosen is Format.TABLE:
-        chosen = None if to_file else chosen
     with reporting(on_error) as on_bad, progress("scoring") as advance:
         records = score_stream(read(*files, on_bad=on_bad), tallies, advance=advance)
         if chosen is Format.TABLE:

@@ -36,10 +36,15 @@ def command(
     kept.
     """
     from rejoinder.io import read, write
+    from rejoinder.io.folders import require_free
+    from rejoinder.io.write import format_of
     from rejoinder.judges.fit import FitOptions
     from rejoinder.judges.train import train_adem
     from rejoinder.report.training import training_table
 
+    require_free(out)
+    if held_out is not None:
+        format_of(held_out)
     with reporting(on_error) as on_bad:
         examples = list(read(*files, on_bad=on_bad))
     options = FitOptions()

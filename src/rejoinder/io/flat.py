@@ -1,8 +1,8 @@
 """Records in tables: how a field of a JSON object becomes one cell of a CSV or Parquet file, and back.
 
 Lists of texts and nested objects are JSON inside the cell. A `context` or `references` cell that does not begin with
-`[` is one text; a `quality` or `ratings` cell that is a bare number is the overall one. An empty cell is an absent
-field.
+`[` is one text; a `quality` or `ratings` cell that is a bare number is the overall one; `scores` are one column a
+scorer. An empty cell is an absent field.
 """
 
 from __future__ import annotations
@@ -12,22 +12,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.io.parse import require_whole_characters
 from rejoinder.records import OVERALL
 
 LISTS = ("context", "references", "messages")
-OBJECTS = ("quality", "ratings", "raters", "scale", "scales")
+OBJECTS = ("quality", "ratings", "raters", "scale", "scales", "unscored")
+_SCORE = "scores."
 
 
 def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The JSON object of a row: cell texts decoded, empty cells dropped (an empty `response` stays).
 
     Raises:
-        DataError: a cell that must hold JSON does not.
+        DataError: a cell that must hold JSON or a score does not.
     """
     record: dict[str, Any] = {}
     for field, cell in cells.items():
         if field == "response":
             record[field] = "" if cell is None else cell
+        elif field.startswith(_SCORE):
+            record.setdefault("scores", {})[field.removeprefix(_SCORE)] = _score(field, cell, where)
         elif cell is not None and cell != "":
             record[field] = _decoded(field, cell, where) if isinstance(cell, str) else _without_nulls(cell)
     return record
@@ -37,8 +41,8 @@ def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a JSON object: texts and numbers as they are, `scores` one column a scorer, all else as JSON."""
     cells: dict[str, Any] = {}
     for field, value in record.items():
-        if field == "scores":
-            cells.update({f"scores.{scorer}": score for scorer, score in value.items()})
+        if field == "scores" and _are_scores(value):
+            cells.update({f"{_SCORE}{scorer}": score for scorer, score in value.items()})
         elif isinstance(value, (list, dict, bool)):
             cells[field] = json.dumps(value, ensure_ascii=False)
         else:
@@ -54,16 +58,39 @@ def _decoded(field: str, cell: str, where: str) -> Any:
         return cell
     try:
         value = json.loads(cell)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
+        what = (
+            f"{error.msg} at column {error.colno}"
+            if isinstance(error, json.JSONDecodeError)
+            else "too deep or too long"
+        )
         raise DataError(
-            f"not JSON ({error.msg} at column {error.colno})",
+            f"not JSON ({what})",
             'Write JSON in this cell, such as ["..."]',
             where=where,
             field=field,
         ) from error
+    require_whole_characters(cell, {field: value}, where)
     if field in ("quality", "ratings") and not isinstance(value, dict):
         return {OVERALL: value if field == "quality" else [value]}
     return value
+
+
+def _score(field: str, cell: Any, where: str) -> float | None:
+    """The score in a cell; None where it is empty."""
+    try:
+        return None if cell is None or cell == "" else float(cell)
+    except (TypeError, ValueError) as error:
+        raise DataError(
+            f"{cell!r}, expected a score", "Write a number or leave the cell empty", where=where, field=field
+        ) from error
+
+
+def _are_scores(value: Any) -> bool:
+    """Whether a `scores` field is what `score` writes; the key may also be the user's own."""
+    return isinstance(value, dict) and all(
+        score is None or (isinstance(score, (int, float)) and not isinstance(score, bool)) for score in value.values()
+    )
 
 
 def _without_nulls(value: Any) -> Any:

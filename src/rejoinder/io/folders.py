@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, MissingAsset
-from rejoinder.io.atomic import atomic_folder
+from rejoinder.io.atomic import atomic_folder, require_replaceable
 
 CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"
@@ -37,14 +37,32 @@ def write_folder(
     """
     from safetensors.numpy import save
 
-    with atomic_folder(Path(folder), belongs=CONFIG) as partial:
+    with atomic_folder(Path(folder), ours=_files_of(folder)) as partial:
         packed = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
         (partial / WEIGHTS).write_bytes(packed)
-        full = {"format": _FORMAT, **config, "weights_digest": tensors_digest(tensors)}
+        names = [CARD, CONFIG, WEIGHTS, *(f"{stem}.json" for stem in files)]
+        full = {"format": _FORMAT, **config, "weights_digest": tensors_digest(tensors), "files": sorted(names)}
         (partial / CONFIG).write_text(json.dumps(full, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
         (partial / CARD).write_text(card, encoding="utf-8")
         for stem, text in files.items():
             (partial / f"{stem}.json").write_text(text, encoding="utf-8")
+
+
+def require_free(folder: str | Path) -> None:
+    """Raise where `write_folder` would refuse to write, to be called before the work that leads there.
+
+    Raises:
+        UsageError: something that is no model stands at `folder`, or the folder around it does not exist.
+    """
+    require_replaceable(Path(folder), _files_of(folder))
+
+
+def _files_of(folder: str | Path) -> set[str]:
+    """The files that the model in `folder` says it has; none where there is no model."""
+    try:
+        return set(read_config(folder).get("files", ()))
+    except (MissingAsset, DataError):
+        return set()
 
 
 def read_config(folder: str | Path) -> dict[str, Any]:

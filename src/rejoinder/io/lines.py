@@ -14,6 +14,7 @@ from typing import IO, cast
 from rejoinder.errors import DataError, MissingAsset
 
 STDIN = "-"
+SAVE_AS_UTF8 = "Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)"
 OnBad = Callable[[DataError], None]
 
 
@@ -45,15 +46,16 @@ def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def name_of(path: str | Path) -> str:
-    """How a file is called in messages and in the ids of lines that have none."""
-    return "stdin" if str(path) == STDIN else Path(path).name
+    """How a file is called in messages and in the ids of lines that have none: as given, so that two files differ."""
+    return "stdin" if str(path) == STDIN else str(path)
 
 
-def text_lines(path: str | Path, on_bad: OnBad = raise_bad) -> Iterator[tuple[int, str]]:
+def text_lines(path: str | Path, on_bad: OnBad = raise_bad, *, errors: str = "strict") -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line with its line end) of a UTF-8 file; a byte order mark is dropped.
 
-    A line that is not UTF-8 goes to `on_bad` and is left out. So does the end of a file whose gzip is cut off or
-    damaged, after the lines before it; and a file without a single line.
+    A line that is not UTF-8 goes to `on_bad` and is left out; with `errors="surrogateescape"` it comes like any other,
+    for formats whose records cross line ends. The end of a file whose gzip is cut off or damaged goes to `on_bad` after
+    the lines before it; so does a file without a single line.
     """
     name, number = name_of(path), 0
     with open_bytes(path) as stream:
@@ -65,12 +67,12 @@ def text_lines(path: str | Path, on_bad: OnBad = raise_bad) -> Iterator[tuple[in
                     )
                     return
                 try:
-                    yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                    yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8", errors)
                 except UnicodeDecodeError as error:
                     on_bad(
                         DataError(
                             f"byte {error.object[error.start]:#04x} at column {error.start + 1} is not UTF-8",
-                            "Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)",
+                            SAVE_AS_UTF8,
                             where=f"{name}:{number}",
                         )
                     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +12,9 @@ from rejoinder.errors import DataError
 from rejoinder.records import OVERALL, Example, Rating
 
 Record = Mapping[str, Any]
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_SPEAKERS = ("user", "assistant")
+_INSTRUCTORS = ("system", "developer")
 FIELDS = (
     "id",
     "dataset",
@@ -65,7 +70,7 @@ def parse_record(record: Any, where: str) -> Example:
         ratings=_ratings(record, scales, where),
         quality=quality,
         scales=scales,
-        extra={key: value for key, value in record.items() if key not in FIELDS},
+        extra=_plain({key: value for key, value in record.items() if key not in FIELDS}, where),
         where=where,
     )
 
@@ -106,17 +111,19 @@ def _from_messages(record: Record, where: str) -> dict[str, Any]:
         )
     for number, message in enumerate(messages, start=1):
         role = message.get("role") if isinstance(message, Mapping) else None
+        if role in ("tool", "function") or (role == "assistant" and message.get("tool_calls")):
+            continue  # what an assistant and its tools say to each other, no turn of the conversation
         text = _content(message.get("content")) if isinstance(message, Mapping) else None
-        if not isinstance(role, str) or text is None:
+        if role not in _SPEAKERS + _INSTRUCTORS or text is None:
             raise DataError(
-                f"message {number} has no role and text content",
-                'Write {"role": "user", "content": "..."}',
+                f"message {number} has {'no text content' if role in _SPEAKERS + _INSTRUCTORS else f'role {role!r}'}",
+                'Write {"role": "user", "content": "..."}; roles are user, assistant, system, developer, tool',
                 where=where,
                 field="messages",
             )
-        if role in ("user", "assistant"):
+        if role in _SPEAKERS:
             turns.append((role, text))
-        elif role in ("system", "developer"):
+        else:
             instructions.append(text)
     last = max((place for place, (role, _) in enumerate(turns) if role == "assistant"), default=None)
     if last is None:
@@ -127,6 +134,35 @@ def _from_messages(record: Record, where: str) -> dict[str, Any]:
     if instructions:
         kept["instructions"] = instructions
     return {**kept, "context": [text for _, text in turns[:last]], "response": turns[last][1]}
+
+
+def require_whole_characters(text: str, record: Any, where: str) -> None:
+    """Raise where a text holds half a character, one surrogate without the other: no file in UTF-8 can hold that.
+
+    Args:
+        text: the JSON; only an escape in it can bring in a surrogate, and most texts have none.
+        record: what it was decoded to.
+        where: `file:line`.
+    """
+    if not _SURROGATE.search(text):
+        return
+    for field, value in record.items() if isinstance(record, Mapping) else [("", record)]:
+        try:
+            json.dumps([field, value], ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            problem = f"holds \\u{ord(error.object[error.start]):04x}, half a character"
+            raise DataError(problem, "Write the whole character or none", where=where, field=field) from error
+
+
+def _plain(extra: Record, where: str) -> dict[str, Any]:
+    """`extra` as JSON can write it: null for NaN and infinity, text for what Parquet knows beyond JSON (dates)."""
+    if not extra:
+        return {}
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps(extra, default=str), parse_constant=lambda _: None)
+    except RecursionError as error:
+        raise DataError("nested too deep", "Flatten it", where=where) from error
+    return plain
 
 
 def _content(content: Any) -> str | None:
@@ -249,7 +285,7 @@ def _raters(record: Record, dimension: str, count: int, where: str) -> list[str 
 def _rated(value: Any, dimension: str, scales: Mapping[str, tuple[float, float]], where: str, field: str) -> float:
     """A rating that is a finite number inside its scale."""
     if not _is_number(value):
-        found = "NaN or infinite" if isinstance(value, float) else _kind(value)
+        found = "NaN or infinite" if _kind(value) == "a number" else _kind(value)
         raise DataError(
             f"{dimension} is {found}, expected a number", "Leave a missing rating out", where=where, field=field
         )
@@ -276,7 +312,10 @@ def _grouped(ratings: tuple[Rating, ...]) -> tuple[dict[str, list[float]], dict[
 
 def _is_number(value: Any) -> bool:
     """Whether `value` is a finite number; true and false are none."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    try:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    except OverflowError:  # an integer beyond what a float can hold
+        return False
 
 
 def _kind(value: Any) -> str:

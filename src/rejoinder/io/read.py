@@ -5,14 +5,15 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.io.box import in_the_box
 from rejoinder.io.flat import from_cells
-from rejoinder.io.lines import OnBad, name_of, open_bytes, raise_bad, text_lines
-from rejoinder.io.parse import parse_record
+from rejoinder.io.lines import SAVE_AS_UTF8, OnBad, name_of, open_bytes, raise_bad, text_lines
+from rejoinder.io.parse import parse_record, require_whole_characters
 from rejoinder.records import Example
 
 # The default limit of 128 KiB a cell is less than a long dialogue; 1 GiB still stops a file that is one open quote.
@@ -41,13 +42,29 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Example]:
     """
     for path in paths:
         source = in_the_box(path)
-        for where, record in _rows_of(source)(source, on_bad):
+        for where, record in _rows(source, on_bad):
             try:
                 example = parse_record(record, where)
             except DataError as error:
                 on_bad(error)
             else:
                 yield example
+
+
+def _rows(path: str | Path, on_bad: OnBad) -> Rows:
+    """The rows of a file; one that has none, good or bad, is an error."""
+    met = False
+
+    def note(error: DataError) -> None:
+        nonlocal met
+        met = True
+        on_bad(error)
+
+    for row in _rows_of(path)(path, note):
+        met = True
+        yield row
+    if not met:
+        note(DataError("holds no record", "Give a file with at least one", where=name_of(path)))
 
 
 def _rows_of(path: str | Path) -> Callable[[str | Path, OnBad], Rows]:
@@ -57,7 +74,7 @@ def _rows_of(path: str | Path) -> Callable[[str | Path, OnBad], Rows]:
         ".ndjson": _json_lines,
         ".json": _json_array,
         ".csv": _csv,
-        ".tsv": _csv,
+        ".tsv": partial(_csv, delimiter="\t"),
         ".parquet": _parquet,
     }
     if str(path) == "-":
@@ -73,85 +90,112 @@ def _rows_of(path: str | Path) -> Callable[[str | Path, OnBad], Rows]:
 
 def _json_lines(path: str | Path, on_bad: OnBad) -> Rows:
     """Rows of JSON lines; blank lines are passed over."""
-    some, bad = False, False
+    for number, line in text_lines(path, on_bad):
+        if not line.strip():
+            continue
+        where = f"{name_of(path)}:{number}"
+        try:
+            record = json.loads(line)
+            require_whole_characters(line, record, where)
+        except DataError as error:
+            on_bad(error)
+        except (ValueError, RecursionError) as error:
+            on_bad(_broken(error, where, "Write one JSON object a line"))
+        else:
+            yield where, record
+
+
+def _json_array(path: str | Path, on_bad: OnBad) -> Rows:
+    """Rows of one JSON array: records, conversations, or the messages of a single conversation."""
+    bad = False
 
     def note(error: DataError) -> None:
         nonlocal bad
         bad = True
         on_bad(error)
 
-    for number, line in text_lines(path, note):
-        if not line.strip():
-            continue
-        some = True
-        where = f"{name_of(path)}:{number}"
-        try:
-            record = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            note(_broken(error, where))
-        else:
-            yield where, record
-    if not some and not bad:
-        on_bad(DataError("only blank lines", "Give a file with at least one record", where=name_of(path)))
-
-
-def _json_array(path: str | Path, on_bad: OnBad) -> Rows:
-    """Rows of one JSON array: records, conversations, or the messages of a single conversation."""
-    text = "".join(line for _, line in text_lines(path, on_bad))
-    if not text.strip():
+    text = "".join(line for _, line in text_lines(path, note))
+    if bad or not text.strip():
         return
     try:
         value = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        on_bad(_broken(error, f"{name_of(path)}{line}"))
+        require_whole_characters(text, value, name_of(path))
+    except DataError as error:
+        on_bad(error)
         return
-    single = isinstance(value, dict) or (
-        isinstance(value, list) and value and isinstance(value[0], dict) and "role" in value[0]
-    )
+    except (ValueError, RecursionError) as error:
+        line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        on_bad(_broken(error, f"{name_of(path)}{line}", "Write one JSON array, or call a file of JSON lines .jsonl"))
+        return
+    single = not isinstance(value, list) or (value and isinstance(value[0], dict) and "role" in value[0])
     for number, record in enumerate([value] if single else value, start=1):
         yield f"{name_of(path)}:item {number}", record
 
 
-def _broken(error: json.JSONDecodeError | RecursionError, where: str) -> DataError:
+def _broken(error: ValueError | RecursionError, where: str, remedy: str) -> DataError:
     """The error of text that is not JSON."""
-    what = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else "nested too deep"
-    return DataError(f"broken JSON ({what})", "Write one JSON object a line", where=where)
+    if isinstance(error, json.JSONDecodeError):
+        what = f"{error.msg} at column {error.colno}"
+    else:
+        what = "nested too deep" if isinstance(error, RecursionError) else "a number of thousands of digits"
+    return DataError(f"broken JSON ({what})", remedy, where=where)
 
 
-def _csv(path: str | Path, on_bad: OnBad) -> Rows:
-    """Rows of a CSV or TSV file with a header."""
-    name = name_of(path)
+def _csv(path: str | Path, on_bad: OnBad, *, delimiter: str = ",") -> Rows:
+    """Rows of a CSV or TSV file; without a header that can be used nothing is read."""
+    table = _table(path, on_bad, delimiter)
+    where, header = next(table, ("", None))
+    if header is None:
+        return
+    if twice := next((name for name in header if header.count(name) > 1), None):
+        on_bad(DataError("the header has this name twice", "Rename one column", where=where, field=twice))
+        return
+    for where, cells in table:
+        if cells is None:
+            continue
+        try:
+            if len(cells) != len(header):
+                problem = f"{len(cells)} cells, the header has {len(header)}"
+                raise DataError(problem, "Quote cells that hold the separator", where=where)
+            record = from_cells(dict(zip(header, cells, strict=True)), where)
+        except DataError as error:
+            on_bad(error)
+        else:
+            yield where, record
+
+
+def _table(path: str | Path, on_bad: OnBad, delimiter: str) -> Iterator[tuple[str, list[str] | None]]:
+    """Yield (`file:line` where it begins, cells) of each row that is not blank; None for one that cannot be read."""
     csv.field_size_limit(_LONGEST_CELL)
-    delimiter = "\t" if ".tsv" in Path(path).suffixes else ","
-    rows = csv.reader((line for _, line in text_lines(path, on_bad)), delimiter=delimiter, strict=True)
-    header: list[str] = []
+    # A line left out for a bad byte would glue its neighbours together, so such lines come and spoil their own row.
+    lines = (line for _, line in text_lines(path, on_bad, errors="surrogateescape"))
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
+        where = f"{name_of(path)}:{rows.line_num + 1}"
         try:
             cells = next(rows, None)
+            if cells is None:
+                return
+            _require_utf8(cells, where)
         except csv.Error as error:
-            on_bad(
-                DataError(
-                    f"broken CSV ({error})",
-                    "Close every quote; double the quotes inside a cell",
-                    where=f"{name}:{rows.line_num}",
-                )
-            )
-            return
-        where = f"{name}:{rows.line_num}"
-        if cells is None:
-            return
-        if not header:
-            header = cells
-        elif len(cells) != len(header):
-            if cells:
-                problem = f"{len(cells)} cells, the header has {len(header)}"
-                on_bad(DataError(problem, "Quote cells that hold the separator", where=where))
+            on_bad(DataError(f"broken CSV ({error})", "Close every quote; double those inside a cell", where=where))
+            yield where, None
+        except DataError as error:
+            on_bad(error)
+            yield where, None
         else:
-            try:
-                yield where, from_cells(dict(zip(header, cells, strict=True)), where)
-            except DataError as error:
-                on_bad(error)
+            if cells:
+                yield where, cells
+
+
+def _require_utf8(cells: list[str], where: str) -> None:
+    """Raise `DataError` where a cell holds a byte that is not UTF-8, escaped as half a character."""
+    for place, cell in enumerate(cells, start=1):
+        try:
+            cell.encode()
+        except UnicodeEncodeError as error:
+            byte = ord(error.object[error.start]) - 0xDC00
+            raise DataError(f"byte {byte:#04x} in cell {place} is not UTF-8", SAVE_AS_UTF8, where=where) from error
 
 
 def _parquet(path: str | Path, on_bad: OnBad) -> Rows:
@@ -164,19 +208,18 @@ def _parquet(path: str | Path, on_bad: OnBad) -> Rows:
         pass
     name = name_of(path)
     try:
-        table = polars.scan_parquet(Path(path))
+        table = polars.scan_parquet(Path(path), glob=False)
         count = table.select(polars.len()).collect().item()
+        for start in range(0, count, _PARQUET_ROWS):
+            for number, row in enumerate(
+                table.slice(start, _PARQUET_ROWS).collect().iter_rows(named=True), start=start + 1
+            ):
+                where = f"{name}:row {number}"
+                try:
+                    record = from_cells(row, where)
+                except DataError as error:
+                    on_bad(error)
+                else:
+                    yield where, record
     except polars.exceptions.PolarsError as error:
         on_bad(DataError(f"not a readable Parquet file ({str(error).splitlines()[0]})", "Write it again", where=name))
-        return
-    if count == 0:
-        on_bad(DataError("the file is empty", "Give a file with at least one row", where=name))
-    for start in range(0, count, _PARQUET_ROWS):
-        for number, row in enumerate(
-            table.slice(start, _PARQUET_ROWS).collect().iter_rows(named=True), start=start + 1
-        ):
-            where = f"{name}:row {number}"
-            try:
-                yield where, from_cells(row, where)
-            except DataError as error:
-                on_bad(error)

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import IO, Any, Literal
 
 from rejoinder.errors import MissingExtra, UsageError
@@ -73,8 +74,8 @@ def open_writer(path: str | Path, format: Format | None = None) -> Iterator[Put]
     Tables need their columns first and records may differ in keys, so CSV and Parquet go through a temporary file.
     """
     chosen = format or format_of(path)
-    if chosen == "parquet" and str(path) == "-":
-        raise UsageError("Parquet cannot go to standard output. Name a file with -o")
+    if chosen == "parquet" and (str(path) == "-" or (Path(path).exists() and not Path(path).is_file())):
+        raise UsageError(f"{path}: Parquet goes to a file, not to standard output, a pipe or a folder. Name a file.")
     with _target(path) as target:
         if chosen in ("jsonl", "chat"):
             with _text(target, packed=str(path).endswith(".gz")) as stream:
@@ -134,15 +135,19 @@ def _messages(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record with `context` and `response` as chat messages; the response is the assistant's, roles alternate."""
     turns = [*record["context"], record["response"]]
     roles = ["assistant" if (len(turns) - place) % 2 else "user" for place in range(len(turns))]
-    messages = [{"role": "system", "content": text} for text in record.get("instructions", [])]
+    given = record.get("instructions")
+    told = given if isinstance(given, list) and all(isinstance(text, str) for text in given) else []
+    messages = [{"role": "system", "content": text} for text in told]
     messages += [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
-    rest = {key: value for key, value in record.items() if key not in ("context", "response", "instructions")}
-    return {"messages": messages, **rest}
+    said = ("context", "response", *(["instructions"] if told else []))
+    return {"messages": messages, **{key: value for key, value in record.items() if key not in said}}
 
 
 def _write_csv(rows: Iterable[dict[str, Any]], columns: list[str], stream: IO[str], delimiter: str) -> None:
     """Rows under one header; a cell that a row lacks is empty."""
-    table = csv.DictWriter(stream, columns, restval="", delimiter=delimiter, lineterminator="\n")
+    # Python before 3.13 quotes a cell with a carriage return only where that ends lines too.
+    lines = SimpleNamespace(write=lambda line: stream.write(line.removesuffix("\r\n") + "\n"))
+    table = csv.DictWriter(lines, columns, restval="", delimiter=delimiter, lineterminator="\r\n")
     table.writeheader()
     for row in rows:
         table.writerow({column: row.get(column) for column in columns})

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from rejoinder.errors import TooManyUnscored
+from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.io.parse import to_record
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, run, signature_of
@@ -85,10 +85,14 @@ def score_stream(
     """Yield one record a line, in order: its id, its scores, the reasons for those it has not, then the input's keys.
 
     Args:
-        examples: any iterable; `chunk` of them are in memory at a time.
+        examples: any iterable; `chunk` of them are in memory at a time. Scores that they carry from an earlier run
+            stay, but for those that are given anew.
         tallies: one fresh `Tally` a scorer, by the name it has in the records; filled as the stream is read.
         chunk: lines scored together; no score depends on it.
         advance: called with the number of lines of each chunk when it is done.
+
+    Raises:
+        DataError: a line has a key `scores` or `unscored` that is not of an earlier run; there is not a single line.
     """
     stream = iter(examples)
     while part := list(islice(stream, chunk)):
@@ -97,6 +101,8 @@ def score_stream(
             tallies[name].add(scores)
         yield from (_scored_record(example, row, results) for row, example in enumerate(part))
         advance(len(part))
+    if not any(tally.scored or tally.unscored for tally in tallies.values()):
+        raise DataError("no line is left to score", "Correct those that were skipped")
 
 
 def require_some(tallies: Sequence[Tally]) -> None:
@@ -115,9 +121,25 @@ def require_some(tallies: Sequence[Tally]) -> None:
 def _scored_record(example: Example, row: int, results: Mapping[str, Scores]) -> dict[str, Any]:
     """The output line of one example."""
     given = {name: float(scores.values[row]) for name, scores in results.items()}
+    reasons = {name: scores.reasons[row] for name, scores in results.items() if row in scores.reasons}
+    before = {name: reason for name, reason in _earlier(example, "unscored").items() if name not in results}
+    rest = {key: value for key, value in to_record(example).items() if key not in ("id", "scores", "unscored")}
     return {
         "id": example.id,
-        "scores": {name: None if math.isnan(value) else value for name, value in given.items()},
-        "unscored": {name: scores.reasons[row] for name, scores in results.items() if row in scores.reasons},
-        **to_record(example),
+        "scores": {
+            **_earlier(example, "scores"),
+            **{name: None if math.isnan(value) else value for name, value in given.items()},
+        },
+        "unscored": {**before, **reasons},
+        **rest,
     }
+
+
+def _earlier(example: Example, key: str) -> Mapping[str, Any]:
+    """What an earlier run of `score` wrote under `key`."""
+    earlier = example.extra.get(key, {})
+    if not isinstance(earlier, Mapping):
+        raise DataError(
+            "is no object, and scores are written under this name", "Rename it", where=example.where, field=key
+        )
+    return earlier

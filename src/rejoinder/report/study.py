@@ -46,7 +46,12 @@ def _tables(study: Study, only: str | None = None, at: str | None = None) -> Ite
         by_scorer = [list(rows) for _, rows in groupby(group, key=lambda a: a.scorer)]
         statistics = [agreement.statistic.capitalize() for agreement in by_scorer[0]]
         header = ["scorer", "n", *(text for name in statistics for text in (f"{name} [low, high]", "p"))]
-        yield f"{dataset}, {level} level", header, [_row(mine) for mine in sorted(by_scorer, key=_worst_last)]
+        contexts = max(mine[0].contexts for mine in by_scorer)
+        yield (
+            f"{dataset}, {level} level, {contexts:,} contexts",
+            header,
+            [_row(mine) for mine in sorted(by_scorer, key=_worst_last)],
+        )
 
 
 def _ordered(study: Study) -> list[Agreement]:

@@ -1,0 +1,113 @@
+"""Peak memory of `rejoinder score` as the file grows: 10,000 and 1,000,000 lines.
+
+Usage: python benchmarks/score_memory.py [--lines 10000 1000000] [--write]
+
+Writes files of made-up lines into a temporary folder, scores each with the real command in a process of its own, and
+reads the largest resident memory that the system saw for that process. `--write` keeps the table in
+benchmarks/results/score_memory.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+RESULT = Path(__file__).parent / "results" / "score_memory.md"
+SCORERS = ("length", "context-overlap", "bleu-2", "embedding-average")
+MOST_GROWTH = 50.0  # MiB
+
+
+class Peak(NamedTuple):
+    """What one run took."""
+
+    lines: int
+    megabytes: float
+    seconds: float
+
+
+def write_lines(path: Path, count: int, seed: int) -> None:
+    """`count` lines with a context of two turns, a response and a reference of 3 to 15 words each."""
+    source = random.Random(seed)  # noqa: S311 - no secret
+    words = ("i", "you", "the", "to", "a", "it", "do", "and", "that", "is", "what", "not", "good", "day", "know")
+
+    def text() -> str:
+        return " ".join(source.choices(words, k=source.randint(3, 15)))
+
+    with path.open("w", encoding="utf-8") as lines:
+        for number in range(count):
+            record = {"id": str(number), "context": [text(), text()], "response": text(), "references": [text()]}
+            lines.write(json.dumps(record) + "\n")
+
+
+def measure(path: Path, out: Path, count: int) -> Peak:
+    """Score the file in a process of its own. `ru_maxrss` of a waited-for child is its peak, in KiB on Linux."""
+    options = [part for name in SCORERS for part in ("-s", name)]
+    start = time.perf_counter()
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rejoinder", "score", path, *options, "-o", out], stdout=subprocess.DEVNULL
+    )
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"rejoinder score failed on {count} lines")
+    with out.open("rb") as scored:
+        found = sum(1 for _ in scored)
+    if found != count:
+        sys.exit(f"{found} lines came back for {count}")
+    return Peak(count, usage.ru_maxrss / 1024, time.perf_counter() - start)
+
+
+def page(peaks: list[Peak], seed: int) -> str:
+    """The result as Markdown."""
+    growth = peaks[-1].megabytes - peaks[0].megabytes
+    rows = "".join(f"| {peak.lines:,} | {peak.megabytes:.0f} | {peak.lines / peak.seconds:,.0f} |\n" for peak in peaks)
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    sizes = " ".join(str(peak.lines) for peak in peaks)
+    return f"""# Memory of `rejoinder score` as the file grows
+
+Scorers: {", ".join(SCORERS)}; JSON lines in, JSON lines out. Peak resident memory of the whole process, start included.
+
+| lines | peak, MiB | lines a second |
+| ---: | ---: | ---: |
+{rows}
+From the smallest to the largest: {growth:+.0f} MiB (at most {MOST_GROWTH:.0f} allowed).
+
+{today}, {os.cpu_count()} CPUs, Python {platform.python_version()}
+
+`python benchmarks/score_memory.py --lines {sizes} --seed {seed} --write`
+"""
+
+
+def main() -> None:
+    """Measure, print, and with --write keep; fails where memory grows with the file."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--lines", type=int, nargs="+", default=[10_000, 1_000_000])
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", action="store_true", help=f"write {RESULT.name} into benchmarks/results")
+    asked = parser.parse_args()
+    peaks = []
+    with tempfile.TemporaryDirectory() as place:
+        for count in asked.lines:
+            path = Path(place) / f"{count}.jsonl"
+            write_lines(path, count, asked.seed)
+            peaks.append(measure(path, Path(place) / "out.jsonl", count))
+    found = page(peaks, asked.seed)
+    print(found)
+    if asked.write:
+        RESULT.parent.mkdir(parents=True, exist_ok=True)
+        RESULT.write_text(found, encoding="utf-8")
+    if peaks[-1].megabytes - peaks[0].megabytes > MOST_GROWTH:
+        sys.exit("memory grows with the file")
+
+
+if __name__ == "__main__":
+    main()

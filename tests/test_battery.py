@@ -1,0 +1,183 @@
+"""What every scorer must pass: its score depends on the example alone, and what it cannot score it says so of."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rejoinder
+from rejoinder.catalogue import cards, load_scorer
+from rejoinder.cli import main
+from rejoinder.errors import UsageError
+from rejoinder.io.wordnet import find_wordnet
+from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.train import train_adem
+from rejoinder.records import Example
+from rejoinder.scorer import Scorer, run, signature_of
+
+JUDGES = ("c-adem", "r-adem")
+TOLERANCE = 1e-9
+ODD_TEXTS = (
+    "",
+    " ",
+    "\n\t",
+    "👍🏽🇩🇪",
+    "?!",
+    "ok " * 3000,
+    "\u200b",
+    "İ",
+    "<unk> </s>",
+    '"quoted", and more',
+    "\x00",
+    "3.14",
+)
+
+
+@pytest.fixture(scope="module")
+def judges() -> dict[str, Scorer]:
+    samples = {"c-adem": "@conture", "r-adem": "@dstc7"}
+    quick = FitOptions(epochs=2)
+    return {
+        kind: train_adem(list(rejoinder.read(sample)), kind=kind, options=quick).judge  # type: ignore[arg-type]
+        for kind, sample in samples.items()
+    }
+
+
+@pytest.fixture(params=[*cards(), *JUDGES])
+def scorer(request: pytest.FixtureRequest, judges: dict[str, Scorer]) -> Scorer:
+    if request.param == "meteor":
+        try:
+            find_wordnet()
+        except rejoinder.RejoinderError as error:
+            pytest.skip(str(error))
+    return judges[request.param] if request.param in judges else load_scorer(request.param)
+
+
+def examples() -> list[Example]:
+    """Replies with a context and references, of very different lengths."""
+    replies = [example.response for example in rejoinder.read("@conture")][:40]
+    made = [
+        Example(
+            context=(replies[number - 1], replies[number - 2]),
+            response=reply,
+            references=tuple(replies[number - 3 : number - 3 + number % 3 + 1]) or (reply,),
+            id=str(number),
+        )
+        for number, reply in enumerate(replies)
+        if number > 3
+    ]
+    long = replace(made[0], response=" ".join(replies), id="long")
+    return [*made, long]
+
+
+def scores_of(scorer: Scorer, given: list[Example], batch_size: int = 512) -> list[float]:
+    return run(scorer, given, batch_size=batch_size).values.tolist()
+
+
+def test_the_order_does_not_matter(scorer: Scorer) -> None:
+    given = examples()
+    assert scores_of(scorer, given[::-1])[::-1] == pytest.approx(scores_of(scorer, given), abs=TOLERANCE, nan_ok=True)
+
+
+@pytest.mark.parametrize("batch_size", [1, 7])
+def test_the_batch_does_not_matter(scorer: Scorer, batch_size: int) -> None:
+    given = examples()
+    whole = scores_of(scorer, given)
+    assert scores_of(scorer, given, batch_size) == pytest.approx(whole, abs=TOLERANCE, nan_ok=True)
+
+
+def test_duplicates_score_alike(scorer: Scorer) -> None:
+    given = examples()[:5]
+    doubled = scores_of(scorer, [*given, *given])
+    assert np.array_equal(doubled[:5], doubled[5:], equal_nan=True)
+
+
+def test_scoring_again_gives_the_same(scorer: Scorer) -> None:
+    assert np.array_equal(scores_of(scorer, examples()), scores_of(scorer, examples()), equal_nan=True)
+
+
+def test_odd_texts_are_scored_or_have_a_reason(scorer: Scorer) -> None:
+    plain = examples()[0]
+    given = [replace(plain, response=text, id=f"r{number}") for number, text in enumerate(ODD_TEXTS)]
+    given += [replace(plain, references=(text,), id=f"f{number}") for number, text in enumerate(ODD_TEXTS)]
+    given += [replace(plain, context=(text,), id=f"c{number}") for number, text in enumerate(ODD_TEXTS)]
+    scores = run(scorer, given)
+    assert set(scores.reasons) == set(np.flatnonzero(np.isnan(scores.values)).tolist())
+    assert all(reason and "\n" not in reason for reason in scores.reasons.values())
+    assert not np.isinf(scores.values).any()
+
+
+def test_what_the_card_needs_is_needed(scorer: Scorer) -> None:
+    bare = Example(context=(), response="i do not know .")
+    scores = run(scorer, [bare])
+    wanting = scorer.card.needs & {"context", "reference"}
+    assert bool(wanting) == math.isnan(scores.values[0])
+    assert (scores.reasons.get(0, "") in {f"no {need}" for need in wanting}) or not wanting
+
+
+def test_scores_lie_in_the_range_of_the_card(scorer: Scorer) -> None:
+    low, high = scorer.card.range
+    values = run(scorer, examples()).values
+    values = values[np.isfinite(values)]
+    assert len(values)
+    assert low is None or values.min() >= low - TOLERANCE
+    assert high is None or values.max() <= high + TOLERANCE
+
+
+def test_the_card_is_filled_in(scorer: Scorer) -> None:
+    card = scorer.card
+    assert card.summary and card.source and card.version >= 1
+    signature = signature_of(scorer)
+    assert signature.fields["scorer"] == card.name
+    assert str(signature).startswith(f"scorer:{card.name}|version:{card.version}|")
+    assert json.dumps(dict(signature.fields))
+
+
+def test_the_corpus_score_is_that_of_the_scored(scorer: Scorer) -> None:
+    given = examples()
+    whole = run(scorer, given)
+    with_bare = run(scorer, [*given, Example(context=(), response="")]) if scorer.card.needs else whole
+    assert with_bare.corpus() == pytest.approx(whole.corpus(), nan_ok=True)
+
+
+def test_the_command_line_gives_the_same(scorer: Scorer, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = examples()
+    rejoinder.write(given, tmp_path / "in.jsonl")
+    name = scorer.card.name
+    if name in JUDGES:
+        scorer.save(tmp_path / "judge")  # type: ignore[attr-defined]
+        name = str(tmp_path / "judge")
+    try:
+        main(["score", str(tmp_path / "in.jsonl"), "-s", name, "-o", str(tmp_path / "out.jsonl")])
+    except SystemExit as exit_:
+        assert exit_.code == 0, capsys.readouterr().err
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    got = [math.nan if line["scores"][name] is None else line["scores"][name] for line in lines]
+    assert got == pytest.approx(scores_of(scorer, given), abs=TOLERANCE, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("blue-4", "no scorer is called 'blue-4'. Nearest: bleu-4"),
+        ("bleu-4/cocoa", "no scorer is called 'bleu-4/cocoa'. Nearest: bleu-4/coco"),
+        ("no/such/folder", "no scorer is called 'no/such/folder'; there is no folder 'no/such/folder' either"),
+    ],
+)
+def test_unknown_names_meet_their_nearest(name: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        load_scorer(name)
+
+
+def test_progress_counts_every_example() -> None:
+    done: list[int] = []
+    count: Callable[[int], None] = done.append
+    given = [*examples(), Example(context=(), response="")]
+    run(load_scorer("context-overlap"), given, batch_size=4, advance=count)
+    assert sum(done) == len(given)

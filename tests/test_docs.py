@@ -1,0 +1,67 @@
+"""Every command and every piece of Python in the documents runs, and every link leads somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import PROJECT
+
+DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#]+)\)")
+
+
+def blocks(document: Path, language: str) -> list[str]:
+    return [text for found, text in BLOCK.findall(document.read_text(encoding="utf-8")) if found == language]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_commands_run_in_their_order(document: Path, tmp_path: Path) -> None:
+    commands = [
+        line[2:] for block in blocks(document, "console") for line in block.splitlines() if line.startswith("$ ")
+    ]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command in commands:
+        done = subprocess.run(
+            shlex.split(command), cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
+        )
+        assert done.returncode == 0, f"{document.name}: {command}\n{done.stderr}"
+    if document.name == "README.md":
+        assert len(commands) >= 6
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_python_runs(document: Path, tmp_path: Path) -> None:
+    for code in blocks(document, "python"):
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 0, f"{document.name}: {done.stderr}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_scripts_and_links_are_there(document: Path) -> None:
+    text = document.read_text(encoding="utf-8")
+    for target in LINK.findall(text):
+        if "://" not in target:
+            assert (document.parent / target).exists(), target
+    for script in re.findall(r"^(scripts/\w+|\.ci/run)", text, re.MULTILINE):
+        assert os.access(PROJECT / script, os.X_OK), script
+
+
+def test_the_json_of_the_readme_is_input(tmp_path: Path) -> None:
+    (line,) = blocks(PROJECT / "README.md", "json")
+    (tmp_path / "chat.jsonl").write_text(line)
+    done = subprocess.run(
+        [sys.executable, "-m", "rejoinder", "score", "chat.jsonl", "-s", "bleu-1"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"bleu-1"' in done.stdout
