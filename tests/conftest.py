@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from rejoinder import cli
 
 PROJECT = Path(__file__).resolve().parent.parent
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -30,3 +36,43 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"needs the rated data sets; none at {folder} (set REJOINDER_SHARED)")
     return folder
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command left: exit code, standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def words(self) -> str:
+        """Standard output with single spaces, because the width of columns is nobody's business."""
+        return " ".join(self.out.split())
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """Standard output as JSON lines."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs the command line in this process, the way a user calls it."""
+
+    def command(*arguments: object) -> Ran:
+        with pytest.raises(SystemExit) as stop:
+            cli.main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return Ran(int(stop.value.code or 0), captured.out, captured.err)
+
+    return command
+
+
+def refused(ran: Ran, code: int, message: str) -> None:
+    """Check that a command failed with `code` and said just this, in one line."""
+    assert (ran.code, ran.out, ran.err) == (code, "", f"rejoinder: {message}\n")

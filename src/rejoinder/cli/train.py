@@ -36,6 +36,7 @@ def command(
     kept.
     """
     from rejoinder.io import read, write
+    from rejoinder.io.atomic import require_place
     from rejoinder.io.folders import require_free
     from rejoinder.io.write import format_of
     from rejoinder.judges.fit import FitOptions
@@ -45,6 +46,7 @@ def command(
     require_free(out)
     if held_out is not None:
         format_of(held_out)
+        require_place(held_out)
     with reporting(on_error) as on_bad:
         examples = list(read(*files, on_bad=on_bad))
     options = FitOptions()

@@ -22,7 +22,7 @@ def atomic_file(target: Path) -> Iterator[Path]:
         UsageError: the folder of `target` does not exist or cannot be written to, or `target` is a folder.
     """
     target = target.resolve()
-    _require_place(target)
+    require_place(target)
     if target.exists() and not target.is_file():
         yield target
         return
@@ -100,7 +100,7 @@ def _placing(target: Path) -> Iterator[None]:
         raise UsageError(f"{target}: cannot be written ({error.strerror}). Choose another place.") from error
 
 
-def _require_place(target: Path) -> None:
+def require_place(target: Path) -> None:
     """Raise where a file cannot be written at `target`."""
     if target.is_dir():
         raise UsageError(f"{target}: is a folder. Name a file.")

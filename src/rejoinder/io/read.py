@@ -95,7 +95,7 @@ def _json_lines(path: str | Path, on_bad: OnBad) -> Rows:
             continue
         where = f"{name_of(path)}:{number}"
         try:
-            record = json.loads(line)
+            record = json.loads(line.rstrip())  # else the column of a cut line counts from its line end
             require_whole_characters(line, record, where)
         except DataError as error:
             on_bad(error)

@@ -1,0 +1,284 @@
+"""The command line as a user meets it: results, messages, exit codes. Each command runs in this process."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rejoinder
+from conftest import Run, refused
+from rejoinder import cli
+from rejoinder.catalogue import SCORERS, cards
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    """Three lines: all there, no context, no reference; with keys of the user's own."""
+    path = tmp_path / "lines.jsonl"
+    records: Sequence[dict[str, Any]] = (
+        {"id": "x", "context": ["how are you"], "response": "fine", "references": ["fine"], "mood": {"a": [1]}},
+        {"id": "y", "context": [], "response": "i am fine today , thanks", "references": ["i am fine , thanks"]},
+        {"id": "z", "context": ["where are you now"], "response": "where are you 🙂", "n": 7},
+    )
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+# score
+
+
+def test_scores_come_out_in_the_order_of_the_input(run: Run, lines: Path) -> None:
+    ran = run("score", lines, "-s", "length", "-s", "bleu-2")
+    assert (ran.code, ran.err) == (0, "")
+    assert [record["id"] for record in ran.records] == ["x", "y", "z"]
+    first, second, third = ran.records
+    assert list(first)[:3] == ["id", "scores", "unscored"]
+    assert list(first["scores"]) == ["length", "bleu-2"] and first["mood"] == {"a": [1]}
+    assert second["unscored"] == {} and 0 < second["scores"]["bleu-2"] < first["scores"]["bleu-2"]
+    assert third["scores"]["bleu-2"] is None and third["unscored"] == {"bleu-2": "no reference"} and third["n"] == 7
+
+
+@pytest.mark.parametrize("name", ["length", "context-overlap", "rouge-l", "bleu-4/coco", "embedding-greedy"])
+def test_the_command_gives_the_scores_that_python_gives(run: Run, name: str) -> None:
+    examples = list(rejoinder.read("@dstc7"))
+    scores = rejoinder.score(examples, name)
+    records = run("score", "@dstc7", "-s", name).records
+    assert [record["id"] for record in records] == [example.id for example in examples]
+    for place, record in enumerate(records):
+        if place in scores.reasons:
+            assert record["scores"][name] is None and record["unscored"][name] == scores.reasons[place]
+        else:
+            assert record["scores"][name] == scores.values[place] and record["unscored"] == {}
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".jsonl.gz", ".csv", ".tsv", ".parquet"])
+def test_scores_go_to_a_file_and_a_summary_to_the_user(run: Run, lines: Path, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"out{suffix}"
+    ran = run("score", lines, "-s", "length", "-s", "context-overlap", "-o", out)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.words.startswith("scorer scored unscored mean sd corpus ")
+    assert "context-overlap: 1 unscored: no context" in ran.out
+    assert "scorer:length|version:1|tokenizer:words-1|rejoinder:" in ran.out
+    assert "fine today" not in ran.out
+    first, second, _ = rejoinder.read(out)
+    assert first.extra["scores"]["length"] == 1.0
+    assert second.extra["scores"]["context-overlap"] is None
+    assert second.extra["unscored"] == {"context-overlap": "no context"}
+
+
+def test_formats_of_standard_output(run: Run, lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = run("score", lines, "-s", "length", "-s", "bleu-1", "--format", "table").words
+    assert table.startswith("id response length bleu-1 ") and "y i am fine today , thanks 5" in table
+    assert "z where are you 🙂 4.000 –" in table and "bleu-1: 1 unscored: no reference" in table
+    rows = list(csv.DictReader(io.StringIO(run("score", lines, "-s", "length", "--format", "csv").out)))
+    assert (rows[0]["id"], rows[0]["scores.length"], rows[0]["mood"]) == ("x", "1.0", '{"a": [1]}')
+    assert run("score", lines, "-s", "length", "--format", "jsonl").records[2]["id"] == "z"
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert run("score", lines, "-s", "length").out.startswith("id "), "on a terminal a table is the default"
+
+
+def test_a_long_table_says_how_much_it_leaves_out(run: Run) -> None:
+    assert (
+        "... and 380 more lines; --format jsonl shows all"
+        in run("score", "@dstc7", "-s", "length", "--format", "table").out
+    )
+
+
+def test_a_format_beats_the_suffix_but_a_table_is_no_file(run: Run, lines: Path, tmp_path: Path) -> None:
+    run("score", lines, "-s", "length", "--format", "csv", "-o", tmp_path / "out.txt")
+    assert (tmp_path / "out.txt").read_text().startswith("id,scores.length,")
+    message = "--format table is for reading on a terminal. Leave it out, or leave -o out"
+    refused(run("score", lines, "-s", "length", "--format", "table", "-o", tmp_path / "t.csv"), 2, message)
+
+
+def test_scores_of_an_earlier_run_stay(run: Run, lines: Path, tmp_path: Path) -> None:
+    for suffix in ("jsonl", "csv", "parquet"):
+        first, second = tmp_path / f"one.{suffix}", tmp_path / f"two.{suffix}"
+        run("score", lines, "-s", "length", "-s", "bleu-1", "-o", first)
+        run("score", first, "-s", "context-overlap", "-s", "bleu-1", "-o", second)
+        found = list(rejoinder.read(second))
+        assert set(found[0].extra["scores"]) == {"length", "bleu-1", "context-overlap"}
+        assert found[1].extra["unscored"] == {"context-overlap": "no context"}
+        assert found[2].extra["unscored"] == {"bleu-1": "no reference"}
+
+
+def test_a_scores_key_of_the_users_own_is_not_overwritten(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"response": "a", "scores": [3]}\n')
+    message = f'{path}:1: field "scores": is no object, and scores are written under this name. Rename it'
+    refused(run("score", path, "-s", "length"), 3, message)
+
+
+def test_standard_input_and_several_files(run: Run, lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"response": "from stdin"}\n')))
+    assert [record["id"] for record in run("score", lines, "-", "-s", "length").records] == ["x", "y", "z", "stdin:1"]
+
+
+def test_without_a_name_every_plain_scorer_runs(run: Run, lines: Path) -> None:
+    assert list(run("score", lines).records[0]["scores"]) == list(SCORERS)
+
+
+def test_a_bad_line_stops_and_leaves_the_old_output(run: Run, lines: Path, tmp_path: Path) -> None:
+    with lines.open("a") as stream:
+        stream.write('{"id": "bad", "context": "hi", "response": "x"}\n')
+    (tmp_path / "out.jsonl").write_text("old")
+    ran = run("score", lines, "-s", "length", "-o", tmp_path / "out.jsonl")
+    message = f'{lines}:4: field "context": is one text, expected a list of texts. Write "context": ["..."]'
+    refused(ran, 3, message)
+    assert (tmp_path / "out.jsonl").read_text() == "old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.jsonl", "out.jsonl"]
+
+
+def test_skipping_counts_and_lists(run: Run, lines: Path) -> None:
+    with lines.open("a") as stream:
+        stream.write("{\n" * 25 + '{"id": "last", "response": "x"}\n')
+    ran = run("score", lines, "-s", "length", "--on-error", "skip")
+    assert ran.code == 0
+    assert [record["id"] for record in ran.records] == ["x", "y", "z", "last"]
+    said = ran.err.splitlines()
+    assert said[0] == "skipped 25:" and said[-1] == "  ... and 5 more" and len(said) == 22
+    assert said[1].startswith(f"  {lines}:4: broken JSON (")
+
+
+def test_where_everything_is_skipped_nothing_is_written(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("{\n")
+    ran = run("score", tmp_path / "a.jsonl", "-s", "length", "--on-error", "skip", "-o", tmp_path / "out.jsonl")
+    assert ran.code == 3 and not (tmp_path / "out.jsonl").exists()
+    assert ran.err.endswith("rejoinder: no line is left to score. Correct those that were skipped\n")
+    assert "skipped 1:" in ran.err
+
+
+def test_a_scorer_without_a_single_score(run: Run, lines: Path, tmp_path: Path) -> None:
+    lines.write_text('{"response": "a"}\n{"response": "b"}\n')
+    ran = run("score", lines, "-s", "length", "-s", "bleu-2", "-o", tmp_path / "out.jsonl")
+    assert ran.code == 5
+    assert ran.err == "rejoinder: bleu-2: none of 2 lines has a score; 2 of them: no reference\n"
+    assert [example.extra["scores"]["length"] for example in rejoinder.read(tmp_path / "out.jsonl")] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (
+            ("-s", "blue-4"),
+            2,
+            "no scorer is called 'blue-4'. Nearest: bleu-4, bleu-3, bleu-2. All of them: rejoinder list",
+        ),
+        (
+            ("-s", "length", "-o", "{folder}/no/a.jsonl"),
+            2,
+            "{folder}/no/a.jsonl: its folder does not exist. Make it first: mkdir -p {folder}/no",
+        ),
+        (
+            ("-s", "length", "-o", "{folder}/a.doc"),
+            2,
+            "{folder}/a.doc: unknown output format .doc. Known: .jsonl, .ndjson, .csv, .tsv, .parquet",
+        ),
+        (
+            ("-s", "{folder}"),
+            4,
+            "{folder}: no trained model here (config.json is missing). "
+            "Train one: rejoinder train adem FILE -o {folder}",
+        ),
+    ],
+)
+def test_calls_that_cannot_work(
+    run: Run, lines: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    filled = [argument.format(folder=tmp_path) for argument in arguments]
+    refused(run("score", lines, *filled), code, message.format(folder=tmp_path))
+
+
+def test_what_is_not_there(run: Run, lines: Path, tmp_path: Path) -> None:
+    message = f"{tmp_path}/gone.csv: no such file. Check the name; files in the box begin with @ (rejoinder doctor)"
+    refused(run("score", tmp_path / "gone.csv", "-s", "length"), 4, message)
+    ran = run("score", lines, "-s", "embedding-average", "--vectors", tmp_path / "gone.txt")
+    assert ran.code == 4 and ran.out == "" and ran.err.count("\n") == 1
+    assert ran.err.startswith(f"rejoinder: {tmp_path}/gone.txt: ")
+
+
+@pytest.mark.parametrize(
+    "arguments", ["score", "fly", "score @dstc7 --format xml", "study --seed x", "train c-adem @dstc7"]
+)
+def test_usage(run: Run, arguments: str) -> None:
+    ran = run(*arguments.split())
+    assert (ran.code, ran.out) == (2, "")
+    assert "Usage: rejoinder" in ran.err and "Error: " in ran.err and "Traceback" not in ran.err
+
+
+def test_debug_shows_where_and_keeps_the_exit_code(run: Run, tmp_path: Path) -> None:
+    for arguments in (("--debug", "score"), ("score", "--debug")):
+        ran = run(*arguments, tmp_path / "gone.jsonl", "-s", "length")
+        assert ran.code == 4
+        assert "Traceback (most recent call last)" in ran.err and "rejoinder.errors.MissingAsset" in ran.err
+
+
+def test_a_fault_of_ours_is_one_line_too(run: Run, lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("oh")
+
+    monkeypatch.setattr("rejoinder.catalogue.load_scorer", fail)
+    refused(run("score", lines), 1, "ZeroDivisionError: oh. This is a fault of rejoinder; --debug shows where")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("rejoinder.catalogue.load_scorer", full)
+    refused(run("score", lines), 1, "OSError: [Errno 28] No space left on device")
+
+
+def test_interruption_is_refused(run: Run, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rejoinder.meta.scoring.run", stop)
+    refused(
+        run("score", lines, "-s", "length", "-o", tmp_path / "a.csv"), 130, "interrupted; no output file was touched"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["lines.jsonl"]
+
+
+# list, show, doctor, version
+
+
+def test_list(run: Run) -> None:
+    table = run("list")
+    assert table.code == 0 and all(f"\n{name} " in table.out for name in SCORERS)
+    found = json.loads(run("list", "--json").out)
+    assert found["version"] == 1 and [result["scorer"] for result in found["results"]] == list(cards())
+    assert {"scorer", "kind", "summary", "needs", "range", "higher_is_better", "source"} <= set(found["results"][0])
+
+
+@pytest.mark.parametrize("name", ["bleu-2", "bleu-4/coco", "embedding-extrema", "length"])
+def test_show(run: Run, name: str) -> None:
+    text = run("show", name).out
+    assert text.startswith(f"{name} (") and "  example\n" in text and "signature  scorer:" in text
+    (record,) = json.loads(run("show", name, "--json").out)["results"]
+    assert record["scorer"] == name and record["signature"]["scorer"] == name
+    assert record["needs"] == sorted(cards()[name].needs)
+
+
+def test_show_of_nothing(run: Run) -> None:
+    ran = run("show", "metoer")
+    assert ran.code == 2 and "Nearest: meteor" in ran.err
+
+
+def test_doctor(run: Run) -> None:
+    text = run("doctor")
+    assert text.code == 0 and "numpy" in text.out and "@dstc7" in text.out and text.out.endswith("\n")
+    found = json.loads(run("doctor", "--json").out)
+    assert found["version"] == 1 and {"what", "found", "needed_for", "remedy"} == set(found["results"][0])
+
+
+def test_version_and_help(run: Run) -> None:
+    assert run("--version").out == f"rejoinder {rejoinder.__version__}\n"
+    assert all(name in run("--help").out for name in cli.COMMANDS)
+    for name in cli.COMMANDS:
+        assert run(name, "--help").out.startswith(f"Usage: rejoinder {name}")

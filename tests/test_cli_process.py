@@ -1,0 +1,111 @@
+"""The command line as a process of its own: exit codes, pipes, signals, encodings, what it loads."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+PROGRAM = (sys.executable, "-m", "rejoinder")
+ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error"}
+LINE = json.dumps({"response": "word " * 20}) + "\n"
+
+
+def call(*arguments: str | Path, given: str = "", **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*PROGRAM, *map(str, arguments)],
+        input=given,
+        capture_output=True,
+        encoding="utf-8",
+        env={**ENVIRONMENT, **variables},
+        timeout=60,
+        check=False,
+    )
+
+
+def test_exit_codes_reach_the_shell(tmp_path: Path) -> None:
+    for arguments, given, code in (
+        (("score", "-", "-s", "length"), '{"response": "a"}\n', 0),
+        (("score", "-", "-s", "blue"), "", 2),
+        (("score", "-", "-s", "length"), "{\n", 3),
+        (("score", tmp_path / "gone.csv", "-s", "length"), "", 4),
+        (("score", "-", "-s", "context-overlap"), '{"response": "a"}\n', 5),
+    ):
+        ran = call(*arguments, given=given)
+        assert ran.returncode == code, ran.stderr
+        assert ran.stderr.count("\n") == (code != 0)
+        assert "Traceback" not in ran.stderr
+
+
+def test_nothing_but_results_goes_to_standard_output() -> None:
+    ran = call("score", "@dstc7", "-s", "length")
+    assert ran.stderr == "", "no progress where standard error is no terminal"
+    assert all(set(json.loads(line)) >= {"id", "scores", "unscored"} for line in ran.stdout.splitlines())
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
+def test_results_are_utf_8_whatever_the_locale(encoding: str) -> None:
+    ran = call("score", "-", "-s", "length", given='{"response": "🙂 é"}\n', PYTHONIOENCODING=encoding)
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout)["response"] == "🙂 é"
+    assert "──" in call("list", PYTHONIOENCODING=encoding).stdout
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(LINE * 5000)
+    command = f"'{sys.executable}' -m rejoinder score '{tmp_path}/a.jsonl' -s length | head -1; echo ${{PIPESTATUS[0]}}"
+    ran = subprocess.run(["bash", "-c", command], capture_output=True, encoding="utf-8", timeout=60, check=True)
+    first, code = ran.stdout.splitlines()
+    assert json.loads(first)["scores"] == {"length": 20.0}
+    assert (code, ran.stderr) == ("0", "")
+
+
+def test_ctrl_c_leaves_no_output_and_the_old_file(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text("old")
+    with subprocess.Popen(
+        [*PROGRAM, "score", "-", "-s", "length", "-o", out],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        process.stdin.write(LINE * 5000)
+        process.stdin.flush()
+        until = time.monotonic() + 30
+        while not any(path.stat().st_size for path in tmp_path.glob(".*.partial")):
+            assert time.monotonic() < until, "scoring did not begin"
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        code = process.wait(30)
+        assert (code, process.stdout.read()) == (130, "")
+        assert process.stderr.read() == "rejoinder: interrupted; no output file was touched\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
+    assert out.read_text() == "old"
+
+
+@pytest.mark.parametrize("arguments", ["--help", "--version", "score --help", "study --help", "train --help"])
+def test_help_loads_nothing_heavy(arguments: str) -> None:
+    program = (
+        "import sys\n"
+        "from rejoinder.cli import main\n"
+        "try:\n"
+        f"    main({arguments.split()!r})\n"
+        "except SystemExit as stop:\n"
+        "    assert not stop.code\n"
+        "heavy = {'torch', 'scipy', 'nltk', 'sklearn', 'sacrebleu', 'polars', 'rouge_score'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "rejoinder" in ran.stdout

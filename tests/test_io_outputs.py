@@ -1,0 +1,132 @@
+"""Outputs are whole or not there, nothing is left beside them, and nothing of a stranger is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rejoinder
+from rejoinder.errors import UsageError
+from rejoinder.io.atomic import atomic_file, atomic_folder
+from rejoinder.records import Example
+
+EXAMPLE = Example(("Hi!",), "Hello 🙂", id="a1")
+
+
+def leftovers(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.csv", "a.tsv", "a.parquet"])
+@pytest.mark.parametrize("stop", [RuntimeError, KeyboardInterrupt])
+def test_a_failure_in_the_middle_leaves_no_file_and_keeps_the_old_one(
+    tmp_path: Path, name: str, stop: type[BaseException]
+) -> None:
+    def broken() -> Iterator[Example]:
+        yield EXAMPLE
+        raise stop
+
+    with pytest.raises(stop):
+        rejoinder.write(broken(), tmp_path / name)
+    assert leftovers(tmp_path) == []
+    (tmp_path / name).write_text("old")
+    with pytest.raises(stop):
+        rejoinder.write(broken(), tmp_path / name)
+    assert leftovers(tmp_path) == [name]
+    assert (tmp_path / name).read_text() == "old"
+
+
+def test_where_no_file_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(
+        UsageError, match=r"nowhere/a.jsonl: its folder does not exist. Make it first: mkdir -p .*nowhere"
+    ):
+        rejoinder.write([EXAMPLE], tmp_path / "nowhere" / "a.jsonl")
+    (tmp_path / "a.jsonl").mkdir()
+    with pytest.raises(UsageError, match=r"a.jsonl: is a folder. Name a file."):
+        rejoinder.write([EXAMPLE], tmp_path / "a.jsonl")
+    with pytest.raises(UsageError, match=r"a.txt: unknown output format .txt. Known: .jsonl, .ndjson, .csv"):
+        rejoinder.write([EXAMPLE], tmp_path / "a.txt")
+    with pytest.raises(UsageError, match="Parquet goes to a file"):
+        rejoinder.write([EXAMPLE], "-", format="parquet")
+
+    def refuse(**_: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
+    with pytest.raises(UsageError, match=r"b.jsonl: cannot be written \(Permission denied\). Choose another place."):
+        rejoinder.write([EXAMPLE], tmp_path / "b.jsonl")
+
+
+def test_a_link_stays_a_link_and_a_private_file_private(tmp_path: Path) -> None:
+    (tmp_path / "real.jsonl").write_text("old")
+    (tmp_path / "real.jsonl").chmod(0o600)
+    (tmp_path / "link.jsonl").symlink_to("real.jsonl")
+    rejoinder.write([EXAMPLE], tmp_path / "link.jsonl")
+    assert (tmp_path / "link.jsonl").is_symlink()
+    assert list(rejoinder.read(tmp_path / "real.jsonl")) == [EXAMPLE]
+    assert (tmp_path / "real.jsonl").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe, got = tmp_path / "pipe.jsonl", []
+    os.mkfifo(pipe)
+    thread = threading.Thread(target=lambda: got.append(pipe.read_text()), daemon=True)
+    thread.start()
+    rejoinder.write([EXAMPLE], pipe)
+    thread.join(10)
+    assert pipe.is_fifo() and json.loads(got[0])["id"] == "a1"
+    with pytest.raises(UsageError, match="Parquet goes to a file"):
+        rejoinder.write([EXAMPLE], pipe, format="parquet")
+
+
+def test_a_file_replaces_its_elder_at_the_end_only(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    with atomic_file(tmp_path / "a") as partial:
+        partial.write_text("new")
+        assert (tmp_path / "a").read_text() == "old"
+    assert (tmp_path / "a").read_text() == "new"
+    assert leftovers(tmp_path) == ["a"]
+
+
+def test_a_folder_is_made_replaced_or_left_alone(tmp_path: Path) -> None:
+    target = tmp_path / "model"
+    for text in ("one", "two"):
+        with atomic_folder(target, ours={"config.json"}) as partial:
+            (partial / "config.json").write_text(text)
+        assert (target / "config.json").read_text() == text
+    with pytest.raises(RuntimeError), atomic_folder(target, ours={"config.json"}) as partial:
+        raise RuntimeError
+    assert (target / "config.json").read_text() == "two"
+    assert leftovers(tmp_path) == ["model"]
+
+
+def test_a_strangers_folder_is_not_replaced(tmp_path: Path) -> None:
+    target = tmp_path / "project"
+    target.mkdir()
+    (target / "config.json").write_text("{}")
+    (target / "thesis.tex").write_text("years of work")
+    with (
+        pytest.raises(
+            UsageError, match=r"project: exists .*\(thesis.tex\), so it is not replaced. Choose another name."
+        ),
+        atomic_folder(target, ours={"config.json"}),
+    ):
+        pytest.fail("the block must not run")
+    assert (target / "thesis.tex").read_text() == "years of work"
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(UsageError, match=r"file: is a file. Choose another name."),
+        atomic_folder(tmp_path / "file", ours=()),
+    ):
+        pytest.fail("the block must not run")
+    with (
+        pytest.raises(UsageError, match="its folder does not exist. Make it first: mkdir -p"),
+        atomic_folder(tmp_path / "no" / "where", ours=()),
+    ):
+        pytest.fail("the block must not run")
