@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import rejoinder
-from rejoinder.records import Example
+from rejoinder.records import OVERALL, Example
 
 DATA = Path(__file__).resolve().parent.parent / "src" / "rejoinder" / "data"
 LINES = 400
@@ -34,6 +34,20 @@ def cut(source: str, group: Callable[[Example], object], usable: Callable[[Examp
     return sorted(kept, key=lambda example: example.id)
 
 
+def lean(example: Example) -> Example:
+    """The example without what the sample must or need not carry.
+
+    Some dimensions of ConTurE were added by others, under the GPL; the passage that a DSTC7 conversation was grounded
+    in is long, and no scorer reads it.
+    """
+    kept = (
+        example
+        if example.dataset == "dstc7"
+        else replace(example, quality={OVERALL: example.quality[OVERALL]}, scales={OVERALL: example.scales[OVERALL]})
+    )
+    return replace(kept, extra={key: value for key, value in kept.extra.items() if key != "knowledge"})
+
+
 def main() -> None:
     """Write both samples."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -44,11 +58,7 @@ def main() -> None:
     dstc7 = cut(asked.dstc7, lambda example: example.context_id, lambda example: bool(example.references), asked.seed)
     conture = cut(asked.conture, lambda example: example.extra["dialogue_id"], lambda _: True, asked.seed)
     for name, examples in (("dstc7", dstc7), ("conture", conture)):
-        # The passage the conversation was grounded in is long, and no scorer here reads it.
-        lean = [
-            replace(e, extra={key: value for key, value in e.extra.items() if key != "knowledge"}) for e in examples
-        ]
-        print(f"{name}: {rejoinder.write(lean, DATA / f'{name}.jsonl.gz')} lines")
+        print(f"{name}: {rejoinder.write(map(lean, examples), DATA / f'{name}.jsonl.gz')} lines")
 
 
 if __name__ == "__main__":

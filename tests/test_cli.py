@@ -39,7 +39,9 @@ def test_scores_come_out_in_the_order_of_the_input(run: Run, lines: Path) -> Non
     assert (ran.code, ran.err) == (0, "")
     assert [record["id"] for record in ran.records] == ["x", "y", "z"]
     first, second, third = ran.records
-    assert list(first)[:3] == ["id", "scores", "unscored"]
+    assert list(first)[:4] == ["id", "scores", "unscored", "signatures"]
+    assert list(first["signatures"]) == ["length", "bleu-2"]
+    assert first["signatures"]["length"].startswith("scorer:length|version:1|")
     assert list(first["scores"]) == ["length", "bleu-2"] and first["mood"] == {"a": [1]}
     assert second["unscored"] == {} and 0 < second["scores"]["bleu-2"] < first["scores"]["bleu-2"]
     assert third["scores"]["bleu-2"] is None and third["unscored"] == {"bleu-2": "no reference"} and third["n"] == 7
@@ -64,7 +66,7 @@ def test_scores_go_to_a_file_and_a_summary_to_the_user(run: Run, lines: Path, tm
     ran = run("score", lines, "-s", "length", "-s", "context-overlap", "-o", out)
     assert (ran.code, ran.err) == (0, "")
     assert ran.words.startswith("scorer scored unscored mean sd corpus ")
-    assert "context-overlap: 1 unscored: no context" in ran.out
+    assert "1 unscored: no context (context-overlap)" in ran.out
     assert "scorer:length|version:1|tokenizer:words-1|rejoinder:" in ran.out
     assert "fine today" not in ran.out
     first, second, _ = rejoinder.read(out)
@@ -76,7 +78,7 @@ def test_scores_go_to_a_file_and_a_summary_to_the_user(run: Run, lines: Path, tm
 def test_formats_of_standard_output(run: Run, lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = run("score", lines, "-s", "length", "-s", "bleu-1", "--format", "table").words
     assert table.startswith("id response length bleu-1 ") and "y i am fine today , thanks 5" in table
-    assert "z where are you 🙂 4.000 –" in table and "bleu-1: 1 unscored: no reference" in table
+    assert "z where are you 🙂 4.000 –" in table and "1 unscored: no reference (bleu-1)" in table
     rows = list(csv.DictReader(io.StringIO(run("score", lines, "-s", "length", "--format", "csv").out)))
     assert (rows[0]["id"], rows[0]["scores.length"], rows[0]["mood"]) == ("x", "1.0", '{"a": [1]}')
     assert run("score", lines, "-s", "length", "--format", "jsonl").records[2]["id"] == "z"
@@ -105,6 +107,9 @@ def test_scores_of_an_earlier_run_stay(run: Run, lines: Path, tmp_path: Path) ->
         run("score", first, "-s", "context-overlap", "-s", "bleu-1", "-o", second)
         found = list(rejoinder.read(second))
         assert set(found[0].extra["scores"]) == {"length", "bleu-1", "context-overlap"}
+        assert {name: text.split("|")[0] for name, text in found[0].extra["signatures"].items()} == {
+            name: f"scorer:{name}" for name in ("length", "bleu-1", "context-overlap")
+        }
         assert found[1].extra["unscored"] == {"context-overlap": "no context"}
         assert found[2].extra["unscored"] == {"bleu-1": "no reference"}
 
@@ -112,8 +117,12 @@ def test_scores_of_an_earlier_run_stay(run: Run, lines: Path, tmp_path: Path) ->
 def test_a_scores_key_of_the_users_own_is_not_overwritten(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"response": "a", "scores": [3]}\n')
-    message = f'{path}:1: field "scores": is no object, and scores are written under this name. Rename it'
+    message = f'{path}:1: field "scores": is a list, expected what scoring writes there, an object. Rename it'
     refused(run("score", path, "-s", "length"), 3, message)
+    with path.open("a") as stream:
+        stream.write('{"response": "a b", "scores": null}\n')
+    ran = run("score", path, "-s", "length", "--on-error", "skip")
+    assert ran.code == 0 and [record["scores"] for record in ran.records] == [{"length": 2.0}]
 
 
 def test_standard_input_and_several_files(run: Run, lines: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,10 +166,39 @@ def test_where_everything_is_skipped_nothing_is_written(run: Run, tmp_path: Path
 
 def test_a_scorer_without_a_single_score(run: Run, lines: Path, tmp_path: Path) -> None:
     lines.write_text('{"response": "a"}\n{"response": "b"}\n')
-    ran = run("score", lines, "-s", "length", "-s", "bleu-2", "-o", tmp_path / "out.jsonl")
+    ran = run("score", lines, "-s", "context-overlap", "-s", "bleu-2", "-o", tmp_path / "out.jsonl")
     assert ran.code == 5
-    assert ran.err == "rejoinder: bleu-2: none of 2 lines has a score; 2 of them: no reference\n"
-    assert [example.extra["scores"]["length"] for example in rejoinder.read(tmp_path / "out.jsonl")] == [1, 1]
+    message = "none of 2 lines has a score: no context, no reference. What each scorer needs: rejoinder list"
+    assert ran.err == f"rejoinder: {message}\n"
+    assert [example.extra["scores"] for example in rejoinder.read(tmp_path / "out.jsonl")] == [
+        {"context-overlap": None, "bleu-2": None}
+    ] * 2
+    assert run("score", lines, "-s", "length", "-s", "bleu-2").code == 0, "one scorer that works is enough"
+
+
+def test_an_output_that_is_an_input_is_refused(run: Run, lines: Path) -> None:
+    before = lines.read_bytes()
+    ran = run("score", lines, "-s", "length", "-o", lines)
+    assert (ran.code, lines.read_bytes()) == (2, before)
+    assert "is an input too; its lines would be replaced. Choose another -o" in ran.err
+
+
+def test_word_vectors_that_nobody_reads_are_refused(run: Run, lines: Path) -> None:
+    ran = run("score", lines, "-s", "length", "--vectors", "vectors.txt")
+    assert (ran.code, ran.err) == (2, "rejoinder: vectors.txt: none of length reads word vectors. Leave them out\n")
+
+
+@pytest.mark.parametrize("columns", ["40", "80", "200"])
+def test_no_cell_of_a_table_is_ever_cut(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    found = json.loads(run("study", "@dstc7", "-s", "embedding-greedy", "-s", "length", "--json").out)["results"]
+    shown = run("study", "@dstc7", "-s", "embedding-greedy", "-s", "length").out
+    for row in found:
+        assert f"{row['value']:.3f} [{row['low']:.2f}, {row['high']:.2f}]" in shown
+        assert row["scorer"] in shown and f" {row['n']} " in shown
+    ids = [json.loads(line)["id"] for line in run("score", "@conture", "-s", "length").out.splitlines()[:20]]
+    table = run("score", "@conture", "--format", "table").out
+    assert all(f"\n{name} " in table for name in ids)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +207,7 @@ def test_a_scorer_without_a_single_score(run: Run, lines: Path, tmp_path: Path) 
         (
             ("-s", "blue-4"),
             2,
-            "no scorer is called 'blue-4'. Nearest: bleu-4, bleu-3, bleu-2. All of them: rejoinder list",
+            "no scorer and no folder is called 'blue-4'. Nearest: bleu-4, bleu-3, bleu-2. All of them: rejoinder list",
         ),
         (
             ("-s", "length", "-o", "{folder}/no/a.jsonl"),
@@ -210,7 +248,7 @@ def test_what_is_not_there(run: Run, lines: Path, tmp_path: Path) -> None:
 def test_usage(run: Run, arguments: str) -> None:
     ran = run(*arguments.split())
     assert (ran.code, ran.out) == (2, "")
-    assert "Usage: rejoinder" in ran.err and "Error: " in ran.err and "Traceback" not in ran.err
+    assert ran.err.count("\n") == 1 and ran.err.endswith(". See rejoinder --help, rejoinder COMMAND --help\n")
 
 
 def test_debug_shows_where_and_keeps_the_exit_code(run: Run, tmp_path: Path) -> None:
@@ -240,7 +278,9 @@ def test_interruption_is_refused(run: Run, lines: Path, tmp_path: Path, monkeypa
 
     monkeypatch.setattr("rejoinder.meta.scoring.run", stop)
     refused(
-        run("score", lines, "-s", "length", "-o", tmp_path / "a.csv"), 130, "interrupted; no output file was touched"
+        run("score", lines, "-s", "length", "-o", tmp_path / "a.csv"),
+        130,
+        "interrupted; every output file is whole or as it was",
     )
     assert [path.name for path in tmp_path.iterdir()] == ["lines.jsonl"]
 

@@ -66,7 +66,8 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     assert (code, ran.stderr) == ("0", "")
 
 
-def test_ctrl_c_leaves_no_output_and_the_old_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interruption_leaves_no_output_and_the_old_file(tmp_path: Path, stop: signal.Signals) -> None:
     out = tmp_path / "out.jsonl"
     out.write_text("old")
     with subprocess.Popen(
@@ -84,10 +85,10 @@ def test_ctrl_c_leaves_no_output_and_the_old_file(tmp_path: Path) -> None:
         while not any(path.stat().st_size for path in tmp_path.glob(".*.partial")):
             assert time.monotonic() < until, "scoring did not begin"
             time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(stop)
         code = process.wait(30)
         assert (code, process.stdout.read()) == (130, "")
-        assert process.stderr.read() == "rejoinder: interrupted; no output file was touched\n"
+        assert process.stderr.read() == "rejoinder: interrupted; every output file is whole or as it was\n"
     assert [path.name for path in tmp_path.iterdir()] == ["out.jsonl"]
     assert out.read_text() == "old"
 

@@ -116,10 +116,10 @@ def test_a_trained_judge_is_a_scorer_like_any_other(run: Run, tmp_path: Path, ki
     found = next(one for one in study["results"] if one["level"] == "turn" and one["statistic"] == "pearson")
     assert found["value"] == pytest.approx(pearson_of(scores, test), abs=1e-6)
     config = json.loads((folder / "config.json").read_text())
-    assert config["training"]["test"]["pearson"] == pytest.approx(found["value"], abs=1e-6), "as training said"
+    assert config["model"]["training"]["test"]["pearson"] == pytest.approx(found["value"], abs=1e-6), "as training said"
 
     card = run("show", folder)
-    assert card.code == 0 and card.out.startswith(f"{folder} (judge)") and f"kind:{kind}" in card.out
+    assert card.code == 0 and card.out.startswith(f"{kind} (judge)") and "|model:" in card.out
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -145,7 +145,7 @@ def test_a_damaged_judge(run: Run, tmp_path: Path) -> None:
             continue
         (folder / name).write_bytes(part[: len(part) // 2])
         ran = run("score", "@conture", "-s", folder)
-        assert (ran.code, ran.out) == (3, "") and ran.err.startswith(f"rejoinder: {folder / name}: "), name
+        assert (ran.code, ran.out) == (3, "") and ran.err.startswith(f"rejoinder: {folder}"), name
         (folder / name).unlink()
         ran = run("score", "@conture", "-s", folder)
         assert (ran.code, ran.out) == (4, "") and "missing" in ran.err, name

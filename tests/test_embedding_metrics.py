@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -180,6 +181,64 @@ def test_very_long_texts(vectors: WordVectors) -> None:
         values = metric(f"embedding-{kind}", vectors).score_batch([pair(long, long), pair(long, "w001 w002")]).values
         assert values[0] == pytest.approx(1.0, abs=1e-9)
         assert -1.0 <= values[1] < 1.0
+
+
+def test_greedy_matching_leaves_texts_with_too_many_pairs_of_words_unscored(vectors: WordVectors) -> None:
+    long = " ".join(f"w{number % 200:03}" for number in range(50_000))
+    examples = [pair(long, "w001", long), pair(long, "w001 w002"), pair("w001", "w001")]
+    for name in ("embedding-greedy", "embedding-greedy/liu2016"):
+        outcome = metric(name, vectors).score_batch(examples)
+        assert np.isfinite(outcome.values).tolist() == [False, True, True]
+        assert outcome.reasons == {
+            0: "too long for greedy matching: 50,000 words in the response and 50,000 in a reference are more than "
+            "25,000,000 pairs of words"
+        }
+    for kind in ("average", "extrema"):
+        assert metric(f"embedding-{kind}", vectors).score_batch(examples[:1]).values[0] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("most", "scored"), [(6, True), (5, False)])
+def test_greedy_matching_scores_up_to_its_limit(
+    vectors: WordVectors, most: int, scored: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "MOST_PAIRS", most)
+    outcome = metric("embedding-greedy", vectors).score_batch([pair("w001 w002 w003", "w001 unknown w002")])
+    assert np.isfinite(outcome.values).tolist() == [scored]
+
+
+def test_memory_does_not_grow_with_the_texts_seen(vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "REMEMBERED", 10_000)
+    embedding._reader.cache_clear()
+    chosen = metric("embedding-average", vectors)
+
+    def score_new_texts(start: int) -> None:
+        for number in range(start, start + 400):
+            chosen.score_batch([pair(f"text {number} " + "w001 w002 " * 150, "w003")])
+
+    score_new_texts(0)
+    tracemalloc.start()
+    try:
+        score_new_texts(400)
+        grown, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        embedding._reader.cache_clear()
+    assert grown < 100_000  # the texts alone have 600,000 characters
+
+
+def test_a_text_is_cut_once_for_the_three_metrics(vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    cut: list[str] = []
+
+    def split(text: str) -> list[str]:
+        cut.append(text)
+        return text.split()
+
+    embedding._reader.cache_clear()
+    monkeypatch.setattr(embedding, "tokenizer", lambda _name: split)
+    for kind in KINDS:
+        metric(f"embedding-{kind}", vectors).score_batch([pair("w001 w002", "w003")])
+    embedding._reader.cache_clear()
+    assert cut == ["w001 w002", "w003"]
 
 
 def test_no_examples(vectors: WordVectors) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import datetime
 import gzip
 import io
@@ -10,6 +11,8 @@ import os
 import sys
 import threading
 import tracemalloc
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +25,7 @@ import rejoinder
 from rejoinder.io.box import box
 from rejoinder.io.flat import LISTS, OBJECTS
 from rejoinder.io.parse import FIELDS, parse_record
-from rejoinder.io.write import Format, open_writer
+from rejoinder.io.write import open_writer
 from rejoinder.records import Example, Rating
 
 RECORD: dict[str, Any] = {
@@ -176,12 +179,32 @@ def test_chat_messages(record: Any) -> None:
     example = parse_record(record, "f:1")
     assert example.context == ("one\ntwo", "first", "more")
     assert example.response == "second", "the last turn of the assistant, whatever the user said after it"
-    assert example.extra == {"instructions": ["Be kind.", "Be brief."]}
+    assert example.extra == {"messages": CHAT}
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])
+def test_chat_messages_come_back_exactly(tmp_path: Path, suffix: str) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "1", "messages": CHAT, "mood": "grim"}) + "\n")
+    rejoinder.write(rejoinder.read(tmp_path / "a.jsonl"), tmp_path / f"b.{suffix}")
+    examples = list(rejoinder.read(tmp_path / f"b.{suffix}"))
+    assert examples == list(rejoinder.read(tmp_path / "a.jsonl"))
+    rejoinder.write(examples, tmp_path / "c.jsonl", format="chat")
+    assert json.loads((tmp_path / "c.jsonl").read_text()) == {"id": "1", "messages": CHAT, "mood": "grim"}
+
+
+@pytest.mark.parametrize("messages", [CHAT, CHAT[:2], "a user's own"])
+def test_messages_beside_another_response_are_both_kept(tmp_path: Path, messages: Any) -> None:
+    record = {"id": "1", "context": ["q"], "response": "mine", "messages": messages}
+    example = parse_record(record, "f:1")
+    assert (example.context, example.response, example.extra) == (("q",), "mine", {"messages": messages})
+    rejoinder.write([example], tmp_path / "a.jsonl", format="chat")
+    assert json.loads((tmp_path / "a.jsonl").read_text()) == record
 
 
 def test_a_conversation_keeps_its_other_keys() -> None:
     example = parse_record({"id": 3, "messages": CHAT[1:3], "quality": {"overall": 2}, "mood": "grim"}, "f:1")
-    assert (example.id, example.quality, example.extra) == ("3", {"overall": 2}, {"mood": "grim"})
+    assert (example.id, example.quality) == ("3", {"overall": 2})
+    assert example.extra == {"messages": CHAT[1:3], "mood": "grim"}
 
 
 def test_a_byte_order_mark_is_no_part_of_the_data(tmp_path: Path) -> None:
@@ -206,6 +229,47 @@ def test_the_samples_in_the_box() -> None:
         assert len(examples) > 300
         assert len({example.id for example in examples}) == len(examples)
         assert all(example.rating() is not None for example in examples)
+        assert examples[2].where == f"@{name}:3", "as the user gave it"
+
+
+def test_the_rated_data_sets_are_read_without_an_error(shared: Path) -> None:
+    files = sorted((shared / "data" / "judgements").glob("*.jsonl.gz"))
+    assert files
+    for path in files:
+        assert len(list(islice(rejoinder.read(path), 100))) == 100
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+@pytest.mark.parametrize("suffix", ["csv", "tsv"])
+def test_the_separator_of_a_table_is_that_of_its_header(tmp_path: Path, mark: str, suffix: str) -> None:
+    path = tmp_path / f"a.{suffix}"
+    rows = [["id", "context", "response", "a,b;c\td;;,,\t\t"], ["1", "one, two; three", 'a\tb, c; d "e"', "x"]]
+    with path.open("w", newline="") as stream:
+        stream.write("\r\n")
+        csv.writer(stream, delimiter=mark).writerows(rows)
+    example = one(path)
+    assert (example.context, example.response) == (("one, two; three",), 'a\tb, c; d "e"')
+    assert (example.extra, example.where) == ({rows[0][3]: "x"}, f"{path}:3")
+
+
+def test_names_in_a_header_are_matched_without_regard_to_case_and_blanks(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(" Response ,CONTEXT,Note ,Context_ID\na,b,c,d\n")
+    assert one(path) == Example(("b",), "a", id=f"{path}:2", context_id="d", extra={"Note ": "c"})
+    path.write_text("response,Response,id\na,b,1\n")
+    assert one(path) == Example((), "a", id="1", extra={"Response": "b"})
+
+
+def test_cells_of_overall_ratings(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("response;quality;ratings;scale\na;3.5;[3, 4];[1, 5]\n")
+    example = one(tmp_path / "a.csv")
+    assert (example.quality, example.scales) == ({"overall": 3.5}, {"overall": (1, 5)})
+    assert example.ratings == (Rating(3), Rating(4))
+
+
+def test_an_empty_cell_is_an_empty_reply(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,response\n1,\n")
+    assert one(tmp_path / "a.csv").response == ""
 
 
 # Round trips
@@ -217,7 +281,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=6,
 )
-KNOWN = {*FIELDS, *LISTS, *OBJECTS, "messages", "instructions", "scores"}
+KNOWN = {*FIELDS, *LISTS, *OBJECTS}
 KEY = NAME.filter(lambda key: key not in KNOWN and not key.startswith("scores."))
 
 
@@ -248,12 +312,23 @@ QUICK = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCh
 
 @QUICK
 @given(given_ones=st.lists(examples(JSON), min_size=1, max_size=3))
-@pytest.mark.parametrize(("name", "form"), [("a.jsonl", None), ("a.jsonl.gz", None), ("a.ndjson", "chat")])
-def test_json_lines_come_back_as_they_were(
-    tmp_path: Path, name: str, form: Format | None, given_ones: list[Example]
-) -> None:
-    assert rejoinder.write(given_ones, tmp_path / name, format=form) == len(given_ones)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_json_lines_come_back_as_they_were(tmp_path: Path, name: str, given_ones: list[Example]) -> None:
+    assert rejoinder.write(given_ones, tmp_path / name) == len(given_ones)
     assert list(rejoinder.read(tmp_path / name)) == given_ones
+
+
+@QUICK
+@given(given_ones=st.lists(examples(JSON), min_size=1, max_size=3))
+def test_chats_come_back_with_their_messages(tmp_path: Path, given_ones: list[Example]) -> None:
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    assert rejoinder.write(given_ones, first, format="chat") == len(given_ones)
+    found = list(rejoinder.read(first))
+    extras = [{key: value for key, value in example.extra.items() if key != "messages"} for example in found]
+    assert [replace(example, extra=extra) for example, extra in zip(found, extras, strict=True)] == given_ones
+    rejoinder.write(found, second, format="chat")
+    one_way, there_and_back = (path.read_bytes().splitlines() for path in (first, second))
+    assert list(map(json.loads, there_and_back)) == list(map(json.loads, one_way))
 
 
 @QUICK
@@ -273,20 +348,24 @@ def test_parquet_comes_back_as_it_was(tmp_path: Path, given_ones: list[Example])
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz", "a.csv", "a.tsv", "a.parquet"])
 def test_scores_survive_every_format(tmp_path: Path, name: str) -> None:
+    signatures = {"adem": "scorer:adem|version:1"}
     record = {"id": "1", "scores": {"bleu-4/coco": 0.25, "adem": None}, "unscored": {"adem": "no context"}}
+    record["signatures"] = signatures
     with open_writer(tmp_path / name) as put:
         put({**record, "context": ["a"], "response": "b"})
         put({"id": "2", "scores": {"bleu-4/coco": 0.5, "adem": 1.5}, "unscored": {}, "context": [], "response": "c"})
     first, second = rejoinder.read(tmp_path / name)
-    assert first.extra == {"scores": record["scores"], "unscored": record["unscored"]}
+    assert first.extra == {key: record[key] for key in ("scores", "unscored", "signatures")}
     assert second.extra == {"scores": {"bleu-4/coco": 0.5, "adem": 1.5}, "unscored": {}}
 
 
-def test_scores_of_the_users_own_are_just_another_key(tmp_path: Path) -> None:
-    example = Example((), "a", id="1", extra={"scores": ["good", "bad"]})
+def test_scores_that_are_no_numbers_are_one_column(tmp_path: Path) -> None:
+    example = Example((), "a", id="1", extra={"scores": {"ours": "good"}})
     for name in ("a.csv", "a.parquet"):
         rejoinder.write([example], tmp_path / name)
-        assert one(tmp_path / name).extra == {"scores": '["good", "bad"]'}
+        assert one(tmp_path / name) == example
+    (tmp_path / "b.csv").write_text('response,scores.x,scores,scores.y\na,1,"{""z"": 3}",\n')
+    assert one(tmp_path / "b.csv").extra == {"scores": {"z": 3, "x": 1.0, "y": None}}
 
 
 def test_rows_that_differ_in_keys_share_one_header(tmp_path: Path) -> None:
@@ -298,13 +377,13 @@ def test_rows_that_differ_in_keys_share_one_header(tmp_path: Path) -> None:
 
 def test_chat_roles_alternate_and_end_with_the_assistant(tmp_path: Path) -> None:
     rejoinder.write(
-        [Example(("a", "b", "c"), "d", id="1", extra={"instructions": ["Be kind."]})],
+        [Example(("a", "b", "c"), "d", id="1", extra={"instructions": ["a user's own"]})],
         tmp_path / "a.jsonl",
         format="chat",
     )
     record = json.loads((tmp_path / "a.jsonl").read_text())
-    assert [message["role"] for message in record["messages"]] == ["system", "user", "assistant", "user", "assistant"]
-    assert set(record) == {"messages", "id"}
+    assert [message["role"] for message in record["messages"]] == ["user", "assistant", "user", "assistant"]
+    assert set(record) == {"messages", "id", "instructions"}
 
 
 def test_equal_data_gives_equal_bytes(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import pytest
 
 import rejoinder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.io.parse import parse_record
 
 GOOD = b'{"id": "g", "context": ["a"], "response": "b"}\n'
 
@@ -139,6 +140,46 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
         {"response": "", "x": {"\udc00": 1}},
         ': field "x": holds \\udc00, half a character. Write the whole character or none',
     ),
+    (
+        {"response": "", "reference": ["a"]},
+        ': field "reference": unknown. Did you mean "references"? If not, rename it',
+    ),
+    (
+        {"response": "", "references": None, "refernces": ["a"]},
+        ': field "refernces": unknown. Did you mean "references"? If not, rename it',
+    ),
+    (
+        {"response": "", "contxt": []},
+        ': field "contxt": unknown. Did you mean "context"? If not, rename it',
+    ),
+    (
+        {"response": "", "quality": {"overall": 3}, "rating": 3},
+        ': field "rating": unknown. Did you mean "ratings"? If not, rename it',
+    ),
+    (
+        {"responses": ["a"]},
+        ': field "responses": unknown. Did you mean "response"? If not, rename it',
+    ),
+    (
+        {"response": "", " Context": []},
+        ': field " Context": unknown. Did you mean "context"? If not, rename it',
+    ),
+    (
+        {"messages": [{"role": "assistant", "content": "a"}], "contextId": 3},
+        ': field "contextId": unknown. Did you mean "context_id"? If not, rename it',
+    ),
+    (
+        {"response": "", "scores": [3]},
+        ': field "scores": is a list, expected what scoring writes there, an object. Rename it',
+    ),
+    (
+        {"response": "", "unscored": 0},
+        ': field "unscored": is a number, expected what scoring writes there, an object. Rename it',
+    ),
+    (
+        {"response": "", "signatures": "a"},
+        ': field "signatures": is text, expected what scoring writes there, an object. Rename it',
+    ),
 ]
 
 
@@ -228,8 +269,9 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, name: str, data: bytes, mess
             b"id,response\n1,a\n2,b,c\n3\n4,d\n",
             ["a", "d"],
             [
-                ":3: 3 cells, the header has 2. Quote cells that hold the separator",
-                ":4: 1 cells, the header has 2. Quote cells that hold the separator",
+                ":3: 3 cells, 1 too many; the last is 'c'. Quote cells that hold the separator",
+                ":4: 1 cells, 1 too few; none for response. "
+                "Leave cells empty, not out; quote those that hold a line end",
             ],
         ),
         (
@@ -248,7 +290,7 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, name: str, data: bytes, mess
             [
                 ":2: byte 0xe9 in cell 1 is not UTF-8. Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)",
                 ":6: byte 0xe8 in cell 1 is not UTF-8. Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)",
-                ":8: 2 cells, the header has 1. Quote cells that hold the separator",
+                ":8: 2 cells, 1 too many; the last is 'd'. Quote cells that hold the separator",
             ],
         ),
         (
@@ -273,13 +315,28 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, name: str, data: bytes, mess
             [
                 ":2: field \"scores.adem\": 'good', expected a score. Write a number or leave the cell empty",
                 ':3: field "quality": overall is NaN or infinite, expected a number. Leave a missing rating out',
-                ':4: field "quality": not JSON (Expecting value at column 1). Write JSON in this cell, such as ["..."]',
+                ':4: field "quality": not JSON (Expecting value at column 1). Write JSON in this cell, such as 3.5',
             ],
         ),
         (
-            b"id;response\n1;a\n",
+            b"response;quality;ratings;scale\na;good;;\nb;3,5;;\nc;;3 4;\nd;;;1-5\n",
             [],
-            [':2: field "response": missing (found: id;response), expected text. Give every line a "response": "..."'],
+            [
+                ':2: field "quality": not JSON (Expecting value at column 1). Write JSON in this cell, such as 3.5',
+                ':3: field "quality": not JSON (Extra data at column 2). Write JSON in this cell, such as 3.5',
+                ':4: field "ratings": not JSON (Extra data at column 3). Write JSON in this cell, such as [3, 4]',
+                ':5: field "scale": not JSON (Extra data at column 2). Write JSON in this cell, such as [1, 5]',
+            ],
+        ),
+        (
+            b"response,scores,scores.x\na,[1],2\n",
+            [],
+            [':2: field "scores": is a list, expected what scoring writes there, an object. Rename it'],
+        ),
+        (
+            b"text;label\na;b\n",
+            [],
+            [':2: field "response": missing (found: text, label), expected text. Give every line a "response": "..."'],
         ),
     ],
 )
@@ -330,7 +387,9 @@ def test_broken_parquet(tmp_path: Path) -> None:
     polars.DataFrame({"response": []}, schema={"response": polars.String}).write_parquet(path)
     assert str(problem(path)) == f"{path}: holds no record. Give a file with at least one"
     polars.DataFrame({"response": ["a", None], "context": [["x"], [None]]}).write_parquet(path)
-    assert survivors(path)[1][0].startswith(':row 2: field "context": is a list that holds null')
+    assert survivors(path)[1][0].startswith(':row 2: field "response": is null, expected text')
+    polars.DataFrame({"response": ["a"], "context": [[None]]}).write_parquet(path)
+    assert survivors(path)[1][0].startswith(':row 1: field "context": is a list that holds null')
     polars.DataFrame({"text": ["a"]}).write_parquet(path)
     assert str(problem(path)).startswith(f'{path}:row 1: field "response": missing (found: text)')
 
@@ -364,9 +423,14 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("a.jsonl", "a.csv", "a.parquet"):
         with pytest.raises(MissingAsset, match=rf"{name}: no such file. Check the name; files in the box begin with @"):
             list(rejoinder.read(tmp_path / name))
-    (tmp_path / "b.jsonl").mkdir()
-    with pytest.raises(MissingAsset, match=r"b.jsonl: cannot be opened \(Is a directory\). Name a readable file."):
-        list(rejoinder.read(tmp_path / "b.jsonl"))
+    with pytest.raises(
+        MissingAsset, match=r"^bleu-2: no such file. Check .* \(rejoinder doctor\); each scorer needs its"
+    ):
+        list(rejoinder.read("bleu-2"))
+    for name in ("b.jsonl", "folder"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(MissingAsset, match=rf"{name}: is a folder. Name a file; each scorer needs its own -s$"):
+            list(rejoinder.read(tmp_path / name))
     with pytest.raises(MissingAsset, match="@nothing: nothing in the box is called so. There are: @conture, @dstc7"):
         list(rejoinder.read("@nothing"))
 
@@ -380,6 +444,7 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize(("name", "suffix"), [("a.txt", ".txt"), ("a", "(no suffix)"), ("a.gz", "(no suffix)")])
 def test_an_unknown_suffix(tmp_path: Path, name: str, suffix: str) -> None:
+    (tmp_path / name).write_text("")
     with pytest.raises(
         UsageError, match=re.escape(f"{name}: unknown format {suffix}. Known: .jsonl, .ndjson, .json, .csv")
     ):
@@ -398,3 +463,12 @@ def test_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD + b"{}\n")))
     with pytest.raises(DataError, match=r'^stdin:2: field "response": missing \(found: nothing\), expected text'):
         list(rejoinder.read("-"))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"[\n{}]")))
+    message = r"^stdin:1: broken JSON \(.*\). Standard input must be JSON lines, one object a line$"
+    with pytest.raises(DataError, match=message):
+        list(rejoinder.read("-"))
+
+
+def test_an_unknown_key_that_is_only_like_a_field_is_kept() -> None:
+    record = {"response": "", "content": 1, "preference": 2, "system_id": 3, "response_id": 4, "responses": 5, "": 6}
+    assert parse_record(record, "f:1").extra == {key: value for key, value in record.items() if key != "response"}

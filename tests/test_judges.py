@@ -17,6 +17,7 @@ import rejoinder
 from conftest import GOLDEN
 from rejoinder.encoders import AverageEncoder, fit_projection
 from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.adem import TERMS, Adem, Kind, embed
 from rejoinder.judges.fit import FitOptions, fit_head
@@ -80,7 +81,7 @@ def test_gradient_is_the_slope_of_the_objective(golden: dict[str, Any], kind: Ki
 
 def test_head_without_spread_is_refused() -> None:
     same = np.ones((3, 2))
-    with pytest.raises(ValueError, match="every example has the same bilinear sum"):
+    with pytest.raises(DataError, match="all examples look alike to the judge"):
         initial_head(Vectors(same, same, same), TERMS["adem"])
 
 
@@ -180,7 +181,7 @@ def test_judge_is_the_same_after_saving_and_loading(kind: Kind, vectors_file: Pa
     loaded = rejoinder.load_scorer(tmp_path / "judge")
     before, after = run(trained.judge, examples), run(loaded, examples)
     assert (before.values == after.values).all()
-    assert before.signature.fields["weights"] == after.signature.fields["weights"]
+    assert before.signature == after.signature
     assert loaded.card.needs == frozenset(TERMS[kind])
     assert {path.name for path in (tmp_path / "judge").iterdir()} == {
         "config.json",
@@ -202,7 +203,7 @@ def test_same_seed_same_judge(vectors_file: Path) -> None:
     first, again, other = (
         train_adem(dialogues(90), vectors=vectors_file, options=QUICK, seed=seed).judge for seed in (1, 1, 2)
     )
-    assert first.options["weights"] == again.options["weights"] != other.options["weights"]
+    assert first.options["model"] == again.options["model"] != other.options["model"]
 
 
 def test_several_references_score_the_mean(vectors_file: Path) -> None:
@@ -249,10 +250,15 @@ def test_ratings_of_different_scales_meet() -> None:
     [
         (dialogues(20), "adem", r"10 rated contexts that adem can learn from, expected 30 or more \(none left out\)"),
         (dialogues(90, references=()), "adem", r"90 lines: no reference.*needs no reference: rejoinder train c-adem"),
+        (dialogues(90, context=()), "c-adem", r"90 lines: no context.*rejoinder train r-adem"),
         (dialogues(90, context=()), "adem", r"90 lines: no context.*needs no context: rejoinder train r-adem"),
         (dialogues(90, quality={}), "adem", r"90 lines: not rated.*Rate responses to more contexts"),
         (dialogues(90, quality={"overall": 3.0}), "adem", "all ratings are equal"),
-        (dialogues(90, scales={}), "adem", 'rated, but without a scale. Give every rated line its "scale"'),
+        (
+            dialogues(90, scales={}),
+            "adem",
+            'rated, but without a scale. Say what the lowest and the highest rating can be: "scale": .1, 5.',
+        ),
     ],
 )
 def test_bad_data_is_refused_with_a_reason(
@@ -272,21 +278,33 @@ def test_damaged_folders_are_told(tmp_path: Path, vectors_file: Path) -> None:
     folder = tmp_path / "judge"
     saved(folder, vectors_file)
     config = json.loads((folder / "config.json").read_text())
-    (folder / "config.json").write_text(json.dumps({**config, "kind": "oracle"}))
-    with pytest.raises(DataError, match="a model of kind 'oracle', expected one of adem, c-adem, r-adem. Update"):
-        rejoinder.load_scorer(folder)
-    (folder / "config.json").write_text(json.dumps({**config, "format": 99}))
+
+    def write(changed: dict[str, Any]) -> None:
+        (folder / "config.json").write_text(json.dumps({**config, **changed}))
+
+    write({"format": 99})
     with pytest.raises(DataError, match="model format 99, this version reads 1"):
         rejoinder.load_scorer(folder)
-    (folder / "config.json").write_text(json.dumps({**config, "weights_digest": "0"}))
-    with pytest.raises(DataError, match="not the weights this model was saved with"):
+    write({"model": {**config["model"], "alpha": 7.0}})
+    with pytest.raises(DataError, match="its files are not those it was saved with"):
+        rejoinder.load_scorer(folder)
+    (folder / "config.json").write_text(json.dumps({"format": 1}))
+    with pytest.raises(DataError, match="a part is missing"):
         rejoinder.load_scorer(folder)
     (folder / "config.json").write_text("{")
     with pytest.raises(DataError, match="damaged"):
         rejoinder.load_scorer(folder)
-    (folder / "config.json").write_text(json.dumps(config))
+    write({})
+    words = (folder / "words.json").read_text()
+    (folder / "words.json").write_text(json.dumps(json.loads(words)[::-1]))
+    with pytest.raises(DataError, match="its files are not those it was saved with"):
+        rejoinder.load_scorer(folder)
     (folder / "words.json").unlink()
     with pytest.raises(MissingAsset, match=r"words.json: missing"):
+        rejoinder.load_scorer(folder)
+    (folder / "words.json").write_text(words)
+    (folder / "weights.safetensors").write_bytes(b"no tensors")
+    with pytest.raises(DataError, match="damaged"):
         rejoinder.load_scorer(folder)
     (folder / "weights.safetensors").unlink()
     with pytest.raises(MissingAsset, match=r"weights.safetensors: missing"):
@@ -294,6 +312,29 @@ def test_damaged_folders_are_told(tmp_path: Path, vectors_file: Path) -> None:
     (folder / "config.json").unlink()
     with pytest.raises(MissingAsset, match="no trained model here"):
         rejoinder.load_scorer(folder)
+
+
+def test_models_of_another_kind_are_told(tmp_path: Path) -> None:
+    write_folder(tmp_path / "oracle", Parts({"kind": "oracle"}, {"w": np.zeros(1)}), "card")
+    with pytest.raises(DataError, match="a model of kind 'oracle', expected one of adem, c-adem, r-adem. Update"):
+        rejoinder.load_scorer(tmp_path / "oracle")
+
+
+def test_a_word_without_a_vector_of_its_own_scores_alike_in_any_company(tmp_path: Path) -> None:
+    path = tmp_path / "vectors.npz"
+    np.savez(
+        path, words=np.array(["good", "bad", "day", "nil"]), vectors=np.array([[1, 0.2], [0.1, 1], [0.5, 0.4], [0, 0]])
+    )
+    judge = train_adem(dialogues(90), vectors=path, options=QUICK).judge
+    lone = replace(dialogues(1)[0], response="nil", references=("nil",), context=("nil",))
+    alone, together = run(judge, [lone]), run(judge, [lone, *dialogues(4)])
+    assert alone.values[0] == pytest.approx(together.values[0])
+
+
+def test_examples_that_all_look_alike_are_refused(vectors_file: Path) -> None:
+    alike = [replace(example, context=("day",), context_id=example.id, response="good") for example in dialogues(90)]
+    with pytest.raises(DataError, match="all examples look alike to the judge. Give responses whose words differ"):
+        train_adem(alike, vectors=vectors_file, options=QUICK)
 
 
 def test_a_strangers_folder_is_not_replaced(tmp_path: Path, vectors_file: Path) -> None:

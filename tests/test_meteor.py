@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import zipfile
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import nltk.data
@@ -123,7 +124,7 @@ def test_without_wordnet_nothing_is_scored_and_the_reason_says_how_to_get_it(now
     assert found.reasons[0].startswith("no WordNet in nltk's data folders (corpora/wordnet) nor in ")
     assert REMEDY in found.reasons[0]
     assert found.reasons[1] == "no reference"
-    assert "wordnet:none" in str(found.signature)
+    assert f"|wordnet:none|references:best|program:nltk {version('nltk')}|" in str(found.signature)
 
 
 def test_variable_that_points_nowhere_is_not_passed_over(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:

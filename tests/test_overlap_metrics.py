@@ -6,6 +6,7 @@ import gzip
 import json
 import warnings
 from collections.abc import Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from rejoinder.metrics import bleu, rouge
 from rejoinder.records import Example
 from rejoinder.scorer import Scores, run
 from rejoinder.text import tokenizer
+from rejoinder.version import __version__
 
 GOLDEN_VALUES = json.loads((GOLDEN / "overlap_metrics.json").read_text())
 PAIRS = GOLDEN_VALUES["pairs"]
@@ -189,24 +191,80 @@ def test_coco_rouge_takes_precision_and_recall_from_different_references() -> No
     assert single(load_scorer("rouge-l/coco"), item) == pytest.approx(expected)
 
 
-def test_rouge_leaves_references_it_cannot_read_unscored() -> None:
-    found = scores(
-        "rouge-l", [Example((), "yes", ("👍",)), Example((), "👍", ("yes",)), Example((), "yes", ("👍", "Yes"))]
-    )
-    np.testing.assert_array_equal(found.values, [np.nan, 0, 1])
-    reason = "no reference holds a letter a-z or a digit, the only characters rouge-score reads"
-    assert found.reasons == {0: reason}
+def test_rouge_leaves_what_it_cannot_read_unscored() -> None:
+    pairs = [
+        ("yes", ("👍",)),
+        ("👍 да", ("yes",)),
+        ("yes", ("👍", "Yes")),
+        ("", ("yes",)),
+        (" \n", ("yes",)),
+        ("...", ("yes",)),
+    ]
+    found = scores("rouge-l", [Example((), response, references) for response, references in pairs])
+    np.testing.assert_array_equal(found.values, [np.nan, np.nan, 1, 0, 0, np.nan])
+    unread = "the response holds no letter a-z and no digit, the only characters rouge-score reads"
+    assert found.reasons == {
+        0: "no reference holds a letter a-z or a digit, the only characters rouge-score reads",
+        1: unread,
+        5: unread,
+    }
+
+
+@pytest.mark.parametrize("name", ["rouge-l", "rouge-l/coco"])
+def test_rouge_leaves_texts_that_would_fill_memory_unscored(name: str) -> None:
+    many = Example((), "a " * 5999 + "b", ("short", "c " * 6499 + "d"))
+    found = scores(name, [many, Example((), "a b", ("a b",))])
+    np.testing.assert_array_equal(found.values, [np.nan, 1])
+    assert found.reasons == {
+        0: "too long for rouge-score: 6,000 words in the response times 6,500 in a reference is more than 4,000,000, "
+        "and it keeps a table of all pairs"
+    }
+
+
+@pytest.mark.parametrize("name", ["rouge-l", "rouge-l/coco"])
+@pytest.mark.parametrize(("most", "scored"), [(12, True), (11, False)])
+def test_rouge_scores_up_to_its_limit(name: str, most: int, scored: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rouge, "MOST_CELLS", most)
+    assert scores(name, [Example((), "a b c", ("a b c d",))]).scored.tolist() == [scored]
+
+
+def test_bleu_leaves_no_text_in_the_memory_of_sacrebleu() -> None:
+    from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
+    from sacrebleu.tokenizers.tokenizer_re import TokenizerRegexp
+
+    assert scores("bleu-2", [Example((), "one text", ("one word",))]).values[0] > 0
+    for kind in (Tokenizer13a, TokenizerRegexp):
+        assert kind.__call__.cache_info().currsize == 0
+
+
+def test_a_tokenizer_that_remembers_nothing_is_left_alone() -> None:
+    remembered: list[str] = []
+
+    class Plain:
+        __slots__ = ()
+
+        def __call__(self, text: str) -> str:
+            remembered.append(text)
+            return text
+
+    bleu._forget(Plain())
+    assert remembered == []
 
 
 def test_signatures() -> None:
     def fields(name: str) -> str:
         return str(scores(name, []).signature)
 
-    assert fields("bleu-2").startswith("scorer:bleu-2|version:1|tokenizer:13a|smoothing:exp|effective-order:yes|")
-    assert fields("bleu-2/coco").startswith("scorer:bleu-2/coco|version:1|tokenizer:whitespace|smoothing:1e-15/1e-09|")
-    assert "|tokenizer:whitespace|smoothing:method3|program:nltk " in fields("bleu-2/nltk-3")
-    assert "|tokenizer:rouge-score|stemmer:no|program:rouge-score " in fields("rouge-l")
-    assert "|tokenizer:space-1|beta:1.2|" in fields("rouge-l/coco")
+    sacrebleu, nltk, program = (f"{name} {version(name)}" for name in ("sacrebleu", "nltk", "rouge-score"))
+    expected = {
+        "bleu-2": f"tokenizer:13a|smoothing:exp|effective-order:yes|references:native|program:{sacrebleu}",
+        "bleu-2/coco": f"tokenizer:whitespace|smoothing:1e-15/1e-09|references:native|program:{sacrebleu}",
+        "bleu-2/nltk-3": f"tokenizer:whitespace|smoothing:method3|references:native|program:{nltk}|counts:{sacrebleu}",
+        "rouge-l": f"tokenizer:rouge-score|stemmer:no|references:best|program:{program}",
+        "rouge-l/coco": f"tokenizer:space-1|beta:1.2|references:best-precision-and-best-recall|program:{program}",
+    }
+    for name, options in expected.items():
+        assert fields(name) == f"scorer:{name}|version:1|{options}|rejoinder:{__version__}"
 
 
 PUBLISHED = [  # Yeh et al. 2021 (DialEvalMetrics): data set, scorer, examples with a reference, Pearson, Spearman

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
@@ -25,6 +26,7 @@ RECIPE = PROJECT / "recipes" / "word_vectors.py"
 WORDS = ["the", "naïve", "don't", "😀"]
 ROWS = np.array([[0.5, -1.25, 3.0], [1e-3, 2.0, -7.5], [0.0, 0.0, 1.0], [4.0, 5.0, 6.0]], dtype=np.float32)
 FORMATS = "Give word2vec text or binary, GloVe text, or .npz with `words` and `vectors`"
+NONE = "this is no file of word vectors: it begins with"
 AGAIN = "The file is damaged: fetch or write it again"
 
 
@@ -181,7 +183,18 @@ DAMAGE: dict[str, tuple[str, bytes, str]] = {
         b"a 1 2\nb 1e99 4\n",
         f"{{path}}: the vector of 'b' holds a number that is not finite. {AGAIN}",
     ),
-    "prose": ("a.txt", b"Hello\n", f"{{path}}:1: expected a word and its numbers, found 'Hello'. {FORMATS}"),
+    "prose": ("a.txt", b"Hello\n", f"{{path}}: {NONE} 'Hello'. {FORMATS}"),
+    "JSON lines": (
+        "a.jsonl",
+        b'{"response": "how are you", "quality": 1}\n' * 2,
+        f'{{path}}: {NONE} \'{{{{"response": "how are you", "quality": 1}}}}\'. {FORMATS}',
+    ),
+    "picture": ("a.png", b"\x89PNG\r\n\x1a\n\x00\x00", f"{{path}}: {NONE} '\ufffdPNG'. {FORMATS}"),
+    "first line in another encoding": (
+        "a.txt",
+        "naïve 3 4\n".encode("latin-1"),
+        f"{{path}}:1: byte 3 of the line is not UTF-8. {FORMATS}, in UTF-8 (iconv -t utf-8)",
+    ),
     "encoding": (
         "a.txt",
         "a 1 2\nnaïve 3 4\n".encode("latin-1"),
@@ -278,8 +291,26 @@ def test_a_missing_file_is_never_fetched(tmp_path: Path) -> None:
         f"{tmp_path / 'none.txt'}: there is no file of word vectors. Leave the path out to use those in the box, or"
         " fetch some (GloVe: https://nlp.stanford.edu/projects/glove/) and give their path"
     )
-    with pytest.raises(MissingAsset, match="there is no file of word vectors"):
+
+
+def test_a_folder_is_no_file_of_vectors(tmp_path: Path) -> None:
+    with pytest.raises(MissingAsset) as caught:
         read_vectors(tmp_path)
+    assert str(caught.value) == f"{tmp_path}: this is a folder, not a file of word vectors. Give the path of the file"
+
+
+def test_a_file_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = put(tmp_path, "locked.txt", b"a 1 2\n")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    with pytest.raises(MissingAsset) as caught:
+        read_vectors(path)
+    assert str(caught.value) == f"{path}: the word vectors cannot be read (Permission denied)"
+    with pytest.raises(MissingAsset, match="File name too long"):
+        read_vectors(tmp_path / ("a" * 5000))
 
 
 def test_missing_vectors_of_the_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,10 +7,10 @@ Adding a scorer takes its file, its test, and one line of `SCORERS`. The module 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rejoinder.errors import UsageError
 
@@ -34,6 +34,7 @@ SCORERS: dict[str, str] = {
 
 # The module whose `load(folder)` makes a scorer of a trained judge.
 JUDGES = "rejoinder.judges"
+TRAINABLE = ("adem", "c-adem", "r-adem")
 
 
 def cards() -> dict[str, Card]:
@@ -59,6 +60,8 @@ def load_scorer(name: str | Path | Scorer, *, vectors: str | Path | None = None)
         DataError: they are damaged.
     """
     if not isinstance(name, (str, Path)):
+        if not hasattr(name, "score_batch"):
+            raise UsageError(f"a scorer is a name, a folder or an object with score_batch, not a {type(name).__name__}")
         return name
     module = SCORERS.get(str(name).partition("/")[0])
     if module is not None and str(name) in import_module(module).CARDS:
@@ -70,23 +73,55 @@ def load_scorer(name: str | Path | Scorer, *, vectors: str | Path | None = None)
     raise UsageError(_unknown(str(name)))
 
 
-def score(examples: Sequence[Example], scorer: str | Path | Scorer, **resources: Any) -> Scores:
+def load_scorers(names: Sequence[str | Path | Scorer], *, vectors: str | Path | None = None) -> dict[str, Scorer]:
+    """The scorers in `names`, each under the name it was asked for by; an object under the name on its card.
+
+    Args:
+        names: see `load_scorer`.
+        vectors: see `load_scorer`.
+
+    Raises:
+        UsageError: two have the same name; or `vectors` was given and none of them reads word vectors; see also
+            `load_scorer`.
+    """
+    scorers: dict[str, Scorer] = {}
+    for asked in names:
+        scorer = load_scorer(asked, vectors=vectors)
+        label = str(asked) if isinstance(asked, (str, Path)) else scorer.card.name
+        if label in scorers:
+            raise UsageError(f"the scorer {label!r} was named twice. Name each once")
+        scorers[label] = scorer
+    if vectors is not None and not any("vectors" in scorer.card.needs for scorer in scorers.values()):
+        raise UsageError(f"{vectors}: none of {', '.join(scorers)} reads word vectors. Leave them out")
+    return scorers
+
+
+def score(examples: Iterable[Example], scorer: str | Path | Scorer, *, vectors: str | Path | None = None) -> Scores:
     """The scores of `examples` by `scorer`, a name, a judge's folder or a scorer object.
 
     Args:
         examples: what to score, in the order the scores come back in.
         scorer: see `load_scorer`.
-        resources: passed on to `load_scorer` (`vectors=...`).
+        vectors: see `load_scorer`.
+
+    Raises:
+        UsageError: something else than examples was given; see also `load_scorer`.
     """
+    from rejoinder.records import Example
     from rejoinder.scorer import run
 
-    return run(load_scorer(scorer, **resources), examples)
+    given = list(examples)
+    if odd := next((example for example in given if not isinstance(example, Example)), None):
+        kind = type(odd).__name__
+        raise UsageError(f"examples hold a {kind}, expected Example. Read a file: rejoinder.read('chat.jsonl')")
+    return run(load_scorer(scorer, vectors=vectors), given)
 
 
 def _unknown(name: str) -> str:
     """The message for a name that is neither a scorer nor a folder."""
+    if name in TRAINABLE:
+        return f"{name} has to be trained first: rejoinder train {name} FILE -o FOLDER. Then name the folder"
     names = list(cards())
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5) or [known for known in names if "/" not in known]
-    looks_like_path = "/" in name and name.partition("/")[0] not in SCORERS
-    folder = f"; there is no folder {name!r} either" if looks_like_path else ""
-    return f"no scorer is called {name!r}{folder}. Nearest: {', '.join(near)}. All of them: rejoinder list"
+    near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)
+    hint = f" Nearest: {', '.join(near)}." if near else ""
+    return f"no scorer and no folder is called {name!r}.{hint} All of them: rejoinder list"

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from rejoinder.errors import UsageError
+
 OVERALL = "overall"
 
 
@@ -56,6 +58,19 @@ class Example:
     extra: Mapping[str, Any] = field(default_factory=dict)
     where: str = field(default="", compare=False)
 
+    def __post_init__(self) -> None:
+        """Make tuples of lists; refuse a text where a list of texts belongs, which would be read letter by letter.
+
+        Raises:
+            UsageError: `context` or `references` is a text.
+        """
+        for name in ("context", "references"):
+            texts = getattr(self, name)
+            if isinstance(texts, str):
+                raise UsageError(f"{name} is a text, expected a tuple of texts. Write {name}=({texts!r},)")
+            if not isinstance(texts, tuple):
+                object.__setattr__(self, name, tuple(texts))
+
     @property
     def context_key(self) -> tuple[str, ...]:
         """What tells this example's context from others, within its dataset.
@@ -69,7 +84,7 @@ class Example:
             return (name, "id", self.context_id)
         if self.extra.get("dialogue_id") is not None:
             return (name, "dialogue", str(self.extra["dialogue_id"]))
-        if self.context:
+        if any(turn.strip() for turn in self.context):
             return (name, "turns", *self.context)
         return (name, "line", self.id or self.where or self.response)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -171,9 +172,9 @@ def signature_of(scorer: Scorer) -> Signature:
 
 def missing_need(card: Card, example: Example) -> str | None:
     """Why `example` cannot be scored by a scorer with `card`, or None where it can."""
-    if "context" in card.needs and not any(turn.strip() for turn in example.context):
+    if "context" in card.needs and not any(map(str.strip, example.context)):
         return "no context"
-    if "reference" in card.needs and not any(reference.strip() for reference in example.references):
+    if "reference" in card.needs and not any(map(str.strip, example.references)):
         return "no reference"
     return None
 
@@ -210,14 +211,15 @@ def run(
     for start in range(0, len(distinct), batch_size):
         groups = distinct[start : start + batch_size]
         outcome = scorer.score_batch([examples[group[0]] for group in groups])
-        if outcome.statistics is not None and statistics is None:
-            statistics = np.zeros((len(examples), outcome.statistics.shape[1]))
-        for row, group in enumerate(groups):
-            values[group] = outcome.values[row]
-            if row in outcome.reasons:
-                reasons.update(dict.fromkeys(group, outcome.reasons[row]))
-            if statistics is not None and outcome.statistics is not None:
-                statistics[group] = outcome.statistics[row]
-        advance(sum(map(len, groups)))
+        positions = list(chain.from_iterable(groups))
+        rows = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        values[positions] = outcome.values[rows]
+        if outcome.statistics is not None:
+            if statistics is None:
+                statistics = np.zeros((len(examples), outcome.statistics.shape[1]))
+            statistics[positions] = outcome.statistics[rows]
+        for row, reason in outcome.reasons.items():
+            reasons.update(dict.fromkeys(groups[row], reason))
+        advance(len(positions))
     combine = getattr(scorer, "corpus_score", None)
     return Scores(values, dict(sorted(reasons.items())), signature_of(scorer), statistics, combine)

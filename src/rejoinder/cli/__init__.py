@@ -1,6 +1,6 @@
 """The command `rejoinder`: one file a subcommand, imported only when it is called.
 
-Exit codes: 0 ok, 2 usage, 3 data, 4 missing asset or extra, 5 too many unscored, 130 interrupted, 1 anything else.
+Exit codes: 0 ok, 2 usage, 3 data, 4 missing asset or extra, 5 nothing could be scored, 130 interrupted, 1 the rest.
 Results go to standard output, progress and messages to standard error.
 """
 
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from functools import wraps
@@ -17,7 +19,7 @@ from typing import Any
 
 import typer
 
-from rejoinder.errors import RejoinderError
+from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.version import __version__
 
 COMMANDS = {
@@ -43,11 +45,20 @@ def main(arguments: list[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # what goes into a file or a pipe must not depend on the locale
     try:
-        _app(given)(args=given, prog_name="rejoinder")
+        _stop_on_signals()
+        sys.exit(_app(given)(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
     except _Stopped as stop:
         sys.exit(_exit_code(stop.reason, debug=debug))
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (every fault gets its one line and its exit code)
         sys.exit(_exit_code(error, debug=debug))
+
+
+def _stop_on_signals() -> None:
+    """Let a polite request to end (`kill`, a closed terminal) clean up as an interruption does."""
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.default_int_handler)
 
 
 class _Stopped(Exception):
@@ -84,8 +95,14 @@ def _exit_code(error: BaseException, *, debug: bool) -> int:
         _say(str(error))
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
-        _say("interrupted; no output file was touched")
+        _say("interrupted; every output file is whole or as it was")
         return _INTERRUPTED
+    if isinstance(error, typer.Exit):
+        return error.exit_code
+    if hasattr(error, "format_message"):  # what typer makes of a wrong call
+        said = str(error.format_message()).removesuffix(".").replace("Value error, ", "")
+        _say(f"{said}. See rejoinder --help, rejoinder COMMAND --help")
+        return UsageError.exit_code
     fault = "" if isinstance(error, OSError) else ". This is a fault of rejoinder; --debug shows where"
     _say(f"{type(error).__name__}: {error}{fault}")
     return 1
@@ -103,7 +120,10 @@ def _app(given: list[str]) -> typer.Typer:
     return app
 
 
-_HELP = "Judge the replies of chatbots. `rejoinder COMMAND --help` tells more; --debug shows a traceback on errors."
+_HELP = (
+    "Judge the replies of chatbots. `rejoinder COMMAND --help` tells more; --debug shows a traceback on errors. "
+    "Exit codes: 2 wrong call, 3 bad data, 4 something is missing, 5 nothing could be scored."
+)
 
 
 def _version(wanted: bool) -> None:

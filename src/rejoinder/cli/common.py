@@ -26,19 +26,23 @@ class OnError(StrEnum):
 
 
 Files = Annotated[
-    list[str], typer.Argument(help="Input files, - for stdin, @NAME for a sample in the box.", metavar="FILE...")
+    list[str],
+    typer.Argument(
+        help="Input files; - for JSON lines on standard input; @NAME for a sample that comes along.", metavar="FILE..."
+    ),
 ]
 ScorerNames = Annotated[
     list[str] | None,
     typer.Option(
         "-s",
         "--scorer",
-        help="Scorer or folder of a judge; repeat for more. Default: every plain name.",
+        help="A scorer, or the folder of a judge; repeat for more. Default: all that `rejoinder list` shows.",
         metavar="NAME",
     ),
 ]
-Vectors = Annotated[Path | None, typer.Option(help="Word vectors. Default: those in the box.", metavar="FILE")]
+Vectors = Annotated[Path | None, typer.Option(help="Word vectors. Default: those that come along.", metavar="FILE")]
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 
 
@@ -87,13 +91,15 @@ def progress(label: str, total: int | None = None) -> Iterator[Advance]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    # Left alone, rich would send what is written to standard output through its own stream, onto the terminal.
+    bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
+    with bar:
         task = bar.add_task(label, total=total)
         yield lambda done: bar.advance(task, done)
 
 
 def width() -> int:
-    """How wide a table on standard output may be."""
+    """How wide a table on standard output should be: the terminal's columns, or what COLUMNS says, or 100."""
     import shutil
 
-    return shutil.get_terminal_size((120, 24)).columns if sys.stdout.isatty() else 120
+    return shutil.get_terminal_size((100, 24)).columns

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import width
+from rejoinder.cli.common import AsJson, width
 
 
-def command(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
+def command(as_json: AsJson = False) -> None:
     """Check the installation: libraries, extras, data. Missing extras are no fault; each line says how to get it."""
     from rejoinder.report.doctor import doctor_table, findings
 

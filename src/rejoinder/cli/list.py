@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import width
+from rejoinder.cli.common import AsJson, width
 
 
-def command(as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False) -> None:
+def command(as_json: AsJson = False) -> None:
     """List every scorer, what it needs and what it returns; a folder of a trained judge is a scorer name too."""
     from rejoinder.catalogue import cards
     from rejoinder.report.cards import card_record, cards_table

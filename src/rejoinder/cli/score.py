@@ -46,9 +46,9 @@ def command(
     """Score every response in the files.
 
     One line out for each line in, in the same order, with the input's own keys kept. What cannot be scored has no score
-    and a reason. A summary of each scorer follows (with -o: on standard output).
+    and a reason; each line carries the signatures. With -o, a summary of each scorer goes to standard output.
     """
-    from rejoinder.catalogue import load_scorer
+    from rejoinder.catalogue import load_scorers
     from rejoinder.io import read
     from rejoinder.io.write import format_of, open_writer
     from rejoinder.meta.scoring import Tally, require_some, score_stream
@@ -57,7 +57,9 @@ def command(
     to_file = out is not None and str(out) != "-"
     if as_format is Format.TABLE and to_file:
         raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
-    tallies = {name: Tally(load_scorer(name, vectors=vectors)) for name in scorers or plain_names()}
+    if out is not None and out.exists() and any(Path(file).exists() and out.samefile(file) for file in files):
+        raise UsageError(f"{out}: is an input too; its lines would be replaced. Choose another -o")
+    tallies = {name: Tally(scorer) for name, scorer in load_scorers(scorers or plain_names(), vectors=vectors).items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     with reporting(on_error) as on_bad, progress("scoring") as advance:
         records = score_stream(read(*files, on_bad=on_bad), tallies, advance=advance)

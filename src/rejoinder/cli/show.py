@@ -7,10 +7,12 @@ from typing import Annotated
 
 import typer
 
+from rejoinder.cli.common import AsJson
+
 
 def command(
     name: Annotated[str, typer.Argument(help="A scorer's name, or the folder of a judge.", metavar="NAME")],
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show what a scorer needs, its range, direction, source, signature, and what it gives for an example."""
     from rejoinder.catalogue import load_scorer

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import (
+    AsJson,
     Files,
     OnError,
     OnErrorFlag,
@@ -24,7 +25,7 @@ from rejoinder.cli.common import (
 def command(
     files: Files,
     scorers: ScorerNames = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Machine-readable.")] = False,
+    as_json: AsJson = False,
     dimension: Annotated[str, typer.Option(help="Which ratings.")] = "overall",
     drop_copies: Annotated[
         bool, typer.Option("--drop-copies", help="Leave out responses that equal a reference word for word.")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, Vectors, progress, reporting
+from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Seed, Vectors, progress, reporting
 
 
 class Kind(StrEnum):
@@ -28,13 +29,15 @@ def command(
     ] = None,
     vectors: Vectors = None,
     seed: Seed = 0,
+    as_json: AsJson = False,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Train a judge on rated examples and save it as one folder.
 
     Contexts are split 70 / 15 / 15 into training, validation and test; the epoch with the lowest validation error is
-    kept.
+    kept. Ratings are brought from their scale to 1 to 5, and so are the judge's scores.
     """
+    from rejoinder.errors import UsageError
     from rejoinder.io import read, write
     from rejoinder.io.atomic import require_place
     from rejoinder.io.folders import require_free
@@ -45,6 +48,8 @@ def command(
 
     require_free(out)
     if held_out is not None:
+        if out.resolve() in held_out.resolve().parents:
+            raise UsageError(f"{held_out}: lies in the judge's own folder. Choose another place")
         format_of(held_out)
         require_place(held_out)
     with reporting(on_error) as on_bad:
@@ -55,5 +60,8 @@ def command(
     trained.judge.save(out)
     if held_out is not None:
         write(trained.test, held_out)
-    typer.echo(training_table(trained.judge.training), nl=False)
-    typer.echo(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+    if as_json:
+        typer.echo(json.dumps({"version": 1, "results": [trained.judge.training]}))
+    else:
+        typer.echo(training_table(trained.judge.training), nl=False)
+        typer.echo(f"saved in {out}; score with it: rejoinder score FILE -s {out}")

@@ -21,11 +21,11 @@ class AverageEncoder:
 
     Attributes:
         vectors: words and their vectors.
-        tokens: name of the tokenizer.
+        tokenizer: name of the tokenizer.
     """
 
     vectors: WordVectors
-    tokens: str = "words-1"
+    tokenizer: str = "words-1"
 
     @property
     def width(self) -> int:
@@ -35,11 +35,11 @@ class AverageEncoder:
     @property
     def options(self) -> Mapping[str, Any]:
         """What decides the vectors."""
-        return {"encoder": "average", "vectors": self.vectors.digest, "tokens": self.tokens}
+        return {"encoder": "average", "vectors": self.vectors.digest, "tokenizer": self.tokenizer}
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, D] mean vectors; NaN where no word of the text is known."""
-        split = tokenizer(self.tokens)
+        split = tokenizer(self.tokenizer)
         rows = [self.vectors.lookup(split(text)) for text in texts]
         means = np.full((len(rows), self.width), np.nan)
         # One text at a time: the sum of a slice does not depend on which other texts are in the batch.

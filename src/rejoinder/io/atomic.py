@@ -54,18 +54,20 @@ def atomic_folder(target: Path, *, ours: Collection[str]) -> Iterator[Path]:
     require_replaceable(target, ours)
     with _placing(target):
         partial = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial"))
+    aside = partial.with_suffix(".old")
     try:
         yield partial
         partial.chmod(0o777 & ~_umask())
         if target.exists():
-            aside = partial.with_suffix(".old")
             target.rename(aside)
-            partial.rename(target)
-            shutil.rmtree(aside)
-        else:
-            partial.rename(target)
+        partial.rename(target)
+    except OSError as error:
+        if aside.exists() and not target.exists():
+            aside.rename(target)
+        raise UsageError(f"{target}: cannot be replaced ({error.strerror}). Does another run write there?") from error
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def require_replaceable(target: Path, ours: Collection[str]) -> None:

@@ -1,8 +1,11 @@
 """Records in tables: how a field of a JSON object becomes one cell of a CSV or Parquet file, and back.
 
 Lists of texts and nested objects are JSON inside the cell. A `context` or `references` cell that does not begin with
-`[` is one text; a `quality` or `ratings` cell that is a bare number is the overall one; `scores` are one column a
-scorer. An empty cell is an absent field.
+`[` is one text; a `quality` or `ratings` cell without dimensions (`3.5`, `[3, 4]`) is the overall one; `scores` are one
+column a scorer. An empty cell is an absent field, but for an empty reply.
+
+Keys that rejoinder does not know are text in a table: a number, a list or an object among them comes back from it as
+the text that stood in the cell (`7` as `"7"`). Only JSON lines keep their types.
 """
 
 from __future__ import annotations
@@ -12,28 +15,45 @@ from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.parse import require_whole_characters
+from rejoinder.io.parse import SCORED
+from rejoinder.io.values import require_whole_characters
 from rejoinder.records import OVERALL
 
 LISTS = ("context", "references", "messages")
-OBJECTS = ("quality", "ratings", "raters", "scale", "scales", "unscored")
+OBJECTS = ("quality", "ratings", "raters", "scale", "scales", *SCORED)
+_SUCH_AS = {
+    "context": '["..."]',
+    "references": '["..."]',
+    "messages": '[{"role": "user", "content": "..."}]',
+    "quality": "3.5",
+    "ratings": "[3, 4]",
+    "raters": '["ann", "bob"]',
+    "scale": "[1, 5]",
+    "scales": '{"overall": [1, 5]}',
+    "scores": '{"length": 3}',
+    "unscored": '{"bleu-2": "no reference"}',
+    "signatures": '{"length": "..."}',
+}
 _SCORE = "scores."
 
 
 def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The JSON object of a row: cell texts decoded, empty cells dropped (an empty `response` stays).
+    """The JSON object of a row: cell texts decoded, empty cells dropped (a `response` stays, empty or null).
 
     Raises:
         DataError: a cell that must hold JSON or a score does not.
     """
     record: dict[str, Any] = {}
+    scores = {}
     for field, cell in cells.items():
         if field == "response":
-            record[field] = "" if cell is None else cell
+            record[field] = cell
         elif field.startswith(_SCORE):
-            record.setdefault("scores", {})[field.removeprefix(_SCORE)] = _score(field, cell, where)
+            scores[field.removeprefix(_SCORE)] = _score(field, cell, where)
         elif cell is not None and cell != "":
             record[field] = _decoded(field, cell, where) if isinstance(cell, str) else _without_nulls(cell)
+    if scores and isinstance(record.setdefault("scores", {}), dict):  # anything else is for the reader to refuse
+        record["scores"].update(scores)
     return record
 
 
@@ -66,13 +86,13 @@ def _decoded(field: str, cell: str, where: str) -> Any:
         )
         raise DataError(
             f"not JSON ({what})",
-            'Write JSON in this cell, such as ["..."]',
+            f"Write JSON in this cell, such as {_SUCH_AS[field]}",
             where=where,
             field=field,
         ) from error
     require_whole_characters(cell, {field: value}, where)
     if field in ("quality", "ratings") and not isinstance(value, dict):
-        return {OVERALL: value if field == "quality" else [value]}
+        return {OVERALL: value if field == "quality" or isinstance(value, list) else [value]}
     return value
 
 

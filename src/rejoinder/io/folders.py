@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,34 +20,56 @@ CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"
 CARD = "card.md"
 _FORMAT = 1
+_AGAIN = "Copy the whole folder of the model again, or train it again"
 
 
-def write_folder(
-    folder: str | Path, config: Mapping[str, Any], tensors: Mapping[str, NDArray[Any]], card: str, **files: str
-) -> None:
+@dataclass(frozen=True)
+class Parts:
+    """Everything that decides what a model does.
+
+    Attributes:
+        config: JSON values, with the `kind` that says who can load it.
+        tensors: weights by name.
+        files: further text files by name.
+    """
+
+    config: Mapping[str, Any]
+    tensors: Mapping[str, NDArray[Any]]
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that tell this model from others: SHA-256 over all parts."""
+        total = hashlib.sha256(json.dumps(self.config, sort_keys=True, allow_nan=False).encode())
+        for name, tensor in sorted(self.tensors.items()):
+            total.update(f"\n{name} {tensor.dtype.str} {tensor.shape}\n".encode())
+            total.update(np.ascontiguousarray(tensor).tobytes())
+        for name, text in sorted(self.files.items()):
+            total.update(f"\n{name}\n{text}".encode())
+        return total.hexdigest()[:12]
+
+
+def write_folder(folder: str | Path, parts: Parts, card: str) -> None:
     """Write a model's folder whole or not at all; an older model at the same place is replaced.
 
     Args:
         folder: where to.
-        config: JSON values, with the `kind` that says who can load it.
-        tensors: weights by name.
-        card: what the model is, for people.
-        files: further text files by their stem, written as `STEM.json`.
+        parts: the model.
+        card: what it is, for people.
 
     Raises:
         UsageError: something that is no model stands at `folder`.
     """
     from safetensors.numpy import save
 
+    names = sorted({CARD, CONFIG, WEIGHTS, *parts.files})
+    about = {"format": _FORMAT, "digest": parts.digest, "files": names, "model": dict(parts.config)}
     with atomic_folder(Path(folder), ours=_files_of(folder)) as partial:
-        packed = save({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
+        packed = save({name: np.ascontiguousarray(tensor) for name, tensor in parts.tensors.items()})
         (partial / WEIGHTS).write_bytes(packed)
-        names = [CARD, CONFIG, WEIGHTS, *(f"{stem}.json" for stem in files)]
-        full = {"format": _FORMAT, **config, "weights_digest": tensors_digest(tensors), "files": sorted(names)}
-        (partial / CONFIG).write_text(json.dumps(full, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        (partial / CARD).write_text(card, encoding="utf-8")
-        for stem, text in files.items():
-            (partial / f"{stem}.json").write_text(text, encoding="utf-8")
+        texts = {CONFIG: json.dumps(about, indent=2, ensure_ascii=False) + "\n", CARD: card, **parts.files}
+        for name, text in texts.items():
+            (partial / name).write_text(text, encoding="utf-8")
 
 
 def require_free(folder: str | Path) -> None:
@@ -57,75 +81,64 @@ def require_free(folder: str | Path) -> None:
     require_replaceable(Path(folder), _files_of(folder))
 
 
+def read_folder(folder: str | Path) -> Parts:
+    """The model in `folder`, checked against the digest it was written with.
+
+    Raises:
+        MissingAsset: there is no model, or a file of it is missing or unreadable.
+        DataError: a file is damaged or changed, or the model is newer than this version.
+    """
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    place = Path(folder)
+    about = _about(place)
+    files = {
+        name: _bytes(place / name).decode("utf-8") for name in about["files"] if name not in (CARD, CONFIG, WEIGHTS)
+    }
+    try:
+        tensors = load(_bytes(place / WEIGHTS))
+    except SafetensorError as error:
+        raise DataError(f"damaged ({error})", _AGAIN, where=str(place / WEIGHTS)) from error
+    parts = Parts(about["model"], tensors, files)
+    if parts.digest != about["digest"]:
+        raise DataError("its files are not those it was saved with", _AGAIN, where=str(folder))
+    return parts
+
+
+def _about(place: Path) -> dict[str, Any]:
+    """What `config.json` says: `format`, `digest`, `files`, `model`."""
+    path = place / CONFIG
+    if not path.is_file():
+        train = f"Train one: rejoinder train adem FILE -o {place}"
+        raise MissingAsset(f"{place}: no trained model here ({CONFIG} is missing). {train}")
+    try:
+        about = json.loads(_bytes(path))
+    except ValueError as error:
+        raise DataError(f"damaged ({error})", _AGAIN, where=str(path)) from error
+    if not isinstance(about, dict) or about.get("format") != _FORMAT:
+        found = about.get("format") if isinstance(about, dict) else "no object"
+        raise DataError(f"model format {found}, this version reads {_FORMAT}", "Update rejoinder", where=str(path))
+    if not {"digest", "files", "model"} <= set(about):
+        raise DataError("damaged (a part is missing)", _AGAIN, where=str(path))
+    return about
+
+
 def _files_of(folder: str | Path) -> set[str]:
     """The files that the model in `folder` says it has; none where there is no model."""
     try:
-        return set(read_config(folder).get("files", ()))
+        return set(_about(Path(folder))["files"])
     except (MissingAsset, DataError):
         return set()
 
 
-def read_config(folder: str | Path) -> dict[str, Any]:
-    """The config of the model in `folder`.
-
-    Raises:
-        MissingAsset: there is no model.
-        DataError: its config is damaged or newer than this version.
-    """
-    path = Path(folder) / CONFIG
-    if not path.is_file():
+def _bytes(path: Path) -> bytes:
+    """What a file of a model holds."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise MissingAsset(f"{path}: missing. {_AGAIN}.") from error
+    except OSError as error:
         raise MissingAsset(
-            f"{folder}: no trained model here ({CONFIG} is missing). Train one: rejoinder train adem FILE -o {folder}"
-        )
-    config = read_json(path)
-    if not isinstance(config, dict) or config.get("format") != _FORMAT:
-        found = config.get("format") if isinstance(config, dict) else "no object"
-        raise DataError(f"model format {found}, this version reads {_FORMAT}", "Update rejoinder", where=str(path))
-    return config
-
-
-def read_json(path: Path) -> Any:
-    """The JSON value in one file of a model.
-
-    Raises:
-        MissingAsset: the file is missing.
-        DataError: it is not JSON.
-    """
-    if not path.is_file():
-        raise MissingAsset(f"{path}: missing. Copy the whole folder of the model, or train it again.")
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DataError(f"damaged ({error})", "Train or copy the model again", where=str(path)) from error
-
-
-def read_tensors(folder: str | Path) -> dict[str, NDArray[Any]]:
-    """The weights of the model in `folder`, checked against the digest in its config.
-
-    Raises:
-        MissingAsset: the weights are missing.
-        DataError: they are not those the config was written with.
-    """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    path = Path(folder) / WEIGHTS
-    if not path.is_file():
-        raise MissingAsset(f"{path}: missing. Copy the whole folder of the model, or train it again.")
-    try:
-        tensors: dict[str, NDArray[Any]] = load_file(path)
-    except (SafetensorError, OSError) as error:
-        raise DataError(f"damaged ({error})", "Copy the whole folder again", where=str(path)) from error
-    if tensors_digest(tensors) != read_config(folder).get("weights_digest"):
-        raise DataError("not the weights this model was saved with", "Copy the whole folder again", where=str(path))
-    return tensors
-
-
-def tensors_digest(tensors: Mapping[str, NDArray[Any]]) -> str:
-    """Twelve hexadecimal digits that tell these tensors from others: SHA-256 over names, types, shapes and values."""
-    total = hashlib.sha256()
-    for name in sorted(tensors):
-        tensor = np.ascontiguousarray(tensors[name])
-        total.update(f"{name}:{tensor.dtype.str}:{tensor.shape};".encode())
-        total.update(tensor.tobytes())
-    return total.hexdigest()[:12]
+            f"{path}: cannot be read ({error.strerror}). Give yourself the right to, or copy it."
+        ) from error

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from rejoinder.errors import DataError, MissingAsset
+from rejoinder.io.box import in_the_box
 
 STDIN = "-"
 SAVE_AS_UTF8 = "Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)"
@@ -25,7 +26,9 @@ def raise_bad(error: DataError) -> None:
 
 @contextmanager
 def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a file, or standard input for `-`, as unpacked bytes; gzip is told by its first bytes, not by its name.
+    """Open a file, standard input for `-` or a file in the box for `@NAME`, as unpacked bytes.
+
+    Gzip is told by its first bytes, not by its name.
 
     Raises:
         MissingAsset: there is no such file, or it is a folder or unreadable.
@@ -34,11 +37,14 @@ def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
         yield _unpacked(sys.stdin.buffer)
         return
     try:
-        raw = Path(path).open("rb")  # noqa: SIM115 (closed by the block below; only opening may fail here)
+        raw = Path(in_the_box(path)).open("rb")  # noqa: SIM115 (closed by the block below; only opening may fail here)
     except FileNotFoundError as error:
+        hint = "" if Path(path).suffix else "; each scorer needs its own -s"
         raise MissingAsset(
-            f"{path}: no such file. Check the name; files in the box begin with @ (rejoinder doctor)"
+            f"{path}: no such file. Check the name; files in the box begin with @ (rejoinder doctor){hint}"
         ) from error
+    except IsADirectoryError as error:
+        raise MissingAsset(f"{path}: is a folder. Name a file; each scorer needs its own -s") from error
     except OSError as error:
         raise MissingAsset(f"{path}: cannot be opened ({error.strerror}). Name a readable file.") from error
     with raw:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.io.chat import turns_of
+from rejoinder.io.values import is_number, kind_of, plain_json
 from rejoinder.records import OVERALL, Example, Rating
 
 Record = Mapping[str, Any]
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-_SPEAKERS = ("user", "assistant")
-_INSTRUCTORS = ("system", "developer")
 FIELDS = (
     "id",
     "dataset",
@@ -29,34 +28,44 @@ FIELDS = (
     "scale",
     "scales",
 )
+SCORED = ("scores", "unscored", "signatures")
+"""What scoring writes beside the fields: one object each, by scorer. They are read as extra keys."""
+
+# Fields whose absence goes unnoticed, so that a typing error in their name would only show in the results.
+_EASILY_LOST = ("context", "response", "references", "system", "ratings", "quality", "scale", "context_id")
+_LIKENESS = 0.88  # above "content" (0.86), a name in use, and below "scal" (0.89)
 
 
 def parse_record(record: Any, where: str) -> Example:
     """The `Example` that a JSON object describes.
 
     A conversation (`[{"role", "content"}, ...]`, or an object with it under `messages`) is an example too: the last
-    turn of the assistant is the response, what stands before it is the context.
+    turn of the assistant is the response, what stands before it is the context. The messages stay among the extra keys.
 
     Args:
         record: a decoded JSON value.
         where: `file:line`, for messages and as the id of a line that has none.
 
     Raises:
-        DataError: a field is missing, of the wrong type or outside its range.
+        DataError: a field is missing, of the wrong type or outside its range; an unknown key is nearly that of a field
+            that is absent.
     """
     if isinstance(record, list):
         record = {"messages": record}
     if not isinstance(record, Mapping):
         raise DataError(
-            f"{_kind(record)}, expected a JSON object",
+            f"{kind_of(record)}, expected a JSON object",
             'Write one {"context": [...], "response": "..."} a line',
             where=where,
         )
     if "messages" in record and "response" not in record:
-        record = _from_messages(record, where)
+        context, response = turns_of(record["messages"], where)
+        record = {**record, "context": context, "response": response}
+    _refuse_near_misses(record, where)
     if not isinstance(record.get("response"), str):
-        found = f"is {_kind(record['response'])}" if "response" in record else f"missing (found: {_listed(record)})"
+        found = f"is {kind_of(record['response'])}" if "response" in record else f"missing (found: {_listed(record)})"
         raise DataError(f"{found}, expected text", 'Give every line a "response": "..."', where=where, field="response")
+    _require_objects(record, where)
     scales = _scales(record, where)
     quality = _quality(record, scales, where)
     return Example(
@@ -70,7 +79,7 @@ def parse_record(record: Any, where: str) -> Example:
         ratings=_ratings(record, scales, where),
         quality=quality,
         scales=scales,
-        extra=_plain({key: value for key, value in record.items() if key not in FIELDS}, where),
+        extra=plain_json({key: value for key, value in record.items() if key not in FIELDS}, where),
         where=where,
     )
 
@@ -98,79 +107,30 @@ def to_record(example: Example) -> dict[str, Any]:
     return {**record, **example.extra}
 
 
-def _from_messages(record: Record, where: str) -> dict[str, Any]:
-    """The record of a conversation in chat messages; instructions (`system`, `developer`) are no turns but are kept."""
-    turns, instructions = [], []
-    messages = record["messages"]
-    if not isinstance(messages, list) or not messages:
-        raise DataError(
-            f"{_kind(messages)}, expected a list of messages",
-            'Write [{"role": ..., "content": ...}]',
-            where=where,
-            field="messages",
-        )
-    for number, message in enumerate(messages, start=1):
-        role = message.get("role") if isinstance(message, Mapping) else None
-        if role in ("tool", "function") or (role == "assistant" and message.get("tool_calls")):
-            continue  # what an assistant and its tools say to each other, no turn of the conversation
-        text = _content(message.get("content")) if isinstance(message, Mapping) else None
-        if role not in _SPEAKERS + _INSTRUCTORS or text is None:
+def _refuse_near_misses(record: Record, where: str) -> None:
+    """Raise where an unknown key is all but the name of a field that the record lacks."""
+    for key in record:
+        if key not in FIELDS and (meant := _nearest(key)) and record.get(meant) is None:
+            raise DataError("unknown", f'Did you mean "{meant}"? If not, rename it', where=where, field=key)
+
+
+@lru_cache(maxsize=1024)
+def _nearest(key: str) -> str | None:
+    """The field that `key` is a near miss of; the first letter is seldom mistyped, and "preference" is a word."""
+    found = get_close_matches(key.strip().lower(), _EASILY_LOST, n=1, cutoff=_LIKENESS)
+    return found[0] if found and found[0][0] == key.strip().lower()[0] else None
+
+
+def _require_objects(record: Record, where: str) -> None:
+    """Raise where a key that scoring adds to holds something else."""
+    for key in SCORED:
+        if record.get(key) is not None and not isinstance(record[key], Mapping):
             raise DataError(
-                f"message {number} has {'no text content' if role in _SPEAKERS + _INSTRUCTORS else f'role {role!r}'}",
-                'Write {"role": "user", "content": "..."}; roles are user, assistant, system, developer, tool',
+                f"is {kind_of(record[key])}, expected what scoring writes there, an object",
+                "Rename it",
                 where=where,
-                field="messages",
+                field=key,
             )
-        if role in _SPEAKERS:
-            turns.append((role, text))
-        else:
-            instructions.append(text)
-    last = max((place for place, (role, _) in enumerate(turns) if role == "assistant"), default=None)
-    if last is None:
-        raise DataError(
-            "no turn of the assistant to judge", "End with an assistant message", where=where, field="messages"
-        )
-    kept = {key: value for key, value in record.items() if key != "messages"}
-    if instructions:
-        kept["instructions"] = instructions
-    return {**kept, "context": [text for _, text in turns[:last]], "response": turns[last][1]}
-
-
-def require_whole_characters(text: str, record: Any, where: str) -> None:
-    """Raise where a text holds half a character, one surrogate without the other: no file in UTF-8 can hold that.
-
-    Args:
-        text: the JSON; only an escape in it can bring in a surrogate, and most texts have none.
-        record: what it was decoded to.
-        where: `file:line`.
-    """
-    if not _SURROGATE.search(text):
-        return
-    for field, value in record.items() if isinstance(record, Mapping) else [("", record)]:
-        try:
-            json.dumps([field, value], ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            problem = f"holds \\u{ord(error.object[error.start]):04x}, half a character"
-            raise DataError(problem, "Write the whole character or none", where=where, field=field) from error
-
-
-def _plain(extra: Record, where: str) -> dict[str, Any]:
-    """`extra` as JSON can write it: null for NaN and infinity, text for what Parquet knows beyond JSON (dates)."""
-    if not extra:
-        return {}
-    try:
-        plain: dict[str, Any] = json.loads(json.dumps(extra, default=str), parse_constant=lambda _: None)
-    except RecursionError as error:
-        raise DataError("nested too deep", "Flatten it", where=where) from error
-    return plain
-
-
-def _content(content: Any) -> str | None:
-    """The text of a message: a string, or the text parts of a list of parts; None where it has no text."""
-    if isinstance(content, list):
-        texts = [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
-        return "\n".join(texts) if texts else None
-    return content if isinstance(content, str) else None
 
 
 def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:
@@ -181,8 +141,10 @@ def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:
     if isinstance(value, str):
         raise DataError("is one text, expected a list of texts", f'Write "{field}": ["..."]', where=where, field=field)
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        odd = next((_kind(text) for text in value if not isinstance(text, str)), "") if isinstance(value, list) else ""
-        found = f"a list that holds {odd}" if odd else _kind(value)
+        odd = (
+            next((kind_of(text) for text in value if not isinstance(text, str)), "") if isinstance(value, list) else ""
+        )
+        found = f"a list that holds {odd}" if odd else kind_of(value)
         raise DataError(
             f"is {found}, expected a list of texts", f'Write "{field}": ["...", "..."]', where=where, field=field
         )
@@ -195,7 +157,9 @@ def _name(record: Record, field: str, where: str) -> str | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool) or not isinstance(value, (str, int)):
-        raise DataError(f"is {_kind(value)}, expected a name", "Write text or a whole number", where=where, field=field)
+        raise DataError(
+            f"is {kind_of(value)}, expected a name", "Write text or a whole number", where=where, field=field
+        )
     return str(value)
 
 
@@ -204,7 +168,7 @@ def _scales(record: Record, where: str) -> dict[str, tuple[float, float]]:
     raw = record.get("scales") or {}
     if not isinstance(raw, Mapping):
         raise DataError(
-            f"is {_kind(raw)}, expected an object", 'Write {"overall": [1, 5]}', where=where, field="scales"
+            f"is {kind_of(raw)}, expected an object", 'Write {"overall": [1, 5]}', where=where, field="scales"
         )
     if record.get("scale") is not None:
         raw = {OVERALL: record["scale"], **{key: value for key, value in raw.items() if key != OVERALL}}
@@ -213,7 +177,7 @@ def _scales(record: Record, where: str) -> dict[str, tuple[float, float]]:
         if bounds is None:
             continue
         if not (
-            isinstance(bounds, list) and len(bounds) == 2 and all(map(_is_number, bounds)) and bounds[0] < bounds[1]
+            isinstance(bounds, list) and len(bounds) == 2 and all(map(is_number, bounds)) and bounds[0] < bounds[1]
         ):
             raise DataError(
                 f"{dimension} is {bounds!r}, expected [lowest, highest]",
@@ -232,7 +196,7 @@ def _quality(record: Record, scales: Mapping[str, tuple[float, float]], where: s
         return {}
     if not isinstance(raw, Mapping):
         raise DataError(
-            f"is {_kind(raw)}, expected an object", 'Write "quality": {"overall": 3.5}', where=where, field="quality"
+            f"is {kind_of(raw)}, expected an object", 'Write "quality": {"overall": 3.5}', where=where, field="quality"
         )
     return {
         dimension: _rated(value, dimension, scales, where, "quality")
@@ -248,7 +212,10 @@ def _ratings(record: Record, scales: Mapping[str, tuple[float, float]], where: s
         return ()
     if not isinstance(raw, Mapping):
         raise DataError(
-            f"is {_kind(raw)}, expected an object", 'Write "ratings": {"overall": [3, 4]}', where=where, field="ratings"
+            f"is {kind_of(raw)}, expected an object",
+            'Write "ratings": {"overall": [3, 4]}',
+            where=where,
+            field="ratings",
         )
     ratings = []
     for dimension, values in raw.items():
@@ -256,7 +223,7 @@ def _ratings(record: Record, scales: Mapping[str, tuple[float, float]], where: s
             continue
         if not isinstance(values, list):
             raise DataError(
-                f"{dimension} is {_kind(values)}, expected a list",
+                f"{dimension} is {kind_of(values)}, expected a list",
                 'Write "ratings": {"overall": [3, 4]}',
                 where=where,
                 field="ratings",
@@ -275,7 +242,7 @@ def _raters(record: Record, dimension: str, count: int, where: str) -> list[str 
     if raters is None:
         return [None] * count
     if not isinstance(raters, list) or len(raters) != count:
-        found = f"{len(raters)} names" if isinstance(raters, list) else _kind(raters)
+        found = f"{len(raters)} names" if isinstance(raters, list) else kind_of(raters)
         raise DataError(
             f"{dimension} has {count} ratings and {found}", "Name one rater a rating", where=where, field="raters"
         )
@@ -284,8 +251,8 @@ def _raters(record: Record, dimension: str, count: int, where: str) -> list[str 
 
 def _rated(value: Any, dimension: str, scales: Mapping[str, tuple[float, float]], where: str, field: str) -> float:
     """A rating that is a finite number inside its scale."""
-    if not _is_number(value):
-        found = "NaN or infinite" if _kind(value) == "a number" else _kind(value)
+    if not is_number(value):
+        found = "NaN or infinite" if kind_of(value) == "a number" else kind_of(value)
         raise DataError(
             f"{dimension} is {found}, expected a number", "Leave a missing rating out", where=where, field=field
         )
@@ -308,28 +275,6 @@ def _grouped(ratings: tuple[Rating, ...]) -> tuple[dict[str, list[float]], dict[
         values.setdefault(rating.dimension, []).append(rating.value)
         raters.setdefault(rating.dimension, []).append(rating.rater)
     return values, {dimension: names for dimension, names in raters.items() if any(names)}
-
-
-def _is_number(value: Any) -> bool:
-    """Whether `value` is a finite number; true and false are none."""
-    try:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-    except OverflowError:  # an integer beyond what a float can hold
-        return False
-
-
-def _kind(value: Any) -> str:
-    """What a JSON value is, in words."""
-    names = {
-        type(None): "null",
-        bool: "true or false",
-        int: "a number",
-        float: "a number",
-        str: "text",
-        list: "a list",
-        dict: "an object",
-    }
-    return names.get(type(value), type(value).__name__)
 
 
 def _listed(record: Record) -> str:

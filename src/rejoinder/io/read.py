@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import csv
 import json
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.io.box import in_the_box
-from rejoinder.io.flat import from_cells
-from rejoinder.io.lines import SAVE_AS_UTF8, OnBad, name_of, open_bytes, raise_bad, text_lines
-from rejoinder.io.parse import parse_record, require_whole_characters
+from rejoinder.io.flat import LISTS, OBJECTS, from_cells
+from rejoinder.io.lines import SAVE_AS_UTF8, STDIN, OnBad, name_of, open_bytes, raise_bad, text_lines
+from rejoinder.io.parse import FIELDS, parse_record
+from rejoinder.io.values import require_whole_characters
 from rejoinder.records import Example
 
 # The default limit of 128 KiB a cell is less than a long dialogue; 1 GiB still stops a file that is one open quote.
 _LONGEST_CELL = 2**30
 _PARQUET_ROWS = 4096
+_COLUMNS = {*FIELDS, *LISTS, *OBJECTS}
 
 Rows = Iterator[tuple[str, Any]]
 """(`file:line`, decoded record)."""
@@ -41,8 +45,7 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Example]:
         UsageError: the suffix is of no known format.
     """
     for path in paths:
-        source = in_the_box(path)
-        for where, record in _rows(source, on_bad):
+        for where, record in _rows(path, on_bad):
             try:
                 example = parse_record(record, where)
             except DataError as error:
@@ -74,14 +77,16 @@ def _rows_of(path: str | Path) -> Callable[[str | Path, OnBad], Rows]:
         ".ndjson": _json_lines,
         ".json": _json_array,
         ".csv": _csv,
-        ".tsv": partial(_csv, delimiter="\t"),
+        ".tsv": partial(_csv, usual="\t"),
         ".parquet": _parquet,
     }
-    if str(path) == "-":
+    if str(path) == STDIN:
         return _json_lines
-    name = Path(path)
+    name = Path(in_the_box(path))
     suffix = (Path(name.stem) if name.suffix == ".gz" else name).suffix.lower()
     if suffix not in formats:
+        with open_bytes(path):  # a file that is not there has no format
+            pass
         raise UsageError(
             f"{path}: unknown format {suffix or '(no suffix)'}. Known: {', '.join(formats)}, each also with .gz"
         )
@@ -90,6 +95,9 @@ def _rows_of(path: str | Path) -> Callable[[str | Path, OnBad], Rows]:
 
 def _json_lines(path: str | Path, on_bad: OnBad) -> Rows:
     """Rows of JSON lines; blank lines are passed over."""
+    remedy = (
+        "Standard input must be JSON lines, one object a line" if str(path) == STDIN else "Write one JSON object a line"
+    )
     for number, line in text_lines(path, on_bad):
         if not line.strip():
             continue
@@ -100,7 +108,7 @@ def _json_lines(path: str | Path, on_bad: OnBad) -> Rows:
         except DataError as error:
             on_bad(error)
         except (ValueError, RecursionError) as error:
-            on_bad(_broken(error, where, "Write one JSON object a line"))
+            on_bad(_broken(error, where, remedy))
         else:
             yield where, record
 
@@ -141,12 +149,13 @@ def _broken(error: ValueError | RecursionError, where: str, remedy: str) -> Data
     return DataError(f"broken JSON ({what})", remedy, where=where)
 
 
-def _csv(path: str | Path, on_bad: OnBad, *, delimiter: str = ",") -> Rows:
+def _csv(path: str | Path, on_bad: OnBad, *, usual: str = ",") -> Rows:
     """Rows of a CSV or TSV file; without a header that can be used nothing is read."""
-    table = _table(path, on_bad, delimiter)
+    table = _table(path, on_bad, usual)
     where, header = next(table, ("", None))
     if header is None:
         return
+    header = _named(header)
     if twice := next((name for name in header if header.count(name) > 1), None):
         on_bad(DataError("the header has this name twice", "Rename one column", where=where, field=twice))
         return
@@ -154,9 +163,7 @@ def _csv(path: str | Path, on_bad: OnBad, *, delimiter: str = ",") -> Rows:
         if cells is None:
             continue
         try:
-            if len(cells) != len(header):
-                problem = f"{len(cells)} cells, the header has {len(header)}"
-                raise DataError(problem, "Quote cells that hold the separator", where=where)
+            _require_as_many(cells, header, where)
             record = from_cells(dict(zip(header, cells, strict=True)), where)
         except DataError as error:
             on_bad(error)
@@ -164,12 +171,42 @@ def _csv(path: str | Path, on_bad: OnBad, *, delimiter: str = ",") -> Rows:
             yield where, record
 
 
-def _table(path: str | Path, on_bad: OnBad, delimiter: str) -> Iterator[tuple[str, list[str] | None]]:
+def _named(header: list[str]) -> list[str]:
+    """The header with our names for columns that differ from them in case or outer blanks only."""
+    meant = [name.strip().lower() for name in header]
+    ours = [new in _COLUMNS and new not in header for new in meant]
+    return [new if known else old for old, new, known in zip(header, meant, ours, strict=True)]
+
+
+def _require_as_many(cells: list[str], header: list[str], where: str) -> None:
+    """Raise where a row has more or fewer cells than the header, and say which."""
+    surplus = len(cells) - len(header)
+    if surplus > 0:
+        problem = f"{len(cells)} cells, {surplus} too many; the last is {textwrap.shorten(cells[-1], 30)!r}"
+        raise DataError(problem, "Quote cells that hold the separator", where=where)
+    if surplus < 0:
+        problem = f"{len(cells)} cells, {-surplus} too few; none for {', '.join(header[surplus:])}"
+        raise DataError(problem, "Leave cells empty, not out; quote those that hold a line end", where=where)
+
+
+def _separator(header: str, usual: str) -> str:
+    """What stands between the names of a header, `,`, `;` or a tab: it finds most of our columns, then most at all."""
+
+    def found(mark: str) -> tuple[int, int]:
+        names = [name.strip(' "\r\n').lower() for name in header.split(mark)]
+        return len(_COLUMNS.intersection(names)), len(names)
+
+    return max((usual, ",", ";", "\t"), key=found)
+
+
+def _table(path: str | Path, on_bad: OnBad, usual: str) -> Iterator[tuple[str, list[str] | None]]:
     """Yield (`file:line` where it begins, cells) of each row that is not blank; None for one that cannot be read."""
     csv.field_size_limit(_LONGEST_CELL)
     # A line left out for a bad byte would glue its neighbours together, so such lines come and spoil their own row.
     lines = (line for _, line in text_lines(path, on_bad, errors="surrogateescape"))
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    head = list(_first(lines))
+    delimiter = _separator(head[-1] if head else "", usual)
+    rows = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
     while True:
         where = f"{name_of(path)}:{rows.line_num + 1}"
         try:
@@ -186,6 +223,14 @@ def _table(path: str | Path, on_bad: OnBad, delimiter: str) -> Iterator[tuple[st
         else:
             if cells:
                 yield where, cells
+
+
+def _first(lines: Iterator[str]) -> Iterator[str]:
+    """The lines up to the first that is not blank."""
+    for line in lines:
+        yield line
+        if line.strip():
+            return
 
 
 def _require_utf8(cells: list[str], where: str) -> None:

@@ -21,6 +21,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -62,8 +63,16 @@ class WordVectors:
 
     def lookup(self, tokens: Iterable[str]) -> IdArray:
         """[K] rows of those `tokens` that have a vector, in their order, repetitions kept; the others are left out."""
-        row = self.index.get
-        return np.array([found for token in tokens if (found := row(token)) is not None], dtype=np.intp)
+        return self.lookups([list(tokens)])[0]
+
+    def lookups(self, texts: Sequence[Sequence[str]]) -> list[IdArray]:
+        """What `lookup` gives for each of T lists of tokens, all at once, which is quicker for many short ones."""
+        rows = np.array([*map(self.index.get, chain.from_iterable(texts), repeat(-1))], dtype=np.intp)
+        known = rows >= 0
+        before = np.concatenate([[0], np.cumsum(known)])  # how many known tokens come before each
+        ends = before[np.cumsum([0, *map(len, texts)])]
+        rows = rows[known]
+        return [rows[begin:end] for begin, end in pairwise(ends.tolist())]
 
 
 def word_vectors(words: Sequence[str], matrix: Rows, source: str = "") -> WordVectors:
@@ -104,20 +113,27 @@ def read_vectors(path: str | Path | None = None) -> WordVectors:
     A file is read once for as long as it does not change; asking again gives the same object.
 
     Raises:
-        MissingAsset: there is no such file. Nothing is ever downloaded.
+        MissingAsset: there is no such file, or it cannot be opened. Nothing is ever downloaded.
         DataError: the file cannot be used; the message holds the line or the word at fault.
     """
     file = vectors_in_the_box() if path is None else Path(path).expanduser().absolute()
-    if not file.is_file():
-        raise MissingAsset(_missing(file, in_the_box=path is None))
-    status = file.stat()
-    return _read(str(file), status.st_mtime_ns, status.st_size)
+    try:
+        if not file.is_file():
+            raise MissingAsset(_missing(file, in_the_box=path is None))
+        status = file.stat()
+        return _read(str(file), status.st_mtime_ns, status.st_size)
+    except MissingAsset:
+        raise
+    except OSError as error:
+        raise MissingAsset(f"{file}: the word vectors cannot be read ({error.strerror or error})") from error
 
 
 def _missing(file: Path, *, in_the_box: bool) -> str:
-    """The message for a file that is not there."""
+    """The message for what is no file."""
     if in_the_box:
         return f"{file}: the vectors of the package are gone. Install it again: pip install --force-reinstall rejoinder"
+    if file.is_dir():
+        return f"{file}: this is a folder, not a file of word vectors. Give the path of the file"
     return (
         f"{file}: there is no file of word vectors. Leave the path out to use those in the box, or fetch some"
         " (GloVe: https://nlp.stanford.edu/projects/glove/) and give their path"
@@ -185,10 +201,10 @@ def _from_stream(stream: BinaryIO, path: str) -> WordVectors:
 
 def _fields(line: bytes, path: str) -> int:
     """How many numbers stand behind the word on the first line of a GloVe text."""
-    width = len(_decoded(line, f"{path}:1").split(" ")) - 1
-    if width < 1:
-        raise DataError(f"expected a word and its numbers, found {_short(line)}", _FORMATS, where=f"{path}:1")
-    return width
+    numbers = line.decode("utf-8", "replace").rstrip(" \t\r\n").split(" ")[1:]
+    if not numbers or not all(map(_is_number, numbers)):
+        raise DataError(f"this is no file of word vectors: it begins with {_short(line)}", _FORMATS, where=path)
+    return len(numbers)
 
 
 def _collect(entries: Iterator[Entry], width: int, path: str) -> WordVectors:

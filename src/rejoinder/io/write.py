@@ -17,6 +17,7 @@ from typing import IO, Any, Literal
 
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.atomic import atomic_file
+from rejoinder.io.chat import as_chat
 from rejoinder.io.flat import to_cells
 from rejoinder.io.parse import to_record
 from rejoinder.records import Example
@@ -38,7 +39,8 @@ def write(examples: Iterable[Example], path: str | Path, *, format: Format | Non
     Args:
         examples: any iterable; it is not held in memory.
         path: where to; `-` is standard output; `.gz` packs the text formats.
-        format: None takes it from the suffix; `chat` writes JSON lines of `messages`.
+        format: None takes it from the suffix; `chat` writes JSON lines of `messages`,
+            unchanged where the examples were read from such.
 
     Raises:
         UsageError: the suffix is of no known format, or the folder does not exist.
@@ -79,7 +81,7 @@ def open_writer(path: str | Path, format: Format | None = None) -> Iterator[Put]
     with _target(path) as target:
         if chosen in ("jsonl", "chat"):
             with _text(target, packed=str(path).endswith(".gz")) as stream:
-                yield lambda record: _put_line(stream, _messages(record) if chosen == "chat" else record)
+                yield lambda record: _put_line(stream, as_chat(record) if chosen == "chat" else record)
         else:
             with tempfile.TemporaryFile("w+", encoding="utf-8") as rows:
                 columns: dict[str, None] = {}
@@ -129,18 +131,6 @@ def _text(target: Path | IO[str], *, packed: bool) -> Iterator[IO[str]]:
 def _put_line(stream: IO[str], record: Mapping[str, Any]) -> None:
     """One record as one line of JSON."""
     stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
-
-
-def _messages(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record with `context` and `response` as chat messages; the response is the assistant's, roles alternate."""
-    turns = [*record["context"], record["response"]]
-    roles = ["assistant" if (len(turns) - place) % 2 else "user" for place in range(len(turns))]
-    given = record.get("instructions")
-    told = given if isinstance(given, list) and all(isinstance(text, str) for text in given) else []
-    messages = [{"role": "system", "content": text} for text in told]
-    messages += [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
-    said = ("context", "response", *(["instructions"] if told else []))
-    return {"messages": messages, **{key: value for key, value in record.items() if key not in said}}
 
 
 def _write_csv(rows: Iterable[dict[str, Any]], columns: list[str], stream: IO[str], delimiter: str) -> None:

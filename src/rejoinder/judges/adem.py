@@ -13,16 +13,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rejoinder.encoders import AverageEncoder, Projection
-from rejoinder.io.folders import read_config, read_json, read_tensors, tensors_digest, write_folder
+from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.head import HIGHEST, LOWEST, Head, Terms, Vectors
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Need, Outcome
 
 Kind = Literal["adem", "c-adem", "r-adem"]
+WORDS = "words.json"
 TERMS: dict[Kind, Terms] = {"adem": ("context", "reference"), "c-adem": ("context",), "r-adem": ("reference",)}
 
 
@@ -31,15 +31,13 @@ class Adem:
     """A trained judge of the ADEM family.
 
     Attributes:
-        name: what it is called in tables: its folder, or its kind.
-        kind: which terms of equation 1 it has.
+        kind: which terms of equation 1 it has; its name on its card, wherever its folder stands.
         encoder: texts to vectors.
         projection: vectors to K principal components.
         head: projected vectors to ratings.
         training: what it was trained on and how that went, JSON values; shown on its card.
     """
 
-    name: str
     kind: Kind
     encoder: AverageEncoder
     projection: Projection
@@ -51,7 +49,7 @@ class Adem:
         """The card; nominal range 1 to 5, predictions are not clipped."""
         needs: frozenset[Need] = frozenset(self.head.terms)
         return Card(
-            name=self.name,
+            name=self.kind,
             summary=f"{self.kind.upper()}: the rating from {LOWEST:g} to {HIGHEST:g} that people would give, predicted",
             kind="judge",
             needs=needs,
@@ -62,8 +60,8 @@ class Adem:
 
     @cached_property
     def options(self) -> Mapping[str, Any]:
-        """Kind, encoder and digest of the weights."""
-        return {"kind": self.kind, **self.encoder.options, "weights": tensors_digest(self._tensors())}
+        """Encoder and digest of everything that decides a score."""
+        return {**self.encoder.options, "model": self._parts.digest}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Predicted ratings; unscored where a needed text holds no word that the encoder knows."""
@@ -81,26 +79,27 @@ class Adem:
         Raises:
             UsageError: something that is no judge stands at `folder`.
         """
+        write_folder(folder, self._parts, self._text_card())
+
+    @cached_property
+    def _parts(self) -> Parts:
+        """Everything learned or looked up."""
         config = {
             "kind": self.kind,
             "alpha": self.head.alpha,
             "beta": self.head.beta,
             "explained_variance": self.projection.explained,
-            "tokens": self.encoder.tokens,
+            "tokenizer": self.encoder.tokenizer,
             "training": dict(self.training),
         }
-        words = json.dumps(list(self.encoder.vectors.index), ensure_ascii=False)
-        write_folder(folder, config, self._tensors(), self._text_card(), words=words)
-
-    def _tensors(self) -> dict[str, NDArray[Any]]:
-        """Everything learned or looked up, by name."""
-        return {
+        tensors = {
             "M": self.head.M,
             "N": self.head.N,
             "projection.mean": self.projection.mean,
             "projection.components": self.projection.components,
             "vectors": self.encoder.vectors.matrix,
         }
+        return Parts(config, tensors, {WORDS: json.dumps(list(self.encoder.vectors.index), ensure_ascii=False)})
 
     def _text_card(self) -> str:
         """The card for people."""
@@ -138,8 +137,11 @@ def embed(examples: Sequence[Example], encoder: AverageEncoder, projection: Proj
     The head is linear in the reference, so the mean over references stands for the mean of the scores against each.
     """
     encoded = encode_sides(examples, encoder, terms)
+    absent = np.zeros((len(examples), len(projection.components)))
     return Vectors(
-        *(projection(side) if side.any() else np.zeros((len(side), len(projection.components))) for side in encoded)
+        context=projection(encoded.context) if "context" in terms else absent,
+        reference=projection(encoded.reference) if "reference" in terms else absent,
+        response=projection(encoded.response),
     )
 
 
@@ -171,15 +173,15 @@ def load_folder(folder: Path) -> Adem:
 
     Raises:
         MissingAsset: a file of it is missing.
-        DataError: a file of it is damaged.
+        DataError: a file of it is damaged or was changed.
     """
-    config, tensors = read_config(folder), read_tensors(folder)
-    words = read_json(folder / "words.json")
+    parts = read_folder(folder)
+    config, tensors = parts.config, parts.tensors
     kind: Kind = config["kind"]
+    words = json.loads(parts.files[WORDS])
     return Adem(
-        name=str(folder),
         kind=kind,
-        encoder=AverageEncoder(word_vectors(words, tensors["vectors"], str(folder)), config["tokens"]),
+        encoder=AverageEncoder(word_vectors(words, tensors["vectors"], str(folder)), config["tokenizer"]),
         projection=Projection(
             tensors["projection.mean"], tensors["projection.components"], config["explained_variance"]
         ),

@@ -79,7 +79,7 @@ def fit_head(
     head = best = initial_head(train, terms)
     errors = [_root_mean_square(head(validation) - validation_ratings)]
     mean = square = np.zeros((2, *head.M.shape))  # [2, K, K], of M and of N
-    count = 0
+    count = best_epoch = 0
     for epoch in range(1, options.epochs + 1):
         order = rng.permutation(len(train_ratings))
         for start in range(0, len(order), options.batch_size):
@@ -91,10 +91,10 @@ def fit_head(
             step = options.learning_rate * mean / (1 - _FAST**count) / corrected
             head = replace(head, M=head.M - step[0], N=head.N - step[1])
         errors.append(_root_mean_square(head(validation) - validation_ratings))
-        if errors[epoch] == min(errors):
-            best = head
+        if errors[epoch] < errors[best_epoch]:
+            best, best_epoch = head, epoch
         advance(1)
-    return FitResult(best, errors, int(np.argmin(errors)))
+    return FitResult(best, errors, best_epoch)
 
 
 def _root_mean_square(differences: FloatArray) -> float:

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from rejoinder.errors import DataError
 from rejoinder.scorer import FloatArray
 
 Terms = tuple[Literal["context", "reference"], ...]
@@ -70,14 +71,14 @@ def initial_head(vectors: Vectors, terms: Terms) -> Head:
     range, so some fall outside. With m the mean and R the range of the bilinear sum: alpha = m - 3/4 R, beta = R / 4.
 
     Raises:
-        ValueError: all sums are equal, so that no scale exists.
+        DataError: all sums are equal, so that no scale exists.
     """
     width = vectors.response.shape[1]
     head = Head(np.eye(width), np.eye(width), 0.0, 1.0, terms)
     sums = head.bilinear(vectors)
     spread = float(sums.max() - sums.min())
     if spread == 0.0:
-        raise ValueError("every example has the same bilinear sum")
+        raise DataError("all examples look alike to the judge", "Give responses whose words differ")
     beta = spread / _SPAN
     return replace(head, alpha=float(sums.mean()) - _MIDDLE * beta, beta=beta)
 
@@ -104,7 +105,10 @@ def objective(head: Head, vectors: Vectors, ratings: FloatArray, kind: Penalty, 
 def gradient(
     head: Head, vectors: Vectors, ratings: FloatArray, kind: Penalty, weight: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The gradient of `objective` with respect to M and N, each [K, K]; zero for a term that does not count."""
+    """The gradient of `objective` with respect to M and N, each [K, K].
+
+    Zero for a term that does not count: its matrix stays as it is, and its part of the penalty is a constant.
+    """
     slope = 2.0 * (head(vectors) - ratings) / (len(ratings) * head.beta)  # [n]
     weighted = slope[:, None] * vectors.response  # [n, K]
     pairs = (("context", vectors.context, head.M), ("reference", vectors.reference, head.N))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -78,7 +79,8 @@ def train_adem(
     rng = np.random.default_rng(seed)
     parts = [[usable[place] for place in part] for part in split_groups(_groups(usable), SHARES, rng)]
     train, validation, test = parts
-    projection = fit_projection([side for side in encode_sides(train, encoder, terms) if side.any()], components)
+    sides = encode_sides(train, encoder, terms)
+    projection = fit_projection([getattr(sides, side) for side in (*terms, "response")], components)
     embedded = [embed(part, encoder, projection, terms) for part in parts]
     ratings = [normalised_ratings(part) for part in parts]
     fit = fit_head(embedded[0], ratings[0], embedded[1], ratings[1], terms, options, rng, advance)
@@ -91,7 +93,7 @@ def train_adem(
         "best_epoch": fit.best_epoch,
         **{name: _agreement(fit, embedded[place], ratings[place]) for place, name in ((1, "validation"), (2, "test"))},
     }
-    return Trained(Adem(kind, kind, encoder, projection, fit.head, training), train, validation, test, fit)
+    return Trained(Adem(kind, encoder, projection, fit.head, training), train, validation, test, fit)
 
 
 def normalised_ratings(examples: Sequence[Example]) -> FloatArray:
@@ -114,7 +116,7 @@ def _usable(examples: Sequence[Example], encoder: AverageEncoder, kind: Kind) ->
     rated = [example for example in examples if example.rating() is not None]
     for example in rated:
         if example.scale() is None:
-            remedy = 'Give every rated line its "scale": [lowest, highest]'
+            remedy = 'Say what the lowest and the highest rating can be: "scale": [1, 5]'
             raise DataError("rated, but without a scale", remedy, where=example.where, field="scale")
     reasons = ["not rated"] * (len(examples) - len(rated))
     known = _known_sides(rated, encoder, TERMS[kind])
@@ -131,7 +133,7 @@ def _usable(examples: Sequence[Example], encoder: AverageEncoder, kind: Kind) ->
         )
         raise DataError(
             f"{contexts} rated contexts that {kind} can learn from, expected {FEWEST_CONTEXTS} or more ({why})",
-            _remedy(kind, reasons),
+            _remedy(reasons),
         )
     if len(set(normalised_ratings(usable).tolist())) == 1:
         raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")
@@ -149,11 +151,11 @@ def _known_sides(examples: Sequence[Example], encoder: AverageEncoder, terms: Te
     return why
 
 
-def _remedy(kind: Kind, reasons: Sequence[str]) -> str:
+def _remedy(reasons: Sequence[str]) -> str:
     """What to do where too few lines are usable; names the judge that can do without what is missing."""
-    if kind == "adem" and "no reference" in reasons:
+    if "no reference" in reasons:
         return "Rate more, or train the judge that needs no reference: rejoinder train c-adem"
-    if kind == "adem" and "no context" in reasons:
+    if "no context" in reasons:
         return "Rate more, or train the judge that needs no context: rejoinder train r-adem"
     return "Rate responses to more contexts"
 
@@ -167,8 +169,5 @@ def _groups(examples: Sequence[Example]) -> NDArray[np.intp]:
 def _agreement(fit: FitResult, vectors: Vectors, ratings: FloatArray) -> dict[str, Any]:
     """How far predictions and ratings of one part agree."""
     predicted = fit.head(vectors)
-    return {
-        "n": len(ratings),
-        "pearson": pearson(predicted, ratings).value,
-        "spearman": spearman(predicted, ratings).value,
-    }
+    found = {"pearson": pearson(predicted, ratings).value, "spearman": spearman(predicted, ratings).value}
+    return {"n": len(ratings), **{name: None if math.isnan(value) else value for name, value in found.items()}}

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from rejoinder.errors import DataError, TooManyUnscored
-from rejoinder.io.parse import to_record
+from rejoinder.io.parse import SCORED, to_record
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, run, signature_of
 
@@ -82,7 +82,7 @@ class Tally:
 def score_stream(
     examples: Iterable[Example], tallies: Mapping[str, Tally], *, chunk: int = CHUNK, advance: Advance = ignore
 ) -> Iterator[dict[str, Any]]:
-    """Yield one record a line, in order: its id, its scores, the reasons for those it has not, then the input's keys.
+    """Yield one record a line, in order: its id, scores, reasons for missing ones, signatures, then the input's keys.
 
     Args:
         examples: any iterable; `chunk` of them are in memory at a time. Scores that they carry from an earlier run
@@ -92,54 +92,47 @@ def score_stream(
         advance: called with the number of lines of each chunk when it is done.
 
     Raises:
-        DataError: a line has a key `scores` or `unscored` that is not of an earlier run; there is not a single line.
+        DataError: there is not a single line.
     """
     stream = iter(examples)
     while part := list(islice(stream, chunk)):
         results = {name: run(tally.scorer, part) for name, tally in tallies.items()}
         for name, scores in results.items():
             tallies[name].add(scores)
-        yield from (_scored_record(example, row, results) for row, example in enumerate(part))
+        signatures = {name: str(scores.signature) for name, scores in results.items()}
+        yield from (_scored_record(example, row, results, signatures) for row, example in enumerate(part))
         advance(len(part))
     if not any(tally.scored or tally.unscored for tally in tallies.values()):
         raise DataError("no line is left to score", "Correct those that were skipped")
 
 
 def require_some(tallies: Sequence[Tally]) -> None:
-    """Raise where a scorer met lines and could not score a single one.
+    """Raise where there were lines and not one scorer could score a single one of them.
 
     Raises:
-        TooManyUnscored: with its most frequent reason.
+        TooManyUnscored: with the most frequent reasons.
     """
-    for tally in tallies:
-        if tally.unscored and not tally.scored:
-            reason, count = tally.reasons.most_common(1)[0]
-            name = tally.scorer.card.name
-            raise TooManyUnscored(f"{name}: none of {tally.unscored} lines has a score; {count} of them: {reason}")
+    if any(tally.scored for tally in tallies) or not any(tally.unscored for tally in tallies):
+        return
+    why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
+    raise TooManyUnscored(
+        f"none of {tallies[0].unscored} lines has a score: {why}. What each scorer needs: rejoinder list"
+    )
 
 
-def _scored_record(example: Example, row: int, results: Mapping[str, Scores]) -> dict[str, Any]:
-    """The output line of one example."""
-    given = {name: float(scores.values[row]) for name, scores in results.items()}
+def _scored_record(
+    example: Example, row: int, results: Mapping[str, Scores], signatures: dict[str, str]
+) -> dict[str, Any]:
+    """The output line of one example; what an earlier run wrote stays, but for scorers of this run."""
+    record = to_record(example)
+    earlier = {key: record.pop(key, None) or {} for key in SCORED}
+    values = {name: float(scores.values[row]) for name, scores in results.items()}
     reasons = {name: scores.reasons[row] for name, scores in results.items() if row in scores.reasons}
-    before = {name: reason for name, reason in _earlier(example, "unscored").items() if name not in results}
-    rest = {key: value for key, value in to_record(example).items() if key not in ("id", "scores", "unscored")}
+    before = {name: reason for name, reason in earlier["unscored"].items() if name not in results}
     return {
-        "id": example.id,
-        "scores": {
-            **_earlier(example, "scores"),
-            **{name: None if math.isnan(value) else value for name, value in given.items()},
-        },
-        "unscored": {**before, **reasons},
-        **rest,
+        "id": record.pop("id"),
+        "scores": earlier["scores"] | {name: None if math.isnan(value) else value for name, value in values.items()},
+        "unscored": before | reasons,
+        "signatures": earlier["signatures"] | signatures,
+        **record,
     }
-
-
-def _earlier(example: Example, key: str) -> Mapping[str, Any]:
-    """What an earlier run of `score` wrote under `key`."""
-    earlier = example.extra.get(key, {})
-    if not isinstance(earlier, Mapping):
-        raise DataError(
-            "is no object, and scores are written under this name", "Rename it", where=example.where, field=key
-        )
-    return earlier

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import load_scorer
+from rejoinder.catalogue import load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.meta.agreement import Sampling, agreements, most_frequent
 from rejoinder.meta.parts import rated_parts, ratings_of, refuse_duplicates
@@ -110,7 +110,7 @@ def _scores(
     if isinstance(scorers, Mapping):
         found = dict(scorers)
     else:
-        loaded = _named([scorers] if isinstance(scorers, (str, Path)) else scorers, vectors)
+        loaded = load_scorers([scorers] if isinstance(scorers, (str, Path)) else scorers, vectors=vectors)
         found = {name: run(scorer, examples, advance=advance) for name, scorer in loaded.items()}
     if not found:
         raise UsageError("no scorer was named; a study needs at least one")
@@ -124,18 +124,3 @@ def _scores(
         reason = most_frequent(scores.reasons.values()) or "no reason given"
         raise TooManyUnscored(f"{name}: none of {len(examples)} lines has a score; most often: {reason}")
     return found
-
-
-def _named(scorers: Sequence[ScorerLike], vectors: str | Path | None) -> dict[str, Scorer]:
-    """The loaded scorers by name: their card's, or, where several share it, what each was asked for by."""
-    loaded = [load_scorer(scorer, vectors=vectors) for scorer in scorers]
-    names = [scorer.card.name for scorer in loaded]
-    named: dict[str, Scorer] = {}
-    for asked, name, scorer in zip(scorers, names, loaded, strict=True):
-        label = str(asked) if names.count(name) > 1 and isinstance(asked, (str, Path)) else name
-        if label in named:
-            raise UsageError(
-                f"two scorers are called {label!r}; a study tells scorers apart by name, so give each once"
-            )
-        named[label] = scorer
-    return named

@@ -26,6 +26,7 @@ SUMMABLE_METHODS = range(
     5
 )  # nltk's methods 5 to 7 look at the text of one sentence, so no sum of counts stands for a corpus
 FIRST_ORDER_OF_METHOD_6 = 3  # nltk reads the third precision whatever the order is, and fails below
+REFERENCES = "native"  # all of an example's references count together, as Papineni et al. have it
 TINY, SMALL = 1e-15, 1e-9  # what pycocoevalcap adds to every numerator and denominator
 
 
@@ -49,12 +50,13 @@ class SacreBleu:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Tokenizer, smoothing and sacreBLEU's version."""
+        """Tokenizer, smoothing, what becomes of several references, and sacreBLEU's version."""
         effective = "yes" if self.effective_order else "no"
         return {
             "tokenizer": self.tokens,
             "smoothing": self.smoothing,
             "effective-order": effective,
+            "references": REFERENCES,
             "program": _release("sacrebleu"),
         }
 
@@ -97,8 +99,13 @@ class CocoBleu:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Tokenizer and the two constants that stand in for smoothing."""
-        return {"tokenizer": "whitespace", "smoothing": f"{TINY}/{SMALL}"}
+        """Tokenizer, the two constants that stand in for smoothing, and the release of sacreBLEU, which counts."""
+        return {
+            "tokenizer": "whitespace",
+            "smoothing": f"{TINY}/{SMALL}",
+            "references": REFERENCES,
+            "program": _release("sacrebleu"),
+        }
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Sentence BLEU and counts of N examples; 0 for a response without words."""
@@ -133,8 +140,14 @@ class NltkBleu:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Tokenizer, smoothing and nltk's version."""
-        return {"tokenizer": "whitespace", "smoothing": f"method{self.method}", "program": _release("nltk")}
+        """Tokenizer, smoothing, and the releases of nltk, whose formula it is, and of sacreBLEU, which counts."""
+        return {
+            "tokenizer": "whitespace",
+            "smoothing": f"method{self.method}",
+            "references": REFERENCES,
+            "program": _release("nltk"),
+            "counts": _release("sacrebleu"),
+        }
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Sentence BLEU of N examples, 0 where not one word matches; counts for methods 0 to 4.
@@ -208,7 +221,19 @@ def count_ngrams(examples: Sequence[Example], order: int, tokens: str) -> FloatA
         references = [reference for reference in example.references if reference.strip()] or [""]
         found = counter.sentence_score(example.response, references)
         row[:] = [found.sys_len, found.ref_len, *found.counts, *found.totals]
+    _forget(counter.tokenizer)
     return rows
+
+
+def _forget(tokenize: Any) -> None:
+    """Empty what sacreBLEU's tokenizer, and those it is made of, remember: 65,536 texts each, for good.
+
+    The texts are stored with the tokenizer object, so no later batch would find them anyway.
+    """
+    for part in (tokenize, *getattr(tokenize, "__dict__", {}).values()):
+        clear = getattr(type(part).__call__, "cache_clear", None)  # no release promises one
+        if clear is not None:
+            clear()
 
 
 def _unpack(counts: FloatArray) -> tuple[int, int, list[int], list[int]]:

@@ -8,7 +8,7 @@ Source: Liu et al. 2016, section 3.2; the released script where a preset says so
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -29,7 +29,9 @@ __all__ = ["CARDS", "EmbeddingMetric", "load"]
 NOTHING = 1e-11  # the script's bound: a shorter vector counts as none
 NUMBERS = 1 << 18  # how many numbers a step of the arithmetic holds: 2 MiB, so that memory does not grow with the batch
 STEP = 4  # greedy matching pads texts to multiples of this many words, so that more pairs share a shape
-LONG = 2000  # characters; the words of longer texts are not remembered
+REMEMBERED = 8_000_000  # characters of texts whose words are remembered: some 20 MiB
+ENTRY = 200  # characters that an entry counts beside those of its text, for the room it takes
+MOST_PAIRS = 25_000_000  # of words that greedy matching compares for one pair of texts: seconds at 300 numbers
 
 Masks = NDArray[np.bool_]
 
@@ -59,22 +61,31 @@ class EmbeddingMetric:
         """The scores of N examples, of several references the best."""
         texts: dict[str, int] = {}
         response = np.array([texts.setdefault(example.response, len(texts)) for example in examples], dtype=np.intp)
-        pairs = [
-            (row, texts.setdefault(reference, len(texts)))
-            for row, example in enumerate(examples)
-            for reference in example.references
-        ]
-        owner, reference = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        ids_of = _reader(self.vectors, self.rules.tokenizer)
-        ids = [ids_of(text) for text in texts]
-        scores, usable = _measure(self.rules, self.vectors, ids, reference, response[owner])
+        reference = np.array(
+            [texts.setdefault(reference, len(texts)) for example in examples for reference in example.references],
+            dtype=np.intp,
+        )
+        owner = np.repeat(np.arange(len(examples)), [len(example.references) for example in examples])
+        rows = _reader(self.vectors, self.rules.tokenizer)(texts)
+        lengths = np.array([len(text) for text in rows], dtype=np.intp)
+        long = self._too_long(lengths[reference], lengths[response[owner]])
+        short = owner[~long]
+        scores, usable = _measure(self.rules, self.vectors, rows, lengths, reference[~long], response[short])
         values = np.full(len(examples), np.nan)
-        np.fmax.at(values, owner, scores)
+        np.fmax.at(values, short, scores)
+        values[owner[long]] = np.nan
         reasons = {
-            int(row): _reason(ids, usable, int(response[row]), reference[owner == row])
+            int(row): _reason(lengths, usable, int(response[row]), reference[owner == row])
             for row in np.flatnonzero(np.isnan(values))
         }
+        for pair in np.flatnonzero(long):
+            row = int(owner[pair])
+            reasons[row] = _too_long_reason(lengths[response[row]], lengths[reference[pair]])
         return Outcome(values, reasons)
+
+    def _too_long(self, reference: IdArray, response: IdArray) -> Masks:
+        """[P] whether texts of so many words [P] are too much for greedy matching, which compares all with all."""
+        return (reference * response > MOST_PAIRS) & (self.rules.kind == "greedy")
 
 
 def load(name: str, vectors: str | Path | None) -> EmbeddingMetric:
@@ -88,31 +99,54 @@ def load(name: str, vectors: str | Path | None) -> EmbeddingMetric:
 
 
 @lru_cache(maxsize=4)
-def _reader(vectors: WordVectors, name: str) -> Callable[[str], IdArray]:
-    """A function from a text to the rows of its words. Remembers them: the three metrics are often asked together."""
-    split, lookup = tokenizer(name), vectors.lookup
+def _reader(vectors: WordVectors, name: str) -> Callable[[Iterable[str]], list[IdArray]]:
+    """A function from texts to the rows of their words. Remembers them: the three metrics are often asked together.
 
-    @lru_cache(maxsize=1 << 15)
-    def remembered(text: str) -> IdArray:
-        return lookup(split(text))
+    What it remembers is bounded by characters, since texts differ a thousandfold in length; when full it starts anew.
+    """
+    split = tokenizer(name)
+    known: dict[str, IdArray] = {}
+    room = REMEMBERED
 
-    return lambda text: remembered(text) if len(text) <= LONG else lookup(split(text))
+    def read(texts: Iterable[str]) -> list[IdArray]:
+        nonlocal room
+        if room < 0:
+            known.clear()
+            room = REMEMBERED
+        new = [text for text in texts if text not in known]
+        room -= sum(map(len, new)) + ENTRY * len(new)
+        known.update(zip(new, vectors.lookups([split(text) for text in new]), strict=True))
+        return [known[text] for text in texts]
+
+    return read
 
 
-def _reason(ids: Sequence[IdArray], usable: Masks, response: int, references: IdArray) -> str:
+def _reason(lengths: IdArray, usable: Masks, response: int, references: IdArray) -> str:
     """Why there is no score: the references' fault unless one of them is usable, else that of the response."""
     side, texts = ("response", [response]) if usable[references].any() else ("reference", references.tolist())
-    if all(len(ids[text]) == 0 for text in texts):
+    if not lengths[texts].any():
         return f"no word of the {side} has a vector"
     return f"the word vectors of the {side} add up to nothing"
 
 
+def _too_long_reason(response: int, reference: int) -> str:
+    """Why greedy matching leaves texts with so many words that have a vector alone."""
+    return (
+        f"too long for greedy matching: {response:,} words in the response and {reference:,} in a reference are more "
+        f"than {MOST_PAIRS:,} pairs of words"
+    )
+
+
 def _measure(
-    rules: Rules, vectors: WordVectors, ids: Sequence[IdArray], reference: IdArray, response: IdArray
+    rules: Rules,
+    vectors: WordVectors,
+    rows: Sequence[IdArray],
+    lengths: IdArray,
+    reference: IdArray,
+    response: IdArray,
 ) -> tuple[FloatArray, Masks]:
     """[P] scores of the pairs of texts, NaN where there is none, and [T] whether a text has a usable vector."""
-    lengths = np.array([len(words) for words in ids], dtype=np.intp)
-    table, flat = _table(vectors, np.concatenate([*ids, np.empty(0, np.intp)]))
+    table, flat = _table(vectors, np.concatenate([*rows, np.empty(0, np.intp)]))
     if rules.unit:
         table = _scaled(table)
     texts = _Texts(flat, np.cumsum(lengths) - lengths, lengths)

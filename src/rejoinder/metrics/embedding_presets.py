@@ -96,7 +96,8 @@ def _card(name: str, rules: Rules) -> Card:
         needs=frozenset({"reference", "vectors"}),
         range=(0.0 if greedy and rules.released else -1.0, None if greedy and not rules.unit else 1.0),
         source=f"Liu et al. 2016, section 3.2{program}",
-        notes=f"Words without a vector are ignored. Of several references the best counts. {edges}",
+        notes=f"Words without a vector are ignored. Of several references the best counts. {edges}"
+        + " Unscored where the words of both texts multiply to more than 25,000,000." * greedy,
     )
 
 

@@ -37,9 +37,10 @@ class Meteor:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Tokenizer, WordNet's version and nltk's version."""
+        """Tokenizer, WordNet's version, what becomes of several references, and nltk's version."""
         release = self.wordnet.version if self.wordnet else "none"
-        return {"tokenizer": TOKENS, "wordnet": release, "program": f"nltk {version('nltk')}"}
+        program = f"nltk {version('nltk')}"
+        return {"tokenizer": TOKENS, "wordnet": release, "references": "best", "program": program}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """METEOR of N examples, 0 where nothing matches; all unscored without WordNet."""

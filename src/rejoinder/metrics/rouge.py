@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,9 +15,12 @@ import numpy as np
 
 from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Scorer
-from rejoinder.text import tokenizer
+from rejoinder.text import Tokenize, tokenizer
 
 BETA = 1.2  # recall counts 1.44 times as much as precision
+MOST_CELLS = 4_000_000  # of rouge-score's table, a cell for each pair of words: about a second and 100 MiB
+
+Words = Sequence[str]
 
 
 class Overlap(NamedTuple):
@@ -40,19 +43,26 @@ class RougeL:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Tokenizer and rouge-score's version."""
-        return {"tokenizer": "rouge-score", "stemmer": "no", "program": f"rouge-score {version('rouge-score')}"}
+        """Tokenizer, what becomes of several references, and rouge-score's version."""
+        return {"tokenizer": "rouge-score", "stemmer": "no", "references": "best", "program": _release()}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
-        """F1 of N examples; unscored where rouge-score's tokenizer keeps nothing of any reference."""
-        values, reasons = np.full(len(examples), math.nan), {}
-        for place, example in enumerate(examples):
-            references = [reference for reference in example.references if _keeps_any(reference)]
-            if references:
-                values[place] = max(overlap.f1 for overlap in overlaps(example.response, references))
-            else:
-                reasons[place] = "no reference holds a letter a-z or a digit, the only characters rouge-score reads"
-        return Outcome(values, reasons)
+        """F1 of N examples, 0 for a blank response.
+
+        Unscored where rouge-score's tokenizer keeps nothing of any reference, or nothing of a response that is not
+        blank, and where texts are too long for its table.
+        """
+        return _outcome([self._score(example) for example in examples])
+
+    def _score(self, example: Example) -> float | str:
+        """F1, or the reason why there is none."""
+        cut = _cutter(None)
+        response, references = cut(example.response), [kept for text in example.references if (kept := cut(text))]
+        if not references:
+            return "no reference holds a letter a-z or a digit, the only characters rouge-score reads"
+        if not response and example.response.strip():
+            return "the response holds no letter a-z and no digit, the only characters rouge-score reads"
+        return _too_long(response, references) or max(one.f1 for one in _shared(response, references))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +77,26 @@ class CocoRougeL:
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """Tokenizer and the weight of recall."""
-        return {"tokenizer": "space-1", "beta": BETA}
+        """Tokenizer, weight of recall, what becomes of several references, and rouge-score's version, which counts."""
+        references = "best-precision-and-best-recall"
+        return {"tokenizer": "space-1", "beta": BETA, "references": references, "program": _release()}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """F of N examples, from the largest precision and the largest recall over the references.
 
-        Source: `rouge.py` in pycocoevalcap and nlg-eval; the two maxima may come from different references.
+        Unscored where texts are too long for rouge-score's table. Source: `rouge.py` in pycocoevalcap and nlg-eval; the
+        two maxima may come from different references.
         """
-        return Outcome(np.array([self._score(example) for example in examples]))
+        return _outcome([self._score(example) for example in examples])
 
-    def _score(self, example: Example) -> float:
-        references = [reference for reference in example.references if reference.strip()] or [""]
-        found = overlaps(example.response, references, tokens="space-1")
+    def _score(self, example: Example) -> float | str:
+        """F, or the reason why there is none."""
+        cut = _cutter("space-1")
+        references = [cut(reference) for reference in example.references if reference.strip()] or [cut("")]
+        response = cut(example.response)
+        if reason := _too_long(response, references):
+            return reason
+        found = _shared(response, references)
         precision, recall = max(one.precision for one in found), max(one.recall for one in found)
         if not precision or not recall:
             return 0.0
@@ -97,21 +114,53 @@ def overlaps(
         measure: rouge-score's name of what is counted: `rouge1`, `rouge2`, `rougeL`.
         tokens: name of a tokenizer; None takes rouge-score's own (lower case, runs of a-z and 0-9, nothing else).
     """
-    scorer = _rouge_scorer(measure, tokens)
+    cut = _cutter(tokens)
+    return _shared(cut(response), [cut(reference) for reference in references], measure)
+
+
+def _cutter(tokens: str | None) -> Tokenize:
+    """The tokenizer called `tokens`, or rouge-score's own."""
+    if tokens is not None:
+        return tokenizer(tokens)
+    from rouge_score.tokenize import tokenize
+
+    return partial(tokenize, stemmer=None)
+
+
+def _shared(response: Words, references: Sequence[Words], measure: str = "rougeL") -> list[Overlap]:
+    """What the words of `response` share with those of each of the references."""
+    scorer = _rouge_scorer(measure)
     found = [scorer.score(reference, response)[measure] for reference in references]
     return [Overlap(one.precision, one.recall, one.fmeasure) for one in found]
 
 
 @cache
-def _rouge_scorer(measure: str, tokens: str | None) -> Any:
+def _rouge_scorer(measure: str) -> Any:
+    """rouge-score's scorer, for texts that are cut into words already."""
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer([measure], tokenizer=tokens and SimpleNamespace(tokenize=tokenizer(tokens)))
+    return RougeScorer([measure], tokenizer=SimpleNamespace(tokenize=list))
 
 
-def _keeps_any(text: str) -> bool:
-    """Whether rouge-score's own tokenizer keeps anything of `text`."""
-    return any(character.isascii() and character.isalnum() for character in text.lower())
+def _too_long(response: Words, references: Sequence[Words]) -> str | None:
+    """Why rouge-score's table would not do, or None where it does; one long reference is enough."""
+    longest = max(map(len, references))
+    if len(response) * longest <= MOST_CELLS:
+        return None
+    return (
+        f"too long for rouge-score: {len(response):,} words in the response times {longest:,} in a reference is more "
+        f"than {MOST_CELLS:,}, and it keeps a table of all pairs"
+    )
+
+
+def _outcome(found: Sequence[float | str]) -> Outcome:
+    """The outcome of N examples, each a score or the reason why there is none."""
+    reasons = {place: one for place, one in enumerate(found) if isinstance(one, str)}
+    return Outcome(np.array([math.nan if isinstance(one, str) else one for one in found], dtype=np.float64), reasons)
+
+
+def _release() -> str:
+    return f"rouge-score {version('rouge-score')}"
 
 
 CARDS: dict[str, Card] = {
@@ -123,7 +172,8 @@ CARDS: dict[str, Card] = {
         range=(0.0, 1.0),
         source="Lin 2004; rouge-score, rougeL fmeasure, no stemmer",
         notes="Lower case. Only a-z and 0-9 make words: letters with accents split them, other scripts and emoji "
-        "vanish. Precision and recall weigh the same; pycocoevalcap's do not.",
+        "vanish; a response of nothing else is unscored. Precision and recall weigh the same; pycocoevalcap's do not. "
+        "Unscored where the words of both texts multiply to more than 4,000,000.",
     ),
     "rouge-l/coco": Card(
         name="rouge-l/coco",
@@ -134,7 +184,7 @@ CARDS: dict[str, Card] = {
         source="Lin 2004; pycocoevalcap and nlg-eval, rouge.py, beta 1.2",
         notes="Split on single spaces, so two spaces in a row make an empty word that matches others; case counts. "
         "Precision and recall may come from different references. The flavour behind many published tables of dialogue "
-        "metrics.",
+        "metrics. Unscored where the words of both texts multiply to more than 4,000,000.",
     ),
 }
 

@@ -47,7 +47,9 @@ def cards_table(cards: Iterable[Card], width: int) -> str:
         ]
         for card, *presets in families.values()
     ]
-    table = text_table(["scorer", "kind", "needs", "range", "what comes back", "presets (NAME/PRESET)"], rows, width)
+    table = text_table(
+        ["scorer", "kind", "needs", "range", "what comes back", "presets (NAME/PRESET)"], rows, width, folded=(2, 4, 5)
+    )
     return table + "\nThe folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n"
 
 

@@ -53,7 +53,9 @@ def doctor_table(found: Sequence[Finding], width: int) -> str:
     missing = [finding for finding in found if finding.remedy]
     verdict = "nothing is missing" if not missing else f"{len(missing)} missing: {', '.join(f.what for f in missing)}"
     rows = [[finding.what, finding.found, finding.needed_for, finding.remedy] for finding in found]
-    return text_table(["what", "found", "needed for", "how to get it"], rows, width) + f"\n{verdict}\n"
+    return (
+        text_table(["what", "found", "needed for", "how to get it"], rows, width, folded=(1, 2, 3)) + f"\n{verdict}\n"
+    )
 
 
 def _library(name: str, needed_for: str, remedy: str) -> Finding:

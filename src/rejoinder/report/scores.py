@@ -10,7 +10,7 @@ from rejoinder.meta.scoring import Tally
 from rejoinder.report.tables import number, text_table
 
 SHOWN = 20
-_LONGEST = 48
+_LONGEST, _REASONS = 48, 3
 
 
 def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], width: int) -> str:
@@ -24,7 +24,7 @@ def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], wi
         [record["id"], _short(record["response"]), *(_cell(record["scores"][name]) for name in scorers)]
         for record in shown
     ]
-    table = text_table(["id", "response", *scorers], rows, width, right=range(2, len(scorers) + 2))
+    table = text_table(["id", "response", *scorers], rows, width, folded=(1,))
     return table + (f"... and {more:,} more lines; --format jsonl shows all\n\n" if more else "\n")
 
 
@@ -41,12 +41,12 @@ def summary_table(tallies: Mapping[str, Tally], width: int) -> str:
         ]
         for name, tally in tallies.items()
     ]
-    table = text_table(["scorer", "scored", "unscored", "mean", "sd", "corpus"], rows, width, right=range(1, 6))
-    why = [
-        f"{name}: {count:,} unscored: {reason}"
-        for name, t in tallies.items()
-        for reason, count in t.reasons.most_common(3)
-    ]
+    table = text_table(["scorer", "scored", "unscored", "mean", "sd", "corpus"], rows, width)
+    scorers: dict[str, list[str]] = {}
+    for name, tally in tallies.items():
+        for reason, count in tally.reasons.most_common(_REASONS):
+            scorers.setdefault(f"{count:,} unscored: {reason}", []).append(name)
+    why = [f"{reason} ({', '.join(names)})" for reason, names in scorers.items()]
     signatures = [str(tally.signature) for tally in tallies.values()]
     return table + "\n" + "".join(f"{line}\n" for line in (*why, *signatures))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +19,9 @@ def training_table(training: Mapping[str, Any]) -> str:
     rows = [["train", f"{lines['train']:,}", "", ""]]
     for part in ("validation", "test"):
         agreement = training[part]
-        rows.append([part, f"{lines[part]:,}", number(agreement["pearson"]), number(agreement["spearman"])])
-    table = text_table(["part", "lines", "Pearson", "Spearman"], rows, 100, right=(1, 2, 3))
+        values = (agreement[name] for name in ("pearson", "spearman"))
+        cells = [number(math.nan if value is None else value) for value in values]
+        rows.append([part, f"{lines[part]:,}", *cells])
+    table = text_table(["part", "lines", "Pearson", "Spearman"], rows, 80)
     left_out = "".join(f"left out, {reason}: {count:,}\n" for reason, count in training["left_out"].items())
     return f"{table}best epoch by validation error: {training['best_epoch']} of {training['epochs']}\n{left_out}"
