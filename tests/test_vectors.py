@@ -98,6 +98,14 @@ def test_lookup_leaves_unknown_words_out_and_keeps_repetitions() -> None:
     assert found.width == 3
 
 
+def test_lookups_give_what_lookup_gives_for_each_text() -> None:
+    found = word_vectors(WORDS, ROWS)
+    texts = [["don't", "never", "the", "don't"], [], ["never"], ["😀"]]
+    assert [rows.tolist() for rows in found.lookups(texts)] == [found.lookup(text).tolist() for text in texts]
+    assert [rows.tolist() for rows in found.lookups(texts)] == [[2, 0, 2], [], [], [3]]
+    assert found.lookups([]) == []
+
+
 def test_of_a_repeated_word_the_first_row_counts(tmp_path: Path) -> None:
     found = read_vectors(put(tmp_path, "twice.txt", b"a 1 2\nb 3 4\na 5 6\nc 7 8\n"))
     assert dict(found.index) == {"a": 0, "b": 1, "c": 2}

@@ -22,11 +22,8 @@ from rejoinder.scorer import Card, FloatArray, Outcome, Scorer
 
 ORDERS = (1, 2, 3, 4)
 NLTK_METHODS = range(8)
-SUMMABLE_METHODS = range(
-    5
-)  # nltk's methods 5 to 7 look at the text of one sentence, so no sum of counts stands for a corpus
+SUMMABLE_METHODS = range(5)  # 5 to 7 look at the text of one sentence, so no sum of counts stands for a corpus
 FIRST_ORDER_OF_METHOD_6 = 3  # nltk reads the third precision whatever the order is, and fails below
-REFERENCES = "native"  # all of an example's references count together, as Papineni et al. have it
 TINY, SMALL = 1e-15, 1e-9  # what pycocoevalcap adds to every numerator and denominator
 
 
@@ -52,13 +49,7 @@ class SacreBleu:
     def options(self) -> Mapping[str, Any]:
         """Tokenizer, smoothing, what becomes of several references, and sacreBLEU's version."""
         effective = "yes" if self.effective_order else "no"
-        return {
-            "tokenizer": self.tokens,
-            "smoothing": self.smoothing,
-            "effective-order": effective,
-            "references": REFERENCES,
-            "program": _release("sacrebleu"),
-        }
+        return {"tokenizer": self.tokens, "smoothing": self.smoothing, "effective-order": effective, **_by("sacrebleu")}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Sentence BLEU and counts of N examples; 0 for a response without words."""
@@ -100,12 +91,7 @@ class CocoBleu:
     @property
     def options(self) -> Mapping[str, Any]:
         """Tokenizer, the two constants that stand in for smoothing, and the release of sacreBLEU, which counts."""
-        return {
-            "tokenizer": "whitespace",
-            "smoothing": f"{TINY}/{SMALL}",
-            "references": REFERENCES,
-            "program": _release("sacrebleu"),
-        }
+        return {"tokenizer": "whitespace", "smoothing": f"{TINY}/{SMALL}", **_by("sacrebleu")}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Sentence BLEU and counts of N examples; 0 for a response without words."""
@@ -141,13 +127,8 @@ class NltkBleu:
     @property
     def options(self) -> Mapping[str, Any]:
         """Tokenizer, smoothing, and the releases of nltk, whose formula it is, and of sacreBLEU, which counts."""
-        return {
-            "tokenizer": "whitespace",
-            "smoothing": f"method{self.method}",
-            "references": REFERENCES,
-            "program": _release("nltk"),
-            "counts": _release("sacrebleu"),
-        }
+        counts = f"sacrebleu {version('sacrebleu')}"
+        return {"tokenizer": "whitespace", "smoothing": f"method{self.method}", **_by("nltk"), "counts": counts}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Sentence BLEU of N examples, 0 where not one word matches; counts for methods 0 to 4.
@@ -243,20 +224,14 @@ def _unpack(counts: FloatArray) -> tuple[int, int, list[int], list[int]]:
     return whole[0], whole[1], whole[2 : 2 + order], whole[2 + order :]
 
 
-def _release(distribution: str) -> str:
-    return f"{distribution} {version(distribution)}"
+def _by(program: str) -> dict[str, str]:
+    """Options of all flavours: an example's references count together, as the paper has it; which release computes."""
+    return {"references": "native", "program": f"{program} {version(program)}"}
 
 
 def _card(name: str, summary: str, source: str, notes: str, highest: float | None = 1.0) -> Card:
-    return Card(
-        name,
-        summary,
-        "metric",
-        frozenset({"reference"}),
-        (0.0, highest),
-        f"Papineni et al. 2002; {source}",
-        notes=notes,
-    )
+    source = f"Papineni et al. 2002; {source}"
+    return Card(name, summary, "metric", frozenset({"reference"}), (0.0, highest), source, notes=notes)
 
 
 def _sacrebleu_card(order: int) -> Card:
