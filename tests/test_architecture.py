@@ -20,6 +20,8 @@ FLOORS = {
     "judges": 3,
     "encoders": 2,
     "metrics": 2,
+    "training": 2,
+    "nn": 1,
     "io": 1,
     "text": 1,
     "stats": 1,

@@ -248,7 +248,7 @@ def test_what_is_not_there(run: Run, lines: Path, tmp_path: Path) -> None:
 def test_usage(run: Run, arguments: str) -> None:
     ran = run(*arguments.split())
     assert (ran.code, ran.out) == (2, "")
-    assert ran.err.count("\n") == 1 and ran.err.endswith(". See rejoinder --help, rejoinder COMMAND --help\n")
+    assert ran.err.count("\n") == 1 and ran.err.endswith(" See rejoinder --help, rejoinder COMMAND --help\n")
 
 
 def test_debug_shows_where_and_keeps_the_exit_code(run: Run, tmp_path: Path) -> None:

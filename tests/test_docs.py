@@ -28,6 +28,7 @@ def test_commands_run_in_their_order(document: Path, tmp_path: Path) -> None:
         line[2:] for block in blocks(document, "console") for line in block.splitlines() if line.startswith("$ ")
     ]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    (tmp_path / "recipes").symlink_to(PROJECT / "recipes")
     for command in commands:
         done = subprocess.run(
             shlex.split(command), cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True

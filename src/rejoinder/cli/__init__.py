@@ -25,7 +25,9 @@ from rejoinder.version import __version__
 COMMANDS = {
     "score": "rejoinder.cli.score",
     "study": "rejoinder.cli.study",
+    "pretrain": "rejoinder.cli.pretrain",
     "train": "rejoinder.cli.train",
+    "encode": "rejoinder.cli.encode",
     "list": "rejoinder.cli.list",
     "show": "rejoinder.cli.show",
     "doctor": "rejoinder.cli.doctor",
@@ -100,8 +102,9 @@ def _exit_code(error: BaseException, *, debug: bool) -> int:
     if isinstance(error, typer.Exit):
         return error.exit_code
     if hasattr(error, "format_message"):  # what typer makes of a wrong call
-        said = str(error.format_message()).removesuffix(".").replace("Value error, ", "")
-        _say(f"{said}. See rejoinder --help, rejoinder COMMAND --help")
+        said = str(error.format_message()).replace("Value error, ", "")
+        end = "" if said.endswith((".", "?")) else "."
+        _say(f"{said}{end} See rejoinder --help, rejoinder COMMAND --help")
         return UsageError.exit_code
     fault = "" if isinstance(error, OSError) else ". This is a fault of rejoinder; --debug shows where"
     _say(f"{type(error).__name__}: {error}{fault}")

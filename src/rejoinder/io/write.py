@@ -168,3 +168,17 @@ def _write_parquet(rows: Iterable[dict[str, Any]], columns: list[str], target: P
             made = Path(place) / "rows.parquet"
             polars.scan_ndjson(lines.name, schema=schema).sink_parquet(made)
             shutil.move(made, target)
+
+
+def write_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
+    """Write numpy arrays as one compressed `.npz`, whole or not at all.
+
+    Raises:
+        UsageError: the name does not end in `.npz`, or the folder does not exist.
+    """
+    import numpy as np
+
+    if Path(path).suffix != ".npz":
+        raise UsageError(f"{path}: vectors are written as .npz. Name a file that ends so")
+    with atomic_file(Path(path)) as partial, partial.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)

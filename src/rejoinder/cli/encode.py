@@ -1,0 +1,39 @@
+"""`rejoinder encode`: texts to vectors."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rejoinder.cli.common import Files, OnError, OnErrorFlag, reporting
+
+
+class State(StrEnum):
+    """Which state of the network stands for a text."""
+
+    CONTEXT = "context"
+    UTTERANCE = "utterance"
+
+
+def command(
+    files: Files,
+    encoder: Annotated[Path, typer.Option("-e", "--encoder", help="Folder of a pre-trained model.", metavar="FOLDER")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where to.", metavar="OUT.npz")],
+    state: Annotated[State, typer.Option(help="Which state stands for a text.")] = State.CONTEXT,
+    on_error: OnErrorFlag = OnError.STOP,
+) -> None:
+    """Encode contexts, responses and references: `ids` [N], `context` and `response` [N, D], `reference` [M, D].
+
+    `reference_row` [M] says which line each reference belongs to. A text without a known word is a row of NaN.
+    """
+    from rejoinder.encoders import encode_examples, load_encoder
+    from rejoinder.io import read
+    from rejoinder.io.write import write_arrays
+
+    with reporting(on_error) as on_bad:
+        arrays = encode_examples(load_encoder(encoder, state.value), list(read(*files, on_bad=on_bad)))
+    write_arrays(out, arrays)
+    typer.echo(f"{len(arrays['ids']):,} lines encoded in {out}")

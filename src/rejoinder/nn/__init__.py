@@ -1,0 +1,1 @@
+"""Plain modules: recurrent layers, hierarchical encoder, latent variable, decoder. Nothing here reads text or files."""

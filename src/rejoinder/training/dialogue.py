@@ -1,0 +1,117 @@
+"""Training HRED and VHRED: batches as tensors, the loss with its annealed KL term, the figures that show a collapse."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+import torch
+
+from rejoinder.errors import DataError
+from rejoinder.nn.dialogue import DialogueModel, Dialogues, Losses, Sizes, Turns
+from rejoinder.training.batches import Batch, batch_count, batch_stream
+from rejoinder.training.fit import RunOptions, Task
+from rejoinder.training.tokens import TokenStore
+
+# A latent dimension is active where its posterior mean varies by more than this over turns (Burda et al. 2016).
+ACTIVE = 0.01
+
+
+@dataclass(frozen=True)
+class StoreBatches:
+    """The batches of two token stores; the training part is passed over as often as the run needs.
+
+    Attributes:
+        train: tokens to train on.
+        held_out: tokens to validate on.
+        tokens_per_batch: about how many tokens a batch holds.
+        seed: decides the order.
+    """
+
+    train: TokenStore
+    held_out: TokenStore
+    tokens_per_batch: int
+    seed: int
+
+    def training(self, first: int, count: int, rank: int, world: int) -> Iterator[Dialogues]:
+        """See `BatchSource`."""
+        return map(as_tensors, islice(self._passes(first, rank, world), count))
+
+    def validation(self, rank: int, world: int) -> Iterator[Dialogues]:
+        """See `BatchSource`."""
+        budget = self.tokens_per_batch
+        return map(
+            as_tensors,
+            batch_stream(self.held_out, tokens_per_batch=budget, seed=0, epoch=0, rank=rank, world=world),
+        )
+
+    def _passes(self, first: int, rank: int, world: int) -> Iterator[Batch]:
+        """Batches without end, from number `first` on: pass after pass over the corpus, each in an order of its own."""
+        budget, seed = self.tokens_per_batch, self.seed
+        for epoch in itertools.count():
+            here = batch_count(self.train, tokens_per_batch=budget, seed=seed, epoch=epoch, world=world)
+            if not here:
+                raise DataError(f"fewer batches than processes ({world})", "Give a larger corpus, or smaller batches")
+            if first < here:
+                yield from batch_stream(
+                    self.train, tokens_per_batch=budget, seed=seed, epoch=epoch, rank=rank, world=world, first=first
+                )
+            first = max(first - here, 0)
+
+
+def as_tensors(batch: Batch) -> Dialogues:
+    """The batch as tensors."""
+    chunks = [Turns(torch.from_numpy(chunk.tokens), torch.from_numpy(chunk.lengths)) for chunk in batch.chunks]
+    return Dialogues(chunks, torch.from_numpy(batch.rows))
+
+
+class DialogueTask(Task):
+    """HRED or VHRED in training.
+
+    Args:
+        sizes: the model's.
+        options: the run's.
+        annealing: updates over which the weight of the KL term rises from 0 to 1 (60,000 in the paper).
+    """
+
+    def __init__(self, sizes: Sizes, options: RunOptions, annealing: int) -> None:
+        super().__init__(options)
+        with torch.random.fork_rng():
+            torch.manual_seed(options.seed)
+            self.model = DialogueModel(sizes)
+        self.annealing = annealing
+
+    def loss(self, batch: Dialogues, generator: torch.Generator) -> torch.Tensor:
+        """Bound on the negative log-likelihood per token, nats, its KL term weighted by how far annealing is."""
+        losses: Losses = self.model(batch, generator)
+        weight = min(1.0, self.global_step / self.annealing) if self.annealing else 1.0
+        return (losses.nll + weight * losses.divergence.sum()) / losses.tokens
+
+    def tally(self, batch: Dialogues, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        """Sums over a batch."""
+        losses: Losses = self.model(batch, generator)
+        means = losses.posterior_means.cpu().double()  # not every device knows double precision
+        return {
+            "nll": losses.nll.cpu().double(),
+            "divergence": losses.divergence.cpu().double().sum(),
+            "tokens": torch.tensor(losses.tokens, dtype=torch.float64, device=means.device),
+            "turns": torch.tensor(losses.turns, dtype=torch.float64, device=means.device),
+            "means": means.sum(0),
+            "squares": means.square().sum(0),
+        }
+
+    def figures(self, totals: Mapping[str, torch.Tensor]) -> dict[str, float]:
+        """Bound and perplexity per token (of a VHRED: an upper bound on it), KL per turn, active latent units."""
+        tokens, turns = float(totals["tokens"]), float(totals["turns"])
+        bound = float(totals["nll"] + totals["divergence"]) / tokens
+        variances = totals["squares"] / turns - (totals["means"] / turns).square()
+        found = {"validation_loss": bound, "perplexity": math.exp(min(bound, 50.0))}
+        if self.model.sizes.latent:
+            found |= {
+                "kl_per_turn": float(totals["divergence"]) / turns,
+                "active_units": float((variances > ACTIVE).sum()),
+            }
+        return found

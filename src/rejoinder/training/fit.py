@@ -1,0 +1,316 @@
+"""The training loop: stretches of updates with a validation and a checkpoint after each, resumable to the last bit.
+
+A stretch is what Lightning calls an epoch: a fixed number of updates. Which batches it holds, which words are dropped
+and which noise is drawn follow from the seed and the number of the update alone, never from what ran before in the
+process; so a run that was killed and resumed from its last checkpoint gives the same losses as one that was not.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import logging
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import lightning
+import torch
+from lightning.fabric.utilities.exceptions import MisconfigurationException
+from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
+from lightning.pytorch.plugins.io import TorchCheckpointIO
+from matplotlib import rc_context
+from matplotlib.figure import Figure
+from torch.utils.data import DataLoader, IterableDataset
+
+from rejoinder.errors import UsageError
+from rejoinder.io.atomic import atomic_file
+from rejoinder.scorer import Advance, ignore
+
+LAST, BEST = "last.ckpt", "best.ckpt"
+MONITORED = "validation_loss"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a run goes.
+
+    Attributes:
+        updates: most updates of the weights.
+        stretch: updates between two validations; a checkpoint is written after each.
+        patience: stretches without a better validation loss before the run stops.
+        learning_rate: Adam's step size.
+        clip: largest global norm of the gradients.
+        accelerator: what to train on.
+        devices: how many of them; more than one trains with DDP.
+        precision: Lightning's name of it; `bf16-mixed` is for a GPU that has it.
+        seed: decides data order, dropped words and noise.
+    """
+
+    updates: int
+    stretch: int = 200
+    patience: int = 5
+    learning_rate: float = 1e-3
+    clip: float = 1.0
+    accelerator: Literal["auto", "cpu", "gpu"] = "auto"
+    devices: int = 1
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
+    seed: int = 0
+
+
+class BatchSource(Protocol):
+    """Where batches come from. Both methods must give the same batches whenever they are asked the same."""
+
+    def training(self, first: int, count: int, rank: int, world: int) -> Iterator[Any]:
+        """The batches of updates `first` ... `first + count - 1` for one of `world` processes."""
+        ...
+
+    def validation(self, rank: int, world: int) -> Iterator[Any]:
+        """The batches of the validation part for one of `world` processes."""
+        ...
+
+
+class Task(lightning.LightningModule):
+    """What the loop trains: a network, its loss on a batch, and its figures on the validation part.
+
+    A subclass gives `loss(batch, generator)` for training, `tally(batch, generator)`, summable figures of a validation
+    batch, and `figures(totals)`, which makes them into named numbers, `validation_loss` among them.
+    """
+
+    def __init__(self, options: RunOptions) -> None:
+        super().__init__()
+        self.options = options
+        self.totals: Mapping[str, torch.Tensor] = {}
+
+    def loss(self, batch: Any, generator: torch.Generator) -> torch.Tensor:
+        """The training loss."""
+        raise NotImplementedError
+
+    def tally(self, batch: Any, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        """Sums over a validation batch."""
+        raise NotImplementedError
+
+    def figures(self, totals: Mapping[str, torch.Tensor]) -> dict[str, float]:
+        """The figures of the validation part from the sums of its batches."""
+        raise NotImplementedError
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """Adam with its usual constants, as in the papers."""
+        return torch.optim.Adam(self.parameters(), self.options.learning_rate)
+
+    def training_step(self, batch: Any, _: int) -> torch.Tensor:
+        """The loss of one batch, with a generator that depends on seed, update and process alone."""
+        loss = self.loss(batch, self._generator(self.global_step, self.global_rank))
+        self.log("training_loss", loss.detach(), on_step=False, on_epoch=True, batch_size=1, sync_dist=True)
+        return loss
+
+    def on_validation_epoch_start(self) -> None:
+        """Begin the sums anew."""
+        self.totals = {}
+
+    def validation_step(self, batch: Any, number: int) -> None:
+        """Add one batch to the sums; the noise is the same at every validation."""
+        found = self.tally(batch, self._generator(number, 0))
+        self.totals = {name: value + self.totals.get(name, 0) for name, value in found.items()}
+
+    def on_validation_epoch_end(self) -> None:
+        """Make figures of the sums."""
+        self.log_dict({name: torch.tensor(value) for name, value in self.figures(self.totals).items()})
+
+    def _generator(self, number: int, rank: int) -> torch.Generator:
+        """A generator of its own for every update and process; on the CPU, so that every device draws alike."""
+        seed = (self.options.seed * 1_000_003 + number) * 4_099 + rank
+        return torch.Generator().manual_seed(seed % 2**63)
+
+
+class _Stream(IterableDataset[Any]):
+    """An iterator behind Lightning's loader; it makes a fresh one each time it is asked."""
+
+    def __init__(self, make: Any) -> None:
+        self.make = make
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.make())
+
+
+class _Data(lightning.LightningDataModule):
+    """Loads the batches of the stretch that the trainer is at."""
+
+    def __init__(self, source: BatchSource, options: RunOptions) -> None:
+        super().__init__()
+        self.source, self.options = source, options
+
+    def train_dataloader(self) -> DataLoader[Any]:
+        """The batches of the current stretch."""
+        trainer, options = self.trainer, self.options
+        assert trainer is not None  # noqa: S101 - set by Lightning before it asks
+        first = trainer.current_epoch * options.stretch
+        count = min(options.stretch, options.updates - first)
+        rank, world = trainer.global_rank, trainer.world_size
+        return DataLoader(_Stream(lambda: self.source.training(first, count, rank, world)), batch_size=None)
+
+    def val_dataloader(self) -> DataLoader[Any]:
+        """The validation part."""
+        # Every process goes through all of it, so that no batch is left out and their number changes no figure.
+        return DataLoader(_Stream(lambda: self.source.validation(0, 1)), batch_size=None)
+
+
+class Curves(Callback):
+    """Keeps the figures of every validation, in the checkpoint and as `curves.csv` and `curves.svg` in the folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.rows: list[dict[str, float]] = []
+
+    def on_train_epoch_end(self, trainer: lightning.Trainer, _module: lightning.LightningModule) -> None:
+        """Add the stretch that ended."""
+        figures = {name: float(value) for name, value in trainer.callback_metrics.items()}
+        self.rows.append({"updates": float(trainer.global_step), **figures})
+        if trainer.is_global_zero:
+            write_curves(self.rows, self.folder)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The rows so far."""
+        return {"rows": self.rows}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The rows up to the checkpoint."""
+        self.rows = list(state_dict["rows"])
+
+
+class _StaysStopped(Callback):
+    """Ends a run at once that had lost its patience before it was called again; Lightning would go on for a stretch."""
+
+    def __init__(self, stop: EarlyStopping) -> None:
+        self.stop = stop
+
+    def on_train_start(self, trainer: lightning.Trainer, _module: lightning.LightningModule) -> None:
+        """See whether the checkpoint was the last."""
+        trainer.should_stop = self.stop.wait_count >= self.stop.patience
+
+
+class _WholeFiles(TorchCheckpointIO):
+    """Writes a checkpoint beside its place; Lightning's own way goes through /tmp, from where it may be a slow copy."""
+
+    def save_checkpoint(self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None) -> None:  # noqa: ARG002
+        """Write it whole or not at all."""
+        with atomic_file(Path(path)) as partial:
+            torch.save(checkpoint, partial)
+
+
+class _Progress(Callback):
+    """Moves a progress bar."""
+
+    def __init__(self, advance: Advance) -> None:
+        self.advance = advance
+
+    def on_train_start(self, trainer: lightning.Trainer, _module: lightning.LightningModule) -> None:
+        """Count what an interrupted run had done."""
+        self.advance(trainer.global_step)
+
+    def on_train_batch_end(self, *_: Any) -> None:
+        """One update more."""
+        self.advance(1)
+
+
+def fit(task: Task, source: BatchSource, folder: Path, advance: Advance = ignore) -> list[dict[str, float]]:
+    """Train `task` in `folder`, from its last checkpoint there if there is one, and load the best weights into it.
+
+    Args:
+        task: what is trained; on return it holds the weights of the stretch with the lowest validation loss.
+        source: the batches.
+        folder: where checkpoints and curves go.
+        advance: called with the number of updates done.
+
+    Returns:
+        The figures after each stretch, the updates so far among them.
+
+    Raises:
+        UsageError: the machine has no such devices.
+    """
+    curves = Curves(folder)
+    with _quiet():
+        trainer = _trainer(task.options, folder, [curves, _Progress(advance)])
+        resume = folder / LAST
+        try:
+            trainer.fit(task, datamodule=_Data(source, task.options), ckpt_path=resume if resume.is_file() else None)
+        except SystemExit as stop:
+            # Lightning answers an interruption by leaving the process, without a word and with code 1.
+            raise KeyboardInterrupt from stop
+        state = torch.load(folder / BEST, map_location="cpu", weights_only=False)
+    task.load_state_dict(state["state_dict"])
+    return curves.rows
+
+
+def is_first_process() -> bool:
+    """Whether this is the process that was called, and not one that it started for a further device."""
+    return os.environ.get("LOCAL_RANK", "0") == "0"
+
+
+def _trainer(options: RunOptions, folder: Path, callbacks: list[Callback]) -> lightning.Trainer:
+    """Lightning's trainer with checkpoints in `folder` and early stopping."""
+    best = ModelCheckpoint(
+        folder, "best", monitor=MONITORED, enable_version_counter=False, save_on_train_epoch_end=True
+    )
+    last = ModelCheckpoint(folder, "last", enable_version_counter=False, save_on_train_epoch_end=True)
+    stop = EarlyStopping(MONITORED, patience=options.patience, check_on_train_epoch_end=True)
+    try:
+        return lightning.Trainer(
+            accelerator=options.accelerator,
+            devices=options.devices,
+            strategy="ddp" if options.devices > 1 else "auto",
+            precision=options.precision,
+            max_epochs=-(-options.updates // options.stretch),
+            gradient_clip_val=options.clip,
+            callbacks=[*callbacks, stop, _StaysStopped(stop), best, last],
+            plugins=[_WholeFiles()],
+            reload_dataloaders_every_n_epochs=1,
+            use_distributed_sampler=False,
+            num_sanity_val_steps=0,
+            logger=False,
+            enable_progress_bar=False,
+            enable_model_summary=False,
+        )
+    except MisconfigurationException as error:
+        asked = f"{options.devices} x {options.accelerator} with precision {options.precision}"
+        raise UsageError(f"this machine cannot train on {asked} ({error}). Change the recipe's table run") from error
+
+
+def write_curves(rows: list[dict[str, float]], folder: Path) -> None:
+    """The figures as `curves.csv` and `curves.svg`, each written whole."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    table = io.StringIO()
+    writer = csv.DictWriter(table, names, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with atomic_file(folder / "curves.csv") as partial:
+        partial.write_text(table.getvalue(), encoding="utf-8")
+    shown = [name for name in names if name != "updates"]
+    figure = Figure(figsize=(7, 2.2 * len(shown)), layout="constrained")
+    for axes, name in zip(figure.subplots(len(shown), 1, squeeze=False, sharex=True)[:, 0], shown, strict=True):
+        axes.plot([row["updates"] for row in rows], [row.get(name, float("nan")) for row in rows], marker=".")
+        axes.set_ylabel(name.replace("_", " "))
+    axes.set_xlabel("updates")
+    # Salted, because matplotlib would name the parts of the picture at random, and the same run not give the same file.
+    with atomic_file(folder / "curves.svg") as partial, rc_context({"svg.hashsalt": "rejoinder"}):
+        figure.savefig(partial, format="svg", metadata={"Date": None})
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without Lightning's greetings and its advice on workers and loggers, which do not fit a stream from memory."""
+    loggers = [logging.getLogger(name) for name in ("lightning.pytorch", "lightning.fabric")]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)

@@ -1,0 +1,488 @@
+"""Pre-training: recipes, runs that are interrupted or killed and go on, what is saved, bad corpora."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from conftest import PROJECT, Ran, Run
+from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.io.folders import Parts, read_folder
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+pytest.importorskip("lightning", reason="needs the extra train")
+
+from rejoinder.training.dialogue import DialogueTask, StoreBatches  # noqa: E402
+from rejoinder.training.pretrain import Pretrained, pretrain  # noqa: E402
+from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
+from rejoinder.training.tokens import TokenStore  # noqa: E402
+
+TINY = PROJECT / "recipes" / "vhred-tiny.toml"
+WORDS = [f"{first}{second}{first}" for first in "abdegiklmoprstu" for second in "aeio"]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """300 dialogues of two to five turns of made-up words."""
+    source = random.Random(0)
+    file = tmp_path_factory.mktemp("corpus") / "corpus.jsonl"
+    with file.open("w", encoding="utf-8") as lines:
+        for _ in range(300):
+            turns = [" ".join(source.choices(WORDS, k=source.randint(2, 10))) for _ in range(source.randint(2, 5))]
+            lines.write(json.dumps({"turns": turns}) + "\n")
+    return file
+
+
+def tiny() -> Recipe:
+    recipe = read_recipe(TINY)
+    assert isinstance(recipe, Recipe)
+    return recipe
+
+
+def recipe_of(kind: str, **options: Any) -> Recipe:
+    """The tiny recipe, for an HRED where `kind` says so, with other options of the run."""
+    recipe = tiny()
+    changed = replace(recipe, options=replace(recipe.options, accelerator="cpu", **options))
+    return changed if kind == "vhred" else replace(changed, kind="hred", sizes=replace(recipe.sizes, latent=0))
+
+
+@pytest.fixture(scope="module", params=["hred", "vhred"])
+def unbroken(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pretrained:
+    """A run of 40 updates from end to end."""
+    return pretrain(recipe_of(request.param), [corpus], tmp_path_factory.mktemp(request.param) / "model")
+
+
+def kind_of(run: Pretrained) -> str:
+    return str(read_folder(run.folder).config["kind"])
+
+
+def test_a_recipe_is_read() -> None:
+    recipe = tiny()
+    assert (recipe.kind, recipe.tokens_per_batch, recipe.annealing) == ("vhred", 500, 20)
+    assert (recipe.text.vocabulary, recipe.sizes.vocabulary, recipe.sizes.latent) == (300, 300, 8)
+    assert (recipe.options.updates, recipe.options.stretch, recipe.options.devices) == (40, 10, 1)
+
+
+@pytest.mark.parametrize("file", sorted(TINY.parent.glob("*red-*.toml")), ids=lambda file: str(file.stem))
+def test_recipes_of_the_project_are_sound(file: Path) -> None:
+    assert file.stem.startswith(read_recipe(file).kind)
+
+
+RUN = "\n[run]\nupdates = 4\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "message"),
+    [
+        ('kind = "hred"\ntokens_per_bach = 3' + RUN, "tokens_per_bach", "unknown. Did you mean tokens_per_batch?"),
+        ('kind = "hred"\n[run]\nupdates = 4\nlearning_rat = 1', "run.learning_rat", "unknown. Did you mean learning_"),
+        ('kind = "hred"\n[model]\nzzz = 1' + RUN, "model.zzz", "unknown. Known: cell, context, decoder, embedding, "),
+        ('kind = "hred"\n[model]\nvocabulary = 9' + RUN, "model.vocabulary", "unknown. Known: "),
+        ('kind = "hred"\n[run]\nupdates = "many"', "run.updates", "is 'many', expected a whole number. Correct the"),
+        ('kind = "hred"\n[run]\nupdates = true', "run.updates", "is True, expected a whole number. Correct the recipe"),
+        ('kind = "hred"\n[run]\nupdates = 4.5', "run.updates", "is 4.5, expected a whole number. Correct the recipe"),
+        (
+            'kind = "hred"\n[run]\nupdates = 4\nclip = "no"',
+            "run.clip",
+            "is 'no', expected a number. Correct the recipe",
+        ),
+        ('kind = "hred"\n[run]\nupdates = 0', "run.updates", "is 0, expected more than 0. Correct the recipe"),
+        ('kind = "hred"\n[run]\nupdates = 4\nseed = -1', "run.seed", "is -1, expected 0 or more. Correct the recipe"),
+        (
+            'kind = "hred"\n[run]\nupdates = 4\nlearning_rate = nan',
+            "run.learning_rate",
+            "is nan, expected more than 0. Correct the recipe",
+        ),
+        (
+            'kind = "hred"\n[text]\nheld_out = 1.0' + RUN,
+            "text.held_out",
+            "is 1.0, expected more than 0 and less than 1. Correct the recipe",
+        ),
+        (
+            'kind = "hred"\n[model]\nnormalise = "gate"' + RUN,
+            "model.normalise",
+            "is 'gate', expected none or layers or gates. Correct the recipe",
+        ),
+        (
+            'kind = "hred"\n[run]\nupdates = 4\naccelerator = "abacus"',
+            "run.accelerator",
+            "is 'abacus', expected auto or cpu or gpu. Correct the recipe",
+        ),
+        ('kind = "hred"\ntext = 3' + RUN, "text", "is 3, expected a table. Correct the recipe"),
+        ('kind = "hred"', "run", "missing. Add it"),
+        ('kind = "hred"\n[run]', "run.updates", "missing. Add it"),
+        ("[run]\nupdates = 4", "kind", "missing. Add it"),
+        ('kind = "gpt"' + RUN, "kind", "is 'gpt', expected hred or vhred"),
+        ('kind = "vhred"' + RUN, "model.latent", "is 0 in a vhred. A vhred has a latent variable, an hred has none"),
+        (
+            'kind = "hred"\n[model]\nlatent = 8' + RUN,
+            "model.latent",
+            "is 8 in a hred. A vhred has a latent variable, an hred has none",
+        ),
+    ],
+)
+def test_a_faulty_recipe_is_told(tmp_path: Path, text: str, field: str, message: str) -> None:
+    file = tmp_path / "r.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(DataError) as refusal:
+        read_recipe(file)
+    assert str(refusal.value).startswith(f'{file}: field "{field}": {message}')
+
+
+@pytest.mark.parametrize("content", [b"kind = ", b'kind = "\xff"'])
+def test_a_recipe_that_is_no_toml_is_told(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "r.toml"
+    file.write_bytes(content)
+    with pytest.raises(DataError, match=r"r\.toml: not TOML \(.*\)\. Correct the recipe"):
+        read_recipe(file)
+
+
+def test_a_missing_recipe_is_told(tmp_path: Path) -> None:
+    with pytest.raises(MissingAsset) as refusal:
+        read_recipe(tmp_path / "r.toml")
+    assert str(refusal.value) == f"{tmp_path / 'r.toml'}: no such recipe. The project has some under recipes/"
+
+
+def test_training_lowers_the_validation_loss(unbroken: Pretrained) -> None:
+    losses = [row["validation_loss"] for row in unbroken.figures]
+    assert [row["updates"] for row in unbroken.figures] == [10, 20, 30, 40]
+    assert losses == sorted(losses, reverse=True)
+    assert sum(unbroken.dialogues) == 300
+    assert 10 < unbroken.dialogues[1] < 60
+    shown = {"kl_per_turn", "active_units"} if kind_of(unbroken) == "vhred" else set()
+    expected = {"updates", "training_loss", "validation_loss", "perplexity", *shown}
+    assert all(set(row) == expected and np.isfinite(list(row.values())).all() for row in unbroken.figures)
+
+
+def test_the_saved_folder_is_whole(unbroken: Pretrained) -> None:
+    folder, kind = unbroken.folder, kind_of(unbroken)
+    names = {"config.json", "card.md", "weights.safetensors", "vocabulary.json", "curves.csv", "curves.svg"}
+    assert {file.name for file in folder.iterdir()} == names
+    parts = read_folder(folder)
+    assert parts.config["recipe"] == recipe_of(kind).to_dict()
+    assert parts.config["sizes"]["vocabulary"] == len(parts.tensors["embedding.weight"])
+    assert parts.config["figures"] == unbroken.figures[-1]
+    with (folder / "curves.csv").open(encoding="utf-8") as rows:
+        assert [{name: float(cell) for name, cell in row.items()} for row in csv.DictReader(rows)] == unbroken.figures
+    assert ElementTree.parse(folder / "curves.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
+    card = (folder / "card.md").read_text(encoding="utf-8")
+    assert card.startswith(f"# {kind.upper()}\n\nPre-trained on {parts.config['tokens']:,} tokens of dialogue.")
+    assert f"- perplexity: {unbroken.figures[-1]['perplexity']:.4g}\n" in card
+
+
+class _Unplugged(Exception):
+    """Stands for whatever ends a run in the middle."""
+
+
+def stops_after(updates: int) -> Callable[[int], None]:
+    """A progress function that raises when so many updates are done."""
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        if done >= updates:
+            raise _Unplugged
+
+    return advance
+
+
+def test_an_interrupted_run_goes_on_to_the_same_end(unbroken: Pretrained, corpus: Path, tmp_path: Path) -> None:
+    recipe = recipe_of(kind_of(unbroken))
+    for updates in (3, 17, 35):  # before the first checkpoint, and in the midst of two later stretches
+        with pytest.raises(_Unplugged):
+            pretrain(recipe, [corpus], tmp_path / "model", advance=stops_after(updates))
+        assert not (tmp_path / "model").exists()
+    done: list[int] = []
+    found = pretrain(recipe, [corpus], tmp_path / "model", advance=done.append)
+    assert done == [30] + [1] * 10
+    assert found.figures == unbroken.figures
+    assert read_folder(found.folder).digest == read_folder(unbroken.folder).digest
+
+
+def test_a_finished_run_is_saved_again_without_training(corpus: Path, tmp_path: Path) -> None:
+    recipe = recipe_of("hred", updates=15)
+    first = pretrain(recipe, [corpus], tmp_path / "model")
+    assert [row["updates"] for row in first.figures] == [10, 15], "not an update more than asked for"
+    done: list[int] = []
+    again = pretrain(recipe, [corpus], tmp_path / "model", advance=done.append)
+    assert (done, again) == ([], first)
+
+
+def test_another_seed_gives_another_model(unbroken: Pretrained, corpus: Path, tmp_path: Path) -> None:
+    other = pretrain(recipe_of(kind_of(unbroken), seed=1, updates=10), [corpus], tmp_path / "model")
+    assert other.figures[0] != unbroken.figures[0]
+
+
+def test_a_run_of_another_recipe_is_left_alone(unbroken: Pretrained, corpus: Path) -> None:
+    recipe, run = recipe_of(kind_of(unbroken)), f"{unbroken.folder}.run"
+    message = f"{run}: holds a run of another recipe or other files. Remove it, or choose another -o"
+    for changed, files, judged in (
+        (replace(recipe, annealing=3), [corpus], False),
+        (recipe, [corpus, corpus], False),
+        (recipe, [corpus], True),
+    ):
+        with pytest.raises(UsageError) as refusal:
+            pretrain(changed, files, unbroken.folder, keep_judged=judged)
+        assert str(refusal.value) == message
+
+
+def test_a_run_without_progress_stops_and_stays_stopped(corpus: Path, tmp_path: Path) -> None:
+    recipe = recipe_of("hred", learning_rate=1e-30, patience=2)
+    first = pretrain(recipe, [corpus], tmp_path / "model")
+    assert [row["updates"] for row in first.figures] == [10, 20, 30]
+    done: list[int] = []
+    again = pretrain(recipe, [corpus], tmp_path / "model", advance=done.append)
+    assert (done, again) == ([30], first)
+
+
+def test_the_best_weights_are_kept(corpus: Path, tmp_path: Path) -> None:
+    recipe = recipe_of("hred", learning_rate=0.3, stretch=2, updates=4)
+    found = pretrain(recipe, [corpus], tmp_path / "model")
+    losses = [row["validation_loss"] for row in found.figures]
+    assert min(losses) < losses[-1], "a step size that makes it worse in the end"
+    parts, stores = read_folder(found.folder), tmp_path / "model.run"
+    assert parts.config["figures"]["validation_loss"] == min(losses)
+    assert validated(parts, recipe, stores) == pytest.approx(min(losses), rel=1e-6)
+
+
+def validated(parts: Parts, recipe: Recipe, run: Path) -> float:
+    """The validation loss of saved weights."""
+    sizes = replace(recipe.sizes, **parts.config["sizes"])
+    task = DialogueTask(sizes, recipe.options, recipe.annealing).eval()
+    task.model.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in parts.tensors.items()})
+    source = StoreBatches(TokenStore(run / "train"), TokenStore(run / "held_out"), recipe.tokens_per_batch, 0)
+    task.on_validation_epoch_start()
+    with torch.inference_mode():
+        for number, batch in enumerate(source.validation(0, 1)):
+            task.validation_step(batch, number)
+    return task.figures(task.totals)["validation_loss"]
+
+
+def test_a_loss_out_of_bounds_is_told(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as refusal:
+        pretrain(recipe_of("hred", learning_rate=1e30, clip=1e30), [corpus], tmp_path / "model")
+    remedy = "Lower run.learning_rate in the recipe, and remove the run"
+    assert str(refusal.value) == f"{tmp_path / 'model.run'}: the loss went out of bounds. {remedy}"
+
+
+def test_a_device_that_is_not_there_is_told(corpus: Path, tmp_path: Path) -> None:
+    if torch.cuda.is_available():
+        pytest.skip("there is a GPU")
+    recipe = recipe_of("hred")
+    recipe = replace(recipe, options=replace(recipe.options, accelerator="gpu"))
+    with pytest.raises(
+        UsageError, match=r"this machine cannot train on 1 x gpu with precision 32-true \(.*\)\. Change"
+    ):
+        pretrain(recipe, [corpus], tmp_path / "model")
+
+
+def test_a_vhred_starts_from_an_hred(corpus: Path, tmp_path: Path) -> None:
+    hred = pretrain(recipe_of("hred", updates=10), [corpus], tmp_path / "hred")
+    said: list[str] = []
+    recipe = recipe_of("vhred", updates=1, learning_rate=1e-30)
+    vhred = pretrain(recipe, [corpus], tmp_path / "vhred", start=hred.folder, say=said.append)
+    start, found = read_folder(hred.folder), read_folder(vhred.folder)
+    assert found.files["vocabulary.json"] == start.files["vocabulary.json"]
+    assert f"{len(start.tensors)} weights come from {hred.folder}" in said
+    for name, tensor in start.tensors.items():
+        np.testing.assert_array_equal(found.tensors[name][..., : tensor.shape[-1]], tensor, err_msg=name)
+    assert set(found.tensors) - set(start.tensors) == {
+        name for name in found.tensors if name.startswith(("pri", "post"))
+    }
+    assert found.tensors["decoder.first.weight"].shape[1] == start.tensors["decoder.first.weight"].shape[1] + 8
+
+
+@pytest.fixture
+def quick(tmp_path: Path) -> Path:
+    """The tiny recipe with two updates."""
+    recipe = tmp_path / "quick.toml"
+    text = TINY.read_text(encoding="utf-8").replace("updates = 40\nstretch = 10", "updates = 2\nstretch = 1")
+    recipe.write_text(text, encoding="utf-8")
+    return recipe
+
+
+def call(run: Run, corpus: Path, out: Path, *options: object, recipe: Path = TINY) -> Ran:
+    return run("pretrain", recipe, corpus, "-o", out, *options)
+
+
+def test_pretrain_tells_the_figures_of_the_best_validation(run: Run, corpus: Path, tmp_path: Path, quick: Path) -> None:
+    ran = call(run, corpus, tmp_path / "model", recipe=quick)
+    assert ran.code == 0, ran.err
+    best = read_folder(tmp_path / "model").config["figures"]
+    assert ran.out.splitlines() == [
+        *(f"{name.replace('_', ' ')}: {value:.4g}" for name, value in best.items()),
+        f"saved in {tmp_path / 'model'}; encode with it: rejoinder encode FILE -e {tmp_path / 'model'} -o OUT.npz",
+    ]
+    assert ran.err.splitlines()[:2] == ["training the byte-pair encoding", "writing the tokens of the train part"]
+    assert "0 turns cut, 0 tokens unknown" in ran.err
+
+
+BAD = {
+    "empty": (b'{"turns": []}', "no turn, a dialogue has two or more. Leave the line out or give all its turns"),
+    "one": (b'{"turns": ["hi"]}', "one turn, a dialogue has two or more. Leave the line out or give all its turns"),
+    "bytes": (b'{"turns": ["h\xff", "b"]}', "byte 0xff at column 14 is not UTF-8. Save the file as UTF-8 (iconv -f "),
+    "long": (
+        b'{"turns": ["a", "' + b"x" * 10_000_000 + b'"]}',
+        "a line of 10,000,021 characters, expected at most 10,000,000. Write one dialogue a line",
+    ),
+    "same": (b'{"turns": ["a", "a", "a"]}', "all 3 turns are the same. Leave the line out"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_dialogue_stops_the_run(run: Run, corpus: Path, tmp_path: Path, kind: str) -> None:
+    line, message = BAD[kind]
+    bad = tmp_path / "bad.jsonl"
+    bad.write_bytes(corpus.read_bytes() + line + b"\n")
+    ran = call(run, bad, tmp_path / "model")
+    assert (ran.code, ran.out) == (3, "")
+    assert ran.err.startswith(f"training the byte-pair encoding\nrejoinder: {bad}:301: {message}")
+    assert not (tmp_path / "model").exists()
+
+
+def test_bad_dialogues_are_skipped_and_counted_once(run: Run, corpus: Path, tmp_path: Path, quick: Path) -> None:
+    bad = tmp_path / "bad.jsonl"
+    bad.write_bytes(corpus.read_bytes() + b"\n".join(line for line, _ in BAD.values()) + b"\n")
+    for name, options in (("anew", ()), ("started", ("--start", tmp_path / "anew"))):
+        ran = call(run, bad, tmp_path / name, "--on-error", "skip", *options, recipe=quick)
+        assert ran.code == 0, ran.err
+        told = ran.err[ran.err.index("skipped 5:\n") :].splitlines()
+        for number, (line, (_, message)) in enumerate(zip(told[1:], BAD.values(), strict=True), start=301):
+            assert line.startswith(f"  {bad}:{number}: {message}")
+
+
+def test_a_corpus_without_validation_is_told(run: Run, tmp_path: Path) -> None:
+    small = tmp_path / "small.jsonl"
+    small.write_text('{"turns": ["how are you", "fine"]}\n', encoding="utf-8")
+    ran = call(run, small, tmp_path / "model")
+    found = f"1 dialogues to train on, 0 to validate on. Give a larger corpus, and remove {tmp_path / 'model.run'}"
+    assert (ran.code, ran.err.splitlines()[-1]) == (3, f"rejoinder: {found}")
+
+
+def test_standard_input_is_refused(run: Run, tmp_path: Path) -> None:
+    ran = run("pretrain", TINY, "-", "-o", tmp_path / "model")
+    message = "-: a corpus is read several times, standard input only once. Save it as a file"
+    assert (ran.code, ran.err) == (2, f"rejoinder: {message}\n")
+
+
+@pytest.mark.parametrize("library", ["torch", "lightning", "matplotlib"])
+def test_a_missing_extra_is_told(
+    run: Run, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == library]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "rejoinder.training.fit")
+    ran = call(run, corpus, tmp_path / "model")
+    needs = f"Pre-training needs {library}. Install it: pip install 'rejoinder[train]'"
+    assert (ran.code, ran.out, ran.err) == (4, "", f"rejoinder: {needs}\n")
+
+
+@pytest.mark.parametrize("module", ["rejoinder", "rejoinder.cli.pretrain, rejoinder.cli.encode, rejoinder.encoders"])
+def test_torch_waits_until_it_is_needed(module: str) -> None:
+    loaded = f"import sys, {module}; print([name for name in ('torch', 'lightning') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", loaded], capture_output=True, check=True).stdout == b"[]\n"
+
+
+def begin(recipe: Path, corpus: Path, out: Path) -> subprocess.Popen[str]:
+    """The command in a process group of its own, so that a kill reaches what it started too."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "rejoinder", "pretrain", recipe, corpus, "-o", out],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        start_new_session=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def finish(process: subprocess.Popen[str]) -> Ran:
+    out, err = process.communicate(timeout=120)
+    return Ran(process.returncode, out, err)
+
+
+def wait_for(file: Path, process: subprocess.Popen[str]) -> None:
+    """Come back when `file` is there."""
+    end = time.monotonic() + 100
+    while not file.exists():
+        assert process.poll() is None, finish(process).err
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def stop(process: subprocess.Popen[str], how: signal.Signals) -> Ran:
+    """Send a signal to the process and all it started."""
+    os.killpg(process.pid, how)
+    return finish(process)
+
+
+def longer(tmp_path: Path, more: str = "") -> Path:
+    """The tiny recipe with enough updates that it can be met while it runs."""
+    recipe = tmp_path / "longer.toml"
+    text = TINY.read_text(encoding="utf-8").replace("updates = 40", f"updates = 120\n{more}")
+    recipe.write_text(text, encoding="utf-8")
+    return recipe
+
+
+@pytest.mark.slow
+def test_a_killed_run_goes_on_to_the_same_end(corpus: Path, tmp_path: Path) -> None:
+    recipe = longer(tmp_path, 'accelerator = "cpu"')
+    whole = finish(begin(recipe, corpus, tmp_path / "whole"))
+    assert whole.code == 0, whole.err
+    for first, how, code in (
+        ("tokens", signal.SIGKILL, -9),
+        ("curves.svg", signal.SIGKILL, -9),
+        ("last.ckpt", signal.SIGKILL, -9),
+        ("last.ckpt", signal.SIGINT, 130),
+        ("last.ckpt", signal.SIGTERM, 130),
+    ):
+        process = begin(recipe, corpus, tmp_path / "model")
+        place = tmp_path / "model.run"
+        wait_for(place / "vocabulary.json" if first == "tokens" else place / first, process)
+        if how is not signal.SIGKILL:
+            assert process.stderr is not None
+            while not process.stderr.readline().startswith("training on"):
+                pass
+            time.sleep(0.5)
+        ran = stop(process, how)
+        assert ran.code == code, ran.err
+        if how is not signal.SIGKILL:
+            assert ran.err == "rejoinder: interrupted; every output file is whole or as it was\n"
+        assert not (tmp_path / "model").exists()
+    ran = finish(begin(recipe, corpus, tmp_path / "model"))
+    assert ran.code == 0, ran.err
+    assert ran.out.replace("model", "whole") == whole.out
+    for name in ("curves.csv", "weights.safetensors", "config.json"):
+        assert (tmp_path / "model" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+@pytest.mark.slow
+def test_two_processes_train_one_model_and_go_on_to_the_same_end(corpus: Path, tmp_path: Path) -> None:
+    recipe = longer(tmp_path, 'accelerator = "cpu"\ndevices = 2')
+    whole = finish(begin(recipe, corpus, tmp_path / "whole"))
+    assert whole.code == 0, whole.err
+    assert whole.out.count("saved in") == 1, "told once"
+    assert whole.err.count("training on") == 1
+    process = begin(recipe, corpus, tmp_path / "model")
+    wait_for(tmp_path / "model.run" / "last.ckpt", process)
+    assert stop(process, signal.SIGKILL).code == -9
+    ran = finish(begin(recipe, corpus, tmp_path / "model"))
+    assert ran.code == 0, ran.err
+    for name in ("curves.csv", "weights.safetensors", "config.json"):
+        assert (tmp_path / "model" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+    figures = read_folder(tmp_path / "whole").config["figures"]
+    assert np.isfinite(list(figures.values())).all()

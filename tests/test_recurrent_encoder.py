@@ -1,0 +1,246 @@
+"""The encoder of a pre-trained HRED or VHRED: its states, what it cuts, what it does not depend on, the command."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+
+from conftest import Run, refused
+from rejoinder.encoders import encode_examples, load_encoder
+from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.io.corpus import Dialogue
+from rejoinder.io.folders import Parts, write_folder
+from rejoinder.records import Example
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+pytest.importorskip("tokenizers", reason="needs the extra train")
+
+from rejoinder.encoders.recurrent import RecurrentEncoder, StateOf, load_recurrent  # noqa: E402
+from rejoinder.nn.dialogue import DialogueModel, Sizes  # noqa: E402
+from rejoinder.text.bpe import train_bpe  # noqa: E402
+from rejoinder.training.batches import make_batch  # noqa: E402
+from rejoinder.training.dialogue import as_tensors  # noqa: E402
+from rejoinder.training.tokens import TokenStore, write_tokens  # noqa: E402
+
+LONGEST_TURN, MOST_TURNS = 8, 4
+WIDTHS: dict[StateOf, int] = {"context": 7, "utterance": 10}
+STATES = tuple(WIDTHS)
+WORDS = ["the", "cat", "dog", "bird", "sat", "ran", "on", "under", "mat", "hello", "you", "how", "are", "thanks", "bye"]
+CONTEXTS = [
+    ("hello",),
+    ("hello", "how are you"),
+    ("the cat sat on the mat", "the dog ran", "hello you", "bye"),
+    ("bye", "a bird sat under a tree thanks"),
+    ("fine thanks", "how are you", "bye"),
+]
+
+
+def save(folder: Path, latent: int = 0) -> Path:
+    """A model that was never trained; its words stand far enough apart that differences show."""
+    vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
+    sizes = Sizes(vocabulary.size, embedding=6, utterance=5, context=7, decoder=8, latent=latent)
+    torch.manual_seed(0)
+    tensors = {name: tensor.numpy() for name, tensor in DialogueModel(sizes).state_dict().items()}
+    tensors["embedding.weight"] *= 10
+    text = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
+    config = {"kind": "vhred" if latent else "hred", "sizes": asdict(sizes), "recipe": {"text": text}}
+    write_folder(folder, Parts(config, tensors, {"vocabulary.json": vocabulary.to_json()}), "a card")
+    return folder
+
+
+@pytest.fixture(scope="module", params=[0, 4], ids=["hred", "vhred"])
+def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tmp_path_factory.mktemp("encoder") / "model", request.param)
+
+
+@pytest.fixture(params=STATES)
+def encoder(request: pytest.FixtureRequest, folder: Path) -> RecurrentEncoder:
+    return load_recurrent(folder, request.param)
+
+
+def test_width_and_shape(encoder: RecurrentEncoder) -> None:
+    assert encoder.width == WIDTHS[encoder.state]
+    for found in (encoder.encode(WORDS), encoder.encode_contexts([(word,) for word in WORDS])):
+        assert (found.shape, found.dtype.name) == ((len(WORDS), encoder.width), "float64")
+        assert np.isfinite(found).all()
+    assert len(np.unique(encoder.encode(WORDS), axis=0)) == len(WORDS)
+    assert encoder.encode([]).shape == (0, encoder.width)
+
+
+def test_states_differ_in_their_options(folder: Path) -> None:
+    options = [load_encoder(folder, state).options for state in STATES]
+    assert [option["state"] for option in options] == list(STATES)
+    assert options[0]["encoder"] == options[1]["encoder"]
+    assert options == [load_encoder(folder, state).options for state in STATES]
+
+
+def test_a_text_without_a_word_is_nan(encoder: RecurrentEncoder) -> None:
+    found = encoder.encode(["", "hello", "  \n\t"])
+    assert np.isnan(found).all(axis=1).tolist() == [True, False, True]
+    contexts = encoder.encode_contexts([(), ("",), ("", "hello", " "), ("hello",)])
+    assert np.isnan(contexts).all(axis=1).tolist() == [True, True, False, False]
+    np.testing.assert_allclose(contexts[2], contexts[3], atol=1e-6, err_msg="empty turns are passed over")
+
+
+def test_an_unknown_word_is_not_dropped(encoder: RecurrentEncoder) -> None:
+    known, other = encoder.encode(["hello", "hello Ω"])
+    assert np.abs(known - other).max() > 1e-4
+
+
+def test_a_vector_does_not_depend_on_its_neighbours(encoder: RecurrentEncoder) -> None:
+    together = encoder.encode_contexts(CONTEXTS * 30)
+    np.testing.assert_allclose(together[: len(CONTEXTS)], together[-len(CONTEXTS) :], atol=1e-6)
+    np.testing.assert_allclose(encoder.encode_contexts(CONTEXTS[::-1])[::-1], together[: len(CONTEXTS)], atol=1e-6)
+    for context, vector in zip(CONTEXTS, together, strict=False):
+        np.testing.assert_allclose(encoder.encode_contexts([context])[0], vector, atol=1e-6)
+
+
+def test_texts_are_read_as_in_training(folder: Path, tmp_path: Path) -> None:
+    encoder = load_recurrent(folder, "context")
+    contexts = [context for context in CONTEXTS if len(context) > 1]
+    contexts.append(("the cat sat on the mat and a dog ran under the tree", "hello"))
+    dialogues = [Dialogue(context, "") for context in contexts]
+    limits = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
+    counts = write_tokens(dialogues, encoder.vocabulary, tmp_path / "tokens", **limits)
+    assert (counts.cut_turns > 0, counts.pieces) == (True, len(contexts))
+    batch = as_tensors(make_batch(TokenStore(tmp_path / "tokens"), np.arange(len(contexts))))
+    with torch.inference_mode():
+        expected = encoder.model.encode_dialogues(batch).double().numpy()
+    np.testing.assert_allclose(encoder.encode_contexts(contexts), expected, atol=1e-6)
+
+
+def test_long_texts_and_contexts_are_cut(encoder: RecurrentEncoder) -> None:
+    long = "hello " * 50
+    kept = "hello " * (LONGEST_TURN - 1)
+    np.testing.assert_allclose(encoder.encode([long]), encoder.encode([kept]), atol=1e-6)
+    turns = tuple(WORDS[:9])
+    np.testing.assert_allclose(
+        encoder.encode_contexts([turns]), encoder.encode_contexts([turns[-MOST_TURNS:]]), atol=1e-6
+    )
+
+
+def test_the_order_of_turns_matters(folder: Path) -> None:
+    turns = ("hello", "how are you", "bye")
+    other = ("how are you", "hello", "bye")
+    for state, differs in (("context", True), ("utterance", False)):
+        found = load_encoder(folder, cast("StateOf", state)).encode_contexts([turns, other])
+        assert bool(np.abs(found[0] - found[1]).max() > 1e-4) is differs, (
+            "an utterance's state sees the last turn alone"
+        )
+
+
+def test_the_latent_variable_is_no_part_of_a_state(folder: Path) -> None:
+    encoder = load_encoder(folder)
+    np.testing.assert_array_equal(encoder.encode(WORDS), encoder.encode(WORDS))
+
+
+def test_examples_are_encoded_with_all_their_references(encoder: RecurrentEncoder) -> None:
+    examples = [
+        Example(("hello", "how are you"), "fine", ("thanks", "bye"), id="one"),
+        Example((), "hello", (), id="two"),
+        Example(("bye",), "bye", ("",), id="three"),
+    ]
+    found = encode_examples(encoder, examples)
+    assert {name: array.shape for name, array in found.items()} == {
+        "ids": (3,),
+        "context": (3, encoder.width),
+        "response": (3, encoder.width),
+        "reference": (3, encoder.width),
+        "reference_row": (3,),
+    }
+    assert (found["ids"].tolist(), found["reference_row"].tolist()) == (["one", "two", "three"], [0, 0, 2])
+    assert np.isnan(found["context"]).all(axis=1).tolist() == [False, True, False]
+    assert np.isnan(found["reference"]).all(axis=1).tolist() == [False, False, True]
+    np.testing.assert_allclose(found["context"][2], found["response"][2], atol=1e-6)
+    assert encode_examples(encoder, examples[1:2])["reference"].shape == (0, encoder.width)
+
+
+def test_a_state_that_does_not_exist_is_told(folder: Path) -> None:
+    with pytest.raises(UsageError) as refusal:
+        load_encoder(folder, cast("StateOf", "decoder"))
+    assert str(refusal.value) == "no state is called 'decoder'. There are: context, utterance"
+
+
+def test_another_kind_of_model_is_told(tmp_path: Path) -> None:
+    write_folder(tmp_path / "judge", Parts({"kind": "adem"}, {}), "")
+    with pytest.raises(DataError) as refusal:
+        load_encoder(tmp_path / "judge")
+    assert str(refusal.value).startswith(f"{tmp_path / 'judge'}: a model of kind 'adem', expected hred or vhred")
+    assert str(refusal.value).endswith(". Name the folder of a pre-trained model")
+
+
+def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
+    with pytest.raises(MissingAsset, match=r"no trained model here \(config\.json is missing\)"):
+        load_encoder(tmp_path)
+
+
+def test_a_missing_library_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra) as refusal:
+        load_recurrent(folder)
+    message = "A pre-trained encoder needs torch. Install it: pip install 'rejoinder[train]'"
+    assert (str(refusal.value), refusal.value.exit_code) == (message, 4)
+
+
+# The command line
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> Path:
+    file = tmp_path / "lines.jsonl"
+    records = [
+        {"id": "a", "context": ["hello"], "response": "bye", "references": ["thanks", "fine"]},
+        {"id": "b", "context": ["hello", "you"], "response": "the cat"},
+    ]
+    file.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_encode_writes_the_vectors(run: Run, folder: Path, lines: Path, tmp_path: Path, state: StateOf) -> None:
+    out = tmp_path / "out.npz"
+    ran = run("encode", lines, "-e", folder, "-o", out, "--state", state)
+    assert (ran.code, ran.out) == (0, f"2 lines encoded in {out}\n"), ran.err
+    encoder = load_encoder(folder, state)
+    with np.load(out) as found:
+        assert set(found) == {"ids", "context", "response", "reference", "reference_row"}
+        assert (found["ids"].tolist(), found["reference_row"].tolist()) == (["a", "b"], [0, 0])
+        np.testing.assert_allclose(found["context"], encoder.encode_contexts([("hello",), ("hello", "you")]), atol=1e-6)
+        np.testing.assert_allclose(found["response"], encoder.encode(["bye", "the cat"]), atol=1e-6)
+        np.testing.assert_allclose(found["reference"], encoder.encode(["thanks", "fine"]), atol=1e-6)
+
+
+def test_encode_leaves_the_older_file_where_it_fails(
+    run: Run, folder: Path, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "place" / "out.npz"
+    out.parent.mkdir()
+    out.write_bytes(b"older")
+
+    def half(stream: object, **_: object) -> None:
+        cast("Callable[[bytes], None]", stream.write)(b"half")  # type: ignore[attr-defined]
+        raise OSError("disk full")
+
+    monkeypatch.setattr(np, "savez_compressed", half)
+    refused(run("encode", lines, "-e", folder, "-o", out), 1, "OSError: disk full")
+    assert [(file.name, file.read_bytes()) for file in out.parent.iterdir()] == [("out.npz", b"older")]
+
+
+def test_encode_refuses_what_it_cannot_do(run: Run, folder: Path, lines: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.npz"
+    named = tmp_path / "out.npy"
+    message = f"{named}: vectors are written as .npz. Name a file that ends so"
+    refused(run("encode", lines, "-e", folder, "-o", named), 2, message)
+    ran = run("encode", lines, "-e", folder, "-o", out, "--state", "decoder")
+    assert (ran.code, "'decoder' is not one of 'context', 'utterance'" in ran.err) == (2, True)
+    assert run("encode", lines, "-e", tmp_path, "-o", out).code == 4
+    lines.write_text("{\n", encoding="utf-8")
+    assert run("encode", lines, "-e", folder, "-o", out).code == 3
+    assert not out.exists()

@@ -1,0 +1,413 @@
+"""tweet2vec: how tweets are read, what the network and its loss do, training, and the encoder that comes out."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import PROJECT, Run, refused
+from rejoinder.encoders import load_encoder
+from rejoinder.encoders.tweet import TweetEncoder
+from rejoinder.errors import DataError, UsageError
+from rejoinder.io.folders import read_folder
+from rejoinder.io.tweets import Post, read_posts
+from rejoinder.text.tweets import as_numbers, clean_tweet, hashtags_in, is_retweet, most_frequent, numbered
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+pytest.importorskip("lightning", reason="needs the extra train")
+
+from rejoinder.nn.tweet import TweetModel, TweetSizes  # noqa: E402
+from rejoinder.training.fit import RunOptions  # noqa: E402
+from rejoinder.training.pretrain_tweets import pretrain_tweets  # noqa: E402
+from rejoinder.training.recipe import TweetRecipe, read_recipe  # noqa: E402
+from rejoinder.training.tweet import Tweet, TweetBatches, TweetTask, as_batch, best_ranks, tweet_losses  # noqa: E402
+from rejoinder.training.tweet_corpus import TweetText, part_of, tweet_corpus  # noqa: E402
+
+TINY = PROJECT / "recipes" / "tweet2vec-tiny.toml"
+TOPICS = {
+    "cats": ("the cat sleeps", "my kitten purrs", "a cat on the mat"),
+    "rain": ("it pours outside", "where is my umbrella", "wet shoes again"),
+    "food": ("best pizza in town", "so hungry now", "dinner is served"),
+}
+
+
+def tweets() -> list[str]:
+    """240 short tweets on three hashtags, no two alike."""
+    return [
+        f"{text} {number} @you #{topic}"
+        for number in range(80)
+        for topic, texts in TOPICS.items()
+        for text in [texts[number % 3]]
+    ]
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("corpus") / "tweets.jsonl"
+    file.write_text("".join(json.dumps({"text": text}) + "\n" for text in tweets()))
+    return file
+
+
+@pytest.fixture(scope="module")
+def recipe() -> TweetRecipe:
+    found = read_recipe(TINY)
+    assert isinstance(found, TweetRecipe)
+    return found
+
+
+@pytest.fixture(scope="module")
+def trained(corpus: Path, recipe: TweetRecipe, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("models") / "tweet2vec"
+    pretrain_tweets(recipe, [corpus], out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def encoder(trained: Path) -> TweetEncoder:
+    found = load_encoder(trained)
+    assert isinstance(found, TweetEncoder)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "cleaned"),
+    [
+        ("Good  Morning\n World", "good morning world"),
+        ("thanks @Anna_B!", "thanks @user!"),
+        ("write to anna@home.org", "write to anna@home.org"),
+        ("see https://t.co/a1B2?x=1 now", "see !url now"),
+        ("www.example.org", "!url"),
+        ("<b>bold</b> <br/>move", "bold move"),
+        ("i <3 you -> me", "i <3 you -> me"),
+        ("so good #Summer #fun_2018", "so good"),
+        ("show......#sofarsounds…", "show...... …"),
+        ("#can't-stop now", "now"),
+        ("We're #1", "we're"),
+        ("C# and # alone", "c# and # alone"),
+        ("＃full width", "width"),
+        ("RT @anna: hi", "rt @user: hi"),
+        ("#only #tags", ""),
+        ("ÉTÉ 👍🏽", "été 👍🏽"),
+        ("", ""),
+    ],
+)
+def test_cleaning(text: str, cleaned: str) -> None:
+    assert clean_tweet(text) == cleaned
+    assert clean_tweet(cleaned) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("text", "retweet"),
+    [("RT @a: hi", True), ("so true rt @a hi", True), ("art @a", False), ("rt if you agree", False), ("@a rt", False)],
+)
+def test_retweets(text: str, retweet: bool) -> None:
+    assert is_retweet(clean_tweet(text)) is retweet
+
+
+def test_hashtags_are_found_once_in_lower_case() -> None:
+    assert hashtags_in("#Love is ##love....#New_York's #2018 #7up a#b") == ["love", "new_york", "7up", "b"]
+
+
+def test_no_hashtag_survives_cleaning() -> None:
+    for text in tweets():
+        assert not hashtags_in(clean_tweet(text))
+
+
+def test_most_frequent_breaks_ties_by_name() -> None:
+    assert most_frequent("bbacca", 2) == ["a", "b"]
+    assert most_frequent("bbacc", 9, least=2) == ["b", "c"]
+
+
+def test_unknown_symbols_are_number_0() -> None:
+    assert as_numbers("abz", numbered("ba")) == [2, 1, 0]
+
+
+def test_posts_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"text": "hi #A"}\n\n{"turns": ["yo"], "hashtags": ["#B", "b", "c"], "id": 3}\n')
+    assert list(read_posts(file)) == [Post("hi #A", None), Post("yo", ("b", "c"))]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("{", "broken JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))"),
+        ("[]", "a list, expected a JSON object"),
+        ("{}", 'field "text": is null, expected text'),
+        ('{"text": 3}', 'field "text": is a number, expected text'),
+        ('{"turns": ["a", "b"]}', 'field "turns": is not a list of one text'),
+        ('{"text": "a", "hashtags": "b"}', 'field "hashtags": is not a list of texts'),
+    ],
+)
+def test_bad_posts_are_told_or_skipped(tmp_path: Path, line: str, message: str) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(f'{{"text": "x"}}\n{line}\n{{"text": "y"}}\n')
+    skipped: list[DataError] = []
+    assert [post.text for post in read_posts(file, on_bad=skipped.append)] == ["x", "y"]
+    (error,) = skipped
+    remedy = 'Write {"text": "...", "hashtags": ["..."]} a line'
+    assert str(error) == f"{file}:2: {message}. {remedy}"
+    with pytest.raises(DataError):
+        list(read_posts(file))
+
+
+def test_the_corpus_is_joined_counted_and_split(tmp_path: Path) -> None:
+    lines = [f"text {number} #often" for number in range(60)]
+    lines += ["text 1 #rare #Often", "text 2 #other #often", "rt @a x #often", "#often", "lonely #rare"]
+    file = tmp_path / "a.jsonl"
+    file.write_text("".join(json.dumps({"text": text}) + "\n" for text in lines))
+    how = TweetText(least=2, validation=0.2, test=0.2)
+    found = tweet_corpus([file], how)
+    assert list(found.hashtags) == ["often", "rare"]
+    assert found.left_out == {
+        "re-tweet": 1,
+        "nothing but hashtags": 1,
+        "reads like another": 2,
+        "no frequent hashtag": 0,
+    }
+    together = [tweet for part in found.parts.values() for tweet in part]
+    assert len(together) == len({tweet.text for tweet in together}) == 61
+    assert dict(together)["text 1"] == (0, 1)
+    assert dict(together)["text 2"] == (0,)
+    for part, inside in found.parts.items():
+        assert inside
+        assert {part_of(tweet.text, how) for tweet in inside} == {part}
+
+
+def test_a_corpus_without_hashtags_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"text": "hi #a"}\n')
+    with pytest.raises(DataError, match="0 tweets to train on, 0 to validate on, with 0 hashtags on 20 tweets or more"):
+        tweet_corpus([file], TweetText())
+
+
+SIZES = TweetSizes(symbols=20, hashtags=6, lookup=4, units=5, embedding=3)
+
+
+def test_padding_changes_no_vector() -> None:
+    model = TweetModel(SIZES)
+    symbols = torch.tensor([[3, 4, 5, 0, 0], [6, 7, 8, 9, 10]])
+    padded = model.encode(symbols, torch.tensor([3, 5]))
+    torch.testing.assert_close(padded[:1], model.encode(symbols[:1, :3], torch.tensor([3])))
+    torch.testing.assert_close(padded[1:], model.encode(symbols[1:], torch.tensor([5])))
+
+
+def test_the_network_is_that_of_the_paper() -> None:
+    model = TweetModel(SIZES)
+    symbols = torch.tensor([[3, 4, 5]])
+    embedded = model.lookup(symbols)
+    there, _ = model.forwards(embedded)
+    back, _ = model.backwards(embedded.flip(1))
+    expected = there[:, -1] @ model.from_forwards.weight.T + back[:, -1] @ model.from_backwards.weight.T
+    torch.testing.assert_close(model.encode(symbols, torch.tensor([3])), expected)
+    assert model(symbols, torch.tensor([3])).exp().sum().item() == pytest.approx(1.0)
+    assert not [name for name, _ in model.named_parameters() if name.startswith("from_") and name.endswith("bias")]
+
+
+def test_loss_and_ranks_by_hand() -> None:
+    scores = torch.log(torch.tensor([[0.5, 0.3, 0.2], [0.1, 0.6, 0.3], [0.4, 0.4, 0.2]]))
+    hashtags = torch.tensor([[1, -1], [0, 2], [1, -1]])
+    losses = tweet_losses(scores, hashtags)
+    expected = [-math.log(0.3), -(math.log(0.1) + math.log(0.3)) / 2, -math.log(0.4)]
+    assert losses.tolist() == pytest.approx(expected)
+    assert best_ranks(scores, hashtags).tolist() == [2, 2, 2]  # the last is tied for the first place
+    assert best_ranks(torch.full((1, 3), torch.nan), hashtags[:1]).tolist() == [3]
+
+
+def numbers(count: int) -> list[Tweet]:
+    """Tweets of many lengths, each told by its first symbol."""
+    return [Tweet([number, *[1] * (number * 7 % 50)], [number % 3]) for number in range(count)]
+
+
+def firsts(source: TweetBatches, first: int, count: int, rank: int = 0, world: int = 1) -> list[list[int]]:
+    return [batch.symbols[:, 0].tolist() for batch in source.training(first, count, rank, world)]
+
+
+def test_each_pass_holds_every_tweet_once_in_its_own_order() -> None:
+    source = TweetBatches(numbers(103), numbers(10), 8, seed=1)
+    passes = [firsts(source, start, 13) for start in (0, 13)]
+    for found in passes:
+        assert sorted(place for batch in found for place in batch) == list(range(103))
+    assert passes[0] != passes[1]
+    assert firsts(source, 5, 15) == [*passes[0], *passes[1]][5:20]
+    assert firsts(replace(source, seed=2), 0, 13) != passes[0]
+
+
+def test_processes_share_the_batches() -> None:
+    source = TweetBatches(numbers(103), numbers(10), 8, seed=1)
+    alone = firsts(source, 0, 20)
+    assert [firsts(source, 0, 10, rank, 2) for rank in (0, 1)] == [alone[::2], alone[1::2]]
+    parts = [[batch.lengths for batch in source.validation(rank, 2)] for rank in (0, 1)]
+    assert sum(len(lengths) for part in parts for lengths in part) == 10
+
+
+def test_little_is_padded() -> None:
+    source = TweetBatches(numbers(1000), numbers(10), 16, seed=0)
+    batches = list(source.training(0, 63, 0, 1))
+    positions = sum(batch.symbols.numel() for batch in batches)
+    assert 1 - sum(int(batch.lengths.sum()) for batch in batches) / positions < 0.05
+
+
+def test_every_weight_learns() -> None:
+    task = TweetTask(SIZES, RunOptions(10))
+    torch.autograd.backward(task.loss(as_batch(numbers(5)), torch.Generator()))
+    silent = [name for name, weight in task.named_parameters() if weight.grad is None or not weight.grad.any()]
+    assert silent == []
+
+
+def test_training_learns_and_says_so(trained: Path) -> None:
+    figures = read_folder(trained).config["figures"]
+    # Three hashtags that are equally frequent: chance is a loss of log 3, a precision of a third and a rank of 2.
+    assert figures["validation_loss"] < 0.8 * math.log(3)
+    assert figures["precision_at_1"] > 0.6
+    assert 1.0 <= figures["mean_rank"] < 1.5
+
+
+def test_the_folder_is_whole(trained: Path) -> None:
+    parts = read_folder(trained)
+    assert parts.config["kind"] == "tweet2vec"
+    assert sorted(json.loads(parts.files["hashtags.json"])) == sorted(TOPICS)
+    assert "t" in json.loads(parts.files["characters.json"])
+    assert set(parts.files) == {"characters.json", "hashtags.json", "curves.csv", "curves.svg"}
+    assert parts.files["curves.csv"].startswith("updates,")
+    assert (trained / "card.md").read_text().startswith("# tweet2vec\n\nTrained to predict 3 hashtags on ")
+
+
+def test_the_same_recipe_gives_the_same_weights(
+    corpus: Path, recipe: TweetRecipe, trained: Path, tmp_path: Path
+) -> None:
+    pretrain_tweets(recipe, [corpus], tmp_path / "again")
+    assert read_folder(tmp_path / "again").tensors.keys() == read_folder(trained).tensors.keys()
+    for name, tensor in read_folder(tmp_path / "again").tensors.items():
+        np.testing.assert_array_equal(tensor, read_folder(trained).tensors[name])
+
+
+def test_a_broken_run_goes_on_as_if_nothing_had_happened(
+    corpus: Path, recipe: TweetRecipe, trained: Path, tmp_path: Path
+) -> None:
+    class Stop(Exception):
+        pass
+
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        if done == 25:
+            raise Stop
+
+    with pytest.raises(Stop):
+        pretrain_tweets(recipe, [corpus], tmp_path / "broken", advance=advance)
+    pretrain_tweets(recipe, [corpus], tmp_path / "broken")
+    assert read_folder(tmp_path / "broken").files["curves.csv"] == read_folder(trained).files["curves.csv"]
+
+
+def test_a_run_of_another_recipe_is_not_gone_on_with(
+    corpus: Path, recipe: TweetRecipe, trained: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match="holds a run of another recipe or other files"):
+        pretrain_tweets(replace(recipe, batch=8), [corpus], trained)
+
+
+def test_the_command_trains_and_encodes(corpus: Path, run: Run, tmp_path: Path) -> None:
+    ran = run("pretrain", TINY, corpus, "-o", tmp_path / "model")
+    assert ran.code == 0, ran.err
+    assert "precision at 1: " in ran.out
+    assert "training on " in ran.err
+    lines = [{"context": ["hello", "the rain"], "response": "my cat"}, {"context": ["a"], "response": "#cats"}]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ran = run("encode", tmp_path / "in.jsonl", "-e", tmp_path / "model", "-o", tmp_path / "out.npz")
+    assert ran.code == 0, ran.err
+    arrays = np.load(tmp_path / "out.npz")
+    assert arrays["response"].shape == (2, 10)
+    assert np.isnan(arrays["response"]).all(1).tolist() == [False, True]
+    assert not np.isnan(arrays["context"]).any()
+
+
+def test_options_for_dialogues_are_refused(corpus: Path, run: Run, tmp_path: Path) -> None:
+    ran = run("pretrain", TINY, corpus, "-o", tmp_path / "model", "--keep-judged")
+    refused(ran, 2, "--start and --keep-judged are for dialogues, a tweet2vec knows neither. Leave them out")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("units = 12", "unit = 12", 'field "model.unit": unknown. Did you mean units?'),
+        ("units = 12", "units = 0", 'field "model.units": is 0, expected more than 0. Correct the recipe'),
+        (
+            "test = 0.1",
+            "test = 1.0",
+            'field "text.test": is 1.0, expected 0 or more and less than 1. Correct the recipe',
+        ),
+        ("batch = 16", "annealing = 3", 'field "annealing": unknown. Known: batch, kind, model, run, text'),
+    ],
+)
+def test_bad_recipes_are_told(tmp_path: Path, old: str, new: str, message: str) -> None:
+    file = tmp_path / "recipe.toml"
+    file.write_text(TINY.read_text().replace(old, new))
+    with pytest.raises(DataError) as error:
+        read_recipe(file)
+    assert str(error.value) == f"{file}: {message}"
+
+
+def test_the_recipes_are_read() -> None:
+    small = read_recipe(PROJECT / "recipes" / "tweet2vec-small.toml")
+    assert isinstance(small, TweetRecipe)
+    assert small.to_dict()["text"]["longest"] == 145
+    assert (TweetSizes(1, 1).lookup, TweetSizes(1, 1).units, TweetSizes(1, 1).embedding) == (150, 500, 500)
+
+
+TEXTS = ["the cat sleeps", "a", "It POURS outside @anna", "dinner " * 400, "pizza 🍕 now", "wet shoes again"]
+
+
+def test_order_and_batch_do_not_matter(encoder: TweetEncoder) -> None:
+    whole = encoder.encode(TEXTS)
+    np.testing.assert_allclose(encoder.encode(TEXTS[::-1])[::-1], whole, atol=1e-6)
+    alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
+    np.testing.assert_allclose(alone, whole, atol=1e-6)
+    np.testing.assert_allclose(encoder.encode(TEXTS * 30)[-6:], whole, atol=1e-6)
+    assert whole.shape == (6, encoder.width)
+    assert whole.dtype == np.float64
+    assert len(np.unique(whole.round(6), axis=0)) == 6
+
+
+def test_texts_without_a_known_character_are_nan(encoder: TweetEncoder) -> None:
+    odd = ["", " ", "\n\t", "👍🏽🇩🇪", "漢字", "#cats", "\u200b", "<b>", "a"]
+    assert np.isnan(encoder.encode(odd)).all(1).tolist() == [True] * 8 + [False]
+    contexts: list[tuple[str, ...]] = [(), ("",), ("#cats", "👍🏽"), ("", "a")]
+    assert np.isnan(encoder.encode_contexts(contexts)).all(1).tolist() == [True, True, True, False]
+    assert encoder.encode([]).shape == (0, encoder.width)
+
+
+def test_what_cleaning_removes_changes_nothing(encoder: TweetEncoder) -> None:
+    one, other = encoder.encode(["The  CAT @anna #cats", "the cat @bert"])
+    np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_texts_are_read_from_the_start_and_contexts_to_the_end(encoder: TweetEncoder) -> None:
+    long = "the cat sleeps " * 20
+    whole, beginning = encoder.encode([long, long[:145]])
+    np.testing.assert_allclose(whole, beginning, atol=1e-6)
+    whole, end = encoder.encode_contexts([("rain", long), (long.strip()[-145:],)])
+    np.testing.assert_allclose(whole, end, atol=1e-6)
+    np.testing.assert_allclose(
+        encoder.encode_contexts([("the cat", "", "sleeps")]), encoder.encode(["the cat sleeps"]), atol=1e-6
+    )
+
+
+def test_the_encoder_says_where_it_comes_from(encoder: TweetEncoder, trained: Path) -> None:
+    assert encoder.options == {"encoder": read_folder(trained).digest, "kind": "tweet2vec"}
+
+
+def test_the_real_corpus_gives_away_no_hashtag(shared: Path) -> None:
+    posts = islice(read_posts(shared / "data" / "corpora" / "hashtag_tweets.jsonl.gz"), 5000)
+    given_away = [
+        post for post in posts if any(f"#{hashtag}" in clean_tweet(post.text) for hashtag in post.hashtags or ())
+    ]
+    assert given_away == []
