@@ -10,10 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from rejoinder import cli
 
 PROJECT = Path(__file__).resolve().parent.parent
+# The same examples on every run: a change is judged by what it does, not by what was drawn that day.
+settings.register_profile("repeatable", derandomize=True, database=None)
+settings.load_profile("repeatable")
+
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
 

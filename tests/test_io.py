@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 import rejoinder
 from rejoinder.io.box import box
 from rejoinder.io.flat import LISTS, OBJECTS
-from rejoinder.io.parse import FIELDS, parse_record
+from rejoinder.io.parse import FIELDS, _nearest, parse_record
 from rejoinder.io.write import open_writer
 from rejoinder.records import Example, Rating
 
@@ -282,7 +282,7 @@ JSON = st.recursive(
     max_leaves=6,
 )
 KNOWN = {*FIELDS, *LISTS, *OBJECTS}
-KEY = NAME.filter(lambda key: key not in KNOWN and not key.startswith("scores."))
+KEY = NAME.filter(lambda key: key not in KNOWN and not key.startswith("scores.") and _nearest(key) is None)
 
 
 @st.composite
