@@ -137,10 +137,17 @@ models are modified Kneser-Ney, turn by turn.
 What these figures are: the lowest of the validations after each 250 updates, on the part that also chose when to stop;
 there is no third part. An update reads about 2,700 tokens, so the HRED has read less than half of the corpus once,
 while the n-gram models counted all of it: it is not done learning, and stands above the trigram for that reason. It was
-trained with 25 % word drop as the VHRED was, which is no part of an HRED and probably costs it. The VHRED went on from
+trained with 25 % word drop as the VHRED was, which is no part of an HRED and costs it: without, a
+run that was broken off stood at 50.1 after 750 updates, this one at 55.3. The VHRED went on from
 the HRED, so most of its lead is further training. **Its latent variable has collapsed**: the KL term is above zero but
 tiny and no unit is active, so it is an HRED in all but name. Annealing over 400 updates, from a decoder that was
 already good without the latent, is too fast; the paper took 60,000.
+
+How the runs went: the HRED was planned for 4,000 updates and cut at 2,000 for time. The VHRED was planned for 1,000,
+extended when those were seen (29.8), and stopped at 2,000 as it reached the trigram's figure, so its length was chosen
+on the tokens it is measured on. Both were stopped and resumed with another number of updates in the recipe, the VHRED
+also with later versions of the program; neither was run again from the start. Runs that were broken off are in
+docs/lab-notes.md.
 
 Padding: {padding:.1f} % of all positions. The curves stand in each model's folder.
 

@@ -19,7 +19,7 @@ class FitOptions:
 
     Loss, norm, batch size, epochs and the choice of the best one are those of the released program. Its step .001 and
     weight .075 were tuned for its encoder; over averaged word vectors they leave M and N at the identity. The defaults
-    here had the lowest validation error among .001, .003, .01 (step) and 0, .001, .003, .01, .03, .075 (weight).
+    here are a compromise from a small trial, not a search: `docs/lab-notes.md` says what was tried and what was seen.
 
     Attributes:
         epochs: passes over the training part; the weights of the best one by validation error are kept.
