@@ -170,12 +170,12 @@ word overlap looks better with them than it is. The headline leaves them out, in
 comparison, on other dialogues (Twitter): ADEM over VHRED, test Pearson .436, Spearman .428.
 
 Averaging word vectors is the weakest encoder that ADEM can stand on: it loses word order, and a context of several
-turns is one bag of words. What else to know before believing a figure: on one split of about 400 test lines they move a
-lot (the five splits say how much); step and weight of the fitting were picked in a small trial on splits 0 to 3 of these
-same sets, in which the test figures were printed beside the validation errors (docs/lab-notes.md), so the figures of
-ADEM are not those of an untouched test; the settings of the vectors in the box were chosen by agreement on deriu_* and
-grade_empathetic, among others (word_vectors.md). Where the sets come from: their papers are Deriu et
-al. 2022, Gupta et al. 2019, Mehri and Eskenazi 2020 (USR), Huang et al. 2020 (GRADE); the GloVe file is the 25-number
+turns is one bag of words. What else to know before believing a figure: on one split of about 400 test lines they move
+a lot (the five splits say how much); step and weight of the fitting were picked in a small trial on splits 0 to 3 of
+these same sets, in which the test figures were printed beside the validation errors (docs/lab-notes.md), so the
+figures of ADEM are not those of an untouched test; the settings of the vectors in the box were chosen by agreement on
+deriu_* and grade_empathetic, among others (word_vectors.md). Where the sets come from: their papers are Deriu et al.
+2022, Gupta et al. 2019, Mehri and Eskenazi 2020 (USR), Huang et al. 2020 (GRADE); the GloVe file is the 25-number
 Twitter release cut to 11,925 frequent words.
 """
 
