@@ -180,7 +180,7 @@ def test_the_saved_folder_is_whole(unbroken: Pretrained) -> None:
         assert [{name: float(cell) for name, cell in row.items()} for row in csv.DictReader(rows)] == unbroken.figures
     assert ElementTree.parse(folder / "curves.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
     card = (folder / "card.md").read_text(encoding="utf-8")
-    assert card.startswith(f"# {kind.upper()}\n\nPre-trained on {parts.config['tokens']:,} tokens of dialogue.")
+    assert card.startswith(f"# {kind.upper()}\n\nPre-trained on {parts.config['counts']['train']['tokens']:,} tokens of dialogue.")
     assert f"- perplexity: {unbroken.figures[-1]['perplexity']:.4g}\n" in card
 
 

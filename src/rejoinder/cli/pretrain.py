@@ -63,6 +63,6 @@ def command(
                 say=say,
                 advance=advance,
             )
-    for name, value in min(done.figures, key=lambda row: row["validation_loss"]).items():
+    for name, value in done.best.items():
         typer.echo(f"{name.replace('_', ' ')}: {value:.4g}")
     typer.echo(f"saved in {out}; encode with it: rejoinder encode FILE -e {out} -o OUT.npz")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import islice
 
 import torch
@@ -52,7 +53,7 @@ class StoreBatches:
         """Batches without end, from number `first` on: pass after pass over the corpus, each in an order of its own."""
         budget, seed = self.tokens_per_batch, self.seed
         for epoch in itertools.count():
-            here = batch_count(self.train, tokens_per_batch=budget, seed=seed, epoch=epoch, world=world)
+            here = self._counted(epoch, world)
             if not here:
                 raise DataError(f"fewer batches than processes ({world})", "Give a larger corpus, or smaller batches")
             if first < here:
@@ -60,6 +61,14 @@ class StoreBatches:
                     self.train, tokens_per_batch=budget, seed=seed, epoch=epoch, rank=rank, world=world, first=first
                 )
             first = max(first - here, 0)
+
+    @cached_property
+    def _counted(self) -> Callable[[int, int], int]:
+        """The number of batches of a pass, kept: every stretch asks for all passes before it."""
+        budget, seed = self.tokens_per_batch, self.seed
+        return cache(
+            lambda epoch, world: batch_count(self.train, tokens_per_batch=budget, seed=seed, epoch=epoch, world=world)
+        )
 
 
 def as_tensors(batch: Batch) -> Dialogues:
@@ -84,11 +93,19 @@ class DialogueTask(Task):
             self.model = DialogueModel(sizes)
         self.annealing = annealing
 
+    @property
+    def settled(self) -> int:
+        """The update at which annealing is over; the bound before it counts a KL term that was not yet paid for."""
+        return self.annealing if self.model.sizes.latent else 0
+
+    def kl_weight(self, update: int) -> float:
+        """The weight of the KL term at an update, 0 to 1: linear over `annealing` updates."""
+        return min(1.0, update / self.annealing) if self.annealing else 1.0
+
     def loss(self, batch: Dialogues, generator: torch.Generator) -> torch.Tensor:
         """Bound on the negative log-likelihood per token, nats, its KL term weighted by how far annealing is."""
         losses: Losses = self.model(batch, generator)
-        weight = min(1.0, self.global_step / self.annealing) if self.annealing else 1.0
-        return (losses.nll + weight * losses.divergence.sum()) / losses.tokens
+        return (losses.nll + self.kl_weight(self.global_step) * losses.divergence.sum()) / losses.tokens
 
     def tally(self, batch: Dialogues, generator: torch.Generator) -> dict[str, torch.Tensor]:
         """Sums over a batch."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import logging
+import math
 import os
 import warnings
 from collections.abc import Iterator, Mapping
@@ -62,6 +63,19 @@ class RunOptions:
     seed: int = 0
 
 
+@dataclass(frozen=True)
+class Fitted:
+    """What a run came to.
+
+    Attributes:
+        rows: the figures after each stretch, the updates so far among them.
+        best: the row whose weights were kept.
+    """
+
+    rows: list[dict[str, float]]
+    best: dict[str, float]
+
+
 class BatchSource(Protocol):
     """Where batches come from. Both methods must give the same batches whenever they are asked the same."""
 
@@ -85,6 +99,11 @@ class Task(lightning.LightningModule):
         super().__init__()
         self.options = options
         self.totals: Mapping[str, torch.Tensor] = {}
+
+    @property
+    def settled(self) -> int:
+        """Updates after which validation losses may be compared: before, what is trained on still changes."""
+        return 0
 
     def loss(self, batch: Any, generator: torch.Generator) -> torch.Tensor:
         """The training loss."""
@@ -182,6 +201,24 @@ class Curves(Callback):
         self.rows = list(state_dict["rows"])
 
 
+class _Patience(EarlyStopping):
+    """Early stopping that begins to compare when the task has settled."""
+
+    def on_train_epoch_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        """Compare, if it is time."""
+        if not isinstance(pl_module, Task) or trainer.global_step >= pl_module.settled:
+            super().on_train_epoch_end(trainer, pl_module)
+
+
+class _Best(ModelCheckpoint):
+    """Keeps the weights of the lowest validation loss since the task has settled."""
+
+    def on_train_epoch_end(self, trainer: lightning.Trainer, pl_module: lightning.LightningModule) -> None:
+        """Compare, if it is time."""
+        if not isinstance(pl_module, Task) or trainer.global_step >= pl_module.settled:
+            super().on_train_epoch_end(trainer, pl_module)
+
+
 class _StaysStopped(Callback):
     """Ends a run at once that had lost its patience before it was called again; Lightning would go on for a stretch."""
 
@@ -217,20 +254,18 @@ class _Progress(Callback):
         self.advance(1)
 
 
-def fit(task: Task, source: BatchSource, folder: Path, advance: Advance = ignore) -> list[dict[str, float]]:
+def fit(task: Task, source: BatchSource, folder: Path, advance: Advance = ignore) -> Fitted:
     """Train `task` in `folder`, from its last checkpoint there if there is one, and load the best weights into it.
 
     Args:
-        task: what is trained; on return it holds the weights of the stretch with the lowest validation loss.
+        task: what is trained; on return it holds the weights of the stretch with the lowest validation loss since the
+            task has settled, or of the last stretch if it never did.
         source: the batches.
         folder: where checkpoints and curves go.
         advance: called with the number of updates done.
 
-    Returns:
-        The figures after each stretch, the updates so far among them.
-
     Raises:
-        UsageError: the machine has no such devices.
+        UsageError: the machine has no such devices, or the loss went out of bounds.
     """
     curves = Curves(folder)
     with _quiet():
@@ -241,9 +276,15 @@ def fit(task: Task, source: BatchSource, folder: Path, advance: Advance = ignore
         except SystemExit as stop:
             # Lightning answers an interruption by leaving the process, without a word and with code 1.
             raise KeyboardInterrupt from stop
-        state = torch.load(folder / BEST, map_location="cpu", weights_only=False)
+        kept = folder / BEST if (folder / BEST).is_file() else resume
+        state = torch.load(kept, map_location="cpu", weights_only=False)
     task.load_state_dict(state["state_dict"])
-    return curves.rows
+    comparable = [row for row in curves.rows if row["updates"] >= task.settled]
+    best = min(comparable or curves.rows[-1:], key=lambda row: row[MONITORED])
+    if not math.isfinite(best[MONITORED]):
+        remedy = "Lower run.learning_rate in the recipe, and remove the run"
+        raise UsageError(f"{folder}: the loss went out of bounds. {remedy}")
+    return Fitted(curves.rows, best)
 
 
 def is_first_process() -> bool:
@@ -253,11 +294,9 @@ def is_first_process() -> bool:
 
 def _trainer(options: RunOptions, folder: Path, callbacks: list[Callback]) -> lightning.Trainer:
     """Lightning's trainer with checkpoints in `folder` and early stopping."""
-    best = ModelCheckpoint(
-        folder, "best", monitor=MONITORED, enable_version_counter=False, save_on_train_epoch_end=True
-    )
+    best = _Best(folder, "best", monitor=MONITORED, enable_version_counter=False, save_on_train_epoch_end=True)
     last = ModelCheckpoint(folder, "last", enable_version_counter=False, save_on_train_epoch_end=True)
-    stop = EarlyStopping(MONITORED, patience=options.patience, check_on_train_epoch_end=True)
+    stop = _Patience(MONITORED, patience=options.patience, check_on_train_epoch_end=True)
     try:
         return lightning.Trainer(
             accelerator=options.accelerator,

@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import math
 import shutil
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.corpus import Dialogue, read_dialogues
 from rejoinder.io.folders import Parts, read_folder, require_free, write_folder
-from rejoinder.io.lines import STDIN, OnBad, raise_bad
+from rejoinder.io.lines import STDIN, OnBad, open_bytes, raise_bad
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.bpe import UNK_ID, Vocabulary, train_bpe
 from rejoinder.training.dialogue import DialogueTask, StoreBatches
-from rejoinder.training.fit import fit, is_first_process
+from rejoinder.training.fit import Fitted, fit, is_first_process
 from rejoinder.training.recipe import Recipe
 from rejoinder.training.tokens import TokenStore, write_tokens
 
+if TYPE_CHECKING:
+    from torch.nn import Module
+
 VOCABULARY = "vocabulary.json"
 _BUCKETS = 10_000
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -34,11 +39,13 @@ class Pretrained:
     Attributes:
         folder: the trained model.
         figures: those of the validation after each stretch.
+        best: those of the stretch whose weights were kept.
         dialogues: how many there were to train on and to validate on.
     """
 
     folder: Path
     figures: list[dict[str, float]]
+    best: dict[str, float]
     dialogues: tuple[int, int]
 
 
@@ -75,16 +82,14 @@ def pretrain(
     """
     out = Path(out)
     require_free(out)
-    if STDIN in map(str, files):
-        raise UsageError("-: a corpus is read several times, standard input only once. Save it as a file")
     run = out.with_name(f"{out.name}.run")
     origin = "" if start is None else read_folder(start).digest
-    given = {"files": [str(file) for file in files], "start": origin, "keep_judged": keep_judged}
+    given = {"corpora": digests(files), "start": origin, "keep_judged": keep_judged}
     claim_run(run, {**recipe.to_dict(), **given})
 
     def dialogues(bad: OnBad, *, held_out: bool = False) -> Iterator[Dialogue]:
         for dialogue in read_dialogues(*files, on_bad=bad):
-            if (keep_judged or not dialogue.judged) and _is_held_out(dialogue, recipe.text.held_out) == held_out:
+            if (keep_judged or not dialogue.judged) and is_held_out(dialogue, recipe.text.held_out) == held_out:
                 yield dialogue
 
     if start is None:
@@ -104,10 +109,33 @@ def pretrain(
         say(f"{_load_matching(task, start)} weights come from {start}")
     say(f"training on {train.tokens:,} tokens, validating on {held_out.tokens:,}")
     source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.options.seed)
-    figures = fit(task, source, run, advance)
+    fitted = fit(task, source, run, advance)
     if is_first_process():
-        _save(task, vocabulary, recipe, figures, train, run, out)
-    return Pretrained(out, figures, (train.pieces, held_out.pieces))
+        sizes = asdict(task.model.sizes)
+        counts = {"train": asdict(train.counts), "held_out": asdict(held_out.counts)}
+        config = {"kind": recipe.kind, "sizes": sizes, "recipe": recipe.to_dict(), **given, "counts": counts}
+        about = f"Pre-trained on {train.tokens:,} tokens of dialogue."
+        save_run(run, out, task.model, fitted, config, {VOCABULARY: vocabulary.to_json()}, recipe.kind.upper(), about)
+    return Pretrained(out, fitted.rows, fitted.best, (train.pieces, held_out.pieces))
+
+
+def digests(files: Sequence[str | Path]) -> list[dict[str, str]]:
+    """The `name` of each file of a corpus and the `sha256` of what it holds, its gzip undone (16 digits).
+
+    Raises:
+        UsageError: one of them is standard input, which can be read only once.
+        MissingAsset: one cannot be read.
+    """
+    if STDIN in map(str, files):
+        raise UsageError("-: a corpus is read several times, standard input only once. Save it as a file")
+    found = []
+    for file in files:
+        total = hashlib.sha256()
+        with open_bytes(file) as stream:
+            for block in iter(partial(stream.read, _BLOCK), b""):
+                total.update(block)
+        found.append({"name": Path(file).name, "sha256": total.hexdigest()[:16]})
+    return found
 
 
 def claim_run(run: Path, what: dict[str, Any]) -> None:
@@ -119,16 +147,51 @@ def claim_run(run: Path, what: dict[str, Any]) -> None:
     stated = json.dumps(what, indent=2)
     mark = run / "recipe.json"
     run.mkdir(parents=True, exist_ok=True)
-    for partial in run.glob(".*.partial"):
-        shutil.rmtree(partial) if partial.is_dir() else partial.unlink()
+    for left in run.glob(".*.partial"):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
     if any(path != mark for path in run.iterdir()) and mark.is_file() and mark.read_text(encoding="utf-8") != stated:
         raise UsageError(f"{run}: holds a run of another recipe or other files. Remove it, or choose another -o")
     _write_whole(mark, stated)
 
 
-def _is_held_out(dialogue: Dialogue, share: float) -> bool:
-    """Whether a dialogue is for validation; decided by its text, so that copies of it fall on one side."""
-    return crc32("\n".join(dialogue.turns).casefold().encode()) % _BUCKETS < share * _BUCKETS
+def save_run(
+    run: Path,
+    out: Path,
+    model: Module,
+    fitted: Fitted,
+    config: Mapping[str, Any],
+    files: Mapping[str, str],
+    title: str,
+    about: str,
+) -> None:
+    """Write the folder of a model that a run has trained.
+
+    Args:
+        run: the run's folder, for its curves.
+        out: the folder to write.
+        model: the network, its best weights loaded.
+        fitted: what the run came to.
+        config: what else decides the model.
+        files: further text files by name.
+        title: of the card.
+        about: a sentence for the card.
+    """
+    tensors = {name: tensor.detach().cpu().numpy() for name, tensor in model.state_dict().items()}
+    curves = {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
+    shown = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in fitted.best.items())
+    card = f"# {title}\n\n{about} At its best validation:\n\n{shown}\n"
+    write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}), card)
+
+
+def is_held_out(dialogue: Dialogue, share: float) -> bool:
+    """Whether a dialogue is for validation: a hash of its opening decides.
+
+    The opening is its first two turns, of two turns the first, lower case and without regard to white space. So copies,
+    and dialogues that answer one context differently, fall on one side.
+    """
+    opening = dialogue.turns[:-1][:2]
+    text = "\n".join(" ".join(turn.casefold().split()) for turn in opening)
+    return crc32(text.encode()) % _BUCKETS < share * _BUCKETS
 
 
 def _pass_over(_: DataError) -> None:
@@ -192,29 +255,3 @@ def _load_matching(task: DialogueTask, start: str | Path) -> int:
             shared += 1
     task.model.load_state_dict(own)
     return shared
-
-
-def _save(
-    task: DialogueTask,
-    vocabulary: Vocabulary,
-    recipe: Recipe,
-    figures: list[dict[str, float]],
-    train: TokenStore,
-    run: Path,
-    out: Path,
-) -> None:
-    """Write the model's folder."""
-    best = min(figures, key=lambda row: row["validation_loss"])
-    if not math.isfinite(best["validation_loss"]):
-        raise UsageError(
-            f"{run}: the loss went out of bounds. Lower run.learning_rate in the recipe, and remove the run"
-        )
-    sizes = {name: getattr(task.model.sizes, name) for name in task.model.sizes.__dataclass_fields__}
-    config = {"kind": recipe.kind, "sizes": sizes, "recipe": recipe.to_dict(), "figures": best, "tokens": train.tokens}
-    tensors = {name: tensor.detach().cpu().numpy() for name, tensor in task.model.state_dict().items()}
-    shown = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in best.items())
-    about = f"Pre-trained on {train.tokens:,} tokens of dialogue. At its best validation:"
-    card = f"# {recipe.kind.upper()}\n\n{about}\n\n{shown}\n"
-    files = {VOCABULARY: vocabulary.to_json()}
-    files |= {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
-    write_folder(out, Parts(config, tensors, files), card)
