@@ -1,10 +1,12 @@
 """Peak memory of `rejoinder pretrain` with a corpus and with one ten times as large.
 
-Usage: python benchmarks/corpus_memory.py [--megabytes 3 30] [--write]
+Usage: python benchmarks/corpus_memory.py [--megabytes 3 30] [--seed 0] [--write]
 
 Writes made-up dialogues into a temporary folder, trains a small VHRED on them with the real command in a process of its
 own (vocabulary, tokens, two stretches of updates with their validations), and reads the largest resident memory that
-the system saw for that process. `--write` keeps the table in benchmarks/results/corpus_memory.md.
+the system saw for that process, when the vocabulary was trained and in the end. Words follow a Zipf law without an end,
+so a larger corpus has more different words, as real ones have: training the vocabulary counts them in memory. `--write`
+keeps the table in benchmarks/results/corpus_memory.md.
 """
 
 from __future__ import annotations
@@ -14,17 +16,19 @@ import datetime
 import json
 import os
 import platform
-import random
 import subprocess
 import sys
 import tempfile
 import time
-from itertools import accumulate
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 RESULT = Path(__file__).parent / "results" / "corpus_memory.md"
 MOST_GROWTH = 1.2
+LETTERS = "etaoinshrdlcumwfgypbvkjxqz"
 RECIPE = """
 kind = "vhred"
 tokens_per_batch = 3000
@@ -54,55 +58,95 @@ class Peak(NamedTuple):
 
     bytes: int
     dialogues: int
+    words: int
+    vocabulary: float
     megabytes: float
     seconds: float
 
 
-def write_dialogues(path: Path, size: int, seed: int) -> int:
-    """Write about `size` bytes of dialogues of 2 to 8 turns, words by a Zipf law; returns how many there are."""
-    source, count = random.Random(seed), 0  # noqa: S311 - no secret
-    words = ["".join(source.choices("abcdefghijklmnopqrstuvwxyz", k=source.randint(2, 9))) for _ in range(20_000)]
-    weights = list(accumulate(1.0 / (rank + 3.0) for rank in range(len(words))))
-    phrases = [" ".join(source.choices(words, cum_weights=weights, k=source.randint(2, 8))) for _ in range(20_000)]
+def spelled(rank: int) -> str:
+    """A word of its own for each rank; the frequent ones are short."""
+    word = ""
+    while rank >= 0:
+        rank, letter = divmod(rank, len(LETTERS))
+        word += LETTERS[letter]
+        rank -= 1
+    return word
+
+
+def words(generator: np.random.Generator, known: dict[int, str]) -> Iterator[str]:
+    """Words without end, each kept in `known`: the one of rank r is rarer than r to the power of -1.5, roughly."""
+    while True:
+        ranks = 30 * ((1 - generator.random(100_000)) ** -2 - 1)
+        for rank in np.minimum(ranks, 1e15).astype(np.int64).tolist():
+            if rank not in known:
+                known[rank] = spelled(rank)
+            yield known[rank]
+
+
+def write_dialogues(path: Path, size: int, seed: int) -> tuple[int, int]:
+    """Write about `size` bytes of dialogues of 2 to 8 turns; returns how many there are, and how many words differ."""
+    generator, known, count, written = np.random.default_rng(seed), dict[int, str](), 0, 0
+    stream = words(generator, known)
     with path.open("w", encoding="utf-8") as lines:
-        while lines.tell() < size:
-            turns = [" ".join(source.choices(phrases, k=2)) for _ in range(source.randint(2, 8))]
-            lines.write(json.dumps({"turns": turns}) + "\n")
+        while written < size:
+            lengths = generator.integers(2, 16, generator.integers(2, 9)).tolist()
+            turns = [" ".join(next(stream) for _ in range(length)) for length in lengths]
+            written += lines.write(json.dumps({"turns": turns}) + "\n")
             count += 1
-    return count
+    return count, len(known)
 
 
 def measure(place: Path, size: int, seed: int) -> Peak:
     """Pre-train in a process of its own. `ru_maxrss` of a waited-for child is its peak, in KiB on Linux."""
     recipe, corpus = place / "recipe.toml", place / f"{size}.jsonl"
     recipe.write_text(RECIPE, encoding="utf-8")
-    count = write_dialogues(corpus, size, seed)
+    count, different = write_dialogues(corpus, size, seed)
     start = time.perf_counter()
     files = [str(path) for path in (recipe, corpus, place / f"{size}")]
     command = [sys.executable, "-m", "rejoinder", "pretrain", *files[:2], "-o", files[2]]
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    # One thread, because models this small only wait for a second one, for minutes where the machine is busy.
+    surroundings = {**os.environ, "OMP_NUM_THREADS": "1"}
+    child = subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=surroundings, encoding="utf-8"
+    )
+    first = 0.0
+    for line in child.stderr or ():
+        if line.startswith("writing the tokens of the train part"):
+            first = peak_so_far(child.pid)
     _, status, usage = os.wait4(child.pid, 0)
     if status:
         sys.exit(f"rejoinder pretrain failed on {size} bytes")
-    return Peak(corpus.stat().st_size, count, usage.ru_maxrss / 1024, time.perf_counter() - start)
+    return Peak(corpus.stat().st_size, count, different, first, usage.ru_maxrss / 1024, time.perf_counter() - start)
+
+
+def peak_so_far(process: int) -> float:
+    """The largest resident memory of a running process, MiB; Linux tells it."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def page(peaks: list[Peak], asked: argparse.Namespace) -> str:
     """The result as Markdown."""
     rows = "".join(
-        f"| {peak.bytes / 1e6:.0f} | {peak.dialogues:,} | {peak.megabytes:.0f} | {peak.seconds:.0f} |\n"
+        f"| {peak.bytes / 1e6:.0f} | {peak.dialogues:,} | {peak.words:,} | {peak.vocabulary:.0f} "
+        f"| {peak.megabytes:.0f} | {peak.seconds:.0f} |\n"
         for peak in peaks
     )
+    first, last = peaks[0], peaks[-1]
+    words = (last.vocabulary - first.vocabulary) / max(last.words - first.words, 1) * 100_000
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     return f"""# Memory of `rejoinder pretrain` as the corpus grows
 
 A small VHRED, 20 updates: training the vocabulary, writing the tokens, training, validating. Peak resident memory of
-the whole process, torch included; the seconds are of the same run.
+the whole process, torch included, up to the end of the vocabulary's training and up to the end; the seconds are of the
+same run. The larger the corpus, the more different words it has; training the vocabulary keeps them in memory.
 
-| corpus, MB | dialogues | peak, MiB | seconds |
-| ---: | ---: | ---: | ---: |
+| corpus, MB | dialogues | different words | vocabulary's peak, MiB | peak, MiB | seconds |
+| ---: | ---: | ---: | ---: | ---: | ---: |
 {rows}
-The largest over the smallest: {growth(peaks):.2f} (at most {MOST_GROWTH} allowed).
+The largest over the smallest: {growth(peaks):.2f} (at most {MOST_GROWTH} allowed). Training the vocabulary takes
+{words:.0f} MiB more for each 100,000 different words more; with enough of them it decides the peak, not the training.
 
 {today}, {os.cpu_count()} CPUs, Python {platform.python_version()}
 

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import rejoinder
-from rejoinder.catalogue import SCORERS
+from rejoinder.catalogue import DEFAULT, SCORERS
+from rejoinder.encoders import AverageEncoder
+from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
 from rejoinder.records import Example
@@ -22,6 +24,7 @@ from rejoinder.report.tables import markdown_table, number
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "agreement.md"
 SPLITS = 5
+METRICS = [name for name in SCORERS if name != DEFAULT]  # the judge in the box was fitted on these sets
 TRAINED_ON = ("deriu_*", "gupta_*", "usr_personachat", "grade_*")
 
 
@@ -76,11 +79,12 @@ def published_table(folder: Path, seed: int) -> str:
 def judge_section(examples: list[Example], name: str, vectors: Path | None, seed: int) -> str:
     """ADEM trained without copies of references, on its own test contexts beside every metric, without and with."""
     own = [example for example in examples if not example.copies_reference]
-    splits = [rejoinder.train_adem(own, vectors=vectors, seed=other) for other in range(seed, seed + SPLITS)]
-    studies = [rejoinder.study(split.test, [*SCORERS, split.judge], vectors=vectors, seed=seed) for split in splits]
+    encoder = AverageEncoder(read_vectors(vectors))
+    splits = [rejoinder.train_judge(own, "adem", encoder, seed=other) for other in range(seed, seed + SPLITS)]
+    studies = [rejoinder.study(split.test, [*METRICS, split.judge], vectors=vectors, seed=seed) for split in splits]
     contexts = {example.context_key for example in splits[0].test}
     with_copies = [example for example in examples if example.references and example.context_key in contexts]
-    other = rejoinder.study(with_copies, [*SCORERS, splits[0].judge], vectors=vectors, seed=seed)
+    other = rejoinder.study(with_copies, [*METRICS, splits[0].judge], vectors=vectors, seed=seed)
     return _SECTION.format(
         name=name,
         course=_course(splits[0]),

@@ -19,13 +19,14 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from rejoinder.encoders.recurrent import RecurrentEncoder, load_recurrent
+from rejoinder.encoders import load_encoder
+from rejoinder.encoders.recurrent import RecurrentEncoder
 from rejoinder.io.folders import read_folder
 from rejoinder.nn.generate import greedy
 from rejoinder.report.tables import markdown_table, number
 from rejoinder.stats.ngrams import fit_ngrams
 from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID
-from rejoinder.training.batches import batch_stream, padding
+from rejoinder.training.batches import batch_count, batch_stream, padding
 from rejoinder.training.tokens import TokenStore
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "pretraining.md"
@@ -58,7 +59,9 @@ def model_row(folder: Path, earlier: int) -> list[str]:
 
 def samples(folder: Path, held_out: TokenStore, seed: int) -> list[tuple[list[str], str, str]]:
     """(context, true turn, the model's turn) for the last turns of random held-out dialogues."""
-    encoder = load_recurrent(folder)
+    encoder = load_encoder(folder)
+    if not isinstance(encoder, RecurrentEncoder):
+        sys.exit(f"{folder}: no HRED or VHRED")
     generator = torch.Generator().manual_seed(seed)
     chosen = torch.randperm(held_out.pieces, generator=generator)[:SAMPLES].tolist()
     found = []
@@ -97,6 +100,9 @@ def main() -> None:
     if [turn.tolist() for turn in turns_of(other)] != [turn.tolist() for turn in turns_of(held_out)]:
         sys.exit("the two models were validated on different tokens")
     config: dict[str, Any] = dict(read_folder(asked.hred).config)
+    vhred: dict[str, Any] = dict(read_folder(asked.vhred).config)
+    budget = config["recipe"]["tokens_per_batch"]
+    tokens_per_update = train.tokens / batch_count(train, tokens_per_batch=budget, seed=0, epoch=0)
     rows = ngram_rows(train, held_out, config["sizes"]["vocabulary"])
     rows += [model_row(asked.hred, 0), model_row(asked.vhred, round(config["figures"]["updates"]))]
     header = ["model", "perplexity", "updates, all told", "KL per turn, nats", "active latent units"]
@@ -113,8 +119,15 @@ def main() -> None:
             date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
             train=train.tokens,
             held_out=held_out.tokens,
+            corpora=", ".join(corpus["name"].removesuffix(".jsonl.gz") for corpus in config["corpora"]),
+            share=config["recipe"]["text"]["held_out"],
+            pieces=config["sizes"]["vocabulary"],
+            tokens_per_update=tokens_per_update,
+            passes=config["figures"]["updates"] * tokens_per_update / train.tokens,
+            more=vhred["figures"]["updates"] * tokens_per_update / train.tokens,
+            annealing=vhred["recipe"]["annealing"],
             table=markdown_table(header, rows),
-            padding=100 * padding_share(train, config["recipe"]["tokens_per_batch"]),
+            padding=100 * padding_share(train, budget),
             samples="\n".join(shown),
         ),
         encoding="utf-8",
@@ -127,27 +140,21 @@ _PAGE = """\
 Made by `python recipes/pretraining.py {hred} {vhred} --seed {seed}` on {date}; the models by `rejoinder pretrain`
 with recipes/hred-small.toml and, started from the HRED, recipes/vhred-small.toml.
 
-Corpora: self_dialogue, topical_chat, ubuntu_irc, synthetic_persona, multiwoz, persuasion, casino, taskmaster4 and sgd,
-dialogues that occur in public sets of human judgements left out; {train:,} tokens to train on, {held_out:,} to validate
-on (1 % of the dialogues, by a hash of their text), byte-pair encoding of 4,000 pieces, lower case. Perplexity per
-token, ends of turns included, on the same tokens for every model; that of the VHRED is an upper bound. The n-gram
-models are modified Kneser-Ney, turn by turn.
+Corpora: {corpora}.
+Dialogues that occur in public sets of human judgements were left out; {train:,} tokens to train on, {held_out:,} to
+validate on ({share:.0%} of the dialogues, by a hash of their opening, see docs/pretraining.md),
+byte-pair encoding of {pieces:,} pieces, lower case. Perplexity per token, ends of turns
+included, on the same tokens for every model; that of the VHRED is an upper bound. The n-gram models are modified
+Kneser-Ney, turn by turn, and counted all tokens. An update of a network reads about {tokens_per_update:,.0f}: the HRED
+has read {passes:.2f} of the corpus, and the VHRED, which goes on from it, {more:.2f} more.
 
 {table}
-What these figures are: the lowest of the validations after each 250 updates, on the part that also chose when to stop;
-there is no third part. An update reads about 2,700 tokens, so the HRED has read less than half of the corpus once,
-while the n-gram models counted all of it: it is not done learning, and stands above the trigram for that reason. It was
-trained with 25 % word drop as the VHRED was, which is no part of an HRED and costs it: without, a
-run that was broken off stood at 50.1 after 750 updates, this one at 55.3. The VHRED went on from
-the HRED, so most of its lead is further training. **Its latent variable has collapsed**: the KL term is above zero but
-tiny and no unit is active, so it is an HRED in all but name. Annealing over 400 updates, from a decoder that was
-already good without the latent, is too fast; the paper took 60,000.
+What these figures are: the lowest of the validations after each stretch of updates (of the VHRED: since annealing was
+over), on the part that also chose them; there is no third part. Both runs went from start to end as their recipes say.
 
-How the runs went: the HRED was planned for 4,000 updates and cut at 2,000 for time. The VHRED was planned for 1,000,
-extended when those were seen (29.8), and stopped at 2,000 as it reached the trigram's figure, so its length was chosen
-on the tokens it is measured on. Both were stopped and resumed with another number of updates in the recipe, the VHRED
-also with later versions of the program; neither was run again from the start. Runs that were broken off are in
-docs/lab-notes.md.
+The VHRED's KL term gains its full weight over {annealing:,} updates. In training it also has to tell the words of a
+turn, in no order, from its condition ("bag of words", Zhao et al. 2017), which the paper does not have: without, the
+latent variable collapsed at these sizes (docs/lab-notes.md). That loss is no part of the bound in the table.
 
 Padding: {padding:.1f} % of all positions. The curves stand in each model's folder.
 

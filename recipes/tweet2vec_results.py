@@ -87,8 +87,7 @@ def word_ranks(
     task = TweetTask(sizes, options, network)
     start = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    figures = fit(task, TweetBatches(part("train"), part("validation"), BATCH, options.seed), folder)
-    best = min(figures, key=lambda row: row["validation_loss"])
+    best = fit(task, TweetBatches(part("train"), part("validation"), BATCH, options.seed), folder).best
     print(f"{folder.name}: {time.monotonic() - start:.0f} seconds, best validation {best}", file=sys.stderr)
     return ranks(task.model, part("test"))
 

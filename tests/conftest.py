@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+
+# The networks of the tests are too small to share among cores: waiting for each other costs them more than they save.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

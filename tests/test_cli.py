@@ -130,8 +130,22 @@ def test_standard_input_and_several_files(run: Run, lines: Path, monkeypatch: py
     assert [record["id"] for record in run("score", lines, "-", "-s", "length").records] == ["x", "y", "z", "stdin:1"]
 
 
-def test_without_a_name_every_plain_scorer_runs(run: Run, lines: Path) -> None:
-    assert list(run("score", lines).records[0]["scores"]) == list(SCORERS)
+def test_without_a_name_the_judge_in_the_box_scores(run: Run, lines: Path) -> None:
+    assert list(run("score", lines).records[0]["scores"]) == ["rejoinder"]
+
+
+def test_without_a_name_every_plain_scorer_is_studied(run: Run) -> None:
+    ran = run("study", "@conture", "--resamples", "100", "--json")
+    studied = list(dict.fromkeys(row["scorer"] for row in json.loads(ran.out)["results"]))
+    assert studied == [name for name in SCORERS if name != "rejoinder"]
+    expected = "left out: rejoinder, which was fitted on lines of conture_turn. Ask for it with -s rejoinder\n"
+    assert ran.err == expected
+
+
+def test_a_judge_on_what_it_was_fitted_on_is_told(run: Run) -> None:
+    ran = run("study", "@conture", "-s", "rejoinder", "--resamples", "100", "--json")
+    assert ran.err.startswith("rejoinder was fitted on lines of conture_turn: ")
+    assert ran.code == 0
 
 
 def test_a_bad_line_stops_and_leaves_the_old_output(run: Run, lines: Path, tmp_path: Path) -> None:

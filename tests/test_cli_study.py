@@ -159,7 +159,7 @@ def untouched(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *argume
     def begun(*_: Any, **__: Any) -> None:
         pytest.fail("training began")
 
-    monkeypatch.setattr("rejoinder.judges.train.train_adem", begun)
+    monkeypatch.setattr("rejoinder.judges.train.train_judge", begun)
     before = sorted(tmp_path.rglob("*"))
     ran = run("train", "c-adem", "@conture", *arguments)
     assert (ran.code, ran.out) == (2, "") and sorted(tmp_path.rglob("*")) == before
@@ -189,7 +189,7 @@ def test_a_place_that_cannot_take_the_judge_is_refused_before_training(
 def test_too_little_to_learn_from(run: Run, tmp_path: Path) -> None:
     ran = run("train", "adem", "@conture", "-o", tmp_path / "judge")
     assert ran.code == 3 and ran.out == "" and ran.err.count("\n") == 1
-    assert "train the judge that needs no reference: rejoinder train c-adem" in ran.err
+    assert "train a judge that needs no reference: rejoinder train c-adem, or autojudge" in ran.err
     assert list(tmp_path.iterdir()) == []
     path = tmp_path / "a.jsonl"
     path.write_text('{"context": ["hi"], "response": "a"}\n{\n')

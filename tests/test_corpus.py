@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io import corpus
 from rejoinder.io.corpus import Dialogue, corpus_files, read_dialogues
 from rejoinder.text.bpe import END_ID, PAD_ID, SPECIALS, UNK_ID, Vocabulary, as_turn, train_bpe
@@ -43,11 +42,9 @@ def message_of(path: Path) -> str:
 
 
 def test_json_lines(tmp_path: Path) -> None:
-    path = file_of(
-        tmp_path, {"turns": ["a", "b"], "judged": True, "split": "valid", "topic": 3}, "", {"turns": ["c", "d", "c"]}
-    )
+    path = file_of(tmp_path, {"turns": ["a", "b"], "judged": True, "topic": 3}, "", {"turns": ["c", "d", "c"]})
     assert list(read_dialogues(path)) == [
-        Dialogue(("a", "b"), f"{path}:1", judged=True, split="valid"),
+        Dialogue(("a", "b"), f"{path}:1", judged=True),
         Dialogue(("c", "d", "c"), f"{path}:3"),
     ]
 
@@ -63,10 +60,9 @@ def test_chat_messages(tmp_path: Path) -> None:
             "content": [{"type": "text", "text": "it is"}, {"type": "image"}, {"type": "text", "text": "42"}],
         },
     ]
-    path = file_of(tmp_path, said, {"messages": said, "split": "test"})
+    path = file_of(tmp_path, said, {"messages": said})
     first, second = read_dialogues(path)
     assert first.turns == second.turns == ("hi", "it is\n42")
-    assert (first.split, second.split) == (None, "test")
 
 
 @pytest.mark.parametrize(
@@ -120,7 +116,6 @@ BAD: list[tuple[Any, str]] = [
         {"turns": ["a", "b"], "judged": "no"},
         "field \"judged\": is 'no', expected true or false. Correct it or leave it out",
     ),
-    ({"turns": ["a", "b"], "split": 1}, 'field "split": is 1, expected text. Write "train", "valid" or "test"'),
     ({"messages": "a"}, 'field "messages": is not a list of messages. Write [{"role": "user", "content": "..."}, ...]'),
     (["a", "b"], 'field "messages": is not a list of messages. Write [{"role": "user", "content": "..."}, ...]'),
     (
@@ -290,7 +285,7 @@ def test_as_turn() -> None:
     assert as_turn([PAD_ID, END_ID, UNK_ID, 9], 9) == [UNK_ID, UNK_ID, UNK_ID, 9, END_ID]
 
 
-def test_messages_of_the_encoding(vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_messages_of_the_encoding(vocabulary: Vocabulary) -> None:
     with pytest.raises(UsageError) as caught:
         train_bpe(["a"], 31)
     assert str(caught.value) == "a vocabulary of 31 pieces has no room for an alphabet. Give 32 or more."
@@ -311,10 +306,6 @@ def test_messages_of_the_encoding(vocabulary: Vocabulary, monkeypatch: pytest.Mo
     assert str(other.value).startswith(
         "the vocabulary begins with ['a', 'b', None], expected ['<pad>', '<unk>', '</s>']. "
     )
-    monkeypatch.setitem(sys.modules, "tokenizers", None)
-    with pytest.raises(MissingExtra) as missing:
-        train_bpe(["a"], 32)
-    assert str(missing.value) == "Byte-pair encoding needs tokenizers. Install it: pip install 'rejoinder[train]'"
 
 
 def test_rated_examples_are_dialogues_and_judged(tmp_path: Path) -> None:

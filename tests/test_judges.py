@@ -19,16 +19,25 @@ from rejoinder.encoders import AverageEncoder, fit_projection
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.vectors import word_vectors
-from rejoinder.judges.adem import TERMS, Adem, Kind, embed
-from rejoinder.judges.fit import FitOptions, fit_head
+from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind
+from rejoinder.judges.fit import FitOptions, Normalise, fit_head
 from rejoinder.judges.head import Head, Penalty, Vectors, gradient, initial_head, objective, penalty
-from rejoinder.judges.train import normalised_ratings, train_adem
+from rejoinder.judges.sides import References, encode_sides
+from rejoinder.judges.train import options_of, train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import run
 from rejoinder.stats.splits import split_groups
 
 KINDS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
+ALL_KINDS: tuple[Kind, ...] = (*KINDS, "autojudge", "vhred")
 PENALTIES: tuple[Penalty, ...] = ("frobenius", "l2_squared", "l1")
+TITLES = {
+    "adem": "ADEM",
+    "c-adem": "C-ADEM",
+    "r-adem": "R-ADEM",
+    "autojudge": "AutoJudge",
+    "vhred": "Untrained ADEM",
+}
 QUICK = FitOptions(epochs=5)
 
 
@@ -167,16 +176,19 @@ def dialogues(count: int, **changes: Any) -> list[Example]:
 
 
 @pytest.fixture
-def vectors_file(tmp_path: Path) -> Path:
-    path = tmp_path / "vectors.npz"
-    np.savez(path, words=np.array(["good", "bad", "day"]), vectors=np.array([[1, 0.2], [0.1, 1], [0.5, 0.4]]))
-    return path
+def encoder() -> AverageEncoder:
+    return AverageEncoder(word_vectors(["good", "bad", "day"], np.array([[1, 0.2], [0.1, 1], [0.5, 0.4]])))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_judge_is_the_same_after_saving_and_loading(kind: Kind, vectors_file: Path, tmp_path: Path) -> None:
-    examples = dialogues(90)
-    trained = train_adem(examples, kind=kind, vectors=vectors_file, options=QUICK)
+@pytest.mark.parametrize("references", ["best", "mean"])
+@pytest.mark.parametrize("normalise", ["none", "l2"])
+@pytest.mark.parametrize("kind", ALL_KINDS)
+def test_judge_is_the_same_after_saving_and_loading(
+    kind: Kind, normalise: Normalise, references: References, encoder: AverageEncoder, tmp_path: Path
+) -> None:
+    examples = dialogues(90, references=("good day", "bad"))
+    options = replace(options_of(kind), epochs=3, normalise=normalise)
+    trained = train_judge(examples, kind, encoder, options, references=references)
     trained.judge.save(tmp_path / "judge")
     loaded = rejoinder.load_scorer(tmp_path / "judge")
     before, after = run(trained.judge, examples), run(loaded, examples)
@@ -186,37 +198,31 @@ def test_judge_is_the_same_after_saving_and_loading(kind: Kind, vectors_file: Pa
     assert {path.name for path in (tmp_path / "judge").iterdir()} == {
         "config.json",
         "weights.safetensors",
-        "words.json",
+        "encoder.words.json",
         "card.md",
     }
-    assert f"{kind.upper()} judge" in (tmp_path / "judge" / "card.md").read_text()
+    card = (tmp_path / "judge" / "card.md").read_text()
+    assert card.startswith(f"# {TITLES[kind]} judge\n")
+    assert "averaged word vectors (2 dimensions), " in card and "Word order does not reach it" in card
+    assert ("not projected" in card) == (kind == "autojudge")
 
 
-def test_training_learns_what_people_like(vectors_file: Path) -> None:
-    trained = train_adem(dialogues(300), vectors=vectors_file, options=FitOptions(epochs=60, learning_rate=0.02))
+def test_training_learns_what_people_like(encoder: AverageEncoder) -> None:
+    trained = train_judge(dialogues(300), encoder=encoder, options=FitOptions(epochs=60, learning_rate=0.02))
     assert trained.judge.training["test"]["spearman"] > 0.7
     contexts = [{example.context_key for example in part} for part in (trained.train, trained.validation, trained.test)]
     assert not contexts[0] & contexts[1] | contexts[0] & contexts[2] | contexts[1] & contexts[2]
 
 
-def test_same_seed_same_judge(vectors_file: Path) -> None:
+def test_same_seed_same_judge(encoder: AverageEncoder) -> None:
     first, again, other = (
-        train_adem(dialogues(90), vectors=vectors_file, options=QUICK, seed=seed).judge for seed in (1, 1, 2)
+        train_judge(dialogues(90), encoder=encoder, options=QUICK, seed=seed).judge for seed in (1, 1, 2)
     )
     assert first.options["model"] == again.options["model"] != other.options["model"]
 
 
-def test_several_references_score_the_mean(vectors_file: Path) -> None:
-    judge = train_adem(dialogues(90), vectors=vectors_file, options=QUICK).judge
-    one, other, both = (
-        replace(dialogues(1)[0], references=references) for references in (("good",), ("bad day",), ("good", "bad day"))
-    )
-    scores = run(judge, [one, other, both]).values
-    assert scores[2] == pytest.approx(scores[:2].mean())
-
-
-def test_judge_says_why_it_cannot_score(vectors_file: Path) -> None:
-    judge = train_adem(dialogues(90), vectors=vectors_file, options=QUICK).judge
+def test_judge_says_why_it_cannot_score(encoder: AverageEncoder) -> None:
+    judge = train_judge(dialogues(90), encoder=encoder, options=QUICK).judge
     example = dialogues(1)[0]
     scores = run(
         judge,
@@ -237,19 +243,15 @@ def test_judge_says_why_it_cannot_score(vectors_file: Path) -> None:
     ]
 
 
-def test_ratings_of_different_scales_meet() -> None:
-    examples = [
-        Example((), "", quality={"overall": 1.0}, scales={"overall": (0, 2)}),
-        Example((), "", quality={"overall": 5.0}, scales={"overall": (1, 5)}),
-    ]
-    assert normalised_ratings(examples).tolist() == [3.0, 5.0]
-
-
 @pytest.mark.parametrize(
     ("examples", "kind", "message"),
     [
         (dialogues(20), "adem", r"10 rated contexts that adem can learn from, expected 30 or more \(none left out\)"),
-        (dialogues(90, references=()), "adem", r"90 lines: no reference.*needs no reference: rejoinder train c-adem"),
+        (
+            dialogues(90, references=()),
+            "adem",
+            r"90 lines: no reference.*needs no reference: rejoinder train c-adem, or autojudge",
+        ),
         (dialogues(90, context=()), "c-adem", r"90 lines: no context.*rejoinder train r-adem"),
         (dialogues(90, context=()), "adem", r"90 lines: no context.*needs no context: rejoinder train r-adem"),
         (dialogues(90, quality={}), "adem", r"90 lines: not rated.*Rate responses to more contexts"),
@@ -262,21 +264,21 @@ def test_ratings_of_different_scales_meet() -> None:
     ],
 )
 def test_bad_data_is_refused_with_a_reason(
-    examples: list[Example], kind: Kind, message: str, vectors_file: Path
+    examples: list[Example], kind: Kind, message: str, encoder: AverageEncoder
 ) -> None:
     with pytest.raises(DataError, match=message):
-        train_adem(examples, kind=kind, vectors=vectors_file, options=QUICK)
+        train_judge(examples, kind=kind, encoder=encoder, options=QUICK)
 
 
-def saved(folder: Path, vectors_file: Path) -> Adem:
-    judge = train_adem(dialogues(90), vectors=vectors_file, options=QUICK).judge
+def saved(folder: Path, encoder: AverageEncoder) -> BilinearJudge:
+    judge = train_judge(dialogues(90), encoder=encoder, options=QUICK).judge
     judge.save(folder)
     return judge
 
 
-def test_damaged_folders_are_told(tmp_path: Path, vectors_file: Path) -> None:
+def test_damaged_folders_are_told(tmp_path: Path, encoder: AverageEncoder) -> None:
     folder = tmp_path / "judge"
-    saved(folder, vectors_file)
+    saved(folder, encoder)
     config = json.loads((folder / "config.json").read_text())
 
     def write(changed: dict[str, Any]) -> None:
@@ -295,14 +297,14 @@ def test_damaged_folders_are_told(tmp_path: Path, vectors_file: Path) -> None:
     with pytest.raises(DataError, match="damaged"):
         rejoinder.load_scorer(folder)
     write({})
-    words = (folder / "words.json").read_text()
-    (folder / "words.json").write_text(json.dumps(json.loads(words)[::-1]))
+    words = (folder / "encoder.words.json").read_text()
+    (folder / "encoder.words.json").write_text(json.dumps(json.loads(words)[::-1]))
     with pytest.raises(DataError, match="its files are not those it was saved with"):
         rejoinder.load_scorer(folder)
-    (folder / "words.json").unlink()
+    (folder / "encoder.words.json").unlink()
     with pytest.raises(MissingAsset, match=r"words.json: missing"):
         rejoinder.load_scorer(folder)
-    (folder / "words.json").write_text(words)
+    (folder / "encoder.words.json").write_text(words)
     (folder / "weights.safetensors").write_bytes(b"no tensors")
     with pytest.raises(DataError, match="damaged"):
         rejoinder.load_scorer(folder)
@@ -316,40 +318,36 @@ def test_damaged_folders_are_told(tmp_path: Path, vectors_file: Path) -> None:
 
 def test_models_of_another_kind_are_told(tmp_path: Path) -> None:
     write_folder(tmp_path / "oracle", Parts({"kind": "oracle"}, {"w": np.zeros(1)}), "card")
-    with pytest.raises(DataError, match="a model of kind 'oracle', expected one of adem, c-adem, r-adem. Update"):
+    with pytest.raises(DataError, match="a model of kind 'oracle', expected bilinear or panel. Update rejoinder"):
         rejoinder.load_scorer(tmp_path / "oracle")
 
 
-def test_a_word_without_a_vector_of_its_own_scores_alike_in_any_company(tmp_path: Path) -> None:
-    path = tmp_path / "vectors.npz"
-    np.savez(
-        path, words=np.array(["good", "bad", "day", "nil"]), vectors=np.array([[1, 0.2], [0.1, 1], [0.5, 0.4], [0, 0]])
-    )
-    judge = train_adem(dialogues(90), vectors=path, options=QUICK).judge
+def test_a_word_without_a_vector_of_its_own_scores_alike_in_any_company() -> None:
+    four = word_vectors(["good", "bad", "day", "nil"], np.array([[1, 0.2], [0.1, 1], [0.5, 0.4], [0, 0]]))
+    judge = train_judge(dialogues(90), encoder=AverageEncoder(four), options=QUICK).judge
     lone = replace(dialogues(1)[0], response="nil", references=("nil",), context=("nil",))
     alone, together = run(judge, [lone]), run(judge, [lone, *dialogues(4)])
     assert alone.values[0] == pytest.approx(together.values[0])
 
 
-def test_examples_that_all_look_alike_are_refused(vectors_file: Path) -> None:
+def test_examples_that_all_look_alike_are_refused(encoder: AverageEncoder) -> None:
     alike = [replace(example, context=("day",), context_id=example.id, response="good") for example in dialogues(90)]
     with pytest.raises(DataError, match="all examples look alike to the judge. Give responses whose words differ"):
-        train_adem(alike, vectors=vectors_file, options=QUICK)
+        train_judge(alike, encoder=encoder, options=QUICK)
 
 
-def test_a_strangers_folder_is_not_replaced(tmp_path: Path, vectors_file: Path) -> None:
+def test_a_strangers_folder_is_not_replaced(tmp_path: Path, encoder: AverageEncoder) -> None:
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter1.txt").write_text("years of work")
     with pytest.raises(UsageError, match=r"chapter1.txt\), so it is not replaced"):
-        saved(tmp_path / "thesis", vectors_file)
+        saved(tmp_path / "thesis", encoder)
     assert (tmp_path / "thesis" / "chapter1.txt").read_text() == "years of work"
-    judge = saved(tmp_path / "judge", vectors_file)
+    judge = saved(tmp_path / "judge", encoder)
     judge.save(tmp_path / "judge")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["judge", "thesis", "vectors.npz"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["judge", "thesis"]
 
 
-def test_embed_leaves_unused_sides_at_zero(vectors_file: Path) -> None:
-    judge = train_adem(dialogues(90), kind="c-adem", vectors=vectors_file, options=QUICK).judge
-    vectors = embed(dialogues(4), judge.encoder, judge.projection, ("context",))
+def test_unused_sides_are_zero(encoder: AverageEncoder) -> None:
+    vectors = encode_sides(dialogues(4), encoder, ("context",))
     assert not vectors.reference.any()
     assert vectors.context.any()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,32 +20,45 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from conftest import PROJECT, Ran, Run
 from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.io.corpus import Dialogue, read_dialogues
 from rejoinder.io.folders import Parts, read_folder
+from rejoinder.text.bpe import Vocabulary, train_bpe
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
+from rejoinder.nn.dialogue import Sizes  # noqa: E402
 from rejoinder.training.dialogue import DialogueTask, StoreBatches  # noqa: E402
-from rejoinder.training.pretrain import Pretrained, pretrain  # noqa: E402
+from rejoinder.training.pretrain import Pretrained, is_held_out, pretrain  # noqa: E402
 from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
 from rejoinder.training.tokens import TokenStore  # noqa: E402
 
 TINY = PROJECT / "recipes" / "vhred-tiny.toml"
 WORDS = [f"{first}{second}{first}" for first in "abdegiklmoprstu" for second in "aeio"]
+torch.set_num_threads(1)  # models this small only wait for a second one, for minutes where the machine is busy
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """300 dialogues of two to five turns of made-up words."""
+    """300 dialogues of two to five turns of made-up words; they share 100 openings, here and there in capitals."""
     source = random.Random(0)
     file = tmp_path_factory.mktemp("corpus") / "corpus.jsonl"
+
+    def turns(count: int) -> list[str]:
+        return [" ".join(source.choices(WORDS, k=source.randint(2, 10))) for _ in range(count)]
+
+    openings = [turns(2) for _ in range(100)]
     with file.open("w", encoding="utf-8") as lines:
         for _ in range(300):
-            turns = [" ".join(source.choices(WORDS, k=source.randint(2, 10))) for _ in range(source.randint(2, 5))]
-            lines.write(json.dumps({"turns": turns}) + "\n")
+            first, second = (source.choice([turn, turn.upper()]) for turn in source.choice(openings))
+            more = source.randint(0, 3)
+            said = [first, second, *turns(more)] if more else [first, *turns(1)]
+            lines.write(json.dumps({"turns": said}) + "\n")
     return file
 
 
@@ -53,11 +68,16 @@ def tiny() -> Recipe:
     return recipe
 
 
+def sizes_of(recipe: Recipe) -> Sizes:
+    assert isinstance(recipe.sizes, Sizes)
+    return recipe.sizes
+
+
 def recipe_of(kind: str, **options: Any) -> Recipe:
     """The tiny recipe, for an HRED where `kind` says so, with other options of the run."""
     recipe = tiny()
     changed = replace(recipe, options=replace(recipe.options, accelerator="cpu", **options))
-    return changed if kind == "vhred" else replace(changed, kind="hred", sizes=replace(recipe.sizes, latent=0))
+    return changed if kind == "vhred" else replace(changed, kind="hred", sizes=replace(sizes_of(recipe), latent=0))
 
 
 @pytest.fixture(scope="module", params=["hred", "vhred"])
@@ -73,7 +93,7 @@ def kind_of(run: Pretrained) -> str:
 def test_a_recipe_is_read() -> None:
     recipe = tiny()
     assert (recipe.kind, recipe.tokens_per_batch, recipe.annealing) == ("vhred", 500, 20)
-    assert (recipe.text.vocabulary, recipe.sizes.vocabulary, recipe.sizes.latent) == (300, 300, 8)
+    assert (recipe.text.vocabulary, recipe.sizes.vocabulary, sizes_of(recipe).latent) == (300, 300, 8)
     assert (recipe.options.updates, recipe.options.stretch, recipe.options.devices) == (40, 10, 1)
 
 
@@ -90,7 +110,11 @@ RUN = "\n[run]\nupdates = 4\n"
     [
         ('kind = "hred"\ntokens_per_bach = 3' + RUN, "tokens_per_bach", "unknown. Did you mean tokens_per_batch?"),
         ('kind = "hred"\n[run]\nupdates = 4\nlearning_rat = 1', "run.learning_rat", "unknown. Did you mean learning_"),
-        ('kind = "hred"\n[model]\nzzz = 1' + RUN, "model.zzz", "unknown. Known: cell, context, decoder, embedding, "),
+        (
+            'kind = "hred"\n[model]\nzzz = 1' + RUN,
+            "model.zzz",
+            "unknown. Known: bag_of_words, cell, ",
+        ),
         ('kind = "hred"\n[model]\nvocabulary = 9' + RUN, "model.vocabulary", "unknown. Known: "),
         ('kind = "hred"\n[run]\nupdates = "many"', "run.updates", "is 'many', expected a whole number. Correct the"),
         ('kind = "hred"\n[run]\nupdates = true', "run.updates", "is True, expected a whole number. Correct the recipe"),
@@ -180,8 +204,74 @@ def test_the_saved_folder_is_whole(unbroken: Pretrained) -> None:
         assert [{name: float(cell) for name, cell in row.items()} for row in csv.DictReader(rows)] == unbroken.figures
     assert ElementTree.parse(folder / "curves.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
     card = (folder / "card.md").read_text(encoding="utf-8")
-    assert card.startswith(f"# {kind.upper()}\n\nPre-trained on {parts.config['counts']['train']['tokens']:,} tokens of dialogue.")
+    assert card.startswith(
+        f"# {kind.upper()}\n\nPre-trained on {parts.config['counts']['train']['tokens']:,} tokens of dialogue."
+    )
     assert f"- perplexity: {unbroken.figures[-1]['perplexity']:.4g}\n" in card
+
+
+def openings(store: TokenStore) -> list[tuple[tuple[int, ...], ...]]:
+    """What a dialogue's side hangs on, of each dialogue."""
+    return [tuple(tuple(turn.tolist()) for turn in store.turns(piece)[:-1][:2]) for piece in range(store.pieces)]
+
+
+def test_no_opening_is_on_both_sides(unbroken: Pretrained) -> None:
+    train, held_out = (openings(TokenStore(Path(f"{unbroken.folder}.run") / part)) for part in ("train", "held_out"))
+    assert (len(train), len(held_out)) == unbroken.dialogues
+    assert len(set(held_out)) < len(held_out), "openings that several dialogues share"
+    assert set(train) & set(held_out) == set()
+
+
+def strings(value: Any) -> list[str]:
+    """All texts in a JSON value."""
+    if isinstance(value, dict | list):
+        return [text for inner in (value.values() if isinstance(value, dict) else value) for text in strings(inner)]
+    return [value] if isinstance(value, str) else []
+
+
+def test_the_folder_tells_what_decided_it_and_no_path(unbroken: Pretrained, corpus: Path) -> None:
+    config = read_folder(unbroken.folder).config
+    digest = hashlib.sha256(corpus.read_bytes()).hexdigest()[:16]
+    assert config["corpora"] == [{"name": "corpus.jsonl", "sha256": digest}]
+    assert (config["start"], config["keep_judged"]) == ("", False)
+    assert [text for text in strings(dict(config)) if os.sep in text] == []
+    assert os.sep not in (unbroken.folder / "card.md").read_text(encoding="utf-8")
+    vocabulary = Vocabulary.from_json((unbroken.folder / "vocabulary.json").read_text(encoding="utf-8"))
+    for part, held_out in (("train", False), ("held_out", True)):
+        turns = [one.turns for one in read_dialogues(corpus) if is_held_out(one, 0.1) == held_out]
+        assert config["counts"][part] == {
+            "dialogues": len(turns),
+            "pieces": len(turns),
+            "turns": sum(map(len, turns)),
+            # Each turn and its end; nothing that pads a batch.
+            "tokens": sum(len(vocabulary.encode(turn)) + 1 for said in turns for turn in said),
+            "cut_turns": 0,
+            "cut_tokens": 0,
+            "unknown": 0,
+        }
+
+
+words = st.lists(st.text("abcxyzéß", min_size=1, max_size=4), min_size=1, max_size=4)
+
+
+@given(st.tuples(words, words), st.lists(words, min_size=1), st.lists(words, min_size=1), st.floats(0.01, 0.99))
+def test_a_dialogue_falls_where_its_opening_does(
+    opening: tuple[list[str], list[str]], one: list[list[str]], other: list[list[str]], share: float
+) -> None:
+    plain = [" ".join(turn) for turn in (*opening, *one)]
+    loud = [f" {'  '.join(turn)}\n".upper() for turn in (*opening, *other)]
+    side = is_held_out(Dialogue(tuple(plain), "here"), share)
+    assert is_held_out(Dialogue(tuple(loud), "there"), share) == side
+    first, second, third = plain[:3]
+    assert is_held_out(Dialogue((first, second), ""), share) == is_held_out(Dialogue((first, third), ""), share)
+
+
+def test_two_turns_decide_of_three_and_one_of_two() -> None:
+    turns = [str(number) for number in range(1000)]
+    by_first = {is_held_out(Dialogue(("hi", turn), ""), 0.5) for turn in turns}
+    by_second = [is_held_out(Dialogue(("hi", turn, "bye"), ""), 0.1) for turn in turns]
+    assert len(by_first) == 1
+    assert 60 < sum(by_second) < 140, "about the share that was asked for"
 
 
 class _Unplugged(Exception):
@@ -219,7 +309,10 @@ def test_a_finished_run_is_saved_again_without_training(corpus: Path, tmp_path: 
     first = pretrain(recipe, [corpus], tmp_path / "model")
     assert [row["updates"] for row in first.figures] == [10, 15], "not an update more than asked for"
     done: list[int] = []
-    again = pretrain(recipe, [corpus], tmp_path / "model", advance=done.append)
+    moved = tmp_path / "elsewhere" / corpus.name
+    moved.parent.mkdir()
+    shutil.copy(corpus, moved)
+    again = pretrain(recipe, [moved], tmp_path / "model", advance=done.append)
     assert (done, again) == ([], first)
 
 
@@ -228,17 +321,35 @@ def test_another_seed_gives_another_model(unbroken: Pretrained, corpus: Path, tm
     assert other.figures[0] != unbroken.figures[0]
 
 
-def test_a_run_of_another_recipe_is_left_alone(unbroken: Pretrained, corpus: Path) -> None:
+def test_a_run_of_another_recipe_is_left_alone(unbroken: Pretrained, corpus: Path, tmp_path: Path) -> None:
+    changed_file = tmp_path / corpus.name
+    changed_file.write_bytes(corpus.read_bytes().replace(b"a", b"e", 1))
     recipe, run = recipe_of(kind_of(unbroken)), f"{unbroken.folder}.run"
     message = f"{run}: holds a run of another recipe or other files. Remove it, or choose another -o"
     for changed, files, judged in (
         (replace(recipe, annealing=3), [corpus], False),
         (recipe, [corpus, corpus], False),
+        (recipe, [changed_file], False),
         (recipe, [corpus], True),
     ):
         with pytest.raises(UsageError) as refusal:
             pretrain(changed, files, unbroken.folder, keep_judged=judged)
         assert str(refusal.value) == message
+
+
+def test_tokens_of_another_vocabulary_are_not_trained_on(corpus: Path, tmp_path: Path) -> None:
+    def stop(step: str) -> None:
+        if step.startswith("training on"):
+            raise _Unplugged
+
+    with pytest.raises(_Unplugged):
+        pretrain(recipe_of("hred"), [corpus], tmp_path / "model", say=stop)
+    run = tmp_path / "model.run"
+    (run / "vocabulary.json").write_text(train_bpe(WORDS, 100).to_json(), encoding="utf-8")
+    with pytest.raises(UsageError) as refusal:
+        pretrain(recipe_of("hred"), [corpus], tmp_path / "model", say=stop)
+    message = f"{run}: its tokens belong to another vocabulary. Remove it, or choose another -o"
+    assert str(refusal.value) == message
 
 
 def test_a_run_without_progress_stops_and_stays_stopped(corpus: Path, tmp_path: Path) -> None:
@@ -250,19 +361,22 @@ def test_a_run_without_progress_stops_and_stays_stopped(corpus: Path, tmp_path: 
     assert (done, again) == ([30], first)
 
 
-def test_the_best_weights_are_kept(corpus: Path, tmp_path: Path) -> None:
-    recipe = recipe_of("hred", learning_rate=0.3, stretch=2, updates=4)
+@pytest.mark.parametrize(("kind", "annealing"), [("hred", 0), ("vhred", 3)])
+def test_the_best_weights_since_annealing_are_kept(corpus: Path, tmp_path: Path, kind: str, annealing: int) -> None:
+    recipe = replace(recipe_of(kind, learning_rate=1.0, stretch=1, updates=annealing + 2), annealing=annealing)
     found = pretrain(recipe, [corpus], tmp_path / "model")
     losses = [row["validation_loss"] for row in found.figures]
-    assert min(losses) < losses[-1], "a step size that makes it worse in the end"
+    best = min(losses[max(annealing - 1, 0) :])
+    assert best < losses[-1], "a step size that makes it worse in the end"
+    assert annealing == 0 or min(losses) < best, "it was better before"
     parts, stores = read_folder(found.folder), tmp_path / "model.run"
-    assert parts.config["figures"]["validation_loss"] == min(losses)
-    assert validated(parts, recipe, stores) == pytest.approx(min(losses), rel=1e-6)
+    assert parts.config["figures"]["validation_loss"] == found.best["validation_loss"] == best
+    assert validated(parts, recipe, stores) == pytest.approx(best, rel=1e-6)
 
 
 def validated(parts: Parts, recipe: Recipe, run: Path) -> float:
     """The validation loss of saved weights."""
-    sizes = replace(recipe.sizes, **parts.config["sizes"])
+    sizes = replace(sizes_of(recipe), **parts.config["sizes"])
     task = DialogueTask(sizes, recipe.options, recipe.annealing).eval()
     task.model.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in parts.tensors.items()})
     source = StoreBatches(TokenStore(run / "train"), TokenStore(run / "held_out"), recipe.tokens_per_batch, 0)
@@ -299,6 +413,7 @@ def test_a_vhred_starts_from_an_hred(corpus: Path, tmp_path: Path) -> None:
     start, found = read_folder(hred.folder), read_folder(vhred.folder)
     assert found.files["vocabulary.json"] == start.files["vocabulary.json"]
     assert f"{len(start.tensors)} weights come from {hred.folder}" in said
+    assert found.config["start"] == start.digest
     for name, tensor in start.tensors.items():
         np.testing.assert_array_equal(found.tensors[name][..., : tensor.shape[-1]], tensor, err_msg=name)
     assert set(found.tensors) - set(start.tensors) == {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import cast
 
@@ -22,17 +21,14 @@ from rejoinder.records import Example
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("tokenizers", reason="needs the extra train")
 
-from rejoinder.encoders.recurrent import RecurrentEncoder, StateOf, load_recurrent  # noqa: E402
-from rejoinder.nn.dialogue import DialogueModel, Sizes  # noqa: E402
-from rejoinder.text.bpe import train_bpe  # noqa: E402
+from rejoinder.encoders.recurrent import RecurrentEncoder, StateOf  # noqa: E402
 from rejoinder.training.batches import make_batch  # noqa: E402
 from rejoinder.training.dialogue import as_tensors  # noqa: E402
 from rejoinder.training.tokens import TokenStore, write_tokens  # noqa: E402
+from tiny import LONGEST_TURN, MOST_TURNS, WORDS, dialogue_model  # noqa: E402
 
-LONGEST_TURN, MOST_TURNS = 8, 4
 WIDTHS: dict[StateOf, int] = {"context": 7, "utterance": 10}
 STATES = tuple(WIDTHS)
-WORDS = ["the", "cat", "dog", "bird", "sat", "ran", "on", "under", "mat", "hello", "you", "how", "are", "thanks", "bye"]
 CONTEXTS = [
     ("hello",),
     ("hello", "how are you"),
@@ -42,27 +38,20 @@ CONTEXTS = [
 ]
 
 
-def save(folder: Path, latent: int = 0) -> Path:
-    """A model that was never trained; its words stand far enough apart that differences show."""
-    vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
-    sizes = Sizes(vocabulary.size, embedding=6, utterance=5, context=7, decoder=8, latent=latent)
-    torch.manual_seed(0)
-    tensors = {name: tensor.numpy() for name, tensor in DialogueModel(sizes).state_dict().items()}
-    tensors["embedding.weight"] *= 10
-    text = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
-    config = {"kind": "vhred" if latent else "hred", "sizes": asdict(sizes), "recipe": {"text": text}}
-    write_folder(folder, Parts(config, tensors, {"vocabulary.json": vocabulary.to_json()}), "a card")
-    return folder
-
-
 @pytest.fixture(scope="module", params=[0, 4], ids=["hred", "vhred"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tmp_path_factory.mktemp("encoder") / "model", request.param)
+    return dialogue_model(tmp_path_factory.mktemp("encoder") / "model", request.param)
 
 
 @pytest.fixture(params=STATES)
 def encoder(request: pytest.FixtureRequest, folder: Path) -> RecurrentEncoder:
-    return load_recurrent(folder, request.param)
+    return load(folder, request.param)
+
+
+def load(folder: Path, state: StateOf = "context") -> RecurrentEncoder:
+    found = load_encoder(folder, state)
+    assert isinstance(found, RecurrentEncoder)
+    return found
 
 
 def test_width_and_shape(encoder: RecurrentEncoder) -> None:
@@ -77,7 +66,8 @@ def test_width_and_shape(encoder: RecurrentEncoder) -> None:
 def test_states_differ_in_their_options(folder: Path) -> None:
     options = [load_encoder(folder, state).options for state in STATES]
     assert [option["state"] for option in options] == list(STATES)
-    assert options[0]["encoder"] == options[1]["encoder"]
+    assert [option["encoder"] for option in options] == [load(folder).parts.config["kind"]] * 2
+    assert len({option["weights"] for option in options}) == 2
     assert options == [load_encoder(folder, state).options for state in STATES]
 
 
@@ -103,7 +93,7 @@ def test_a_vector_does_not_depend_on_its_neighbours(encoder: RecurrentEncoder) -
 
 
 def test_texts_are_read_as_in_training(folder: Path, tmp_path: Path) -> None:
-    encoder = load_recurrent(folder, "context")
+    encoder = load(folder)
     contexts = [context for context in CONTEXTS if len(context) > 1]
     contexts.append(("the cat sat on the mat and a dog ran under the tree", "hello"))
     dialogues = [Dialogue(context, "") for context in contexts]
@@ -172,7 +162,9 @@ def test_another_kind_of_model_is_told(tmp_path: Path) -> None:
     write_folder(tmp_path / "judge", Parts({"kind": "adem"}, {}), "")
     with pytest.raises(DataError) as refusal:
         load_encoder(tmp_path / "judge")
-    assert str(refusal.value).startswith(f"{tmp_path / 'judge'}: a model of kind 'adem', expected hred or vhred")
+    assert str(refusal.value).startswith(
+        f"{tmp_path / 'judge'}: a model of kind 'adem', expected one of average, hred, vhred"
+    )
     assert str(refusal.value).endswith(". Name the folder of a pre-trained model")
 
 
@@ -184,7 +176,7 @@ def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
 def test_a_missing_library_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra) as refusal:
-        load_recurrent(folder)
+        load_encoder(folder)
     message = "A pre-trained encoder needs torch. Install it: pip install 'rejoinder[train]'"
     assert (str(refusal.value), refusal.value.exit_code) == (message, 4)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
 from dataclasses import replace
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
@@ -30,6 +33,7 @@ from rejoinder.training.tweet import Tweet, TweetBatches, TweetTask, as_batch, b
 from rejoinder.training.tweet_corpus import TweetText, part_of, tweet_corpus  # noqa: E402
 
 TINY = PROJECT / "recipes" / "tweet2vec-tiny.toml"
+torch.set_num_threads(1)  # models this small only wait for a second one, for minutes where the machine is busy
 TOPICS = {
     "cats": ("the cat sleeps", "my kitten purrs", "a cat on the mat"),
     "rain": ("it pours outside", "where is my umbrella", "wet shoes again"),
@@ -157,6 +161,23 @@ def test_bad_posts_are_told_or_skipped(tmp_path: Path, line: str, message: str) 
         list(read_posts(file))
 
 
+def test_an_overlong_line_is_not_parsed(tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text("[" * 10_000_000 + "\n")
+    with pytest.raises(DataError) as error:
+        list(read_posts(file))
+    found = "a line of 10,000,001 characters, expected at most 10,000,000. Write one tweet a line"
+    assert str(error.value) == f"{file}:1: {found}"
+
+
+def test_a_long_text_is_cut_when_it_is_cleaned(tmp_path: Path) -> None:
+    file, link = tmp_path / "a.jsonl", f"https://example.org/{'x' * 100_000}"
+    lines = [f"{number} {link} {link} end #often" for number in range(60)]
+    file.write_text("".join(json.dumps({"text": text}) + "\n" for text in lines))
+    texts = [tweet.text for part in tweet_corpus([file], TweetText(longest=12)).parts.values() for tweet in part]
+    assert sorted(texts) == sorted(f"{number} !url !url"[:12].rstrip() for number in range(60))
+
+
 def test_the_corpus_is_joined_counted_and_split(tmp_path: Path) -> None:
     lines = [f"text {number} #often" for number in range(60)]
     lines += ["text 1 #rare #Often", "text 2 #other #often", "rt @a x #often", "#often", "lonely #rare"]
@@ -261,6 +282,30 @@ def test_every_weight_learns() -> None:
     assert silent == []
 
 
+def test_the_l2_term_by_hand() -> None:
+    plain, held = (TweetTask(SIZES, RunOptions(10), l2=l2) for l2 in (0.0, 0.01))
+    for task in (plain, held):
+        for name, weight in task.named_parameters():
+            torch.nn.init.constant_(weight, 3.0 if "bias" in name else 0.5)
+    # Lookup, two GRU layers, two maps and the head; biases are not counted.
+    weights = 20 * 4 + 2 * 3 * (4 + 5) * 5 + 2 * 5 * 3 + 3 * 6
+    batch, noise = as_batch(numbers(5)), torch.Generator()
+    added = held.loss(batch, noise) - plain.loss(batch, noise)
+    assert added.item() == pytest.approx(0.01 * weights * 0.25, rel=1e-5)
+    assert held.tally(batch, noise) == plain.tally(batch, noise)
+
+
+def test_the_recipe_decides_the_l2_term(corpus: Path, recipe: TweetRecipe, tmp_path: Path) -> None:
+    (tmp_path / "l2.toml").write_text(TINY.read_text().replace("batch = 16", "batch = 16\nl2 = 1e-4"))
+    read = read_recipe(tmp_path / "l2.toml")
+    assert isinstance(read, TweetRecipe)
+    assert (read.l2, recipe.l2) == (1e-4, 0.0)
+    heavy = replace(recipe, l2=10.0, options=replace(recipe.options, updates=1))
+    (row,) = pretrain_tweets(heavy, [corpus], tmp_path / "model").figures
+    assert row["training_loss"] > 100
+    assert row["validation_loss"] < 2, "the term is no part of it"
+
+
 def test_training_learns_and_says_so(trained: Path) -> None:
     figures = read_folder(trained).config["figures"]
     # Three hashtags that are equally frequent: chance is a loss of log 3, a precision of a third and a rank of 2.
@@ -279,13 +324,14 @@ def test_the_folder_is_whole(trained: Path) -> None:
     assert (trained / "card.md").read_text().startswith("# tweet2vec\n\nTrained to predict 3 hashtags on ")
 
 
-def test_the_same_recipe_gives_the_same_weights(
-    corpus: Path, recipe: TweetRecipe, trained: Path, tmp_path: Path
-) -> None:
-    pretrain_tweets(recipe, [corpus], tmp_path / "again")
-    assert read_folder(tmp_path / "again").tensors.keys() == read_folder(trained).tensors.keys()
-    for name, tensor in read_folder(tmp_path / "again").tensors.items():
-        np.testing.assert_array_equal(tensor, read_folder(trained).tensors[name])
+def test_the_folder_tells_what_decided_it_and_no_path(trained: Path, corpus: Path, recipe: TweetRecipe) -> None:
+    config = read_folder(trained).config
+    digest = sha256(corpus.read_bytes()).hexdigest()[:16]
+    assert config["corpora"] == [{"name": "tweets.jsonl", "sha256": digest}]
+    assert config["recipe"] == recipe.to_dict()
+    assert sum(config["tweets"].values()) == 240
+    assert set(config["left_out"].values()) == {0}
+    assert os.sep not in json.dumps(config) + (trained / "card.md").read_text()
 
 
 def test_a_broken_run_goes_on_as_if_nothing_had_happened(
@@ -311,15 +357,37 @@ def test_a_broken_run_goes_on_as_if_nothing_had_happened(
 def test_a_run_of_another_recipe_is_not_gone_on_with(
     corpus: Path, recipe: TweetRecipe, trained: Path, tmp_path: Path
 ) -> None:
-    with pytest.raises(UsageError, match="holds a run of another recipe or other files"):
-        pretrain_tweets(replace(recipe, batch=8), [corpus], trained)
+    changed = tmp_path / corpus.name
+    changed.write_text(corpus.read_text().replace("kitten", "tomcat", 1))
+    message = f"{trained}.run: holds a run of another recipe or other files. Remove it, or choose another -o"
+    for other, file in ((replace(recipe, batch=8), corpus), (recipe, changed)):
+        with pytest.raises(UsageError) as refusal:
+            pretrain_tweets(other, [file], trained)
+        assert str(refusal.value) == message
 
 
-def test_the_command_trains_and_encodes(corpus: Path, run: Run, tmp_path: Path) -> None:
+def test_a_corpus_that_only_moved_is_gone_on_with(
+    corpus: Path, recipe: TweetRecipe, trained: Path, tmp_path: Path
+) -> None:
+    moved = tmp_path / corpus.name
+    shutil.copy(corpus, moved)
+    before = read_folder(trained).digest
+    done: list[int] = []
+    pretrain_tweets(recipe, [moved], trained, advance=done.append)
+    assert (done, read_folder(trained).digest) == ([], before)
+
+
+def test_standard_input_is_refused(run: Run, tmp_path: Path) -> None:
+    ran = run("pretrain", TINY, "-", "-o", tmp_path / "model")
+    refused(ran, 2, "-: a corpus is read several times, standard input only once. Save it as a file")
+
+
+def test_the_command_trains_the_same_model_and_encodes(corpus: Path, run: Run, trained: Path, tmp_path: Path) -> None:
     ran = run("pretrain", TINY, corpus, "-o", tmp_path / "model")
     assert ran.code == 0, ran.err
     assert "precision at 1: " in ran.out
     assert "training on " in ran.err
+    assert read_folder(tmp_path / "model").digest == read_folder(trained).digest
     lines = [{"context": ["hello", "the rain"], "response": "my cat"}, {"context": ["a"], "response": "#cats"}]
     (tmp_path / "in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     ran = run("encode", tmp_path / "in.jsonl", "-e", tmp_path / "model", "-o", tmp_path / "out.npz")
@@ -345,7 +413,7 @@ def test_options_for_dialogues_are_refused(corpus: Path, run: Run, tmp_path: Pat
             "test = 1.0",
             'field "text.test": is 1.0, expected 0 or more and less than 1. Correct the recipe',
         ),
-        ("batch = 16", "annealing = 3", 'field "annealing": unknown. Known: batch, kind, model, run, text'),
+        ("batch = 16", "annealing = 3", 'field "annealing": unknown. Known: batch, kind, l2, model, run, text'),
     ],
 )
 def test_bad_recipes_are_told(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -402,7 +470,8 @@ def test_texts_are_read_from_the_start_and_contexts_to_the_end(encoder: TweetEnc
 
 
 def test_the_encoder_says_where_it_comes_from(encoder: TweetEncoder, trained: Path) -> None:
-    assert encoder.options == {"encoder": read_folder(trained).digest, "kind": "tweet2vec"}
+    assert encoder.options == {"encoder": "tweet2vec", "weights": encoder.parts.digest}
+    assert set(encoder.parts.files) == {"characters.json"} < set(read_folder(trained).files)
 
 
 def test_the_real_corpus_gives_away_no_hashtag(shared: Path) -> None:

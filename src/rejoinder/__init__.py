@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rejoinder.catalogue import load_scorer, score
     from rejoinder.errors import RejoinderError
     from rejoinder.io import read, write
-    from rejoinder.judges.train import train_adem
+    from rejoinder.judges.train import train_judge
     from rejoinder.meta import study
     from rejoinder.records import Example, Rating
     from rejoinder.scorer import Card, Encoder, Scorer, Scores
@@ -29,7 +29,7 @@ _HOME = {
     "read": "rejoinder.io",
     "score": "rejoinder.catalogue",
     "study": "rejoinder.meta",
-    "train_adem": "rejoinder.judges.train",
+    "train_judge": "rejoinder.judges.train",
     "write": "rejoinder.io",
 }
 
@@ -46,7 +46,7 @@ __all__ = [
     "read",
     "score",
     "study",
-    "train_adem",
+    "train_judge",
     "write",
 ]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rejoinder.scorer import Card, Scorer, Scores
 
 SCORERS: dict[str, str] = {
+    "rejoinder": "rejoinder.judges.boxed",
     "bleu-1": "rejoinder.metrics.bleu",
     "bleu-2": "rejoinder.metrics.bleu",
     "bleu-3": "rejoinder.metrics.bleu",
@@ -32,9 +33,11 @@ SCORERS: dict[str, str] = {
     "context-overlap": "rejoinder.metrics.baselines",
 }
 
+# What scores where nothing else is said.
+DEFAULT = "rejoinder"
 # The module whose `load(folder)` makes a scorer of a trained judge.
 JUDGES = "rejoinder.judges"
-TRAINABLE = ("adem", "c-adem", "r-adem")
+TRAINABLE = ("adem", "c-adem", "r-adem", "autojudge", "panel")
 
 
 def cards() -> dict[str, Card]:

@@ -28,6 +28,7 @@ COMMANDS = {
     "pretrain": "rejoinder.cli.pretrain",
     "train": "rejoinder.cli.train",
     "encode": "rejoinder.cli.encode",
+    "reproduce": "rejoinder.cli.reproduce",
     "list": "rejoinder.cli.list",
     "show": "rejoinder.cli.show",
     "doctor": "rejoinder.cli.doctor",

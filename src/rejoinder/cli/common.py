@@ -25,6 +25,13 @@ class OnError(StrEnum):
     SKIP = "skip"
 
 
+class State(StrEnum):
+    """Which state of an HRED or VHRED stands for a text."""
+
+    CONTEXT = "context"
+    UTTERANCE = "utterance"
+
+
 Files = Annotated[
     list[str],
     typer.Argument(

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import Files, OnError, OnErrorFlag, reporting
-
-
-class State(StrEnum):
-    """Which state of the network stands for a text."""
-
-    CONTEXT = "context"
-    UTTERANCE = "utterance"
+from rejoinder.cli.common import Files, OnError, OnErrorFlag, State, reporting
 
 
 def command(

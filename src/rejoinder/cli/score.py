@@ -13,9 +13,7 @@ from rejoinder.cli.common import (
     Files,
     OnError,
     OnErrorFlag,
-    ScorerNames,
     Vectors,
-    plain_names,
     progress,
     reporting,
     width,
@@ -33,7 +31,15 @@ class Format(StrEnum):
 
 def command(
     files: Files,
-    scorers: ScorerNames = None,
+    scorers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-s",
+            "--scorer",
+            help="A scorer, or the folder of a judge; repeat for more. Default: rejoinder, the judge in the box.",
+            metavar="NAME",
+        ),
+    ] = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Where to. Default: standard output.", metavar="FILE")
     ] = None,
@@ -48,7 +54,7 @@ def command(
     One line out for each line in, in the same order, with the input's own keys kept. What cannot be scored has no score
     and a reason; each line carries the signatures. With -o, a summary of each scorer goes to standard output.
     """
-    from rejoinder.catalogue import load_scorers
+    from rejoinder.catalogue import DEFAULT, load_scorers
     from rejoinder.io import read
     from rejoinder.io.write import format_of, open_writer
     from rejoinder.meta.scoring import Tally, require_some, score_stream
@@ -59,7 +65,7 @@ def command(
         raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
     if out is not None and out.exists() and any(Path(file).exists() and out.samefile(file) for file in files):
         raise UsageError(f"{out}: is an input too; its lines would be replaced. Choose another -o")
-    tallies = {name: Tally(scorer) for name, scorer in load_scorers(scorers or plain_names(), vectors=vectors).items()}
+    tallies = {name: Tally(scorer) for name, scorer in load_scorers(scorers or [DEFAULT], vectors=vectors).items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     with reporting(on_error) as on_bad, progress("scoring") as advance:
         records = score_stream(read(*files, on_bad=on_bad), tallies, advance=advance)

@@ -14,8 +14,12 @@ def command(
     name: Annotated[str, typer.Argument(help="A scorer's name, or the folder of a judge.", metavar="NAME")],
     as_json: AsJson = False,
 ) -> None:
-    """Show what a scorer needs, its range, direction, source, signature, and what it gives for an example."""
+    """Show what a scorer needs, its range, direction, source, signature, and what it gives for an example.
+
+    Of a trained judge also the card in its folder: what it was trained on and how far it agrees with people.
+    """
     from rejoinder.catalogue import load_scorer
+    from rejoinder.judges import written_card
     from rejoinder.report.cards import card_record, card_text
     from rejoinder.scorer import run, signature_of
 
@@ -25,3 +29,5 @@ def command(
         typer.echo(json.dumps({"version": 1, "results": [record]}, indent=2))
     else:
         typer.echo(card_text(scorer, lambda example: run(scorer, [example])), nl=False)
+        if scorer.card.kind == "judge":
+            typer.echo(f"\n{written_card(name)}", nl=False)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +22,9 @@ from rejoinder.cli.common import (
     reporting,
     width,
 )
+
+if TYPE_CHECKING:
+    from rejoinder.records import Example
 
 
 def command(
@@ -43,6 +48,14 @@ def command(
     with reporting(on_error) as on_bad:
         examples = list(read(*files, on_bad=on_bad))
     names = scorers or plain_names()
+    for name, sets in _fitted(names, examples).items():
+        if scorers:
+            typer.echo(
+                f"{name} was fitted on lines of {sets}: what it reaches there is not what it would elsewhere", err=True
+            )
+        else:
+            typer.echo(f"left out: {name}, which was fitted on lines of {sets}. Ask for it with -s {name}", err=True)
+            names.remove(name)
     with progress("scoring", len(examples) * len(names)) as advance:
         result = study(
             examples,
@@ -55,3 +68,13 @@ def command(
             advance=advance,
         )
     typer.echo(json.dumps(result.to_dict(), ensure_ascii=False) if as_json else study_text(result, width()), nl=as_json)
+
+
+def _fitted(names: Sequence[str], examples: Sequence[Example]) -> dict[str, str]:
+    """The judges among `names` that were fitted on a data set of `examples`, and on which."""
+    from rejoinder.catalogue import DEFAULT, load_scorer
+
+    given = {example.dataset for example in examples}
+    judges = [name for name in names if name == DEFAULT or Path(name).is_dir()]
+    seen = {name: given & getattr(load_scorer(name), "trained_on", frozenset()) for name in judges}
+    return {name: ", ".join(sorted(filter(None, sets))) for name, sets in seen.items() if sets}

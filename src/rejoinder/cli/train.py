@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Seed, Vectors, progress, reporting
+from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Seed, State, Vectors, progress, reporting
+
+if TYPE_CHECKING:
+    from rejoinder.encoders import PortableEncoder
+    from rejoinder.judges.bilinear import BilinearJudge
+    from rejoinder.judges.bilinear import Kind as BilinearKind
 
 
 class Kind(StrEnum):
@@ -18,50 +23,118 @@ class Kind(StrEnum):
     ADEM = "adem"
     C_ADEM = "c-adem"
     R_ADEM = "r-adem"
+    AUTOJUDGE = "autojudge"
+    PANEL = "panel"
+
+
+class References(StrEnum):
+    """How to score against several references."""
+
+    MEAN = "mean"
+    BEST = "best"
 
 
 def command(
-    kind: Annotated[Kind, typer.Argument(help="adem: context and reference; c-adem: context; r-adem: reference.")],
+    kind: Annotated[
+        Kind,
+        typer.Argument(
+            help="adem: context and reference; c-adem and autojudge: context; r-adem: reference; panel: the three "
+            "ADEMs, of which each example gets the one that fits."
+        ),
+    ],
     files: Files,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder to save the judge in.", metavar="FOLDER")],
+    encoder: Annotated[
+        Path | None,
+        typer.Option(
+            "-e", "--encoder", help="Folder of a pre-trained model. Default: averaged word vectors.", metavar="FOLDER"
+        ),
+    ] = None,
+    state: Annotated[State | None, typer.Option(help="Which state of an HRED or VHRED. Default: context.")] = None,
+    vectors: Vectors = None,
+    references: Annotated[
+        References,
+        typer.Option(
+            help="Several references: the mean of the scores against each, or the best, which rises with each more."
+        ),
+    ] = References.MEAN,
     held_out: Annotated[
         Path | None, typer.Option(help="Also write the test part, for `rejoinder study`.", metavar="FILE")
     ] = None,
-    vectors: Vectors = None,
     seed: Seed = 0,
     as_json: AsJson = False,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """Train a judge on rated examples and save it as one folder.
+    """Train a judge on rated examples and save it as one folder, its encoder inside.
 
-    Contexts are split 70 / 15 / 15 into training, validation and test; the epoch with the lowest validation error is
-    kept. Ratings are brought from their scale to 1 to 5, and so are the judge's scores.
+    Conversations are split 70 / 15 / 15 into training, validation and test; the epoch of the lowest validation error
+    is kept. Ratings are brought from their scale to 1 to 5, and so are the judge's scores.
     """
-    from rejoinder.errors import UsageError
     from rejoinder.io import read, write
+    from rejoinder.judges.fit import FitOptions
+    from rejoinder.judges.panel import MEMBERS, Panel, train_panel
+    from rejoinder.judges.train import options_of, train_judge
+    from rejoinder.report.training import training_table
+
+    _check_places(out, held_out, encoder)
+    chosen = _encoder(encoder, state, vectors)
+    with reporting(on_error) as on_bad:
+        examples = list(read(*files, on_bad=on_bad))
+    given: dict[str, Any] = {"references": references.value, "seed": seed}
+    judge: BilinearJudge | Panel
+    if kind is Kind.PANEL:
+        with progress("training", len(MEMBERS) * FitOptions().epochs) as advance:
+            judge, members = train_panel(examples, chosen, **given, advance=advance)
+    else:
+        alone = cast("BilinearKind", kind.value)
+        with progress("training", options_of(alone).epochs) as advance:
+            members = [train_judge(examples, alone, chosen, **given, advance=advance)]
+        judge = members[0].judge
+    judge.save(out)
+    if held_out is not None:
+        tested = {example.where: example for trained in members for example in trained.test}
+        write(tested.values(), held_out)
+    if as_json:
+        results = [{"kind": trained.judge.kind, **trained.judge.training} for trained in members]
+        typer.echo(json.dumps({"version": 1, "results": results}))
+        return
+    if isinstance(judge, Panel):
+        for absent, why in judge.absent.items():
+            typer.echo(f"no {absent}: {why}")
+    for trained in members:
+        if kind is Kind.PANEL:
+            typer.echo(trained.judge.kind.upper())
+        typer.echo(training_table(trained.judge.training), nl=False)
+    typer.echo(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+
+
+def _check_places(out: Path, held_out: Path | None, encoder: Path | None) -> None:
+    """Refuse, before any work, places that the results cannot be written to."""
+    from rejoinder.errors import UsageError
     from rejoinder.io.atomic import require_place
     from rejoinder.io.folders import require_free
     from rejoinder.io.write import format_of
-    from rejoinder.judges.fit import FitOptions
-    from rejoinder.judges.train import train_adem
-    from rejoinder.report.training import training_table
 
+    if encoder is not None and out.resolve() == encoder.resolve():
+        raise UsageError(f"{out}: the judge would replace its own encoder. Choose another name")
     require_free(out)
     if held_out is not None:
         if out.resolve() in held_out.resolve().parents:
             raise UsageError(f"{held_out}: lies in the judge's own folder. Choose another place")
         format_of(held_out)
         require_place(held_out)
-    with reporting(on_error) as on_bad:
-        examples = list(read(*files, on_bad=on_bad))
-    options = FitOptions()
-    with progress("training", options.epochs) as advance:
-        trained = train_adem(examples, kind=kind.value, vectors=vectors, options=options, seed=seed, advance=advance)
-    trained.judge.save(out)
-    if held_out is not None:
-        write(trained.test, held_out)
-    if as_json:
-        typer.echo(json.dumps({"version": 1, "results": [trained.judge.training]}))
-    else:
-        typer.echo(training_table(trained.judge.training), nl=False)
-        typer.echo(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+
+
+def _encoder(folder: Path | None, state: State | None, vectors: Path | None) -> PortableEncoder:
+    """The encoder that the flags ask for."""
+    from rejoinder.encoders import AverageEncoder, load_encoder
+    from rejoinder.errors import UsageError
+    from rejoinder.io.vectors import read_vectors
+
+    if folder is None:
+        if state is not None:
+            raise UsageError("--state says which state of a pre-trained encoder. Name one with -e, or leave it out")
+        return AverageEncoder(read_vectors(vectors))
+    if vectors is not None:
+        raise UsageError(f"-e {folder} takes the place of word vectors. Leave --vectors out, or -e")
+    return load_encoder(folder, (state or State.CONTEXT).value)

@@ -3,44 +3,94 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.encoders.average import AverageEncoder
+from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
-from rejoinder.io.folders import read_folder
+from rejoinder.errors import DataError
+from rejoinder.io.folders import Parts, read_folder
 from rejoinder.records import Example
 from rejoinder.scorer import Encoder
 
 if TYPE_CHECKING:
     from rejoinder.encoders.recurrent import StateOf
 
-__all__ = ["AverageEncoder", "Projection", "encode_examples", "fit_projection", "load_encoder"]
+__all__ = [
+    "KINDS",
+    "AverageEncoder",
+    "PortableEncoder",
+    "Projection",
+    "encode_examples",
+    "encode_once",
+    "fit_projection",
+    "from_parts",
+    "load_encoder",
+]
 
-TWEET2VEC = "tweet2vec"
+# The kind that a model's config names, and the module whose `from_parts` makes its encoder.
+KINDS = {
+    "average": "rejoinder.encoders.average",
+    "hred": "rejoinder.encoders.recurrent",
+    "vhred": "rejoinder.encoders.recurrent",
+    "tweet2vec": "rejoinder.encoders.tweet",
+    "dan": "rejoinder.encoders.dan",
+}
+_WITH_STATES = ("hred", "vhred")
 
 
-def load_encoder(folder: str | Path, state: StateOf = "context") -> Encoder:
+class PortableEncoder(Encoder, Protocol):
+    """An encoder that a judge can take along in its folder."""
+
+    @property
+    def parts(self) -> Parts:
+        """All that `from_parts` needs to make it again."""
+        ...
+
+
+def from_parts(parts: Parts, where: str = "") -> PortableEncoder:
+    """The encoder whose `parts` these are.
+
+    Args:
+        parts: with one of `KINDS` as the `kind` in their config.
+        where: where they come from, for messages.
+
+    Raises:
+        DataError: they are those of something else.
+        MissingExtra: a library that it needs is not installed.
+    """
+    kind = parts.config.get("kind")
+    if kind not in KINDS:
+        found = f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}"
+        raise DataError(found, "Name the folder of a pre-trained model", where=where)
+    try:
+        encoder: PortableEncoder = import_module(KINDS[kind]).from_parts(parts)
+    except DataError as error:
+        raise DataError(error.problem, error.remedy, where=where) from error
+    return encoder
+
+
+def load_encoder(folder: str | Path, state: StateOf = "context") -> PortableEncoder:
     """The encoder of the pre-trained model in `folder`.
 
-    `state` says which of its states stands for a text; a tweet2vec has one only and does not look at it.
+    `state` says which state of an HRED or VHRED stands for a text; the others have one only and do not look at it.
 
     Raises:
         MissingAsset: there is no model.
         MissingExtra: a library that it needs is not installed.
         DataError: the folder holds something else, or is damaged.
+        UsageError: there is no such state.
     """
     parts = read_folder(folder)
-    if parts.config.get("kind") == TWEET2VEC:
-        from rejoinder.encoders.tweet import load_tweet
-
-        return load_tweet(parts)
-    from rejoinder.encoders.recurrent import load_recurrent
-
-    return load_recurrent(folder, state)
+    if parts.config.get("kind") in _WITH_STATES:
+        parts = replace(parts, config={**parts.config, "state": state})
+    return from_parts(parts, str(folder))
 
 
 def encode_examples(encoder: Encoder, examples: Sequence[Example]) -> dict[str, NDArray[Any]]:
@@ -51,8 +101,8 @@ def encode_examples(encoder: Encoder, examples: Sequence[Example]) -> dict[str, 
     pairs = [(row, text) for row, example in enumerate(examples) for text in example.references]
     return {
         "ids": np.array([example.id for example in examples], dtype=np.str_),
-        "context": encoder.encode_contexts([example.context for example in examples]),
-        "response": encoder.encode([example.response for example in examples]),
-        "reference": encoder.encode([text for _, text in pairs]).reshape(-1, encoder.width),
+        "context": encode_once(encoder.encode_contexts, [example.context for example in examples]),
+        "response": encode_once(encoder.encode, [example.response for example in examples]),
+        "reference": encode_once(encoder.encode, [text for _, text in pairs]),
         "reference_row": np.array([row for row, _ in pairs], dtype=np.int64),
     }

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rejoinder.io.vectors import WordVectors
+from rejoinder.io.folders import Parts
+from rejoinder.io.vectors import WordVectors, word_vectors
 from rejoinder.scorer import FloatArray
 from rejoinder.text import tokenizer
+
+KIND = "average"
+WORDS = "words.json"
 
 
 @dataclass(frozen=True)
@@ -35,7 +41,13 @@ class AverageEncoder:
     @property
     def options(self) -> Mapping[str, Any]:
         """What decides the vectors."""
-        return {"encoder": "average", "vectors": self.vectors.digest, "tokenizer": self.tokenizer}
+        return {"encoder": KIND, "vectors": self.vectors.digest, "tokenizer": self.tokenizer}
+
+    @cached_property
+    def parts(self) -> Parts:
+        """All that `from_parts` needs to make it again."""
+        words = json.dumps(list(self.vectors.index), ensure_ascii=False)
+        return Parts({"kind": KIND, "tokenizer": self.tokenizer}, {"vectors": self.vectors.matrix}, {WORDS: words})
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, D] mean vectors; NaN where no word of the text is known."""
@@ -51,3 +63,10 @@ class AverageEncoder:
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
         """[N, D] mean vectors over all words of all turns."""
         return self.encode([" ".join(turns) for turns in contexts])
+
+
+def from_parts(parts: Parts) -> AverageEncoder:
+    """The encoder whose `parts` these are."""
+    return AverageEncoder(
+        word_vectors(json.loads(parts.files[WORDS]), parts.tensors["vectors"]), parts.config["tokenizer"]
+    )

@@ -10,21 +10,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from rejoinder.errors import MissingExtra
+from rejoinder.encoders.batching import encode_batches, padded, require_torch, with_weights
 from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
 from rejoinder.text.tweets import UNKNOWN, as_numbers, clean_tweet, numbered
 
 if TYPE_CHECKING:
+    from torch import Tensor
+
     from rejoinder.nn.tweet import TweetModel
 
-KIND = "tweet2vec"
-_TOGETHER = 64
+CHARACTERS = "characters.json"
 
 
 @dataclass(frozen=True)
@@ -32,26 +30,26 @@ class TweetEncoder:
     """Encodes texts with a trained tweet2vec.
 
     Attributes:
+        parts: all that `from_parts` needs to make it again.
         model: the network, in evaluation mode.
         characters: the number of each known character.
         longest: characters read of a text.
-        weights: digest of the model.
     """
 
+    parts: Parts
     model: TweetModel
     characters: Mapping[str, int]
     longest: int
-    weights: str
 
     @property
     def width(self) -> int:
         """D, the length of a vector."""
         return self.model.sizes.embedding
 
-    @cached_property
+    @property
     def options(self) -> Mapping[str, Any]:
         """What decides the vectors."""
-        return {"encoder": self.weights, "kind": KIND}
+        return {"encoder": self.parts.config["kind"], "weights": self.parts.digest}
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, D] vectors of the beginnings of texts; NaN for a text without a known character."""
@@ -64,42 +62,26 @@ class TweetEncoder:
 
     def _encode(self, cleaned: Sequence[str]) -> FloatArray:
         """[N, D] vectors of cleaned and cut texts."""
-        symbols = [as_numbers(text, self.characters) for text in cleaned]
-        encoded = np.full((len(symbols), self.width), np.nan)
-        usable = [place for place, numbers in enumerate(symbols) if any(number != UNKNOWN for number in numbers)]
-        # Like lengths together, so that no reading of padding is paid for; a row does not depend on its neighbours.
-        usable.sort(key=lambda place: len(symbols[place]))
-        for start in range(0, len(usable), _TOGETHER):
-            places = usable[start : start + _TOGETHER]
-            encoded[places] = self._vectors([symbols[place] for place in places])
-        return encoded
+        numbers = [as_numbers(text, self.characters) for text in cleaned]
+        known = [text if any(number != UNKNOWN for number in text) else [] for text in numbers]
+        return encode_batches(known, self.width, len, self._vectors)
 
-    def _vectors(self, symbols: Sequence[Sequence[int]]) -> FloatArray:
+    def _vectors(self, texts: Sequence[Sequence[int]]) -> Tensor:
         """[n, D] vectors of texts in numbers."""
-        import torch
-
-        lengths = torch.tensor([len(numbers) for numbers in symbols])
-        table = torch.full((len(symbols), int(lengths.max())), UNKNOWN)
-        for row, numbers in enumerate(symbols):
-            table[row, : len(numbers)] = torch.tensor(numbers)
-        with torch.inference_mode():
-            vectors: FloatArray = self.model.encode(table, lengths).double().numpy()
-        return vectors
+        return self.model.encode(*padded(texts, UNKNOWN))
 
 
-def load_tweet(parts: Parts) -> TweetEncoder:
-    """The encoder of the tweet2vec in a folder that was read.
+def from_parts(parts: Parts) -> TweetEncoder:
+    """The encoder whose `parts` these are; also those of a pre-trained model.
 
     Raises:
         MissingExtra: torch is not installed.
     """
-    try:
-        import torch
-    except ImportError as error:
-        raise MissingExtra("torch", "train", "A pre-trained encoder") from error
+    require_torch()
     from rejoinder.nn.tweet import TweetModel, TweetSizes
 
-    model = TweetModel(TweetSizes(**parts.config["sizes"]))
-    model.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in parts.tensors.items()})
-    characters = numbered(json.loads(parts.files["characters.json"]))
-    return TweetEncoder(model.eval(), characters, parts.config["recipe"]["text"]["longest"], parts.digest)
+    # The curves and hashtags of its training go along with the model, but decide nothing.
+    kept = Parts(parts.config, parts.tensors, {CHARACTERS: parts.files[CHARACTERS]})
+    model = with_weights(TweetModel(TweetSizes(**parts.config["sizes"])), parts.tensors)
+    characters = numbered(json.loads(parts.files[CHARACTERS]))
+    return TweetEncoder(kept, model, characters, parts.config["recipe"]["text"]["longest"])

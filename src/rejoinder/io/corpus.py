@@ -35,13 +35,11 @@ class Dialogue:
         turns: two texts or more, oldest first, none of them empty.
         where: `file:line`, for messages.
         judged: whether the corpus marks the dialogue as part of a set of human judgements.
-        split: `train`, `valid` or `test` as the corpus says, or None.
     """
 
     turns: tuple[str, ...]
     where: str
     judged: bool = False
-    split: str | None = None
 
 
 def read_dialogues(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Dialogue]:
@@ -49,9 +47,9 @@ def read_dialogues(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Di
 
     Formats, by suffix, each also with `.gz`:
 
-    - `.jsonl`, `.ndjson` and standard input (`-`): an object a line with `turns` (a list of texts; `judged` and `split`
-      are read too; a line with ratings is judged), or with `messages` (chat messages), or the array of them, or
-      with the `context` and `response` of an example. Messages of system and tools are no turns.
+    - `.jsonl`, `.ndjson` and standard input (`-`): an object a line with `turns` (a list of texts; `judged` is read
+      too; a line with ratings is judged), or with `messages` (chat messages), or the array of them, or with the
+      `context` and `response` of an example. Messages of system and tools are no turns.
     - `.txt`: a dialogue a line, its turns separated by a TAB or by ` __eou__ `; either may also end the line.
 
     Blank lines are passed over.
@@ -75,7 +73,7 @@ def read_dialogues(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Di
                 continue
             where = f"{name_of(path)}:{number}"
             try:
-                dialogue = parse(_of_fair_length(line, where), where)
+                dialogue = parse(of_fair_length(line, where, "dialogue"), where)
                 _require_conversation(dialogue)
             except DataError as error:
                 on_bad(error)
@@ -101,6 +99,18 @@ def corpus_files(paths: Iterable[str | Path]) -> list[str | Path]:
     return found
 
 
+def of_fair_length(line: str, where: str, what: str) -> str:
+    """`line`, where it is not longer than any `what` is.
+
+    Raises:
+        DataError: it is.
+    """
+    if len(line) > LONGEST_LINE:
+        problem = f"a line of {len(line):,} characters, expected at most {LONGEST_LINE:,}"
+        raise DataError(problem, f"Write one {what} a line", where=where)
+    return line
+
+
 def _parser(path: str | Path) -> _Parse:
     """What reads a line of the file's format."""
     suffix = ".jsonl" if str(path) == STDIN else _suffix(Path(in_the_box(path)))
@@ -112,14 +122,6 @@ def _parser(path: str | Path) -> _Parse:
 def _suffix(path: Path) -> str:
     """What tells the format of a file: its suffix, or the one before `.gz`."""
     return (Path(path.stem) if path.suffix == ".gz" else path).suffix.lower()
-
-
-def _of_fair_length(line: str, where: str) -> str:
-    """`line`, where it is not too long to be a dialogue."""
-    if len(line) > LONGEST_LINE:
-        problem = f"a line of {len(line):,} characters, expected at most {LONGEST_LINE:,}"
-        raise DataError(problem, "Write one dialogue a line", where=where)
-    return line
 
 
 def _from_text(line: str, where: str) -> Dialogue:
@@ -155,7 +157,7 @@ def _from_json(line: str, where: str) -> Dialogue:
     else:
         found = ", ".join(list(record)[:6]) or "nothing"
         raise DataError(f'neither "turns" nor "messages" (found: {found})', _REMEDY, where=where)
-    return Dialogue(turns, where, _judged(record, where), _split(record, where))
+    return Dialogue(turns, where, _judged(record, where))
 
 
 def _texts(turns: Any, where: str, field: str = "turns") -> tuple[str, ...]:
@@ -193,16 +195,6 @@ def _judged(record: Mapping[str, Any], where: str) -> bool:
             f"is {value!r:.40}, expected true or false", "Correct it or leave it out", where=where, field="judged"
         )
     return bool(record.get("ratings") or record.get("quality")) if value is None else value
-
-
-def _split(record: Mapping[str, Any], where: str) -> str | None:
-    """The value of `split`; absent, null and "" are None."""
-    value = record.get("split")
-    if value is not None and not isinstance(value, str):
-        raise DataError(
-            f"is {value!r:.40}, expected text", 'Write "train", "valid" or "test"', where=where, field="split"
-        )
-    return value or None
 
 
 def _require_conversation(dialogue: Dialogue) -> None:

@@ -19,7 +19,8 @@ from rejoinder.io.atomic import atomic_folder, require_replaceable
 CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"
 CARD = "card.md"
-_FORMAT = 1
+_FORMAT = 2
+_READABLE = (1, 2)
 _AGAIN = "Copy the whole folder of the model again, or train it again"
 
 
@@ -31,11 +32,13 @@ class Parts:
         config: JSON values, with the `kind` that says who can load it.
         tensors: weights by name.
         files: further text files by name.
+        blobs: further files of bytes by name.
     """
 
     config: Mapping[str, Any]
     tensors: Mapping[str, NDArray[Any]]
     files: Mapping[str, str] = field(default_factory=dict)
+    blobs: Mapping[str, bytes] = field(default_factory=dict)
 
     @cached_property
     def digest(self) -> str:
@@ -46,7 +49,31 @@ class Parts:
             total.update(np.ascontiguousarray(tensor).tobytes())
         for name, text in sorted(self.files.items()):
             total.update(f"\n{name}\n{text}".encode())
+        for name, content in sorted(self.blobs.items()):
+            total.update(f"\n{name} {len(content)}\n".encode() + content)
         return total.hexdigest()[:12]
+
+    def holding(self, name: str, other: Parts) -> Parts:
+        """These parts and those of `other`, kept inside under `name`: its config as a value, the rest by a prefix."""
+
+        def under(found: Mapping[str, Any]) -> dict[str, Any]:
+            return {f"{name}.{key}": value for key, value in found.items()}
+
+        return Parts(
+            {**self.config, name: dict(other.config)},
+            {**self.tensors, **under(other.tensors)},
+            {**self.files, **under(other.files)},
+            {**self.blobs, **under(other.blobs)},
+        )
+
+    def inner(self, name: str) -> Parts:
+        """The parts that `holding` put inside under `name`."""
+
+        def under(found: Mapping[str, Any]) -> dict[str, Any]:
+            mark = f"{name}."
+            return {key.removeprefix(mark): value for key, value in found.items() if key.startswith(mark)}
+
+        return Parts(self.config[name], under(self.tensors), under(self.files), under(self.blobs))
 
 
 def write_folder(folder: str | Path, parts: Parts, card: str) -> None:
@@ -62,14 +89,19 @@ def write_folder(folder: str | Path, parts: Parts, card: str) -> None:
     """
     from safetensors.numpy import save
 
-    names = sorted({CARD, CONFIG, WEIGHTS, *parts.files})
-    about = {"format": _FORMAT, "digest": parts.digest, "files": names, "model": dict(parts.config)}
+    names = sorted({CARD, CONFIG, WEIGHTS, *parts.files, *parts.blobs})
+    about = {"format": _FORMAT, "digest": parts.digest, "files": names, "blobs": sorted(parts.blobs)}
+    about["model"] = dict(parts.config)
     with atomic_folder(Path(folder), ours=_files_of(folder)) as partial:
-        packed = save({name: np.ascontiguousarray(tensor) for name, tensor in parts.tensors.items()})
+        # A number alone has no dimension, which ascontiguousarray would give it.
+        whole = {name: np.ascontiguousarray(tensor).reshape(tensor.shape) for name, tensor in parts.tensors.items()}
+        packed = save(whole)
         (partial / WEIGHTS).write_bytes(packed)
         texts = {CONFIG: json.dumps(about, indent=2, ensure_ascii=False) + "\n", CARD: card, **parts.files}
         for name, text in texts.items():
             (partial / name).write_text(text, encoding="utf-8")
+        for name, content in parts.blobs.items():
+            (partial / name).write_bytes(content)
 
 
 def require_free(folder: str | Path) -> None:
@@ -93,14 +125,15 @@ def read_folder(folder: str | Path) -> Parts:
 
     place = Path(folder)
     about = _about(place)
-    files = {
-        name: _bytes(place / name).decode("utf-8") for name in about["files"] if name not in (CARD, CONFIG, WEIGHTS)
-    }
+    binary = about.get("blobs", [])
+    texts = [name for name in about["files"] if name not in (CARD, CONFIG, WEIGHTS, *binary)]
+    files = {name: _bytes(place / name).decode("utf-8") for name in texts}
+    blobs = {name: _bytes(place / name) for name in binary}
     try:
         tensors = load(_bytes(place / WEIGHTS))
     except SafetensorError as error:
         raise DataError(f"damaged ({error})", _AGAIN, where=str(place / WEIGHTS)) from error
-    parts = Parts(about["model"], tensors, files)
+    parts = Parts(about["model"], tensors, files, blobs)
     if parts.digest != about["digest"]:
         raise DataError("its files are not those it was saved with", _AGAIN, where=str(folder))
     return parts
@@ -116,7 +149,7 @@ def _about(place: Path) -> dict[str, Any]:
         about = json.loads(_bytes(path))
     except ValueError as error:
         raise DataError(f"damaged ({error})", _AGAIN, where=str(path)) from error
-    if not isinstance(about, dict) or about.get("format") != _FORMAT:
+    if not isinstance(about, dict) or about.get("format") not in _READABLE:
         found = about.get("format") if isinstance(about, dict) else "no object"
         raise DataError(f"model format {found}, this version reads {_FORMAT}", "Update rejoinder", where=str(path))
     if not {"digest", "files", "model"} <= set(about):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.io.corpus import of_fair_length
 from rejoinder.io.lines import OnBad, name_of, raise_bad, text_lines
 from rejoinder.io.values import kind_of, require_whole_characters
 
@@ -39,8 +40,8 @@ def read_posts(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Post]:
         on_bad: what to do with the error of a line that cannot be used; raises it unless told otherwise.
 
     Raises:
-        DataError: a bad line, unless `on_bad` keeps it: not UTF-8, no JSON object, no text or more than one, `hashtags`
-            that are no list of texts.
+        DataError: a bad line, unless `on_bad` keeps it: not UTF-8, more than ten million characters, no JSON object, no
+            text or more than one, `hashtags` that are no list of texts.
         MissingAsset: a file is not there.
     """
     for path in paths:
@@ -49,7 +50,7 @@ def read_posts(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Post]:
                 continue
             where = f"{name_of(path)}:{number}"
             try:
-                post = _post(line, where)
+                post = _post(of_fair_length(line, where, "tweet"), where)
             except DataError as error:
                 on_bad(error)
             else:

@@ -1,13 +1,15 @@
 """Learned scorers: text to score, fit, save, load."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from rejoinder import encoders
 from rejoinder.errors import DataError
-from rejoinder.io.folders import read_folder
-from rejoinder.judges import adem
+from rejoinder.io.folders import CARD, Parts, read_folder
+from rejoinder.judges import bilinear, boxed, panel
 from rejoinder.scorer import Scorer
 
-LOADERS = dict.fromkeys(adem.TERMS, adem.load_folder)
+LOADERS: dict[str, Callable[[Parts], Scorer]] = {bilinear.FAMILY: bilinear.from_folder, panel.FAMILY: panel.from_folder}
 
 
 def load(folder: Path) -> Scorer:
@@ -15,10 +17,21 @@ def load(folder: Path) -> Scorer:
 
     Raises:
         MissingAsset: the folder holds no judge, or a part of it is missing.
-        DataError: a part is damaged, or the judge is of a kind that this version does not know.
+        MissingExtra: a library that its encoder needs is not installed.
+        DataError: a part is damaged, or the folder holds no judge that this version knows.
     """
-    kind = read_folder(folder).config.get("kind")
+    parts = read_folder(folder)
+    kind = parts.config.get("kind")
+    if kind in encoders.KINDS:
+        remedy = f"Train a judge over it: rejoinder train adem FILE -e {folder} -o FOLDER"
+        raise DataError(f"a pre-trained encoder ({kind}), not a judge", remedy, where=str(folder))
     if kind not in LOADERS:
-        known = ", ".join(LOADERS)
-        raise DataError(f"a model of kind {kind!r}, expected one of {known}", "Update rejoinder", where=str(folder))
-    return LOADERS[kind](folder)
+        found = f"a model of kind {kind!r}, expected {' or '.join(LOADERS)}"
+        raise DataError(found, "Update rejoinder, or train the judge again", where=str(folder))
+    return LOADERS[kind](parts)
+
+
+def written_card(name: str) -> str:
+    """The card that stands in the folder of the judge `name`, a folder or the judge in the box; "" where none does."""
+    card = (boxed.FOLDER if name == boxed.NAME else Path(name)) / CARD
+    return card.read_text(encoding="utf-8") if card.is_file() else ""

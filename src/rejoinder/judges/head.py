@@ -20,6 +20,7 @@ from rejoinder.scorer import FloatArray
 
 Terms = tuple[Literal["context", "reference"], ...]
 Penalty = Literal["frobenius", "l2_squared", "l1"]
+MATRICES: dict[str, Literal["M", "N"]] = {"context": "M", "reference": "N"}
 LOWEST, HIGHEST = 1.0, 5.0
 _MIDDLE, _SPAN = 3.0, 4.0
 

@@ -1,23 +1,25 @@
-"""From rated examples to a trained judge of the ADEM family, with the figures it reaches on what it did not see."""
+"""From rated examples to a trained bilinear judge, with the figures it reaches on what it did not see."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rejoinder.encoders import AverageEncoder, fit_projection
-from rejoinder.errors import DataError
+from rejoinder.encoders import AverageEncoder, PortableEncoder
+from rejoinder.errors import DataError, UsageError
 from rejoinder.io.vectors import read_vectors
-from rejoinder.judges.adem import TERMS, Adem, Kind, embed, encode_sides
-from rejoinder.judges.fit import FitOptions, FitResult, fit_head
-from rejoinder.judges.head import HIGHEST, LOWEST, Terms, Vectors
+from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, unknown_sides
+from rejoinder.judges.conversations import conversations
+from rejoinder.judges.fit import FitOptions, Fitted, fit_bilinear
+from rejoinder.judges.head import HIGHEST, LOWEST, Terms
+from rejoinder.judges.oversample import Lengths, Rows
+from rejoinder.judges.sides import Encoded, References, encode
+from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
@@ -26,6 +28,11 @@ from rejoinder.stats.splits import split_groups
 SHARES = (0.70, 0.15, 0.15)
 PARTS = ("train", "validation", "test")
 FEWEST_CONTEXTS = 30
+FEWEST_LINES = 3
+# As Deriu and Cieliebak 2019 print it; they do not say for how long, nor when to stop.
+AUTOJUDGE = FitOptions(components=None, batch_size=512, learning_rate=0.001, penalty_weight=0.0)
+# What the release appends to a response before it counts characters: ` </s>`.
+_END = 5
 
 
 @dataclass(frozen=True)
@@ -40,134 +47,176 @@ class Trained:
         fit: the course of the fitting.
     """
 
-    judge: Adem
+    judge: BilinearJudge
     train: list[Example]
     validation: list[Example]
     test: list[Example]
-    fit: FitResult
+    fit: Fitted
 
 
-def train_adem(
+def train_judge(
     examples: Sequence[Example],
-    *,
     kind: Kind = "adem",
-    vectors: str | Path | None = None,
-    components: int = 50,
+    encoder: PortableEncoder | None = None,
     options: FitOptions | None = None,
+    *,
+    references: References = "mean",
     seed: int = 0,
+    assigned: Mapping[tuple[str, ...], int] | None = None,
     advance: Advance = ignore,
 ) -> Trained:
-    """A judge of the ADEM family fitted on rated examples, over averaged word vectors.
+    """A bilinear judge fitted on rated examples.
 
-    Contexts are split 70 / 15 / 15 into training, validation and test, so that no context stands in two parts.
+    Conversations are split 70 / 15 / 15 into training, validation and test, so that none stands in two parts (see
+    `conversations`).
 
     Args:
         examples: rated examples with a scale; those without what `kind` needs are left out and counted.
-        kind: `adem`, or `c-adem` (context only) or `r-adem` (reference only).
-        vectors: file of word vectors; None takes those in the box.
-        components: K, at most the width of the vectors (50 in the paper).
-        options: how the head is fitted; None takes `FitOptions()`.
+        kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `vhred` (adem before training).
+        encoder: texts to vectors; None averages the word vectors in the box.
+        options: how it is fitted; None takes `FitOptions()`, for AutoJudge `AUTOJUDGE`.
+        references: how it scores against several references, by the `best` score or by the `mean`. It is fitted on the
+            mean of their vectors.
         seed: decides the split and the order of the examples.
+        assigned: the number of the part that each context belongs to (see `split_contexts`); None splits those that can
+            be used.
         advance: called with 1 after each epoch.
 
     Raises:
         DataError: fewer than 30 rated contexts, constant ratings, no scale, or nothing that `kind` can use.
+        UsageError: there is no such kind, or no such way to count references.
     """
-    options = options or FitOptions()
-    encoder, terms = AverageEncoder(read_vectors(vectors)), TERMS[kind]
-    usable, left_out = _usable(examples, encoder, kind)
+    if kind not in TERMS:
+        raise UsageError(f"no judge is called {kind!r}. There are: {', '.join(TERMS)}")
+    if references not in get_args(References):
+        raise UsageError(f"references count by {' or '.join(get_args(References))}, not by {references!r}")
+    options = options_of(kind, options)
+    encoder, terms = encoder or AverageEncoder(read_vectors()), TERMS[kind]
+    complete, left_out = _complete(examples, terms)
+    encoded, ratings = encode(complete, encoder, terms), normalised_ratings(complete)
+    usable = _usable(complete, encoded, ratings, kind, left_out)
     rng = np.random.default_rng(seed)
-    parts = [[usable[place] for place in part] for part in split_groups(_groups(usable), SHARES, rng)]
+    if assigned is None:
+        parts = [usable[part] for part in split_groups(conversations([complete[row] for row in usable]), SHARES, rng)]
+    else:
+        numbers = np.array([assigned[complete[row].context_key] for row in usable])
+        parts = [usable[numbers == number] for number in range(len(PARTS))]
+    for name, part in zip(PARTS, parts, strict=True):
+        if len(part) < FEWEST_LINES:
+            found = f"the {name} part of the split has {len(part)} lines that {kind} can use, expected {FEWEST_LINES}"
+            raise DataError(found, "Rate responses to more contexts, or choose another --seed")
     train, validation, test = parts
-    sides = encode_sides(train, encoder, terms)
-    projection = fit_projection([getattr(sides, side) for side in (*terms, "response")], components)
-    embedded = [embed(part, encoder, projection, terms) for part in parts]
-    ratings = [normalised_ratings(part) for part in parts]
-    fit = fit_head(embedded[0], ratings[0], embedded[1], ratings[1], terms, options, rng, advance)
+    fit = fit_bilinear(
+        encoded.means, ratings, response_lengths(complete), train, validation, terms, options, rng, advance
+    )
+    judge = BilinearJudge(kind, encoder, fit.normalise, fit.projection, fit.head, references, {})
+    scores = judge.score_encoded(encoded).values
     training = {
-        "datasets": dict(Counter(example.dataset or "unnamed" for example in train)),
+        "datasets": dict(Counter(complete[row].dataset or "unnamed" for row in train)),
         "lines": {name: len(part) for name, part in zip(PARTS, parts, strict=True)},
-        "left_out": dict(Counter(left_out)),
+        "left_out": dict(left_out),
         "seed": seed,
         **asdict(options),
         "best_epoch": fit.best_epoch,
-        **{name: _agreement(fit, embedded[place], ratings[place]) for place, name in ((1, "validation"), (2, "test"))},
+        "validation": _agreement(scores[validation], ratings[validation]),
+        "test": _agreement(scores[test], ratings[test]),
     }
-    return Trained(Adem(kind, encoder, projection, fit.head, training), train, validation, test, fit)
+    own = [[complete[row] for row in part] for part in parts]
+    return Trained(replace(judge, training=training), own[0], own[1], own[2], fit)
+
+
+def split_contexts(examples: Sequence[Example], seed: int) -> dict[tuple[str, ...], int]:
+    """The number of the part (0 training, 1 validation, 2 test) of every rated context, conversations kept whole."""
+    rated = [example for example in examples if example.rating() is not None]
+    parts = split_groups(conversations(rated), SHARES, np.random.default_rng(seed))
+    return {rated[row].context_key: number for number, part in enumerate(parts) for row in part}
+
+
+def options_of(kind: Kind, options: FitOptions | None = None) -> FitOptions:
+    """How a judge of this kind is fitted where `options` are asked for, or none."""
+    options = options or (AUTOJUDGE if kind == "autojudge" else FitOptions())
+    return replace(options, epochs=0) if kind == "vhred" else options
 
 
 def normalised_ratings(examples: Sequence[Example]) -> FloatArray:
-    """[N] mean overall ratings mapped linearly from each example's scale to [1, 5]."""
+    """[N] mean overall ratings mapped linearly from each example's scale to [1, 5].
+
+    Raises:
+        DataError: an example is not rated, or its scale is not known.
+    """
     mapped = []
     for example in examples:
         rating, scale = example.rating(), example.scale()
         if rating is None or scale is None:
             raise DataError("not rated, or without a scale", 'Give "quality" and "scale": [1, 5]', where=example.where)
-        mapped.append(LOWEST + (HIGHEST - LOWEST) * (rating - scale[0]) / (scale[1] - scale[0]))
+        mapped.append(rescaled(rating, scale, (LOWEST, HIGHEST)))
     return np.array(mapped)
 
 
-def _usable(examples: Sequence[Example], encoder: AverageEncoder, kind: Kind) -> tuple[list[Example], list[str]]:
-    """The examples that the judge can be fitted on, and a reason for each of the others.
+def rescaled(value: float, scale: tuple[float, float], other: tuple[float, float]) -> float:
+    """`value`, which stands on `scale` (its lowest and highest), mapped linearly to the scale `other`."""
+    return other[0] + (other[1] - other[0]) * (value - scale[0]) / (scale[1] - scale[0])
+
+
+def response_lengths(examples: Sequence[Example]) -> Lengths:
+    """How long the responses of N examples are, as over-sampling counts."""
+    counts = [(len(words(example.response)), len(example.response.strip()) + _END) for example in examples]
+    return Lengths(*np.array(counts, dtype=np.intp).reshape(-1, 2).T)
+
+
+def _complete(examples: Sequence[Example], terms: Terms) -> tuple[list[Example], Counter[str]]:
+    """The rated examples that have all sides, and how many others there are for which reason.
+
+    Raises:
+        DataError: one is rated, but without a scale.
+    """
+    complete, left_out = [], Counter[str]()
+    for example in examples:
+        sides = {"context": example.context, "reference": example.references}
+        absent = next((side for side in terms if not any(map(str.strip, sides[side]))), None)
+        if example.rating() is None:
+            left_out["not rated"] += 1
+        elif example.scale() is None:
+            remedy = 'Say what the lowest and the highest rating can be: "scale": [1, 5]'
+            raise DataError("rated, but without a scale", remedy, where=example.where, field="scale")
+        elif absent:
+            left_out[f"no {absent}"] += 1
+        else:
+            complete.append(example)
+    return complete, left_out
+
+
+def _usable(
+    complete: Sequence[Example], encoded: Encoded, ratings: FloatArray, kind: Kind, left_out: Counter[str]
+) -> Rows:
+    """The rows that the judge can be fitted on; the others are counted in `left_out`.
 
     Raises:
         DataError: too little is left, and why.
     """
-    rated = [example for example in examples if example.rating() is not None]
-    for example in rated:
-        if example.scale() is None:
-            remedy = 'Say what the lowest and the highest rating can be: "scale": [1, 5]'
-            raise DataError("rated, but without a scale", remedy, where=example.where, field="scale")
-    reasons = ["not rated"] * (len(examples) - len(rated))
-    known = _known_sides(rated, encoder, TERMS[kind])
-    usable = []
-    for example, missing in zip(rated, known, strict=True):
-        if missing:
-            reasons.append(missing)
-        else:
-            usable.append(example)
-    contexts = len({example.context_key for example in usable})
+    unknown = unknown_sides(encoded.means, TERMS[kind])
+    left_out.update(f"no known word in the {side}" for side in unknown if side)
+    usable = np.array([row for row, side in enumerate(unknown) if not side], dtype=np.intp)
+    contexts = len({complete[row].context_key for row in usable})
     if contexts < FEWEST_CONTEXTS:
-        why = (
-            ", ".join(f"{count} lines: {reason}" for reason, count in Counter(reasons).most_common()) or "none left out"
-        )
-        raise DataError(
-            f"{contexts} rated contexts that {kind} can learn from, expected {FEWEST_CONTEXTS} or more ({why})",
-            _remedy(reasons),
-        )
-    if len(set(normalised_ratings(usable).tolist())) == 1:
+        why = ", ".join(f"{count} lines: {reason}" for reason, count in left_out.most_common()) or "none left out"
+        problem = f"{contexts} rated contexts that {kind} can learn from, expected {FEWEST_CONTEXTS} or more ({why})"
+        raise DataError(problem, _remedy(left_out))
+    if len(set(ratings[usable].tolist())) == 1:
         raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")
-    return usable, reasons
+    return usable
 
 
-def _known_sides(examples: Sequence[Example], encoder: AverageEncoder, terms: Terms) -> list[str]:
-    """For each example why it cannot be used, or ""."""
-    sides = encode_sides(examples, encoder, terms)
-    why = []
-    for row, example in enumerate(examples):
-        absent = [side for side in terms if not (example.context if side == "context" else example.references)]
-        unknown = [side for side in (*terms, "response") if np.isnan(getattr(sides, side)[row]).any()]
-        why.append(f"no {absent[0]}" if absent else f"no known word in the {unknown[0]}" if unknown else "")
-    return why
-
-
-def _remedy(reasons: Sequence[str]) -> str:
-    """What to do where too few lines are usable; names the judge that can do without what is missing."""
-    if "no reference" in reasons:
-        return "Rate more, or train the judge that needs no reference: rejoinder train c-adem"
-    if "no context" in reasons:
+def _remedy(left_out: Counter[str]) -> str:
+    """What to do where too few lines are usable; names the judges that can do without what is missing."""
+    if left_out["no reference"]:
+        return "Rate more, or train a judge that needs no reference: rejoinder train c-adem, or autojudge"
+    if left_out["no context"]:
         return "Rate more, or train the judge that needs no context: rejoinder train r-adem"
     return "Rate responses to more contexts"
 
 
-def _groups(examples: Sequence[Example]) -> NDArray[np.intp]:
-    """[N] the number of each example's context, counted in order of appearance."""
-    numbers: dict[tuple[str, ...], int] = {}
-    return np.array([numbers.setdefault(example.context_key, len(numbers)) for example in examples], dtype=np.intp)
-
-
-def _agreement(fit: FitResult, vectors: Vectors, ratings: FloatArray) -> dict[str, Any]:
-    """How far predictions and ratings of one part agree."""
-    predicted = fit.head(vectors)
-    found = {"pearson": pearson(predicted, ratings).value, "spearman": spearman(predicted, ratings).value}
+def _agreement(scores: FloatArray, ratings: FloatArray) -> dict[str, Any]:
+    """How far scores and ratings of one part agree."""
+    found = {"pearson": pearson(scores, ratings).value, "spearman": spearman(scores, ratings).value}
     return {"n": len(ratings), **{name: None if math.isnan(value) else value for name, value in found.items()}}

@@ -33,6 +33,8 @@ class Sizes:
         normalise: where layer normalisation stands.
         word_drop: share of the previous words that the decoder does not get to see in training.
         unknown: id that stands in for a dropped word.
+        bag_of_words: whether a VHRED in training also has to tell the words of a turn, in no order, from its condition.
+            No part of the paper; against the collapse of the latent (Zhao et al. 2017, section 3.3).
     """
 
     vocabulary: int
@@ -45,6 +47,7 @@ class Sizes:
     normalise: Normalise = "none"
     word_drop: float = 0.25
     unknown: int = 1
+    bag_of_words: bool = False
 
 
 class Turns(NamedTuple):
@@ -69,6 +72,7 @@ class Losses(NamedTuple):
 
     Attributes:
         nll: negative log-likelihood of all tokens, nats (of a VHRED: given a sample of the posterior).
+        bag: negative log-likelihood of all tokens in no order, nats; 0 where the model does not tell them.
         divergence: [Z] KL divergence of posterior and prior by latent dimension, summed over turns; empty for HRED.
         tokens: how many tokens.
         turns: how many turns.
@@ -76,6 +80,7 @@ class Losses(NamedTuple):
     """
 
     nll: Tensor
+    bag: Tensor
     divergence: Tensor
     tokens: int
     turns: int
@@ -134,6 +139,8 @@ class DialogueModel(nn.Module):
         if sizes.latent:
             self.prior = GaussianNet(sizes.context, sizes.latent)
             self.posterior = GaussianNet(sizes.context + 2 * sizes.utterance, sizes.latent)
+        if sizes.latent and sizes.bag_of_words:
+            self.bag = nn.Linear(sizes.context + sizes.latent, sizes.vocabulary)
         nn.init.normal_(self.embedding.weight, std=0.1)
 
     def forward(self, dialogues: Dialogues, generator: torch.Generator) -> Losses:
@@ -146,12 +153,15 @@ class DialogueModel(nn.Module):
             noise = torch.randn(posterior.mean.shape, generator=generator, device=generator.device).to(before)
             condition = torch.cat([before, posterior.sample(noise)], -1)  # [N, C + Z]
             spread, means = divergence(posterior, prior).sum(0), posterior.mean.detach()
-        nll, start = before.new_zeros(()), 0
+        nll, bag, start = before.new_zeros(()), before.new_zeros(()), 0
         for chunk in dialogues.chunks:
-            nll = nll + self._decode(chunk, condition[start : start + len(chunk.tokens)], generator)
+            own = condition[start : start + len(chunk.tokens)]
+            nll = nll + self._decode(chunk, own, generator)
+            if self.sizes.latent and self.sizes.bag_of_words:
+                bag = bag + self._bag(chunk, own)
             start += len(chunk.tokens)
         tokens = sum(int(chunk.lengths.sum()) for chunk in dialogues.chunks)
-        return Losses(nll, spread, tokens, len(before), means)
+        return Losses(nll, bag, spread, tokens, len(before), means)
 
     def encode_turns(self, turns: Turns) -> Tensor:
         """[n, 2H] the utterance encoder's state of each turn."""
@@ -196,3 +206,8 @@ class DialogueModel(nn.Module):
         embedded = torch.cat([self.first_words(len(previous)), self.embedding(previous)], 1)  # [n, T, E]
         features, _ = self.decoder.features(embedded, condition, self.decoder.start(condition))
         return cross_entropy(self.decoder.words(masked(features, chunk.lengths)), masked(chunk.tokens, chunk.lengths))
+
+    def _bag(self, chunk: Turns, condition: Tensor) -> Tensor:
+        """Summed negative log-likelihood of the chunk's tokens, each told from the condition alone."""
+        words = self.bag(condition).log_softmax(-1).gather(1, chunk.tokens)  # [n, T]
+        return -masked(words, chunk.lengths).sum()

@@ -25,7 +25,7 @@ def greedy(
     """
     state = model.decoder.start(condition)
     embedded = model.first_words(len(condition))
-    barred = torch.tensor(sorted(forbidden), dtype=torch.long)
+    barred = torch.tensor(sorted(forbidden), dtype=torch.long, device=condition.device)
     said: list[Tensor] = []
     for _ in range(longest):
         features, state = model.decoder.features(embedded, condition, state)

@@ -13,7 +13,7 @@ def training_table(training: Mapping[str, Any]) -> str:
     """What the judge was trained on and how far it agrees with people on what it did not see.
 
     Args:
-        training: the record a trained judge carries (`Adem.training`).
+        training: the record a trained judge carries (`BilinearJudge.training`).
     """
     lines = training["lines"]
     rows = [["train", f"{lines['train']:,}", "", ""]]

@@ -1,14 +1,21 @@
-"""Splits that keep groups whole: what shares a context never stands on both sides."""
+"""Splits that keep groups whole: what shares a context never stands on both sides.
+
+Shapes: N items, G groups.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
+
+Rows = NDArray[np.intp]
 
 
-def split_groups(groups: NDArray[np.intp], shares: Sequence[float], rng: np.random.Generator) -> list[NDArray[np.intp]]:
+def split_groups(groups: Rows, shares: Sequence[float], rng: np.random.Generator) -> list[Rows]:
     """Positions of each part of a random split of whole groups.
 
     Args:
@@ -29,3 +36,97 @@ def split_groups(groups: NDArray[np.intp], shares: Sequence[float], rng: np.rand
     ends = np.rint(np.cumsum(shares) * len(order)).astype(int)
     parts = np.split(order, ends[:-1])
     return [np.flatnonzero(np.isin(groups, part)) for part in parts]
+
+
+def fold_groups(groups: Rows, folds: int, rng: np.random.Generator) -> Rows:
+    """[N] the fold of each item, from 0 to `folds` - 1, whole groups in one fold, folds alike in number of groups.
+
+    Source: Deriu and Cieliebak 2019, section 3 (the conversation split: contexts in ten folds).
+
+    Args:
+        groups: [N] group number of each item.
+        folds: how many.
+        rng: decides which groups meet.
+
+    Raises:
+        ValueError: there are fewer groups than folds, so that one would be empty.
+    """
+    known, place = np.unique(groups, return_inverse=True)
+    if not 0 < folds <= len(known):
+        raise ValueError(f"{folds} folds of {len(known)} groups, expected 1 to {len(known)}")
+    return (rng.permutation(len(known)) % folds)[place]
+
+
+class LeftOut(NamedTuple):
+    """One label and the items that carry it.
+
+    Attributes:
+        label: what was left out.
+        rest: ascending positions of all items with another label.
+        left: ascending positions of the items with this label.
+    """
+
+    label: str
+    rest: Rows
+    left: Rows
+
+
+def leave_one_out(labels: ArrayLike) -> Iterator[LeftOut]:
+    """Each label of `labels` [N] left out once, in sorted order.
+
+    An item with the empty label belongs to nobody: it is in every `rest` and never left out.
+
+    Source: Lowe et al. 2017, section 5.4 (leave one system out); Deriu and Cieliebak 2019, section 3 (system split).
+    """
+    named = np.asarray(labels, dtype=np.str_)
+    for label in np.unique(named[named != ""]):
+        yield LeftOut(str(label), np.flatnonzero(named != label), np.flatnonzero(named == label))
+
+
+def keep_at_random(rows: Rows, share: float, rng: np.random.Generator) -> Rows:
+    """A random `share` (0 to 1) of `rows`, ascending: single items, whatever their groups.
+
+    Source: Lowe et al. 2017, table 4, whose last row leaves out 25 % at random.
+    """
+    return np.sort(rng.choice(rows, size=round(share * len(rows)), replace=False))
+
+
+def growing_shares(groups: Rows, shares: Sequence[float], rng: np.random.Generator) -> list[Rows]:
+    """Positions of growing random parts of whole groups, each part inside the next, for a curve over label counts.
+
+    Args:
+        groups: [N] group number of each item.
+        shares: ascending shares of the groups, over 0 and at most 1; each part has one group at least.
+        rng: decides the order of the groups.
+
+    Raises:
+        ValueError: the shares do not ascend, or leave that range.
+    """
+    if not shares or shares[0] <= 0 or shares[-1] > 1 or any(a >= b for a, b in pairwise(shares)):
+        raise ValueError(f"shares {list(shares)}, expected ascending ones over 0 and at most 1")
+    order = rng.permutation(np.unique(groups))
+    sizes = [max(1, round(share * len(order))) for share in shares]
+    return [np.flatnonzero(np.isin(groups, order[:size])) for size in sizes]
+
+
+def joined_groups(*labellings: Sequence[str]) -> Rows:
+    """[N] group numbers such that two items share a group where any labelling gives them the same label.
+
+    Sharing is handed on: with a-b alike in one labelling and b-c in another, a and c are in one group. The empty label
+    is shared by nobody. Groups are counted in order of appearance.
+
+    Args:
+        labellings: one or more sequences of N labels.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    size = len(labellings[0])
+    firsts: list[int] = []
+    for labels in labellings:
+        first: dict[str, int] = {}
+        firsts += [first.setdefault(label, item) if label else item for item, label in enumerate(labels)]
+    edges = (np.ones(len(firsts)), (np.tile(np.arange(size), len(labellings)), np.array(firsts, dtype=np.intp)))
+    _, found = connected_components(coo_array(edges, shape=(size, size)), directed=False)
+    numbers: dict[int, int] = {}
+    return np.array([numbers.setdefault(int(group), len(numbers)) for group in found], dtype=np.intp)

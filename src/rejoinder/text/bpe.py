@@ -17,10 +17,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from rejoinder.errors import DataError, MissingExtra, UsageError
+from rejoinder.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -88,12 +87,12 @@ class Vocabulary:
 
         Raises:
             DataError: `text` is no vocabulary, or its special tokens are not the first three.
-            MissingExtra: the tokenizers library is not installed.
         """
         remedy = "Give what Vocabulary.to_json wrote"
-        library = _library()
+        import tokenizers
+
         try:
-            tokenizer = library.Tokenizer.from_str(text)
+            tokenizer = tokenizers.Tokenizer.from_str(text)
         except Exception as error:  # the library raises plain Exception and nothing narrower
             raise DataError(f"not a vocabulary ({error})", remedy) from error
         found = [tokenizer.id_to_token(number) for number in range(len(SPECIALS))]
@@ -116,14 +115,14 @@ def train_bpe(texts: Iterable[str], size: int, *, lower: bool = True) -> Vocabul
     Raises:
         UsageError: `size` has no room for characters beside the special tokens.
         DataError: the texts are empty.
-        MissingExtra: the tokenizers library is not installed.
 
     Source: Sennrich, Haddow and Birch 2016, section 3.2.
     """
     if size < 32:
         raise UsageError(f"a vocabulary of {size} pieces has no room for an alphabet. Give 32 or more.")
-    library = _library()
-    tokenizer = _untrained(library, lower=lower)
+    from tokenizers import trainers
+
+    tokenizer = _untrained(lower=lower)
     with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
         seen: Counter[str] = Counter()
         for text in texts:
@@ -135,7 +134,7 @@ def train_bpe(texts: Iterable[str], size: int, *, lower: bool = True) -> Vocabul
                 "no text to train a vocabulary on", "Give a corpus with at least one turn that is not empty"
             )
         alphabet = _alphabet(seen, int(size * _CHARACTER_SHARE))
-        trainer = library.trainers.BpeTrainer(
+        trainer = trainers.BpeTrainer(
             vocab_size=size,
             min_frequency=2,
             special_tokens=list(SPECIALS),
@@ -167,29 +166,21 @@ def _alphabet(seen: Counter[str], most: int) -> list[str]:
     return [_SPACE, *(character for character in frequent if not character.isspace())][:most]
 
 
-def _untrained(library: ModuleType, *, lower: bool) -> Any:
+def _untrained(*, lower: bool) -> Any:
     """A tokenizer with the rules of this module and no pieces yet."""
-    normalizers, pre_tokenizers = library.normalizers, library.pre_tokenizers
-    tokenizer = library.Tokenizer(library.models.BPE(unk_token=UNK, fuse_unk=True))
-    steps = [normalizers.Lowercase()] if lower else []
+    from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers
+
+    tokenizer = Tokenizer(models.BPE(unk_token=UNK, fuse_unk=True))
+    steps: list[Any] = [normalizers.Lowercase()] if lower else []
     # Lower-casing can take a character apart, so it is put together after that.
     steps += [normalizers.NFC(), normalizers.Replace("’", "'")]
-    steps += [normalizers.Replace(library.Regex(rf"[\s{_SPACE}]+"), " "), normalizers.Strip()]
+    steps += [normalizers.Replace(Regex(rf"[\s{_SPACE}]+"), " "), normalizers.Strip()]
     tokenizer.normalizer = normalizers.Sequence(steps)
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
             pre_tokenizers.Metaspace(replacement=_SPACE, prepend_scheme="always", split=False),
-            pre_tokenizers.Split(library.Regex(_PIECES), behavior="isolated"),
+            pre_tokenizers.Split(Regex(_PIECES), behavior="isolated"),
         ]
     )
-    tokenizer.decoder = library.decoders.Metaspace(replacement=_SPACE, prepend_scheme="always", split=False)
+    tokenizer.decoder = decoders.Metaspace(replacement=_SPACE, prepend_scheme="always", split=False)
     return tokenizer
-
-
-def _library() -> ModuleType:
-    """The tokenizers library."""
-    try:
-        import tokenizers
-    except ImportError as error:
-        raise MissingExtra("tokenizers", "train", "Byte-pair encoding") from error
-    return tokenizers

@@ -103,9 +103,13 @@ class DialogueTask(Task):
         return min(1.0, update / self.annealing) if self.annealing else 1.0
 
     def loss(self, batch: Dialogues, generator: torch.Generator) -> torch.Tensor:
-        """Bound on the negative log-likelihood per token, nats, its KL term weighted by how far annealing is."""
+        """Bound on the negative log-likelihood per token, nats, its KL term weighted by how far annealing is.
+
+        Where the model has a bag of words, its loss comes on top.
+        """
         losses: Losses = self.model(batch, generator)
-        return (losses.nll + self.kl_weight(self.global_step) * losses.divergence.sum()) / losses.tokens
+        weight = self.kl_weight(self.global_step)
+        return (losses.nll + losses.bag + weight * losses.divergence.sum()) / losses.tokens
 
     def tally(self, batch: Dialogues, generator: torch.Generator) -> dict[str, torch.Tensor]:
         """Sums over a batch."""

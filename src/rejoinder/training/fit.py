@@ -34,6 +34,7 @@ from rejoinder.scorer import Advance, ignore
 
 LAST, BEST = "last.ckpt", "best.ckpt"
 MONITORED = "validation_loss"
+_WARM_UP, _LEAST_RATE = 200, 0.02
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class RunOptions:
         stretch: updates between two validations; a checkpoint is written after each.
         patience: stretches without a better validation loss before the run stops.
         learning_rate: Adam's step size.
+        schedule: whether the step size stays `constant`, as in the papers, or is `linear`: it rises over 200 updates (a
+            tenth of a short run) and then falls to a fiftieth at the last of `updates`.
         clip: largest global norm of the gradients.
         accelerator: what to train on.
         devices: how many of them; more than one trains with DDP.
@@ -56,6 +59,7 @@ class RunOptions:
     stretch: int = 200
     patience: int = 5
     learning_rate: float = 1e-3
+    schedule: Literal["constant", "linear"] = "constant"
     clip: float = 1.0
     accelerator: Literal["auto", "cpu", "gpu"] = "auto"
     devices: int = 1
@@ -117,9 +121,18 @@ class Task(lightning.LightningModule):
         """The figures of the validation part from the sums of its batches."""
         raise NotImplementedError
 
-    def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Adam with its usual constants, as in the papers."""
-        return torch.optim.Adam(self.parameters(), self.options.learning_rate)
+    def configure_optimizers(self) -> Any:
+        """Adam with its usual constants, as in the papers, and the schedule of its step size."""
+        optimizer = torch.optim.Adam(self.parameters(), self.options.learning_rate)
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, self.rate)
+        return {"optimizer": optimizer, "lr_scheduler": {"scheduler": schedule, "interval": "step"}}
+
+    def rate(self, update: int) -> float:
+        """What the step size is multiplied with at an update."""
+        updates = self.options.updates
+        if self.options.schedule == "constant":
+            return 1.0
+        return min(1.0, (update + 1) / min(_WARM_UP, -(-updates // 10))) * max(_LEAST_RATE, 1 - update / updates)
 
     def training_step(self, batch: Any, _: int) -> torch.Tensor:
         """The loss of one batch, with a generator that depends on seed, update and process alone."""

@@ -8,17 +8,20 @@ import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.corpus import Dialogue, read_dialogues
 from rejoinder.io.folders import Parts, read_folder, require_free, write_folder
 from rejoinder.io.lines import STDIN, OnBad, open_bytes, raise_bad
+from rejoinder.nn.dan import DanSizes
 from rejoinder.scorer import Advance, ignore
-from rejoinder.text.bpe import UNK_ID, Vocabulary, train_bpe
+from rejoinder.text.bpe import Vocabulary, train_bpe
+from rejoinder.training.dan import GRAPH, DanTask, exported
 from rejoinder.training.dialogue import DialogueTask, StoreBatches
 from rejoinder.training.fit import Fitted, fit, is_first_process
 from rejoinder.training.recipe import Recipe
@@ -60,7 +63,7 @@ def pretrain(
     say: Callable[[str], None] = lambda _: None,
     advance: Advance = ignore,
 ) -> Pretrained:
-    """Train an HRED or a VHRED on the dialogues in `files` and save it as the folder `out`.
+    """Train an HRED, a VHRED or a dual encoder on the dialogues in `files` and save it as the folder `out`.
 
     What a run needs on its way (tokens, checkpoints, curves) stands in the folder `OUT.run` beside it. A run that was
     interrupted goes on from its last checkpoint when it is called again with the same recipe and files. With several
@@ -77,7 +80,7 @@ def pretrain(
         advance: called with the number of updates done.
 
     Raises:
-        UsageError: `OUT.run` holds a run of another recipe, or the loss went out of bounds.
+        UsageError: `OUT.run` holds a run of another recipe or other files, or the loss went out of bounds.
         DataError: a bad dialogue, or too few of them.
     """
     out = Path(out)
@@ -102,9 +105,7 @@ def pretrain(
     if not train.pieces or not held_out.pieces:
         found = f"{train.pieces} dialogues to train on, {held_out.pieces} to validate on"
         raise DataError(found, f"Give a larger corpus, and remove {run}")
-    task = DialogueTask(
-        replace(recipe.sizes, vocabulary=vocabulary.size, unknown=UNK_ID), recipe.options, recipe.annealing
-    )
+    task = _task(recipe, vocabulary)
     if start is not None:
         say(f"{_load_matching(task, start)} weights come from {start}")
     say(f"training on {train.tokens:,} tokens, validating on {held_out.tokens:,}")
@@ -115,8 +116,23 @@ def pretrain(
         counts = {"train": asdict(train.counts), "held_out": asdict(held_out.counts)}
         config = {"kind": recipe.kind, "sizes": sizes, "recipe": recipe.to_dict(), **given, "counts": counts}
         about = f"Pre-trained on {train.tokens:,} tokens of dialogue."
-        save_run(run, out, task.model, fitted, config, {VOCABULARY: vocabulary.to_json()}, recipe.kind.upper(), about)
+        texts, blobs = {VOCABULARY: vocabulary.to_json()}, {}
+        if isinstance(task, DanTask):
+            say("exporting the network")
+            blobs = {GRAPH: exported(task.model)}
+        save_run(run, out, task.model, fitted, config, texts, blobs, recipe.kind.upper(), about)
     return Pretrained(out, fitted.rows, fitted.best, (train.pieces, held_out.pieces))
+
+
+def _task(recipe: Recipe, vocabulary: Vocabulary) -> DialogueTask | DanTask:
+    """What the recipe trains."""
+    sizes = replace(recipe.sizes, vocabulary=vocabulary.size)
+    if isinstance(sizes, DanSizes):
+        for library in ("onnx", "onnxscript"):  # better now than when it is trained and to be exported
+            if find_spec(library) is None:
+                raise MissingExtra(library, "train", "A dual encoder")
+        return DanTask(sizes, recipe.options)
+    return DialogueTask(sizes, recipe.options, recipe.annealing)
 
 
 def digests(files: Sequence[str | Path]) -> list[dict[str, str]]:
@@ -161,6 +177,7 @@ def save_run(
     fitted: Fitted,
     config: Mapping[str, Any],
     files: Mapping[str, str],
+    blobs: Mapping[str, bytes],
     title: str,
     about: str,
 ) -> None:
@@ -173,6 +190,7 @@ def save_run(
         fitted: what the run came to.
         config: what else decides the model.
         files: further text files by name.
+        blobs: further files of bytes by name.
         title: of the card.
         about: a sentence for the card.
     """
@@ -180,14 +198,15 @@ def save_run(
     curves = {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
     shown = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in fitted.best.items())
     card = f"# {title}\n\n{about} At its best validation:\n\n{shown}\n"
-    write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}), card)
+    write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}, blobs), card)
 
 
 def is_held_out(dialogue: Dialogue, share: float) -> bool:
     """Whether a dialogue is for validation: a hash of its opening decides.
 
     The opening is its first two turns, of two turns the first, lower case and without regard to white space. So copies,
-    and dialogues that answer one context differently, fall on one side.
+    and dialogues that go on differently after one opening, fall on one side; a dialogue of two turns and a longer one
+    that begins with it may not.
     """
     opening = dialogue.turns[:-1][:2]
     text = "\n".join(" ".join(turn.casefold().split()) for turn in opening)
@@ -234,10 +253,13 @@ def _tokens(
             f"{counts.dialogues:,} dialogues, {counts.tokens:,} tokens; {counts.cut_turns:,} turns cut, "
             f"{counts.unknown:,} tokens unknown"
         )
-    return TokenStore(folder)
+    store = TokenStore(folder)
+    if store.vocabulary != vocabulary.digest:
+        raise UsageError(f"{folder.parent}: its tokens belong to another vocabulary. Remove it, or choose another -o")
+    return store
 
 
-def _load_matching(task: DialogueTask, start: str | Path) -> int:
+def _load_matching(task: DialogueTask | DanTask, start: str | Path) -> int:
     """Copy the weights that the two models share, and return how many tensors that were.
 
     The latent variable comes last in what the decoder is given, so its matrices share all columns before it.
@@ -245,7 +267,7 @@ def _load_matching(task: DialogueTask, start: str | Path) -> int:
     import torch
 
     parts, own, shared = read_folder(start), task.model.state_dict(), 0
-    wider = task.model.sizes.latent - parts.config["sizes"]["latent"]
+    wider = getattr(task.model.sizes, "latent", 0) - parts.config["sizes"].get("latent", 0)
     for name, tensor in parts.tensors.items():
         shape = own[name].shape if name in own else None
         if shape == tensor.shape or (

@@ -44,7 +44,7 @@ def pretrain_tweets(
         advance: called with the number of updates done.
 
     Raises:
-        UsageError: `OUT.run` holds a run of another recipe, or the loss went out of bounds.
+        UsageError: `OUT.run` holds a run of another recipe or other files, or the loss went out of bounds.
         DataError: a bad line, or too few tweets.
     """
     out = Path(out)
@@ -59,7 +59,7 @@ def pretrain_tweets(
     say(f"training on {len(train):,} tweets, validating on {len(held_out):,}, {len(corpus.hashtags):,} hashtags")
     say(f"not used: {left_out}")
     sizes = replace(recipe.sizes, symbols=len(characters) + 1, hashtags=len(corpus.hashtags))
-    task = TweetTask(sizes, recipe.options)
+    task = TweetTask(sizes, recipe.options, l2=recipe.l2)
     fitted = fit(task, TweetBatches(train, held_out, recipe.batch, recipe.options.seed), run, advance)
     if is_first_process():
         tweets = {part: len(found) for part, found in corpus.parts.items()}
@@ -68,7 +68,7 @@ def pretrain_tweets(
         symbols = {CHARACTERS: characters, HASHTAGS: list(corpus.hashtags)}
         lists = {name: json.dumps(kept, ensure_ascii=False) for name, kept in symbols.items()}
         about = f"Trained to predict {len(corpus.hashtags):,} hashtags on {tweets['train']:,} tweets."
-        save_run(run, out, task.model, fitted, config, lists, "tweet2vec", about)
+        save_run(run, out, task.model, fitted, config, lists, {}, "tweet2vec", about)
     return Pretrained(out, fitted.rows, fitted.best, (len(train), len(held_out)))
 
 

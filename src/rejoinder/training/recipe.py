@@ -10,18 +10,19 @@ from pathlib import Path
 from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from rejoinder.errors import DataError, MissingAsset
+from rejoinder.nn.dan import DanSizes
 from rejoinder.nn.dialogue import Sizes
 from rejoinder.nn.tweet import TweetSizes
 from rejoinder.text.bpe import UNK_ID
 from rejoinder.training.fit import RunOptions
 from rejoinder.training.tweet_corpus import TweetText
 
-Kind = Literal["hred", "vhred"]
+Kind = Literal["hred", "vhred", "dan"]
 TweetKind = Literal["tweet2vec"]
 TWEET2VEC: TweetKind = "tweet2vec"
 _REMEDY = "Correct the recipe"
-_SHARES = frozenset({"held_out", "test", "validation", "word_drop"})
-_MAY_BE_ZERO = frozenset({"annealing", "latent", "seed", "test", "word_drop"})
+_SHARES = frozenset({"dropout", "held_out", "test", "validation", "word_drop"})
+_MAY_BE_ZERO = frozenset({"annealing", "dropout", "l2", "latent", "seed", "test", "word_drop"})
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Recipe:
     """Everything that decides what comes out of a corpus.
 
     Attributes:
-        kind: `hred` or `vhred`.
+        kind: `hred`, `vhred` or `dan`.
         text: see `Text`.
         sizes: shape of the model, its vocabulary and unknown piece aside.
         options: see `RunOptions`.
@@ -56,7 +57,7 @@ class Recipe:
 
     kind: Kind
     text: Text
-    sizes: Sizes
+    sizes: Sizes | DanSizes
     options: RunOptions
     tokens_per_batch: int = 4000
     annealing: int = 0
@@ -75,6 +76,7 @@ class TweetRecipe:
         sizes: shape of the network; how many characters and hashtags it has, the corpus decides.
         options: see `RunOptions`.
         batch: tweets of a batch (64 in the release).
+        l2: weight of the sum of the squared weights in the loss (1e-4 in the release).
         kind: `tweet2vec`.
     """
 
@@ -82,6 +84,7 @@ class TweetRecipe:
     sizes: TweetSizes
     options: RunOptions
     batch: int = 64
+    l2: float = 0.0
     kind: TweetKind = TWEET2VEC
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,18 +114,25 @@ def read_recipe(path: str | Path) -> Recipe | TweetRecipe:
     made = {name: table[name] for name in plain if name in table}
     text: Text = at.made(Text, table.get("text", {}), "text")
     model = table.get("model", {})
+    options = at.made(RunOptions, table["run"], "run")
+    if table["kind"] == "dan":
+        return Recipe(
+            text=text, sizes=at.made(DanSizes, model, "model", vocabulary=text.vocabulary), options=options, **made
+        )
     latent = model.get("latent", 0)
     sizes: Sizes = at.made(Sizes, model, "model", vocabulary=text.vocabulary, unknown=UNK_ID)
     if (table["kind"] == "vhred") != bool(latent):
         at.refuse(
             f"is {latent} in a {table['kind']}", "A vhred has a latent variable, an hred has none", "model.latent"
         )
-    return Recipe(text=text, sizes=sizes, options=at.made(RunOptions, table["run"], "run"), **made)
+    if sizes.bag_of_words and not latent:
+        at.refuse(f"is true in a {table['kind']}", "It is for the latent variable of a vhred", "model.bag_of_words")
+    return Recipe(text=text, sizes=sizes, options=options, **made)
 
 
 def _tweet_recipe(table: Mapping[str, Any], at: _Place) -> TweetRecipe:
     """The recipe of a tweet2vec in a table."""
-    plain = {"kind": TweetKind, "batch": int}
+    plain = {"kind": TweetKind, "batch": int, "l2": float}
     at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
     return TweetRecipe(
         at.made(TweetText, table.get("text", {}), "text"),
@@ -170,6 +180,8 @@ def _fault(key: str, value: Any, kind: Any) -> str:
         return "" if value in get_args(kind) else " or ".join(get_args(kind))
     if kind is dict:
         return "" if isinstance(value, dict) else "a table"
+    if kind is bool:
+        return "" if isinstance(value, bool) else "true or false"
     # A truth value is a number in Python, but not in a recipe.
     if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else kind):
         return "a number" if kind is float else "a whole number"

@@ -3,8 +3,8 @@
 A tweet with several hashtags has all of them as its target, in equal shares: its loss is the mean of their negative
 log-likelihoods. The release shows such a tweet once for each hashtag instead, so it weighs more there. The optimiser is
 Adam with a step size that falls linearly to a twentieth; the release has SGD with Nesterov momentum, halves the step
-size when validation stalls, clips gradients inside the GRU, and adds an L2 term of 1e-4 to the loss. Here the norm of
-all gradients is clipped, and early stopping stands for the L2 term.
+size when validation stalls and clips gradients inside the GRU. Here the norm of all gradients is clipped, and the
+release's L2 term is off unless the recipe asks for it, because early stopping stands for it.
 
 Shapes: B tweets, T characters, K hashtags of a tweet at most, L hashtags in all.
 """
@@ -109,12 +109,18 @@ class TweetTask(Task):
         options: the run's.
         network: what makes the network: a module from characters [B, T] and lengths [B] to the logarithms of the
             hashtags' probabilities [B, L].
+        l2: weight of the sum of all squared weights in the loss that is trained on (1e-4 in the release).
     """
 
     def __init__(
-        self, sizes: TweetSizes, options: RunOptions, network: Callable[[TweetSizes], nn.Module] = TweetModel
+        self,
+        sizes: TweetSizes,
+        options: RunOptions,
+        network: Callable[[TweetSizes], nn.Module] = TweetModel,
+        l2: float = 0.0,
     ) -> None:
         super().__init__(options)
+        self.l2 = l2
         with torch.random.fork_rng():
             torch.manual_seed(options.seed)
             self.model = network(sizes)
@@ -126,18 +132,20 @@ class TweetTask(Task):
         return {"optimizer": optimiser, "lr_scheduler": {"scheduler": falling, "interval": "step"}}
 
     def loss(self, batch: TweetBatch, _generator: torch.Generator) -> Tensor:
-        """Cross-entropy with the tweets' hashtags, nats, mean over tweets."""
-        return tweet_losses(self.model(batch.symbols, batch.lengths), batch.hashtags).mean()
+        """Cross-entropy with the tweets' hashtags, nats, mean over tweets, and the L2 term."""
+        loss = tweet_losses(self.model(batch.symbols, batch.lengths), batch.hashtags).mean()
+        return loss + self.l2 * squared_weights(self.model) if self.l2 else loss
 
     def tally(self, batch: TweetBatch, _generator: torch.Generator) -> dict[str, Tensor]:
         """Sums over a batch."""
-        scores = self.model(batch.symbols, batch.lengths)
-        ranks = best_ranks(scores, batch.hashtags)
+        # On the CPU, because not every device knows double precision.
+        scores, hashtags = self.model(batch.symbols, batch.lengths).cpu(), batch.hashtags.cpu()
+        ranks = best_ranks(scores, hashtags)
         return {
-            "loss": tweet_losses(scores, batch.hashtags).double().sum(),
+            "loss": tweet_losses(scores, hashtags).double().sum(),
             "first": (ranks == 1).double().sum(),
             "ranks": ranks.double().sum(),
-            "tweets": torch.tensor(len(ranks), dtype=torch.float64, device=ranks.device),
+            "tweets": torch.tensor(len(ranks), dtype=torch.float64),
         }
 
     def figures(self, totals: Mapping[str, Tensor]) -> dict[str, float]:
@@ -155,6 +163,11 @@ def tweet_losses(log_probabilities: Tensor, hashtags: Tensor) -> Tensor:
     there = hashtags != _NONE
     taken = log_probabilities.gather(1, hashtags.clamp(min=0)).masked_fill(~there, 0.0)
     return -taken.sum(1) / there.sum(1)
+
+
+def squared_weights(model: nn.Module) -> Tensor:
+    """The sum of the squares of all weights; biases are not among them, as in the release."""
+    return torch.stack([weight.square().sum() for weight in model.parameters() if weight.dim() > 1]).sum()
 
 
 def best_ranks(scores: Tensor, hashtags: Tensor) -> Tensor:

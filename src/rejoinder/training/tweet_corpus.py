@@ -25,7 +25,7 @@ class TweetText:
         characters: at most so many characters are known, the most frequent.
         least: tweets that a hashtag stands on, or it is not learned.
         most: hashtags at most (6,000 in the release).
-        longest: characters read of a tweet (145 in the release).
+        longest: characters kept of a tweet after it was cleaned, whole (145 in the release).
         validation: share of the tweets that decides when to stop.
         test: share of the tweets that is left out, to measure the result on.
     """

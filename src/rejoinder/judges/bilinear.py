@@ -1,0 +1,222 @@
+"""Bilinear judges (ADEM, C-ADEM, R-ADEM, AutoJudge): examples to ratings, saved as one folder with their encoder.
+
+Sources: Lowe et al. 2017, Towards an Automatic Turing Test, sections 4 and 5; Deriu and Cieliebak 2019, Towards a
+Metric for Automated Conversational Dialogue System Evaluation and Improvement. AutoJudge is C-ADEM's term without
+principal components and penalty. The alpha .01 and beta 32 it prints for the scale are, it seems, the step and batch
+size of ADEM's supplement; here they come from the data, as ADEM's do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from rejoinder.encoders import PortableEncoder, Projection, from_parts
+from rejoinder.io.folders import Parts, write_folder
+from rejoinder.judges.fit import Normalise, project
+from rejoinder.judges.head import HIGHEST, LOWEST, MATRICES, Head, Terms, Vectors
+from rejoinder.judges.sides import Encoded, References, encode
+from rejoinder.records import Example
+from rejoinder.scorer import Card, FloatArray, Need, Outcome
+
+Kind = Literal["adem", "c-adem", "r-adem", "autojudge", "vhred"]
+FAMILY = "bilinear"
+TERMS: dict[Kind, Terms] = {
+    "adem": ("context", "reference"),
+    "c-adem": ("context",),
+    "r-adem": ("reference",),
+    "autojudge": ("context",),
+    "vhred": ("context", "reference"),
+}
+_TITLES = {"autojudge": "AutoJudge", "vhred": "Untrained ADEM"}
+
+
+@dataclass(frozen=True)
+class BilinearJudge:
+    """A trained judge.
+
+    Attributes:
+        kind: which terms of equation 1 it has; its name on its card, wherever its folder stands. `vhred` is what ADEM's
+            paper calls the judge with ADEM's terms before training, over whatever encoder.
+        encoder: texts to raw vectors.
+        normalise: what happens to raw vectors first.
+        projection: raw vectors to K principal components; None for none.
+        head: projected vectors to ratings.
+        references: of several references, the score against the `best`, or the `mean` of the scores.
+        training: what it was trained on and how that went, JSON values; shown on its card.
+    """
+
+    kind: Kind
+    encoder: PortableEncoder
+    normalise: Normalise
+    projection: Projection | None
+    head: Head
+    references: References
+    training: Mapping[str, Any]
+
+    @property
+    def card(self) -> Card:
+        """The card; nominal range 1 to 5, predictions are not clipped."""
+        needs: frozenset[Need] = frozenset(self.head.terms)
+        several = f" Several references: the {self.references} of the scores against each."
+        return Card(
+            name=self.kind,
+            summary=f"{self._title}: the rating from {LOWEST:g} to {HIGHEST:g} that people would give, predicted",
+            kind="judge",
+            needs=needs,
+            range=(None, None),
+            source="Deriu and Cieliebak 2019" if self.kind == "autojudge" else "Lowe et al. 2017, equation 1",
+            notes="Nominally 1 to 5, not clipped." + (several if "reference" in needs else ""),
+        )
+
+    @property
+    def _title(self) -> str:
+        """The name in print."""
+        return _TITLES.get(self.kind, self.kind.upper())
+
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """The data sets that it was fitted on."""
+        return frozenset(self.training.get("datasets", ()))
+
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
+        """Encoder and digest of everything that decides a score."""
+        return {**self.encoder.options, "model": self._parts.digest}
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        """Predicted ratings; unscored where a needed text holds no word that the encoder knows."""
+        return self.score_encoded(encode(examples, self.encoder, self.head.terms))
+
+    def score_encoded(self, encoded: Encoded) -> Outcome:
+        """Predicted ratings of examples that were encoded before."""
+        values = self.head(project(encoded.pairs(), self.projection, self.normalise))
+        combined = encoded.combine(values, self.references)
+        unknown = unknown_sides(encoded.means, self.head.terms)
+        reasons = {int(row): f"no known word in the {unknown[row]}" for row in np.flatnonzero(np.isnan(combined))}
+        return Outcome(combined, reasons)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the judge as one folder that needs nothing outside it; an older judge there is replaced.
+
+        Raises:
+            UsageError: something that is no judge stands at `folder`.
+        """
+        write_folder(folder, self._parts, self._text_card())
+
+    @cached_property
+    def _parts(self) -> Parts:
+        """Everything learned or looked up."""
+        return self.own_parts.holding("encoder", self.encoder.parts)
+
+    @cached_property
+    def own_parts(self) -> Parts:
+        """Everything but the encoder."""
+        config = {
+            "kind": FAMILY,
+            "name": self.kind,
+            "alpha": self.head.alpha,
+            "beta": self.head.beta,
+            "normalise": self.normalise,
+            "references": self.references,
+            "explained_variance": None if self.projection is None else self.projection.explained,
+            "training": dict(self.training),
+        }
+        tensors: dict[str, FloatArray] = {
+            name: getattr(self.head, name) for name in (MATRICES[term] for term in self.head.terms)
+        }
+        if self.projection is not None:
+            tensors["projection.mean"] = self.projection.mean
+            tensors["projection.components"] = self.projection.components
+        return Parts(config, tensors)
+
+    def _text_card(self) -> str:
+        """The card for people."""
+        components = (
+            "not projected" if self.projection is None else f"projected to {len(self.projection.components)} components"
+        )
+        encoder = self.encoder.parts.config["kind"]
+        return _CARD.format(
+            title=self._title,
+            needs=" and ".join(("response", *self.head.terms)),
+            source=self.card.source,
+            encoder=f"{_ENCODERS.get(encoder, encoder)} ({self.encoder.width} dimensions), {components}",
+            training=training_lines(self),
+            order="Word order does not reach it: a shuffled response gets the same score. " * (encoder == "average"),
+        )
+
+
+_ENCODERS = {"average": "averaged word vectors", "hred": "HRED", "vhred": "VHRED"}
+_CARD = """\
+# {title} judge
+
+Predicts the overall rating, 1 to 5, from {needs}. {source}, over {encoder}.
+
+## Training
+
+{training}
+
+## Limits
+
+{order}Believe it on your data only as far as `rejoinder study` shows agreement with people there.
+"""
+
+
+def unknown_sides(raw: Vectors, terms: Terms) -> list[str]:
+    """For each of N examples the first side that counts and has no vector, or ""."""
+    found = np.full(len(raw.response), "", dtype=object)
+    for side in ("response", *terms)[::-1]:
+        found[np.isnan(getattr(raw, side)).any(axis=1)] = side
+    return found.tolist()
+
+
+def training_lines(judge: BilinearJudge) -> str:
+    """What a judge was trained on and how that went, a line each, for its card."""
+    return "\n".join(f"- {key.replace('_', ' ')}: {_shown(value)}" for key, value in judge.training.items())
+
+
+def from_folder(parts: Parts) -> BilinearJudge:
+    """The judge with these parts, as its folder held them.
+
+    Raises:
+        MissingExtra: a library that its encoder needs is not installed.
+    """
+    return from_own_parts(parts, from_parts(parts.inner("encoder")))
+
+
+def from_own_parts(parts: Parts, encoder: PortableEncoder) -> BilinearJudge:
+    """The judge with these parts over `encoder`."""
+    config, tensors = parts.config, parts.tensors
+    kind: Kind = config["name"]
+    projection = None
+    if config["explained_variance"] is not None:
+        mean, components = (tensors[f"projection.{name}"] for name in ("mean", "components"))
+        projection = Projection(mean, components, config["explained_variance"])
+    # The matrix of a term that does not count stays the identity, and is not kept.
+    identity = np.eye(encoder.width if projection is None else len(projection.components))
+    matrices = {name: tensors.get(name, identity) for name in MATRICES.values()}
+    return BilinearJudge(
+        kind=kind,
+        encoder=encoder,
+        normalise=config["normalise"],
+        projection=projection,
+        head=Head(**matrices, alpha=config["alpha"], beta=config["beta"], terms=TERMS[kind]),
+        references=config["references"],
+        training=config["training"],
+    )
+
+
+def _shown(value: Any) -> str:
+    """A value of the training record for the card."""
+    if isinstance(value, float):
+        return f"{value:.3g}"
+    if value is None or value == {}:
+        return "none"
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_shown(inner)}" for key, inner in value.items())
+    return ", ".join(map(_shown, value)) if isinstance(value, list) else str(value)

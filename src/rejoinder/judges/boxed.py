@@ -1,0 +1,33 @@
+"""The judge in the box: what `rejoinder score` scores with where nothing else is said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from rejoinder.io.folders import read_folder
+from rejoinder.judges.panel import Panel, from_folder
+from rejoinder.scorer import Card
+
+NAME = "rejoinder"
+FOLDER = Path(__file__).resolve().parent.parent / "data" / "judge"
+
+CARDS = {
+    NAME: Card(
+        name=NAME,
+        summary="The judge in the box: the rating from 1 to 5 that people would give, predicted",
+        kind="judge",
+        needs=frozenset(),
+        range=(None, None),
+        source="ADEM (Lowe et al. 2017, equation 1) over a dual encoder (Henderson et al. 2017)",
+        notes=(
+            "Reads the context, and references where there are any, or these alone. Nominally 1 to 5, not clipped. "
+            "What it was trained on, how far it agrees with people, what fools it: rejoinder show rejoinder."
+        ),
+    )
+}
+
+
+def load(name: str, vectors: str | Path | None) -> Panel:  # noqa: ARG001 - every scorer is loaded so
+    """The judge in the box."""
+    return replace(from_folder(read_folder(FOLDER)), name=name)

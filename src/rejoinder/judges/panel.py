@@ -1,0 +1,174 @@
+"""A panel of ADEM judges over one encoder: each example goes to the one that reads all that is there.
+
+ADEM needs a reference and C-ADEM cannot use one; people have some for some responses. All members predict the same
+thing on the same scale, so their scores stand in one column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rejoinder.encoders import PortableEncoder, from_parts
+from rejoinder.errors import DataError
+from rejoinder.io.folders import Parts, write_folder
+from rejoinder.judges.bilinear import BilinearJudge, Kind, from_own_parts, training_lines
+from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.sides import References
+from rejoinder.judges.train import Trained, split_contexts, train_judge
+from rejoinder.records import Example
+from rejoinder.scorer import Advance, Card, Outcome, ignore, missing_need
+
+FAMILY = "panel"
+MEMBERS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
+"""In the order in which an example looks for the first whose needs it meets."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Trained judges over one encoder.
+
+    Attributes:
+        members: by kind; not all of `MEMBERS` need be there.
+        absent: why each of the others is not there.
+        name: the name on its card.
+    """
+
+    members: Mapping[Kind, BilinearJudge]
+    absent: Mapping[Kind, str]
+    name: str = FAMILY
+
+    @property
+    def card(self) -> Card:
+        """The card; nominal range 1 to 5, predictions are not clipped."""
+        return Card(
+            name=self.name,
+            summary="A judge: the rating from 1 to 5 that people would give, predicted",
+            kind="judge",
+            needs=frozenset(),
+            range=(None, None),
+            source="Lowe et al. 2017, equation 1 and its two halves",
+            notes=(
+                f"Of {', '.join(self.members)} the first whose needs an example meets scores it. Nominally 1 to 5, not "
+                "clipped."
+            ),
+        )
+
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """The data sets that a member was fitted on."""
+        return frozenset().union(*(judge.trained_on for judge in self.members.values()))
+
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
+        """Digest of everything that decides a score."""
+        return {**self._encoder.options, "model": self._parts.digest}
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        """Predicted ratings; unscored where no member can read what is there."""
+        values = np.full(len(examples), np.nan)
+        reasons: dict[int, str] = {}
+        rows: dict[Kind, list[int]] = {kind: [] for kind in self.members}
+        for row, example in enumerate(examples):
+            kind = self._member_for(example)
+            if kind is None:
+                lacking = (missing_need(judge.card, example) for judge in self.members.values())
+                reasons[row] = " and ".join(dict.fromkeys(filter(None, lacking)))
+            else:
+                rows[kind].append(row)
+        for kind, places in rows.items():
+            outcome = self.members[kind].score_batch([examples[place] for place in places])
+            values[places] = outcome.values
+            reasons.update({places[row]: reason for row, reason in outcome.reasons.items()})
+        return Outcome(values, reasons)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the panel as one folder that needs nothing outside it; an older judge there is replaced.
+
+        Raises:
+            UsageError: something that is no judge stands at `folder`.
+        """
+        write_folder(folder, self._parts, self.text_card())
+
+    def text_card(self) -> str:
+        """The card for people."""
+        members = "\n\n".join(f"## {kind.upper()}\n\n{training_lines(judge)}" for kind, judge in self.members.items())
+        absent = "".join(f"## {kind.upper()}\n\nNot there: {why}\n\n" for kind, why in self.absent.items())
+        return f"# Panel of judges\n\n{self.card.notes}\n\n{absent}{members}\n"
+
+    def _member_for(self, example: Example) -> Kind | None:
+        """Which member scores an example."""
+        able = (kind for kind, judge in self.members.items() if missing_need(judge.card, example) is None)
+        return next(able, None)
+
+    @property
+    def _encoder(self) -> PortableEncoder:
+        """The one encoder of all."""
+        return next(iter(self.members.values())).encoder
+
+    @cached_property
+    def _parts(self) -> Parts:
+        """Everything learned or looked up, the encoder once."""
+        parts = Parts({"kind": FAMILY, "members": list(self.members), "absent": dict(self.absent)}, {})
+        for kind, judge in self.members.items():
+            parts = parts.holding(kind, judge.own_parts)
+        return parts.holding("encoder", self._encoder.parts)
+
+
+def from_folder(parts: Parts) -> Panel:
+    """The panel with these parts, as its folder held them.
+
+    Raises:
+        MissingExtra: a library that its encoder needs is not installed.
+    """
+    encoder = from_parts(parts.inner("encoder"))
+    members = {kind: from_own_parts(parts.inner(kind), encoder) for kind in parts.config["members"]}
+    return Panel(members, parts.config["absent"])
+
+
+def train_panel(
+    examples: Sequence[Example],
+    encoder: PortableEncoder | None = None,
+    options: FitOptions | None = None,
+    *,
+    references: References = "mean",
+    seed: int = 0,
+    advance: Advance = ignore,
+) -> tuple[Panel, list[Trained]]:
+    """A panel fitted on rated examples, and how each of its members came about.
+
+    Contexts are split once, so that no member is tested on a context that another was fitted on. A member that the
+    examples do not suffice for is left out, and the panel says why.
+
+    Args:
+        examples: rated examples with a scale.
+        encoder: texts to vectors; None averages the word vectors in the box.
+        options: how each is fitted; None takes `FitOptions()`.
+        references: how to score against several references.
+        seed: decides the split and the order of the examples.
+        advance: called with 1 after each epoch.
+
+    Raises:
+        DataError: the examples suffice for no member; the reasons of all.
+    """
+    assigned = split_contexts(examples, seed)
+    found: list[Trained] = []
+    absent: dict[Kind, str] = {}
+    for kind in MEMBERS:
+        try:
+            trained = train_judge(
+                examples, kind, encoder, options, references=references, seed=seed, assigned=assigned, advance=advance
+            )
+        except DataError as error:
+            absent[kind] = error.problem
+        else:
+            encoder = trained.judge.encoder
+            found.append(trained)
+    if not found:
+        raise DataError("; ".join(dict.fromkeys(absent.values())), "Rate responses to more contexts")
+    return Panel({trained.judge.kind: trained.judge for trained in found}, absent), found

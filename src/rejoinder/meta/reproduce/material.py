@@ -1,0 +1,143 @@
+"""Rated examples as the arrays that the experiments work on.
+
+Shapes: N lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.errors import DataError
+from rejoinder.judges.conversations import traces
+from rejoinder.judges.oversample import Lengths, Rows
+from rejoinder.judges.train import FEWEST_CONTEXTS, normalised_ratings, response_lengths
+from rejoinder.meta.parts import UNNAMED, refuse_duplicates
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray, Need
+from rejoinder.stats.splits import joined_groups
+
+# Shorter last turns ("ok", "how are you ?") are alike without being of one conversation.
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """One data set of an experiment.
+
+    Attributes:
+        name: its name.
+        given: lines that were given.
+        used: lines that the experiment can use.
+        contexts: conversations among those used.
+        digest: twelve hexadecimal digits that tell its used lines from others.
+    """
+
+    name: str
+    given: int
+    used: int
+    contexts: int
+    digest: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """N rated lines that an experiment can use.
+
+    Attributes:
+        examples: the lines.
+        ratings: [N] mean overall ratings, brought from their scale to 1 to 5.
+        contexts: [N] number of the conversation, from 0 to G - 1; lines whose contexts end in the same six words or
+            more are of one, in whatever set they stand, because several sets took theirs from one corpus.
+        datasets: [N] names of the sets.
+        systems: [N] who responded, small letters; "" where it is not known.
+        copies: [N] whether the response equals a reference word for word.
+        lengths: of the responses.
+        sets: what was given and used, by data set.
+        left_out: why lines were not used, counted.
+    """
+
+    examples: Sequence[Example]
+    ratings: FloatArray
+    contexts: Rows
+    datasets: NDArray[np.str_]
+    systems: NDArray[np.str_]
+    copies: NDArray[np.bool_]
+    lengths: Lengths
+    sets: Sequence[DataSet]
+    left_out: Mapping[str, int]
+
+    @property
+    def own(self) -> Rows:
+        """The lines whose response is no copy of a reference, ascending."""
+        return np.flatnonzero(~self.copies)
+
+
+def collect(examples: Sequence[Example], needs: Sequence[Need]) -> Material:
+    """The lines of `examples` that are rated, single responses, and have what `needs` asks for.
+
+    Raises:
+        DataError: fewer than 30 conversations are left; all ratings are equal; a rated line has no scale; an id is
+            given twice.
+    """
+    refuse_duplicates(examples)
+    why = [_unusable(example, needs) for example in examples]
+    kept = [example for example, reason in zip(examples, why, strict=True) if not reason]
+    left_out = Counter(reason for reason in why if reason)
+    contexts = joined_groups(
+        ["\n".join(example.context_key) for example in kept], [traces(example)[2] for example in kept]
+    )
+    if (found := len(set(contexts.tolist()))) < FEWEST_CONTEXTS:
+        reasons = ", ".join(f"{count} lines: {reason}" for reason, count in left_out.most_common()) or "none left out"
+        remedy = f"Give rated lines with {' and '.join(needs)}"
+        raise DataError(f"{found} conversations to use, expected {FEWEST_CONTEXTS} or more ({reasons})", remedy)
+    ratings = normalised_ratings(kept)
+    if len(set(ratings.tolist())) == 1:
+        raise DataError("all ratings are equal", "Give ratings that differ")
+    datasets = np.array([example.dataset or UNNAMED for example in kept])
+    return Material(
+        examples=kept,
+        ratings=ratings,
+        contexts=contexts,
+        datasets=datasets,
+        systems=np.array([(example.system or "").casefold() for example in kept]),
+        copies=np.array([example.copies_reference for example in kept]),
+        lengths=response_lengths(kept),
+        sets=_sets(examples, kept, contexts),
+        left_out=dict(left_out.most_common()),
+    )
+
+
+def _unusable(example: Example, needs: Sequence[Need]) -> str:
+    """Why an experiment cannot use a line, or ""."""
+    if example.rating() is None:
+        return "not rated"
+    if example.extra.get("level", "turn") != "turn":
+        return "a rating of a whole dialogue"
+    present = {"context": example.context, "reference": example.references}
+    return next((f"no {need}" for need in needs if not any(map(str.strip, present[need]))), "")
+
+
+def _sets(examples: Sequence[Example], kept: Sequence[Example], contexts: Rows) -> list[DataSet]:
+    """What was given and used of each data set, in order of appearance."""
+    given = Counter(example.dataset or UNNAMED for example in examples)
+    rows: dict[str, list[int]] = {name: [] for name in given}
+    for row, example in enumerate(kept):
+        rows[example.dataset or UNNAMED].append(row)
+    return [
+        DataSet(name, given[name], len(mine), len(set(contexts[mine].tolist())), _digest([kept[row] for row in mine]))
+        for name, mine in rows.items()
+    ]
+
+
+def _digest(examples: Sequence[Example]) -> str:
+    """Twelve hexadecimal digits that tell these lines from others: SHA-256 over all that an experiment reads."""
+    total = hashlib.sha256()
+    for example in examples:
+        read = (example.id, example.context_key, example.context, example.response, example.references, example.system)
+        total.update(repr((*read, example.rating(), example.scale())).encode())
+    return total.hexdigest()[:12]

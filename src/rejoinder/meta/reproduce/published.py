@@ -1,0 +1,75 @@
+"""The figures that the papers print, to stand beside ours."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Published(NamedTuple):
+    """Two printed correlations."""
+
+    spearman: float
+    pearson: float
+
+
+# Lowe et al. 2017, table 2, on their test part of 616 responses. Not there: BLEU-1 and BLEU-3 are from the earlier
+# submission of the same paper (ICLR 2017); the tweet2vec row repeats the figures of the full data to the last digit.
+LOWE_TEST = {
+    "bleu-1": Published(0.036, 0.074),
+    "bleu-2": Published(0.051, 0.120),
+    "bleu-3": Published(0.051, 0.073),
+    "bleu-4": Published(0.063, 0.073),
+    "rouge-l": Published(0.096, 0.147),
+    "meteor": Published(0.013, 0.021),
+    "tweet2vec, untrained": Published(0.140, 0.141),
+    "vhred, untrained": Published(-0.091, -0.010),
+    "c-adem": Published(0.366, 0.363),
+    "r-adem": Published(0.352, 0.360),
+    "adem over tweet2vec": Published(0.280, 0.287),
+    "adem": Published(0.428, 0.436),
+}
+# The same table's validation part.
+LOWE_VALIDATION = {
+    "c-adem": Published(0.338, 0.355),
+    "r-adem": Published(0.404, 0.404),
+    "adem over tweet2vec": Published(0.252, 0.265),
+    "adem": Published(0.410, 0.418),
+}
+# Table 3: Pearson's correlation over 4 systems.
+LOWE_SYSTEMS = {
+    "bleu-1": -0.079,
+    "bleu-2": 0.308,
+    "bleu-3": -0.537,
+    "bleu-4": -0.536,
+    "rouge-l": 0.268,
+    "adem": 0.954,
+}
+
+
+class PublishedSystem(NamedTuple):
+    """A row of table 4: on the full test part, and on the responses of the system that was left out."""
+
+    name: str
+    full: Published
+    removed: Published | None
+
+
+LOWE_UNSEEN = (
+    PublishedSystem("TF-IDF", Published(0.406, 0.409), Published(0.186, 0.196)),
+    PublishedSystem("dual encoder", Published(0.364, 0.373), Published(0.026, 0.027)),
+    PublishedSystem("HRED", Published(0.393, 0.396), Published(0.151, 0.148)),
+    PublishedSystem("human", Published(0.292, 0.298), Published(0.216, 0.148)),
+    PublishedSystem("average", Published(0.364, 0.369), Published(0.145, 0.130)),
+    PublishedSystem("25 % at random", Published(0.378, 0.384), None),
+)
+
+
+class PublishedError(NamedTuple):
+    """A row of Deriu and Cieliebak 2019, table 1."""
+
+    pearson: float
+    spearman: float
+    error: float
+
+
+DERIU = {"conversations": PublishedError(0.573, 0.577, 0.928), "systems": PublishedError(0.544, 0.530, 0.984)}

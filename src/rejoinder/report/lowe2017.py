@@ -1,0 +1,262 @@
+"""The page of Lowe et al. 2017: ours beside the published figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from rejoinder.meta.reproduce.figures import OfSystems
+from rejoinder.meta.reproduce.fits import QUICK, Sweep
+from rejoinder.meta.reproduce.lowe2017 import ADEM, SET_MEAN, Lowe2017, Row
+from rejoinder.meta.reproduce.published import LOWE_SYSTEMS, LOWE_TEST, LOWE_UNSEEN, LOWE_VALIDATION, Published
+from rejoinder.meta.reproduce.unseen import FEWEST_LINES, Unseen
+from rejoinder.report.pages import LOWE2017
+from rejoinder.report.plots import Line, labels_figure, scatter_figure, systems_figure
+from rejoinder.report.reproduce import (
+    About,
+    Page,
+    data_table,
+    encoder_table,
+    excerpt_table,
+    interval,
+    laid_out,
+    made_by,
+    signed,
+    with_p,
+)
+from rejoinder.report.tables import markdown_table, number, p_value, text_table
+from rejoinder.scorer import FloatArray
+
+NAME = "lowe2017"
+_NONE = "–"
+_SHOWN = 300  # points in a panel of figure 4
+_SCATTERED = ("bleu-2", "rouge-l", ADEM)
+_OF_SYSTEMS = (ADEM, "bleu-2", "bleu-4", "rouge-l")
+
+
+def page(found: Lowe2017, about: About) -> Page:
+    """The page, its figures, and a table for the terminal."""
+    names = {row.name: row for row in found.rows}
+    aliases = _aliases(found)
+    first = found.splits[0].test
+    first = first[~found.material.copies[first]]
+    rng = np.random.default_rng(0)
+    shown = rng.permutation(first)[:_SHOWN]
+    text = LOWE2017.format(
+        made_by=made_by(about),
+        data=data_table(found.material),
+        encoders=encoder_table(found.encoders),
+        lines=_lines(found),
+        seeds=about.seeds,
+        fit=QUICK,
+        main=next(iter(found.encoders)),
+        agreement=_agreement(found.rows, aliases),
+        n=f"{names[ADEM].spearman.n:,}",
+        behind=_behind(found.rows),
+        lead=_lead(found.rows),
+        missing="\n\n".join(f"`{name}` is not in the tables: {why}" for name, why in found.missing.items()),
+        set_mean=SET_MEAN,
+        systems=_systems(found.rows),
+        fewest=FEWEST_LINES,
+        shown=len(shown),
+        unseen=_unseen(found.unseen),
+        unseen_published=_unseen_published(),
+        points=_points(found),
+        sweeps="\n".join(_sweep(name, sweep) for name, sweep in found.sweeps.items()),
+        excerpts=excerpt_table(found.excerpts, "c-adem"),
+        speed=_speed(found.rows, len(found.material.ratings)),
+    )
+    drawn = {
+        "scores": scatter_figure(
+            found.material.ratings[shown],
+            {name: found.scores[name][shown] for name in _SCATTERED if name in found.scores},
+            rng,
+        ),
+        "systems": systems_figure({name: names[name].systems for name in _OF_SYSTEMS if name in names}),
+        "labels": labels_figure(*_curves(found)),
+    }
+    return Page(laid_out(text), drawn, _summary(found.rows, aliases))
+
+
+def _aliases(found: Lowe2017) -> dict[str, str]:
+    """The name under which a row was published, by ours: a user may call encoders what he likes."""
+    aliases = {row.name: row.name for row in found.rows}
+    for name, (encoding, *_) in found.encoders.items():
+        aliases |= {
+            f"{name}, untrained": f"{encoding.kind}, untrained",
+            f"adem over {name}": f"adem over {encoding.kind}",
+        }
+    return aliases
+
+
+def _cells(published: Published | None) -> list[str]:
+    """Two printed figures."""
+    return [_NONE, _NONE] if published is None else [number(published.spearman), number(published.pearson)]
+
+
+def _lines(found: Lowe2017) -> str:
+    """How many lines the parts have, mean over the splits."""
+    parts = [[len(split.train), len(split.validation)] for split in found.splits]
+    train, validation = np.mean(parts, axis=0)
+    test = np.mean([(~found.material.copies[split.test]).sum() for split in found.splits])
+    return f"{train:,.0f} to train, {validation:,.0f} to validate, {test:,.0f} to test"
+
+
+def _agreement(rows: Sequence[Row], aliases: dict[str, str]) -> str:
+    """Table 2."""
+    header = ["scorer", "validation S", "P", "test Spearman [low, high]", "p", "test Pearson [low, high]", "p"]
+    header += ["published: validation S", "P", "test S", "P"]
+    cells = [
+        [
+            row.name,
+            *map(number, row.validation),
+            *with_p(row.spearman),
+            *with_p(row.pearson),
+            *_cells(LOWE_VALIDATION.get(aliases[row.name])),
+            *_cells(LOWE_TEST.get(aliases[row.name])),
+        ]
+        for row in rows
+    ]
+    return markdown_table(header, cells)
+
+
+def _behind(rows: Sequence[Row]) -> str:
+    """What stands behind table 2: inside data sets, with copies, and the paired tests."""
+    header = ["scorer", "Spearman inside data sets [low, high]", "p", "Spearman with copies [low, high]"]
+    header += ["ADEM ahead, S", "p", "ADEM ahead, P", "p"]
+    cells = []
+    for row in rows:
+        ahead = [_NONE] * 4
+        if row.behind is not None:
+            ahead = [cell for one in row.behind for cell in (signed(one.difference), p_value(one.p))]
+        cells.append([row.name, *with_p(row.within), interval(row.copies), *ahead])
+    return markdown_table(header, cells)
+
+
+def _lead(rows: Sequence[Row]) -> str:
+    """How many of the others ADEM is ahead of, in one sentence."""
+    others = [row for row in rows if row.behind is not None]
+    ahead = [row.name for row in others if row.behind and row.behind[0].difference > 0 and row.behind[0].p < 0.05]
+    open_ = [row.name for row in others if row.name not in ahead]
+    rest = f"; not of {', '.join(open_)}" if open_ else ""
+    return f"By Spearman with p < .05, ADEM is ahead of {len(ahead)} of the {len(others)} other rows{rest}."
+
+
+def _systems(rows: Sequence[Row]) -> str:
+    """Table 3."""
+    cells = [
+        [row.name, *_of_systems(row.systems), *_of_systems(row.systems_within), _published_system(row.name)]
+        for row in rows
+    ]
+    header = ["scorer", "Pearson [low, high]", "p", "set means taken off [low, high]", "p", "published, 4 systems"]
+    count = max(len(row.systems.names) for row in rows)
+    return f"{count} systems.\n\n" + markdown_table(header, cells)
+
+
+def _of_systems(one: OfSystems) -> list[str]:
+    """A correlation over systems."""
+    if np.isnan(one.low):
+        return [number(one.value), p_value(one.p)]
+    return [f"{number(one.value)} [{number(one.low, 2)}, {number(one.high, 2)}]", p_value(one.p)]
+
+
+def _published_system(name: str) -> str:
+    """The printed correlation over systems."""
+    return number(LOWE_SYSTEMS[name]) if name in LOWE_SYSTEMS else _NONE
+
+
+def _unseen(unseen: Sequence[Unseen]) -> str:
+    """Table 4, ours, with the mean over the systems."""
+    header = ["left out", "lines", "share of training", "all test S [low, high]", "P"]
+    header += ["its test lines S [low, high]", "P", "the same, seen in training S", "P"]
+    rows = [_unseen_row(one) for one in unseen]
+    systems = [one for one in unseen if one.removed is not None]
+    if systems:
+        means = [
+            np.nanmean([[one.value for one in pair] for pair in pairs], axis=0)
+            for pairs in ([getattr(one, name) for one in systems] for name in ("full", "removed", "seen"))
+        ]
+        share = np.mean([one.share for one in systems])
+        rows.insert(len(systems), ["mean", "", f"{share:.1%}", *(number(value) for pair in means for value in pair)])
+    return markdown_table(header, rows)
+
+
+def _unseen_row(one: Unseen) -> list[str]:
+    """One system, or the lines left out at random."""
+    cells = [one.system or "at random", f"{one.lines:,}" if one.system else "", f"{one.share:.1%}"]
+    for pair in (one.full, one.removed, one.seen):
+        cells += [_NONE, _NONE] if pair is None else [interval(pair[0]), number(pair[1].value)]
+    return cells
+
+
+def _unseen_published() -> str:
+    """Table 4 as printed."""
+    rows = [[one.name, *_cells(one.full), *_cells(one.removed)] for one in LOWE_UNSEEN]
+    return markdown_table(["left out", "all test S", "P", "its test lines S", "P"], rows)
+
+
+def _points(found: Lowe2017) -> str:
+    """How the agreement grows with the labels."""
+    rows = [
+        [f"{one.share:.0%}", f"{one.lines:,.0f}", *with_p(one.spearman), *with_p(one.pearson)] for one in found.points
+    ]
+    return markdown_table(["labels", "lines", "test Spearman [low, high]", "p", "test Pearson [low, high]", "p"], rows)
+
+
+def _curves(found: Lowe2017) -> tuple[FloatArray, list[Line]]:
+    """Validation error over epochs, mean over the splits, and correlations over shares of labels."""
+    judgements = found.sweeps[next(iter(found.sweeps))].judgements
+    errors = np.mean([one.fitted.validation_errors for one in judgements], axis=0)
+    x = [one.share for one in found.points]
+    return errors, [
+        Line("Spearman", x, [one.spearman for one in found.points]),
+        Line("Pearson", x, [one.pearson for one in found.points]),
+    ]
+
+
+def _sweep(name: str, sweep: Sweep) -> str:
+    """What was tried over one encoder, best first."""
+    chosen = Counter(sweep.chosen)
+    means = sweep.validation.mean(axis=1)
+    rows = [
+        [
+            sweep.settings[place].state or _NONE,
+            str(sweep.settings[place].components),
+            sweep.settings[place].normalise,
+            sweep.settings[place].oversample or "no",
+            number(means[place, 0]),
+            number(sweep.validation[place, :, 0].std()),
+            number(means[place, 1]),
+            str(chosen[sweep.settings[place]]),
+        ]
+        for place in np.argsort(-np.nan_to_num(means[:, 0], nan=-np.inf), kind="stable")
+    ]
+    header = ["state", "n", "length", "over-sampled", "validation Pearson", "sd over splits", "Spearman", "chosen by"]
+    return f"**{name}**\n\n{markdown_table(header, rows)}"
+
+
+def _speed(rows: Sequence[Row], lines: int) -> str:
+    """Lines a second."""
+    found = [[row.name, f"{row.speed:,.0f}", f"{lines / row.speed:,.2f}"] for row in rows if not np.isnan(row.speed)]
+    return markdown_table(["scorer", "lines a second", "seconds for all"], found)
+
+
+def _summary(rows: Sequence[Row], aliases: dict[str, str]) -> str:
+    """The heart of table 2 for a terminal."""
+
+    def cells() -> Iterator[list[str]]:
+        for row in rows:
+            published = _cells(LOWE_TEST.get(aliases[row.name]))
+            yield [
+                row.name,
+                f"{row.spearman.n:,}",
+                interval(row.spearman),
+                published[0],
+                interval(row.pearson),
+                published[1],
+            ]
+
+    header = ["scorer", "n", "Spearman [low, high]", "published", "Pearson [low, high]", "published"]
+    return text_table(header, list(cells()), 110)

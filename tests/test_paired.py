@@ -1,0 +1,136 @@
+"""Mean correlations over splits, their intervals, and the paired test."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.paired import Statistic, mean_correlation, mean_of_parts, paired_permutation
+
+Floats = NDArray[np.float64]
+
+
+def sample(seed: int, lines: int = 120, noise: float = 1.0) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Scores, ratings, clusters of four lines."""
+    rng = np.random.default_rng(seed)
+    ratings = rng.integers(1, 6, lines).astype(float)
+    return ratings + noise * rng.normal(size=lines), ratings, np.arange(lines) // 4
+
+
+@pytest.mark.parametrize(("statistic", "by_scipy"), [("pearson", stats.pearsonr), ("spearman", stats.spearmanr)])
+def test_the_mean_is_that_of_the_parts(statistic: Statistic, by_scipy: object) -> None:
+    scores, ratings, clusters = sample(0)
+    parts = np.arange(120) % 3
+    scores[5] = np.nan
+    counts = cluster_counts(30, 200, np.random.default_rng(0))
+    found = mean_correlation(statistic, scores, ratings, parts, clusters, counts)
+    expected = [
+        by_scipy(scores[rows], ratings[rows]).statistic  # type: ignore[operator]
+        for rows in (np.flatnonzero((parts == part) & np.isfinite(scores)) for part in range(3))
+    ]
+    assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
+    assert (found.n, found.parts) == (119, 3)
+    assert found.low < found.value < found.high
+    assert found.p == pytest.approx(2 / 201)  # no resample beyond zero, one counted in advance
+
+
+def test_a_resample_weighs_a_cluster_in_all_parts() -> None:
+    """One resample by hand: the lines of a cluster that was drawn twice come twice, in every part."""
+    scores, ratings, clusters = sample(1, 40)
+    parts = np.arange(40) % 2
+    counts = np.array([[2], [0], [1], [1], [1], [3], [0], [1], [1], [0]], dtype=np.uint16)
+    rows = np.repeat(np.arange(40), counts[clusters, 0])
+    expected = np.mean(
+        [stats.pearsonr(scores[own], ratings[own]).statistic for own in (rows[parts[rows] == part] for part in (0, 1))]
+    )
+    found = mean_correlation("pearson", scores, ratings, parts, clusters, np.repeat(counts, 5, axis=1))
+    assert [found.low, found.high] == pytest.approx([expected, expected])
+
+
+def test_a_part_without_a_correlation_is_left_out() -> None:
+    scores, ratings, clusters = sample(2)
+    parts = np.arange(120) // 60
+    scores[parts == 1] = 1.0
+    counts = cluster_counts(30, 100, np.random.default_rng(0))
+    found = mean_correlation("pearson", scores, ratings, parts, clusters, counts)
+    assert found.parts == 1
+    assert found.value == pytest.approx(stats.pearsonr(scores[:60], ratings[:60]).statistic)
+    nothing = mean_correlation("pearson", np.full(120, 3.0), ratings, parts, clusters, counts)
+    assert (np.isnan(nothing.value), np.isnan(nothing.p), nothing.parts, nothing.n) == (True, True, 0, 120)
+
+
+def test_the_mean_of_parts_is_not_the_mean_of_lines() -> None:
+    values, parts = np.array([1.0, 1.0, 1.0, 5.0]), np.array([0, 0, 0, 1])
+    counts = cluster_counts(4, 50, np.random.default_rng(0))
+    found = mean_of_parts(values, parts, np.arange(4), counts)
+    assert found.value == 3.0
+    assert 1.0 <= found.low <= found.high <= 5.0
+
+
+def test_permutations_of_one_part_are_those_by_hand() -> None:
+    """Every swap of three clusters, against the share that 4,000 random swaps find."""
+    scores, ratings, _ = sample(3, 12)
+    other, clusters = np.random.default_rng(9).normal(size=12), np.arange(12) // 4
+    found = paired_permutation(
+        "pearson", scores, other, ratings, np.zeros(12, int), clusters, np.random.default_rng(0), 4000
+    )
+    a, b = ((x - x.mean()) / x.std() for x in (scores, other))
+
+    def difference(swap: tuple[bool, ...]) -> float:
+        swapped = np.array(swap)[clusters]
+        one, two = np.where(swapped, b, a), np.where(swapped, a, b)
+        return float(stats.pearsonr(one, ratings).statistic - stats.pearsonr(two, ratings).statistic)
+
+    every = np.array([difference(swap) for swap in product([False, True], repeat=3)])
+    assert found.difference == pytest.approx(every[0])
+    assert found.p == pytest.approx((np.abs(every) >= abs(every[0]) - 1e-9).mean(), abs=0.03)
+
+
+@pytest.mark.parametrize("statistic", ["pearson", "spearman"])
+def test_a_far_better_scorer_is_found_and_an_equal_one_is_not(statistic: Statistic) -> None:
+    good, ratings, clusters = sample(4, noise=0.3)
+    bad = np.random.default_rng(5).normal(size=120)
+    parts = np.arange(120) % 2
+    args = (ratings, parts, clusters)
+    better = paired_permutation(statistic, good, bad, *args, np.random.default_rng(0), 500)
+    assert better.difference > 0.5
+    assert better.p == pytest.approx(1 / 500)
+    # The same order on another scale, with its direction: nothing to tell apart.
+    same = paired_permutation(statistic, good, 100 * good + 7, *args, np.random.default_rng(0), 500)
+    assert same.difference == pytest.approx(0, abs=1e-12)
+    assert same.p == 1.0
+    back = paired_permutation(statistic, bad, good, *args, np.random.default_rng(0), 500)
+    assert list(back) == pytest.approx([-better.difference, better.p])
+
+
+def test_p_is_uniform_where_neither_is_better() -> None:
+    ps = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        ratings = rng.normal(size=80)
+        one, other = ratings + 2 * rng.normal(size=(2, 80))
+        ps.append(
+            paired_permutation("spearman", one, other, ratings, np.zeros(80, int), np.arange(80) // 2, rng, 200).p
+        )
+    assert min(ps) > 0.0
+    assert 0.3 < np.mean(ps) < 0.7
+    assert np.mean(np.array(ps) < 0.05) < 0.15
+
+
+def test_lines_without_a_score_count_for_neither() -> None:
+    good, ratings, clusters = sample(6)
+    other = good[::-1].copy()
+    other[:40] = np.nan
+    found = paired_permutation("pearson", good, other, ratings, np.zeros(120, int), clusters, np.random.default_rng(0))
+    expected = [stats.pearsonr(values[40:], ratings[40:]).statistic for values in (good, other)]
+    assert found.difference == pytest.approx(expected[0] - expected[1])
+    nothing = paired_permutation(
+        "pearson", good, np.full(120, np.nan), ratings, np.zeros(120, int), clusters, np.random.default_rng(0)
+    )
+    assert np.isnan(nothing.difference)
+    assert np.isnan(nothing.p)

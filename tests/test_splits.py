@@ -1,0 +1,116 @@
+"""Protocols of splitting: disjoint, covering, whole groups, the same for the same seed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from rejoinder.stats.splits import (
+    fold_groups,
+    growing_shares,
+    joined_groups,
+    keep_at_random,
+    leave_one_out,
+    split_groups,
+)
+
+Groups = st.lists(st.integers(0, 12), min_size=3, max_size=60).map(np.array)
+Seeds = st.integers(0, 5)
+
+
+def whole(groups: NDArray[np.intp], *parts: NDArray[np.intp]) -> bool:
+    """Whether no group stands in two of the parts."""
+    inside = [set(groups[part].tolist()) for part in parts]
+    return sum(map(len, inside)) == len(set().union(*inside))
+
+
+@given(Groups, Seeds)
+def test_parts_cover_everything_once_and_keep_groups_whole(groups: NDArray[np.intp], seed: int) -> None:
+    parts = split_groups(groups, (0.7, 0.15, 0.15), np.random.default_rng(seed))
+    assert sorted(np.concatenate(parts).tolist()) == list(range(len(groups)))
+    assert whole(groups, *parts)
+
+
+@given(Groups, Seeds, st.data())
+def test_folds_keep_groups_whole_and_are_alike(groups: NDArray[np.intp], seed: int, data: st.DataObject) -> None:
+    count = len(set(groups.tolist()))
+    folds = data.draw(st.integers(1, count))
+    fold = fold_groups(groups, folds, np.random.default_rng(seed))
+    assert set(fold.tolist()) == set(range(folds))
+    assert whole(groups, *(np.flatnonzero(fold == number) for number in range(folds)))
+    sizes = [len(set(groups[fold == number].tolist())) for number in range(folds)]
+    assert max(sizes) - min(sizes) <= 1
+    assert fold.tolist() == fold_groups(groups, folds, np.random.default_rng(seed)).tolist()
+
+
+def test_folds_differ_with_the_seed() -> None:
+    one, other = (fold_groups(np.arange(50), 10, np.random.default_rng(seed)) for seed in (0, 1))
+    assert one.tolist() != other.tolist()
+
+
+def test_more_folds_than_groups_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"^3 folds of 2 groups, expected 1 to 2$"):
+        fold_groups(np.array([0, 0, 5]), 3, np.random.default_rng(0))
+
+
+@given(st.lists(st.sampled_from(["", "hred", "human", "tfidf"]), min_size=1, max_size=40))
+def test_each_label_is_left_out_once(labels: list[str]) -> None:
+    found = list(leave_one_out(labels))
+    assert [one.label for one in found] == sorted(set(labels) - {""})
+    for one in found:
+        assert sorted([*one.rest, *one.left]) == list(range(len(labels)))
+        assert {labels[row] for row in one.left} == {one.label}
+        assert one.label not in {labels[row] for row in one.rest}
+
+
+@given(st.integers(1, 80), st.floats(0, 1), Seeds)
+def test_a_random_share_is_kept(size: int, share: float, seed: int) -> None:
+    rows = np.arange(100, 100 + size)
+    kept = keep_at_random(rows, share, np.random.default_rng(seed))
+    assert len(kept) == round(share * size)
+    assert set(kept.tolist()) <= set(rows.tolist())
+    assert sorted(set(kept.tolist())) == kept.tolist()
+    assert kept.tolist() == keep_at_random(rows, share, np.random.default_rng(seed)).tolist()
+
+
+@given(Groups, Seeds)
+def test_shares_grow_inside_each_other(groups: NDArray[np.intp], seed: int) -> None:
+    shares = (0.05, 0.3, 1.0)
+    parts = growing_shares(groups, shares, np.random.default_rng(seed))
+    assert parts[-1].tolist() == list(range(len(groups)))
+    count = len(set(groups.tolist()))
+    for part, share in zip(parts, shares, strict=True):
+        assert len(set(groups[part].tolist())) == max(1, round(share * count))
+        assert whole(groups, part, np.setdiff1d(np.arange(len(groups)), part))
+    assert set(parts[0].tolist()) <= set(parts[1].tolist()) <= set(parts[2].tolist())
+
+
+@pytest.mark.parametrize("shares", [(), (0.0, 1.0), (0.5, 0.5), (0.5, 1.1)])
+def test_shares_that_do_not_ascend_are_refused(shares: tuple[float, ...]) -> None:
+    with pytest.raises(ValueError, match="expected ascending ones over 0 and at most 1"):
+        growing_shares(np.arange(4), shares, np.random.default_rng(0))
+
+
+def test_groups_are_joined_through_either_labelling() -> None:
+    contexts = ["a", "a", "b", "c", "d", ""]
+    turns = ["x", "y", "y", "", "", ""]
+    assert joined_groups(contexts, turns).tolist() == [0, 0, 0, 1, 2, 3]
+    assert joined_groups(turns).tolist() == [0, 1, 1, 2, 3, 4]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["", "x", "y", "z"])), min_size=1, max_size=20))
+def test_joined_groups_are_the_finest_that_split_no_label(pairs: list[tuple[str, str]]) -> None:
+    labels, others = ([pair[side] for pair in pairs] for side in (0, 1))
+    found = joined_groups(labels, others)
+    # By hand: merge until nothing changes.
+    numbers = list(range(len(pairs)))
+    for _ in pairs:
+        for i, one in enumerate(pairs):
+            for j, other in enumerate(pairs):
+                if one[0] == other[0] or (one[1] and one[1] == other[1]):
+                    numbers[i] = numbers[j] = min(numbers[i], numbers[j])
+    known = list(dict.fromkeys(numbers))
+    assert found.tolist() == [known.index(number) for number in numbers]

@@ -1,0 +1,49 @@
+"""Tiny models that were never trained, saved as those that were."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from rejoinder.io.folders import Parts, write_folder
+from rejoinder.nn.dialogue import DialogueModel, Sizes
+from rejoinder.nn.tweet import TweetModel, TweetSizes
+from rejoinder.text.bpe import train_bpe
+
+WORDS = ["the", "cat", "dog", "bird", "sat", "ran", "on", "under", "mat", "hello", "you", "how", "are", "thanks", "bye"]
+LONGEST_TURN, MOST_TURNS = 8, 4
+
+
+def dialogue_model(folder: Path, latent: int = 0) -> Path:
+    """An HRED or VHRED in `folder`; its words stand far enough apart that differences show."""
+    vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
+    sizes = Sizes(vocabulary.size, embedding=6, utterance=5, context=7, decoder=8, latent=latent)
+    torch.manual_seed(0)
+    tensors = tensors_of(DialogueModel(sizes))
+    tensors["embedding.weight"] *= 10
+    text = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
+    config = {"kind": "vhred" if latent else "hred", "sizes": asdict(sizes), "recipe": {"text": text}}
+    files = {"vocabulary.json": vocabulary.to_json(), "curves.csv": "updates,loss\n"}
+    write_folder(folder, Parts(config, tensors, files), "a card")
+    return folder
+
+
+def tweet_model(folder: Path) -> Path:
+    """A tweet2vec in `folder`."""
+    characters = "abcdefghijklmnopqrstuvwxyz "
+    sizes = TweetSizes(symbols=len(characters) + 1, hashtags=3, lookup=4, units=5, embedding=6)
+    torch.manual_seed(0)
+    config = {"kind": "tweet2vec", "sizes": asdict(sizes), "recipe": {"text": {"longest": 145}}}
+    files = {"characters.json": json.dumps(list(characters)), "hashtags.json": "[]"}
+    write_folder(folder, Parts(config, tensors_of(TweetModel(sizes)), files), "a card")
+    return folder
+
+
+def tensors_of(model: nn.Module) -> dict[str, Any]:
+    """The weights of a network as arrays."""
+    return {name: tensor.numpy() for name, tensor in model.state_dict().items()}
