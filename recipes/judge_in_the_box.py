@@ -243,7 +243,7 @@ folder, only the matrices fitted to the ratings.
 For each set a judge fitted in the same way on all other sets, without those of their lines that share a conversation
 with it, and what it scores there: correlation with the mean rating, interval 95 % (contexts resampled, 1,000 times),
 responses that equal a reference left out. Mean over the sets: Pearson {pearson:.3f}, Spearman {spearman:.3f}. Beside it
-the Spearman of scorers that need no ratings, a dash where a set lacks what they need (their means are over the rest). The
+the Spearman of scorers that need no ratings, a dash where a set lacks what they need (means are over the rest). The
 judges never saw the set in question, but the kind of encoder and the number of components were chosen in sight of these
 sets (docs/lab-notes.md).
 
