@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+
 from rejoinder.judges.oversample import Rows
 from rejoinder.records import Example
 from rejoinder.stats.splits import joined_groups
@@ -20,6 +22,8 @@ def conversations(examples: Sequence[Example]) -> Rows:
     last turn or of its first two turns, six words or more. Data sets took dialogues from one another, and some give
     every turn of a dialogue a context of its own.
     """
+    if not examples:
+        return np.empty(0, dtype=np.intp)
     return joined_groups(*zip(*map(traces, examples), strict=True))
 
 

@@ -15,10 +15,10 @@ and a smaller encoder. A published figure stands beside ours for orientation; ne
 A *copy* is a response that equals one of its references word for word. People rate copies high and every reference
 metric gives them full marks, so word overlap looks better with them than it is; they are left out of training, of
 validation and of every figure but for the column that says so. Ratings are means over raters, brought from their
-scale to 1 to 5. Lines belong to one context where the data say so, and also where the turn that is answered is the
-same (six words or more), since several sets took dialogues from one corpus. Lines whose system is not named (in the
-zhao sets) count everywhere but in what is said of single systems. People were asked different things in different
-sets (overall quality, appropriateness, coherence).
+scale to 1 to 5. Lines belong to one context where the data say so, and also where the whole context, its last
+turn or its first two turns are the same (six words or more), since several sets took dialogues from one corpus. Lines
+whose system is not named (in the zhao sets) count everywhere but in what is said of single systems. People were asked
+different things in different sets (overall quality, appropriateness, coherence).
 
 ## How
 
@@ -129,8 +129,9 @@ the other.
 All sets whose lines have a context and a rating of a single response; whole dialogues were left out. Copies of
 references are left out: a copy is the human response once more, so with humans held out a judge would have seen in
 training what it is tested on. Ratings are means over raters, brought from their scale to 1 to 5 (the paper takes one
-label from three raters by MACE). Lines belong to one conversation where the data say so, and also where the turn that
-is answered is the same (six words or more). People were asked different things in different sets.
+label from three raters by MACE). Lines belong to one conversation where the data say so, and also where the whole
+context, its last turn or its first two turns are the same (six words or more). People were asked different things in
+different sets.
 
 ## How
 

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
-from rejoinder.judges.conversations import traces
+from rejoinder.judges.conversations import conversations
 from rejoinder.judges.oversample import Lengths, Rows
 from rejoinder.judges.train import FEWEST_CONTEXTS, normalised_ratings, response_lengths
 from rejoinder.meta.parts import UNNAMED, refuse_duplicates
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Need
-from rejoinder.stats.splits import joined_groups
 
 # Shorter last turns ("ok", "how are you ?") are alike without being of one conversation.
 
@@ -51,8 +50,7 @@ class Material:
     Attributes:
         examples: the lines.
         ratings: [N] mean overall ratings, brought from their scale to 1 to 5.
-        contexts: [N] number of the conversation, from 0 to G - 1; lines whose contexts end in the same six words or
-            more are of one, in whatever set they stand, because several sets took theirs from one corpus.
+        contexts: [N] number of the conversation, from 0 to G - 1 (see `conversations`).
         datasets: [N] names of the sets.
         systems: [N] who responded, small letters; "" where it is not known.
         copies: [N] whether the response equals a reference word for word.
@@ -88,9 +86,7 @@ def collect(examples: Sequence[Example], needs: Sequence[Need]) -> Material:
     why = [_unusable(example, needs) for example in examples]
     kept = [example for example, reason in zip(examples, why, strict=True) if not reason]
     left_out = Counter(reason for reason in why if reason)
-    contexts = joined_groups(
-        ["\n".join(example.context_key) for example in kept], [traces(example)[2] for example in kept]
-    )
+    contexts = conversations(kept)
     if (found := len(set(contexts.tolist()))) < FEWEST_CONTEXTS:
         reasons = ", ".join(f"{count} lines: {reason}" for reason, count in left_out.most_common()) or "none left out"
         remedy = f"Give rated lines with {' and '.join(needs)}"
