@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rejoinder.errors import RejoinderError
     from rejoinder.io import read, write
     from rejoinder.judges.train import train_judge
-    from rejoinder.meta import study
+    from rejoinder.meta import compare, full_study, study
     from rejoinder.records import Example, Rating
     from rejoinder.scorer import Card, Encoder, Scorer, Scores
 
@@ -25,6 +25,8 @@ _HOME = {
     "RejoinderError": "rejoinder.errors",
     "Scorer": "rejoinder.scorer",
     "Scores": "rejoinder.scorer",
+    "compare": "rejoinder.meta",
+    "full_study": "rejoinder.meta",
     "load_scorer": "rejoinder.catalogue",
     "read": "rejoinder.io",
     "score": "rejoinder.catalogue",
@@ -42,6 +44,8 @@ __all__ = [
     "Scorer",
     "Scores",
     "__version__",
+    "compare",
+    "full_study",
     "load_scorer",
     "read",
     "score",

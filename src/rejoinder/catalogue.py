@@ -99,6 +99,19 @@ def load_scorers(names: Sequence[str | Path | Scorer], *, vectors: str | Path | 
     return scorers
 
 
+def fitted_on(names: Iterable[str | Path | Scorer], datasets: Iterable[str | None]) -> dict[str, list[str]]:
+    """The judges among `names` that were fitted on lines of some of `datasets`, and of which; metrics are never."""
+    given, found = set(datasets), dict[str, list[str]]()
+    for name in names:
+        if isinstance(name, (str, Path)) and str(name) != DEFAULT and not Path(name).is_dir():
+            continue
+        scorer = load_scorer(name)
+        own = getattr(scorer, "trained_on", frozenset[str]())
+        if sets := sorted(own & given):
+            found[str(name) if isinstance(name, (str, Path)) else scorer.card.name] = sets
+    return found
+
+
 def score(examples: Iterable[Example], scorer: str | Path | Scorer, *, vectors: str | Path | None = None) -> Scores:
     """The scores of `examples` by `scorer`, a name, a judge's folder or a scorer object.
 

@@ -1,6 +1,7 @@
 """The command `rejoinder`: one file a subcommand, imported only when it is called.
 
-Exit codes: 0 ok, 2 usage, 3 data, 4 missing asset or extra, 5 nothing could be scored, 130 interrupted, 1 the rest.
+Exit codes: 0 ok, 2 usage, 3 data, 4 missing asset or extra, 5 nothing could be scored, 6 a gate not passed,
+130 interrupted, 1 the rest.
 Results go to standard output, progress and messages to standard error.
 """
 
@@ -25,6 +26,7 @@ from rejoinder.version import __version__
 COMMANDS = {
     "score": "rejoinder.cli.score",
     "study": "rejoinder.cli.study",
+    "compare": "rejoinder.cli.compare",
     "pretrain": "rejoinder.cli.pretrain",
     "train": "rejoinder.cli.train",
     "encode": "rejoinder.cli.encode",
@@ -126,7 +128,7 @@ def _app(given: list[str]) -> typer.Typer:
 
 _HELP = (
     "Judge the replies of chatbots. `rejoinder COMMAND --help` tells more; --debug shows a traceback on errors. "
-    "Exit codes: 2 wrong call, 3 bad data, 4 something is missing, 5 nothing could be scored."
+    "Exit codes: 2 wrong call, 3 bad data, 4 something is missing, 5 nothing could be scored, 6 a gate not passed."
 )
 
 

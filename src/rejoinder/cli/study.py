@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,13 +23,14 @@ from rejoinder.cli.common import (
     width,
 )
 
-if TYPE_CHECKING:
-    from rejoinder.records import Example
-
 
 def command(
     files: Files,
     scorers: ScorerNames = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="The whole study as .html, .md, .tex, .csv or .json.", metavar="FILE"),
+    ] = None,
     as_json: AsJson = False,
     dimension: Annotated[str, typer.Option(help="Which ratings.")] = "overall",
     drop_copies: Annotated[
@@ -40,41 +41,70 @@ def command(
     seed: Seed = 0,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """How far scorers agree with people: Pearson, Spearman and Kendall with intervals, by data set, turn and system."""
-    from rejoinder.io import read
-    from rejoinder.meta import study
-    from rejoinder.report.study import study_text
+    """How far scorers agree with people: Pearson, Spearman and Kendall with intervals, by data set, turn and system.
 
+    With -o or --json the whole study: beside these the ceiling that people's disagreement leaves, trivial baselines,
+    correlations inside systems, tests between scorers, the effect of length, systems, and where scorers and people
+    disagree.
+    """
+    from rejoinder.catalogue import fitted_on
+    from rejoinder.io import read
+    from rejoinder.meta import full_study, study
+    from rejoinder.report.answer import answer
+    from rejoinder.report.study import study_text
+    from rejoinder.report.study_files import require_writable, write_study
+
+    if out is not None:
+        require_writable(out)
     with reporting(on_error) as on_bad:
         examples = list(read(*files, on_bad=on_bad))
     names = scorers or plain_names()
-    for name, sets in _fitted(names, examples).items():
+    for name, sets in fitted_on(names, [example.dataset for example in examples]).items():
         if scorers:
             typer.echo(
-                f"{name} was fitted on lines of {sets}: what it reaches there is not what it would elsewhere", err=True
+                f"{name} was fitted on lines of {', '.join(sets)}: on those it does better than on others", err=True
             )
         else:
-            typer.echo(f"left out: {name}, which was fitted on lines of {sets}. Ask for it with -s {name}", err=True)
+            typer.echo(
+                f"left out: {name}, which was fitted on lines of {', '.join(sets)}. Ask for it with -s {name}", err=True
+            )
             names.remove(name)
-    with progress("scoring", len(examples) * len(names)) as advance:
-        result = study(
-            examples,
-            names,
-            dimension=dimension,
-            resamples=resamples,
-            seed=seed,
-            vectors=vectors,
-            drop_copies=drop_copies,
-            advance=advance,
-        )
-    typer.echo(json.dumps(result.to_dict(), ensure_ascii=False) if as_json else study_text(result, width()), nl=as_json)
+    given: dict[str, Any] = {
+        "dimension": dimension,
+        "resamples": resamples,
+        "seed": seed,
+        "vectors": vectors,
+        "drop_copies": drop_copies,
+    }
+    steps = len(examples) * len(names)
+    if out is None and not as_json:
+        with progress("scoring", steps) as advance:
+            table = study(examples, names, **given, advance=advance)
+        typer.echo(study_text(table, width()), nl=False)
+        return
+    with progress("scoring", steps) as advance:
+        found = full_study(examples, names, **given, advance=advance)
+    if out is not None:
+        write_study(found, out, _typed(files, scorers, out, dimension, drop_copies, resamples, vectors, seed))
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    else:
+        typer.echo("\n".join([*answer(found), f"saved in {out}"]))
 
 
-def _fitted(names: Sequence[str], examples: Sequence[Example]) -> dict[str, str]:
-    """The judges among `names` that were fitted on a data set of `examples`, and on which."""
-    from rejoinder.catalogue import DEFAULT, load_scorer
-
-    given = {example.dataset for example in examples}
-    judges = [name for name in names if name == DEFAULT or Path(name).is_dir()]
-    seen = {name: given & getattr(load_scorer(name), "trained_on", frozenset()) for name in judges}
-    return {name: ", ".join(sorted(filter(None, sets))) for name, sets in seen.items() if sets}
+def _typed(
+    files: list[str],
+    scorers: list[str] | None,
+    out: Path,
+    dimension: str,
+    drop_copies: bool,
+    resamples: int,
+    vectors: Path | None,
+    seed: int,
+) -> str:
+    """The call, for the page."""
+    named = [word for name in scorers or [] for word in ("-s", name)]
+    other = ["--vectors", str(vectors)] if vectors else []
+    other += ["--drop-copies"] if drop_copies else []
+    options = ["--dimension", dimension, *other, "--resamples", str(resamples), "--seed", str(seed)]
+    return shlex.join(["rejoinder", "study", *files, *named, *options, "-o", str(out)])

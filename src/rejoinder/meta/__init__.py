@@ -1,6 +1,10 @@
-"""Scores and ratings to statements: how far scorers agree with people."""
+"""Scores and ratings to statements: how far scorers agree with people, and which of two systems they prefer."""
 
+from rejoinder.meta.compare import compare
+from rejoinder.meta.comparison import Comparison, Contrast
+from rejoinder.meta.findings import FullStudy
+from rejoinder.meta.full import full_study
 from rejoinder.meta.results import Agreement, Study
 from rejoinder.meta.study import study
 
-__all__ = ["Agreement", "Study", "study"]
+__all__ = ["Agreement", "Comparison", "Contrast", "FullStudy", "Study", "compare", "full_study", "study"]

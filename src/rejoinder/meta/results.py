@@ -84,8 +84,8 @@ class Study:
         """
         return {
             "version": FORMAT_VERSION,
-            "results": [_plain(asdict(agreement)) for agreement in self.agreements],
-            "signature": {name: _plain(signature.fields) for name, signature in self.signatures.items()},
+            "results": [plain(asdict(agreement)) for agreement in self.agreements],
+            "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
             "options": {
                 "dimension": self.dimension,
                 "resamples": self.resamples,
@@ -96,12 +96,12 @@ class Study:
         }
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """`value` as JSON knows it: None for numbers that are not finite, lists for tuples, text for anything else."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else None
     return value if value is None or isinstance(value, (str, int)) else str(value)

@@ -63,7 +63,7 @@ def study(
         ratings = np.where(copies, np.nan, ratings)
         _require_others(ratings)
     parts = rated_parts(examples, ratings, dimension)
-    scores = _scores(examples, scorers, vectors, advance)
+    scores = scores_of(examples, scorers, vectors, advance)
     sampling = Sampling(resamples, seed)
     return Study(
         agreements=tuple(
@@ -100,13 +100,13 @@ def _require_others(ratings: NDArray[np.float64]) -> None:
         raise DataError("every rated response copies one of its references, so none is left", "Keep the copies in")
 
 
-def _scores(
+def scores_of(
     examples: Sequence[Example],
     scorers: Sequence[ScorerLike] | Mapping[str, Scores],
     vectors: str | Path | None,
     advance: Advance,
 ) -> Mapping[str, Scores]:
-    """The scores of all examples by scorer, worked out unless given."""
+    """The scores of all examples by scorer, worked out unless given; arguments and errors as for `study`."""
     if isinstance(scorers, Mapping):
         found = dict(scorers)
     else:

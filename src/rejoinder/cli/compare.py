@@ -1,0 +1,64 @@
+"""`rejoinder compare`: one system against another."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, Vectors, progress, reporting, width
+
+GATE_CLOSED = 6
+
+
+def command(
+    a: Annotated[str, typer.Argument(help="Responses of the first system, or of the old one.", metavar="A")],
+    b: Annotated[str, typer.Argument(help="Responses of the second, or of the new one.", metavar="B")],
+    scorers: Annotated[
+        list[str] | None,
+        typer.Option(
+            "-s",
+            "--scorer",
+            help="A scorer, or the folder of a judge; repeat for more. Default: rejoinder, the judge in the box.",
+            metavar="NAME",
+        ),
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            help="A gate: exit with 6 unless by every scorer B gains this much over A, by the unfavourable end of the "
+            "interval. 0: no worse; -0.1: at most 0.1 worse.",
+            metavar="GAIN",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+    resamples: Annotated[int, typer.Option(min=100, help="Resamples and exchanges of contexts.")] = 1000,
+    vectors: Vectors = None,
+    seed: Seed = 0,
+    on_error: OnErrorFlag = OnError.STOP,
+) -> None:
+    """Which of two systems is better, or that they cannot be told apart and how much more would tell.
+
+    Responses are paired by id where the files share any, else by context.
+    """
+    from rejoinder.catalogue import DEFAULT
+    from rejoinder.io import read
+    from rejoinder.meta.compare import compare
+    from rejoinder.report.compare import compare_text
+
+    with reporting(on_error) as on_bad:
+        one, other = (list(read(file, on_bad=on_bad)) for file in (a, b))
+    names = scorers or [DEFAULT]
+    with progress("scoring", (len(one) + len(other)) * len(names)) as advance:
+        found = compare(one, other, names, resamples=resamples, seed=seed, vectors=vectors, advance=advance)
+    passed = None if threshold is None else found.clears(threshold)
+    if as_json:
+        gate = {} if passed is None else {"gate": {"threshold": threshold, "passed": passed}}
+        typer.echo(json.dumps({**found.to_dict(), **gate}, ensure_ascii=False))
+    else:
+        typer.echo(compare_text(found, (a, b), width()), nl=False)
+        if passed is not None:
+            typer.echo(f"gate {threshold:+g}: {'passed' if passed else 'not passed, exit code 6'}")
+    if passed is False:
+        raise typer.Exit(GATE_CLOSED)

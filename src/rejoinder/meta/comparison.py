@@ -1,0 +1,118 @@
+"""The records that a comparison of two systems returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from rejoinder.errors import UsageError
+from rejoinder.meta.results import FORMAT_VERSION, plain
+from rejoinder.scorer import Signature
+
+Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "not separable"]
+NONE = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two systems under one scorer.
+
+    Attributes:
+        scorer: name of the scorer.
+        n: pairs of responses with a score each.
+        contexts: the contexts they come from; these are resampled and swapped.
+        unscored: pairs of which one or both have no score.
+        mean_a: mean score of A.
+        mean_b: mean score of B.
+        value: mean of B less mean of A; NaN without pairs.
+        low: lower end of its 95 % interval; NaN where there is none.
+        high: upper end.
+        p: two-sided, of no difference, by paired permutation; never 0; NaN where there is none.
+        p_adjusted: p by Holm for the number of scorers; the verdict rests on it.
+        higher_is_better: the scorer's direction; None where it claims none.
+        verdict: in words; "higher" instead of "better" where the scorer claims no direction.
+        needed: pairs in all at which a difference like this one would be told with probability 0.8; None where it is
+            told already or no number can be forecast.
+        method: how the figures were worked out.
+        seed: seed of the resampling.
+        reason: why a figure is missing, else "".
+    """
+
+    scorer: str
+    n: int
+    contexts: int
+    unscored: int
+    mean_a: float
+    mean_b: float
+    value: float
+    low: float
+    high: float
+    p: float
+    p_adjusted: float
+    higher_is_better: bool | None
+    verdict: Verdict
+    needed: int | None
+    method: str
+    seed: int
+    reason: str = ""
+
+    @property
+    def more(self) -> int | None:
+        """How many more pairs would tell, or None where that is not the question."""
+        return None if self.needed is None else max(self.needed - self.n, 1)
+
+    @property
+    def least_gain(self) -> float:
+        """The least that B gains over A by the interval, in the scorer's direction; NaN where it is not known."""
+        if self.higher_is_better is None:
+            return NONE
+        return self.low if self.higher_is_better else -self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two systems compared.
+
+    Attributes:
+        contrasts: one a scorer.
+        signatures: where the scores came from, by scorer.
+        aligned: what pairs rest on.
+        pairs: responses of A that have a partner in B, or contexts that both answered.
+        only_a: lines of A without a partner.
+        only_b: lines of B without a partner.
+        resamples: number of resamples and of permutations.
+        seed: their seed.
+    """
+
+    contrasts: tuple[Contrast, ...]
+    signatures: Mapping[str, Signature]
+    aligned: Literal["id", "context"]
+    pairs: int
+    only_a: int
+    only_b: int
+    resamples: int
+    seed: int
+
+    def clears(self, threshold: float) -> bool:
+        """Whether by every scorer B gains `threshold` or more over A, by the unfavourable end of the interval.
+
+        0 asks that B is shown to be no worse, -0.1 that it is at most 0.1 worse. A scorer without an interval does not
+        clear anything.
+
+        Raises:
+            UsageError: a scorer claims no direction, so that nothing is a gain.
+        """
+        if vague := [one.scorer for one in self.contrasts if one.higher_is_better is None]:
+            raise UsageError(f"{', '.join(vague)} claims no direction, so there is no gain to ask for. Leave it out")
+        return all(one.least_gain >= threshold for one in self.contrasts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The comparison as plain JSON values: numbers that do not exist are None, never NaN."""
+        return {
+            "version": FORMAT_VERSION,
+            "results": [plain({**asdict(one), "level": "turn", "more": one.more}) for one in self.contrasts],
+            "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
+            "options": {"resamples": self.resamples, "seed": self.seed},
+            "counts": {"aligned": self.aligned, "pairs": self.pairs, "only_a": self.only_a, "only_b": self.only_b},
+        }

@@ -1,0 +1,125 @@
+"""Looks at single lines: what a difference in length does, and where a scorer and people disagree most."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.meta.agreement import NONE, Sampling
+from rejoinder.meta.findings import Case, LengthEffect
+from rejoinder.meta.parts import Part
+from rejoinder.metrics.baselines import words
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+from rejoinder.stats.correlation import SMALLEST_P
+
+APART = 6  # words; Liu et al. (2016), table 5, print "<= 6" and ">= 6"
+PEOPLE = "people"
+_CASES = 2
+
+
+def length_effects(
+    part: Part, examples: Sequence[Example], scores: Mapping[str, FloatArray], sampling: Sampling
+) -> tuple[LengthEffect, ...]:
+    """Mean scores of responses within six words of a reference's length and of the others, people first.
+
+    Nothing where no line has a reference. Source: Liu et al. (2016), table 5.
+    """
+    own = [examples[place] for place in part.places]
+    apart = np.array([_apart(one) for one in own], dtype=np.float64)
+    if not np.isfinite(apart).any():
+        return ()
+    return tuple(
+        _effect(part, name, values, apart, sampling) for name, values in {PEOPLE: part.ratings, **scores}.items()
+    )
+
+
+def _apart(example: Example) -> float:
+    """Words by which the response and the reference nearest to it in length differ; NaN without a reference."""
+    lengths = [len(words(reference)) for reference in example.references if reference.strip()]
+    own = len(words(example.response))
+    return min((abs(own - length) for length in lengths), default=NONE)
+
+
+def _effect(part: Part, name: str, values: FloatArray, apart: FloatArray, sampling: Sampling) -> LengthEffect:
+    """The effect on one scorer."""
+    from scipy.stats import mannwhitneyu
+
+    usable = np.flatnonzero(np.isfinite(apart) & np.isfinite(values))
+    far: NDArray[np.int64] = (apart[usable] > APART).astype(np.int64)
+    own = values[usable]
+    close_ones, far_ones = own[far == 0], own[far == 1]
+    n = (len(close_ones), len(far_ones))
+    if not all(n):
+        reason = f"{n[0]} responses within {APART} words of a reference and {n[1]} beyond; one of each is needed"
+        close, beyond = (float(group.mean()) if len(group) else NONE for group in (close_ones, far_ones))
+        return LengthEffect(name, *n, close, beyond, NONE, NONE, NONE, NONE, "none", sampling.seed, reason)
+    contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 3]))
+    counts = cluster_counts(int(contexts.max()) + 1, sampling.resamples, rng).astype(np.float64)
+    drawn = group_means(own, far, contexts, counts)
+    interval = percentile_interval(drawn[0] - drawn[1], len(counts), unit="context")
+    return LengthEffect(
+        scorer=name,
+        n_close=n[0],
+        n_far=n[1],
+        mean_close=float(close_ones.mean()),
+        mean_far=float(far_ones.mean()),
+        value=float(close_ones.mean() - far_ones.mean()),
+        low=interval.low,
+        high=interval.high,
+        p=max(float(mannwhitneyu(close_ones, far_ones).pvalue), SMALLEST_P),
+        method=f"difference of means; 95% percentile interval, {sampling.resamples} resamples of contexts; "
+        "p: Mann-Whitney, takes lines as independent",
+        seed=sampling.seed,
+        reason=interval.reason,
+    )
+
+
+def cases_of(part: Part, examples: Sequence[Example], scores: Mapping[str, FloatArray]) -> tuple[Case, ...]:
+    """For each scorer the two lines that it ranks highest above people and the two lowest below; none if constant.
+
+    Source: Liu et al. (2016), figure 2.
+    """
+    return tuple(case for name, values in scores.items() for case in _cases(part, examples, name, values))
+
+
+def _cases(part: Part, examples: Sequence[Example], name: str, values: FloatArray) -> list[Case]:
+    """The cases of one scorer."""
+    usable = np.flatnonzero(np.isfinite(values))
+    if len(usable) < 2 * _CASES or np.ptp(values[usable]) == 0 or np.ptp(part.ratings[usable]) == 0:
+        return []
+    ranks = [_ranks(array[usable]) for array in (part.ratings, values)]
+    order = np.argsort(ranks[1] - ranks[0], kind="stable")
+    return [
+        _case(name, examples[part.places[usable[row]]], part.ratings[usable[row]], values[usable[row]], ranks, int(row))
+        for row in (*order[: -_CASES - 1 : -1], *order[:_CASES])
+    ]
+
+
+def _case(name: str, example: Example, rating: float, score: float, ranks: list[FloatArray], row: int) -> Case:
+    """One case, from the line's place among the others."""
+    return Case(
+        scorer=name,
+        id=example.id,
+        system=example.system,
+        context=example.context,
+        response=example.response,
+        references=example.references,
+        rating=float(rating),
+        score=float(score),
+        rating_rank=float(ranks[0][row]),
+        score_rank=float(ranks[1][row]),
+    )
+
+
+def _ranks(values: FloatArray) -> FloatArray:
+    """[N] share of values below each, ties counting half."""
+    from scipy.stats import rankdata
+
+    ranks: FloatArray = (rankdata(values) - 0.5) / len(values)
+    return ranks

@@ -1,0 +1,283 @@
+"""`full_study`: a study of scorers against people with everything beside it that says how its figures may be read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.catalogue import cards, fitted_on, load_scorer
+from rejoinder.meta.agreement import NONE, Sampling
+from rejoinder.meta.content import content_bleu
+from rejoinder.meta.contrasts import clusters_of, contrasts_of
+from rejoinder.meta.details import cases_of, length_effects
+from rejoinder.meta.findings import DataCard, Findings, FullStudy, Kind, People, Standing
+from rejoinder.meta.known import OF_SET, OF_SYSTEM, known_means
+from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, rated_parts, ratings_of
+from rejoinder.meta.people import people_of
+from rejoinder.meta.results import Agreement
+from rejoinder.meta.study import ScorerLike, scores_of, study
+from rejoinder.meta.systems import systems_of
+from rejoinder.metrics.baselines import words
+from rejoinder.records import OVERALL, Example
+from rejoinder.scorer import Advance, FloatArray, Scores, ignore, run
+from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.paired import mean_correlation
+from rejoinder.stats.pairwise import calibrated_accuracy
+from rejoinder.stats.within import within_correlations
+
+OVER_SETS = "mean over data sets"
+BASELINES = ("length", "context-overlap")
+MOST_PAIRED = 2000  # lines; all pairs of more take too long
+
+
+def full_study(
+    examples: Sequence[Example],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores],
+    *,
+    dimension: str = OVERALL,
+    resamples: int = 1000,
+    seed: int = 0,
+    vectors: str | Path | None = None,
+    drop_copies: bool = False,
+    advance: Advance = ignore,
+) -> FullStudy:
+    """The study of `scorers`, beside them the trivial baselines, and for each data set what its figures rest on.
+
+    That is: how far people agree with each other and the ceiling that follows; correlations inside systems and without
+    copies of references; tests between scorers; the effect of length; systems; lines where scorers and people disagree.
+    Arguments and errors as for `study`.
+    """
+    given = scores_of(examples, scorers, vectors, advance)
+    sampling = Sampling(resamples, seed)
+    asked = study(examples, given, dimension=dimension, resamples=resamples, seed=seed, drop_copies=drop_copies)
+    ratings = ratings_of(examples, dimension)
+    if drop_copies:
+        ratings = np.where([example.copies_reference for example in examples], np.nan, ratings)
+    parts = [part for part in rated_parts(examples, ratings, dimension) if len(part.places)]
+    trivial = [name for name in BASELINES if name not in given]
+    beside = {
+        **content_bleu(examples, given),
+        **{name: run(load_scorer(name), examples) for name in trivial},
+        **known_means(parts, len(examples)),
+    }
+    beside = {name: scores for name, scores in beside.items() if scores.scored.any()}
+    baselines = None
+    if beside:
+        baselines = study(
+            examples, beside, dimension=dimension, resamples=resamples, seed=seed, drop_copies=drop_copies
+        )
+    rows = asked.agreements + (baselines.agreements if baselines else ())
+    scores = {**given, **beside}
+    over_sets = _over_sets(parts, scores, sampling)
+    return FullStudy(
+        study=asked,
+        baselines=baselines,
+        findings=tuple(
+            _findings(part, parts, examples, scores, (*rows, *over_sets), dimension, sampling) for part in parts
+        ),
+        over_sets=over_sets,
+        fitted={} if isinstance(scorers, Mapping) else fitted_on(_listed(scorers), [one.dataset for one in examples]),
+    )
+
+
+def _listed(scorers: Sequence[ScorerLike] | str | Path) -> Sequence[ScorerLike]:
+    """One scorer by itself is a list of one."""
+    return [scorers] if isinstance(scorers, (str, Path)) else scorers
+
+
+def _findings(
+    part: Part,
+    parts: Sequence[Part],
+    examples: Sequence[Example],
+    found: Mapping[str, Scores],
+    rows: Sequence[Agreement],
+    dimension: str,
+    sampling: Sampling,
+) -> Findings:
+    """All that is said of one part; of the pool nothing that its sets say better."""
+    kinds = {name: _kind(name, one) for name, one in found.items()}
+    scores = {name: one.values[part.places] for name, one in found.items()}
+    blind = {name: values for name, values in scores.items() if kinds[name] != "reads ratings"}
+    people = people_of(part, examples, dimension, sampling.seed)
+    own = [row for row in rows if row.dataset == part.name]
+    copies = np.array([examples[place].copies_reference for place in part.places], dtype=bool)
+    standings = [
+        _standing(part, name, kinds[name], values, [row for row in own if row.scorer == name], copies, people, sampling)
+        for name, values in scores.items()
+        if name != OF_SET or part.name == POOLED
+    ]
+    ranked = {row.scorer: row.value for row in rows if _ranks(row, part.name) and row.scorer in blind}
+    order = sorted((name for name, value in ranked.items() if not np.isnan(value)), key=lambda name: -ranked[name])
+    contrasts = contrasts_of(part, _sets(part, parts), blind, order, sampling)
+    clusters = clusters_of({name: ranked[name] for name in order}, contrasts)
+    standings = [replace(one, cluster=clusters.get(one.scorer, 0)) for one in standings]
+    of_systems = [row for row in own if row.level == "system" and row.statistic == "pearson"]
+    details = {} if part.name == POOLED else blind
+    return Findings(
+        card=_card(part, examples, dimension, copies),
+        people=people,
+        standings=tuple(sorted(standings, key=lambda one: (np.isnan(one.pooled.value), -one.pooled.value))),
+        contrasts=contrasts,
+        lengths=length_effects(part, examples, details, sampling) if details else (),
+        systems=systems_of(part, examples, blind, of_systems, sampling),
+        cases=cases_of(part, examples, details),
+        ratings=part.ratings,
+        scores=scores,
+    )
+
+
+def _ranks(row: Agreement, dataset: str) -> bool:
+    """Whether scorers are ranked by this row: Pearson over lines, for the pool the mean over its data sets."""
+    home = OVER_SETS if dataset == POOLED else dataset
+    return (row.dataset, row.level, row.statistic) == (home, "turn", "pearson")
+
+
+def _sets(part: Part, parts: Sequence[Part]) -> NDArray[np.int64]:
+    """[N] data set of each line of `part`, by its place among `parts`."""
+    sets = np.zeros(len(part.places), dtype=np.int64)
+    for number, one in enumerate(parts):
+        if one.name != POOLED:
+            sets[np.isin(part.places, one.places)] = number
+    return sets
+
+
+def _standing(
+    part: Part,
+    name: str,
+    kind: Kind,
+    values: FloatArray,
+    rows: Sequence[Agreement],
+    copies: NDArray[np.bool_],
+    people: People,
+    sampling: Sampling,
+) -> Standing:
+    """One scorer on one part."""
+    turn = {row.statistic: row for row in rows if row.level == "turn"}
+    pooled = turn["pearson"]
+    without = pooled
+    if copies.any():
+        kept = np.where(copies, np.nan, values)
+        without = _row(part, name, "pearson without copies", kept, np.zeros_like(part.systems), sampling)
+    usable = np.isfinite(values)
+    accuracy = calibrated_accuracy(values[usable], part.ratings[usable]) if usable.sum() <= MOST_PAIRED else None
+    return Standing(
+        scorer=name,
+        kind=kind,
+        pooled=pooled,
+        spearman=turn["spearman"],
+        within=_within(part, name, kind, values, sampling),
+        without_copies=without,
+        share=pooled.value / people.ceiling if people.ceiling > 0 else NONE,
+        share_low=pooled.low / people.ceiling if people.ceiling > 0 else NONE,
+        share_high=pooled.high / people.ceiling if people.ceiling > 0 else NONE,
+        accuracy=accuracy.value if accuracy else NONE,
+        accuracy_reason=accuracy.reason if accuracy else f"not worked out for more than {MOST_PAIRED:,} lines",
+    )
+
+
+def _within(part: Part, name: str, kind: Kind, values: FloatArray, sampling: Sampling) -> Agreement:
+    """The mean correlation inside systems."""
+    known = part.systems != NO_SYSTEM
+    systems = len(np.unique(part.systems[known]))
+    if systems < 2 or kind == "reads ratings":
+        reason = (
+            f"{systems} systems named; two or more are needed" if systems < 2 else "tells no line of a system apart"
+        )
+        return _agreement(part, name, "pearson inside systems", 0, 0, (NONE, NONE, NONE), "none", sampling, reason)
+    return _row(part, name, "pearson inside systems", np.where(known, values, np.nan), part.systems, sampling)
+
+
+def _row(
+    part: Part, name: str, statistic: str, values: FloatArray, groups: NDArray[np.int64], sampling: Sampling
+) -> Agreement:
+    """The mean Pearson correlation inside groups, of the lines where `values` [N] is finite."""
+    usable = np.flatnonzero(np.isfinite(values))
+    contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
+    own = np.unique(groups[usable], return_inverse=True)[1].astype(np.int64)
+    clusters = int(contexts.max(initial=-1)) + 1
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 5]))
+    counts = cluster_counts(clusters, sampling.resamples if clusters else 0, rng)
+    found = within_correlations(values[usable], part.ratings[usable], own, contexts, counts)["pearson"]
+    method = f"{statistic}; mean of {found.groups}; 95% percentile interval, {sampling.resamples} resamples of contexts"
+    figures = (found.value, found.interval.low, found.interval.high)
+    reason = found.reason or found.interval.reason
+    return _agreement(part, name, statistic, len(usable), clusters, figures, method, sampling, reason)
+
+
+def _agreement(
+    part: Part,
+    name: str,
+    statistic: str,
+    n: int,
+    contexts: int,
+    figures: tuple[float, float, float],
+    method: str,
+    sampling: Sampling,
+    reason: str,
+) -> Agreement:
+    """A row at turn level, without p."""
+    value, low, high = figures
+    unscored = len(part.places) - n
+    return Agreement(
+        part.name, name, "turn", statistic, n, unscored, contexts, value, low, high, NONE, method, sampling.seed, reason
+    )
+
+
+def _over_sets(parts: Sequence[Part], scores: Mapping[str, Scores], sampling: Sampling) -> tuple[Agreement, ...]:
+    """The mean over data sets of the correlation inside each, best first; none where there is one set."""
+    pooled = next((part for part in parts if part.name == POOLED), None)
+    if pooled is None:
+        return ()
+    sets = _sets(pooled, parts)
+    contexts = int(pooled.contexts.max()) + 1
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(POOLED.encode()), 6]))
+    counts = cluster_counts(contexts, sampling.resamples, rng)
+    rows = []
+    for name, one in scores.items():
+        values = one.values[pooled.places]
+        found = mean_correlation("pearson", values, pooled.ratings, sets, pooled.contexts, counts)
+        method = f"pearson, mean over {found.parts} data sets; {sampling.resamples} resamples of contexts"
+        reason = "" if found.parts else "no data set has a correlation"
+        unscored = len(values) - found.n
+        figures = (found.value, found.low, found.high, found.p)
+        rows.append(
+            Agreement(
+                *(OVER_SETS, name, "turn", "pearson", found.n, unscored, contexts),
+                *figures,
+                method=method,
+                seed=sampling.seed,
+                reason=reason,
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: (np.isnan(row.value), -row.value)))
+
+
+def _card(part: Part, examples: Sequence[Example], dimension: str, copies: NDArray[np.bool_]) -> DataCard:
+    """What the lines of a part are."""
+    own = [examples[place] for place in part.places]
+    scales = {example.scale(dimension) for example in own}
+    return DataCard(
+        dataset=part.name,
+        rated=len(own),
+        contexts=int(part.contexts.max()) + 1,
+        systems=len(np.unique(part.systems[part.systems != NO_SYSTEM])),
+        with_references=sum(any(map(str.strip, example.references)) for example in own),
+        copies=int(copies.sum()),
+        scale=(0.0, 1.0) if part.name == POOLED and None not in scales else scales.pop() if len(scales) == 1 else None,
+        mean_rating=float(part.ratings.mean()),
+        deviation=float(part.ratings.std()),
+        words=float(np.mean([len(words(example.response)) for example in own])),
+    )
+
+
+def _kind(name: str, scores: Scores) -> Kind:
+    """What kind of scorer gave these scores; one that the catalogue does not know is a judge."""
+    if name in (OF_SYSTEM, OF_SET):
+        return "reads ratings"
+    card = cards().get(str(scores.signature.fields.get("scorer")))
+    return card.kind if card else "judge"

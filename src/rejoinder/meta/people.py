@@ -1,0 +1,68 @@
+"""How far the people of a data set agree with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from zlib import crc32
+
+import numpy as np
+
+from rejoinder.meta.agreement import NONE
+from rejoinder.meta.findings import People
+from rejoinder.meta.parts import POOLED, Part
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
+from rejoinder.stats.reliability import one_against_others, random_halves, reliability
+
+_RESAMPLES, _DRAWS = 200, 100
+
+
+def people_of(part: Part, examples: Sequence[Example], dimension: str, seed: int) -> People:
+    """How far the raters of `part` agree in `dimension`; figures are NaN, with the reason, where that is not known."""
+    if part.name == POOLED:
+        return _unknown("data sets have raters and scales of their own; see each", seed)
+    table = _table([examples[place] for place in part.places], dimension)
+    if not table.shape[1]:
+        return _unknown("the data holds no single ratings, only means", seed)
+    found = reliability(table)
+    if found.reason:
+        return _unknown(found.reason, seed)
+    rng = np.random.default_rng(np.random.SeedSequence([seed, crc32(part.name.encode()), 1]))
+    rows = [np.flatnonzero(part.contexts == context) for context in range(int(part.contexts.max()) + 1)]
+    counts = cluster_counts(len(rows), _RESAMPLES, rng)
+    drawn = [
+        reliability(table[np.concatenate([np.tile(r, k) for r, k in zip(rows, c, strict=True)])]) for c in counts.T
+    ]
+    interval = percentile_interval(np.array([one.ceiling for one in drawn]), len(rows), unit="context")
+    one, halves = one_against_others(table, rng, _DRAWS), random_halves(table, rng, _DRAWS)
+    return People(
+        items=found.items,
+        ratings=found.ratings,
+        single=float(found.single),
+        mean=float(found.mean),
+        ceiling=float(found.ceiling),
+        low=interval.low,
+        high=interval.high,
+        one_rater=one.pearson,
+        one_rater_spearman=one.spearman,
+        halves=halves.pearson,
+        halves_spearman=halves.spearman,
+        method=f"ceiling: root of ICC(1, k), 95% percentile interval, {_RESAMPLES} resamples of contexts; one rater "
+        f"and halves: Pearson, mean over {_DRAWS} random draws",
+        seed=seed,
+    )
+
+
+def _table(examples: Sequence[Example], dimension: str) -> FloatArray:
+    """[N, R] single ratings in `dimension`, NaN where there is none."""
+    rows = [[one.value for one in example.ratings if one.dimension == dimension] for example in examples]
+    table = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
+    for row, values in zip(table, rows, strict=True):
+        row[: len(values)] = values
+    return table
+
+
+def _unknown(reason: str, seed: int) -> People:
+    """No figure, and why."""
+    return People(0, 0, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, "none", seed, reason)

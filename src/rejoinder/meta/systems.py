@@ -1,0 +1,79 @@
+"""The systems of a data set: who is better by people, and how well scorers say so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from zlib import crc32
+
+import numpy as np
+
+from rejoinder.meta.agreement import NONE, Sampling
+from rejoinder.meta.findings import SystemRow, Systems
+from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
+from rejoinder.meta.results import Agreement
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+from rejoinder.stats.pairwise import rank_clusters, soft_pairwise_accuracy, system_p_values
+
+
+def systems_of(
+    part: Part,
+    examples: Sequence[Example],
+    scores: Mapping[str, FloatArray],
+    agreements: Sequence[Agreement],
+    sampling: Sampling,
+) -> Systems:
+    """The systems of `part`, best first, in clusters that people tell apart; soft pairwise accuracy by scorer."""
+    known = np.flatnonzero(part.systems != NO_SYSTEM)
+    numbers, systems = np.unique(part.systems[known], return_inverse=True)
+    if part.name == POOLED or len(numbers) < 2:
+        reason = "see each data set" if part.name == POOLED else f"{len(numbers)} named; two or more are needed"
+        return Systems((), {}, (), reason)
+    names = [str(examples[part.places[known[np.argmax(systems == s)]]].system) for s in range(len(numbers))]
+    contexts = np.unique(part.contexts[known], return_inverse=True)[1].astype(np.int64)
+    systems = systems.astype(np.int64)
+    ratings = _by_context(part.ratings[known], systems, contexts)
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 4]))
+    swaps = max(sampling.resamples, 100)
+    counts = cluster_counts(int(contexts.max()) + 1, sampling.resamples, rng).astype(np.float64)
+    drawn = group_means(part.ratings[known], systems, contexts, counts)
+    intervals = [percentile_interval(row, len(counts), unit="context") for row in drawn]
+    means = [float(part.ratings[known][systems == s].mean()) for s in range(len(names))]
+    clusters = rank_clusters(np.array(means), system_p_values(ratings, rng, swaps))
+    rows = [
+        SystemRow(
+            system=name,
+            n=int((systems == s).sum()),
+            mean_rating=means[s],
+            low=intervals[s].low,
+            high=intervals[s].high,
+            cluster=int(clusters[s]),
+            scores={scorer: _mean(values[known][systems == s]) for scorer, values in scores.items()},
+        )
+        for s, name in enumerate(names)
+    ]
+    soft = {
+        scorer: soft_pairwise_accuracy(_by_context(values[known], systems, contexts), ratings, rng, swaps).value
+        for scorer, values in scores.items()
+    }
+    rows.sort(key=lambda row: -row.mean_rating)
+    return Systems(tuple(rows), soft, tuple(agreements))
+
+
+def _by_context(values: FloatArray, systems: np.ndarray, contexts: np.ndarray) -> FloatArray:
+    """[S, G] mean of the finite `values` of each system in each context; NaN where there are none."""
+    shape = (int(systems.max()) + 1, int(contexts.max()) + 1)
+    usable = np.isfinite(values)
+    cells = (systems * shape[1] + contexts)[usable]
+    size = shape[0] * shape[1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = np.bincount(cells, weights=values[usable], minlength=size) / np.bincount(cells, minlength=size)
+    found: FloatArray = means.reshape(shape).astype(np.float64)
+    return found
+
+
+def _mean(values: FloatArray) -> float:
+    """The mean of what is finite; NaN of nothing."""
+    usable = values[np.isfinite(values)]
+    return float(usable.mean()) if len(usable) else NONE

@@ -1,0 +1,145 @@
+"""A full study as a file: HTML, Markdown, LaTeX, CSV or JSON, by its suffix."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from rejoinder.errors import UsageError
+from rejoinder.io.atomic import atomic_file, require_place
+from rejoinder.meta.findings import FullStudy
+from rejoinder.meta.results import plain
+from rejoinder.report.answer import answer, answer_of
+from rejoinder.report.sections import Table, card_table, over_sets_table, tables_of
+from rejoinder.report.study_page import study_page
+from rejoinder.report.tables import markdown_table
+
+_TEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
+}  # fmt: skip
+
+
+def write_study(study: FullStudy, path: Path, command: str) -> None:
+    """Write the study to `path`, whole or not at all; the call that made it stands in HTML, Markdown and LaTeX.
+
+    Raises:
+        UsageError: see `require_writable`.
+    """
+    require_writable(path)
+    text = WRITERS[path.suffix.lower()](study, command)
+    with atomic_file(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def require_writable(path: Path) -> None:
+    """Raise, before any work, where a study cannot be written to `path`.
+
+    Raises:
+        UsageError: the suffix is of no known format, or the folder does not exist.
+    """
+    if path.suffix.lower() not in WRITERS:
+        found = path.suffix or "(no suffix)"
+        raise UsageError(f"{path}: unknown format of a study {found}. Known: {', '.join(WRITERS)}")
+    require_place(path)
+
+
+def study_markdown_page(study: FullStudy, command: str) -> str:
+    """The answer and all tables in Markdown."""
+    parts = ["# Scorers against people", *map(_md, answer(study))]
+    for title, said, tables in _parts(study):
+        parts += [f"## {_md(title)}", *map(_md, said)]
+        for table in tables:
+            rows = [[_md(cell.text) for cell in row] for row in table.rows]
+            parts += [f"### {table.title}", table.caption, markdown_table([*map(_md, table.header)], rows)]
+    signatures = [f"- `{_one_line(str(one)).replace('`', '')}`" for one in _signatures(study)]
+    parts += ["## How this was made", f"    {_one_line(command)}", "\n".join(signatures)]
+    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+
+
+def study_tex(study: FullStudy, command: str) -> str:
+    """All tables in LaTeX, to be put into a document that uses the package booktabs."""
+    parts = [f"% {_one_line(command)}"]
+    for title, _, tables in _parts(study):
+        for table in tables:
+            lines = [table.header, *((cell.text for cell in row) for row in table.rows)]
+            head, *body = [" & ".join(_tex(_one_line(text)) for text in line) + r" \\" for line in lines]
+            parts += [
+                rf"\begin{{table}}\caption{{{_tex(_one_line(title))}: {_tex(table.title)}. {_tex(table.caption)}}}",
+                rf"\begin{{tabular}}{{{'l' * len(table.header)}}}\toprule",
+                head,
+                r"\midrule",
+                *body,
+                r"\bottomrule\end{tabular}\end{table}",
+                "",
+            ]
+    return "\n".join(parts)
+
+
+def study_csv(study: FullStudy, _command: str = "") -> str:
+    """Every correlation as one row."""
+    rows = [*study.agreements, *study.over_sets]
+    for found in study.findings:
+        for one in found.standings:
+            rows += [row for row in (one.within, one.without_copies) if row.statistic not in ("pearson", "spearman")]
+    out = io.StringIO()
+    table = csv.DictWriter(out, list(asdict(rows[0])), lineterminator="\n")
+    table.writeheader()
+    for row in rows:
+        table.writerow({key: _cell(value) for key, value in plain(asdict(row)).items()})
+    return out.getvalue()
+
+
+def study_json(study: FullStudy, _command: str = "") -> str:
+    """Everything, as JSON."""
+    return json.dumps(study.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+WRITERS: Mapping[str, Callable[[FullStudy, str], str]] = {
+    ".html": study_page,
+    ".md": study_markdown_page,
+    ".tex": study_tex,
+    ".csv": study_csv,
+    ".json": study_json,
+}
+
+
+def _parts(study: FullStudy) -> list[tuple[str, list[str], list[Table]]]:
+    """Title, words and tables, for all sets together and for each."""
+    several = bool(study.over_sets)
+    parts = [
+        (found.card.dataset, answer_of(found) if several else [], [t for t in tables_of(found) if t.key != "data"])
+        for found in study.findings
+    ]
+    first = [("All data sets", list[str](), [over_sets_table(study)])] if several else []
+    return [*first, *parts, ("Data", [], [card_table(found.card for found in study.findings)])]
+
+
+def _signatures(study: FullStudy) -> list[object]:
+    """Where all scores came from."""
+    return [*study.study.signatures.values(), *(study.baselines.signatures.values() if study.baselines else ())]
+
+
+def _one_line(text: str) -> str:
+    """`text` without line ends, which would end a table's row, a heading or a comment."""
+    return " ".join(text.split())
+
+
+def _md(text: str) -> str:
+    """`text` on one line, with what would open an HTML element escaped."""
+    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", _one_line(text))
+
+
+def _tex(text: str) -> str:
+    """`text` with the characters that mean something to LaTeX escaped."""
+    return "".join(_TEX.get(character, character) for character in text)
+
+
+def _cell(value: object) -> object:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value

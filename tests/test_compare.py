@@ -1,0 +1,245 @@
+"""`compare`: pairs, figures against scipy, verdicts, the gate, and all that can be missing."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rejoinder
+from conftest import Run, refused
+from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.meta import Comparison, compare
+from rejoinder.records import Example
+from rejoinder.report.compare import compare_text, verdict
+from rejoinder.scorer import Card, Outcome
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Scores a response with the number that it is; a response that is none is unscored."""
+
+    name: str = "worth"
+    higher: bool | None = True
+    options: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def card(self) -> Card:
+        return Card(self.name, "worth", "metric", frozenset(), (None, None), "none", higher_is_better=self.higher)
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        values = [float(one.response) if one.response else math.nan for one in examples]
+        return Outcome(np.array(values), {n: "empty response" for n, one in enumerate(examples) if not one.response})
+
+
+def side(values: Sequence[float | str], **keys: Any) -> list[Example]:
+    """One response a context."""
+    return [Example((f"turn {n}",), str(value), where=f"a.jsonl:{n + 1}", **keys) for n, value in enumerate(values)]
+
+
+def drawn(n: int, shift: float, spread: float = 1.0) -> tuple[list[Example], list[Example]]:
+    rng = np.random.default_rng(3)
+    first = rng.normal(size=n)
+    return side(first.tolist()), side((first + shift + spread * rng.normal(size=n)).tolist())
+
+
+def only(found: Comparison) -> rejoinder.meta.Contrast:
+    (one,) = found.contrasts
+    return one
+
+
+def test_the_better_one_is_named_whichever_comes_first() -> None:
+    a, b = drawn(60, 1.0)
+    ahead, behind = only(compare(a, b, [Worth()])), only(compare(b, a, [Worth()]))
+    assert (ahead.verdict, behind.verdict) == ("B is better", "A is better")
+    assert ahead.value == pytest.approx(ahead.mean_b - ahead.mean_a) and behind.value == -ahead.value
+    assert ahead.low < ahead.value < ahead.high and ahead.low > 0 and (ahead.needed, ahead.more) == (None, None)
+    assert 0 < ahead.p == ahead.p_adjusted < 0.01
+    assert only(compare(a, b, [Worth(higher=False)])).verdict == "A is better"
+    assert only(compare(a, b, [Worth(higher=None)])).verdict == "B is higher"
+    assert only(compare(b, a, [Worth(higher=None)])).verdict == "A is higher"
+
+
+def test_interval_and_p_agree_with_scipy() -> None:
+    a, b = drawn(80, 0.25)
+    one = only(compare(a, b, [Worth()], resamples=4000))
+    differences = np.array([float(y.response) - float(x.response) for x, y in zip(a, b, strict=True)])
+    expected = stats.ttest_1samp(differences, 0)
+    assert (one.n, one.contexts) == (80, 80)
+    assert one.p == pytest.approx(expected.pvalue, abs=0.02)
+    assert (one.low, one.high) == pytest.approx(tuple(expected.confidence_interval()), abs=0.04)
+
+
+def test_what_cannot_be_told_says_how_many_pairs_would_tell() -> None:
+    a, b = drawn(60, 0.1)
+    one = only(compare(a, b, [Worth()]))
+    assert one.verdict == "not separable" and one.needed is not None and one.more == one.needed - 60
+    differences = np.array([float(y.response) - float(x.response) for x, y in zip(a, b, strict=True)])
+    expected = (2.8 * differences.std(ddof=1) / differences.mean()) ** 2
+    assert one.needed == pytest.approx(expected, rel=0.05)
+    assert re.fullmatch(r"not separable; about [\d,]+ more pairs would tell", verdict(one))
+
+
+def test_many_scorers_are_not_many_chances() -> None:
+    a, b = drawn(30, 0.6)
+    alone = only(compare(a, b, [Worth()]))
+    assert alone.verdict == "B is better" and 0.005 < alone.p < 0.05
+    many = compare(a, b, [Worth(f"worth-{n}") for n in range(10)])
+    assert {one.p for one in many.contrasts} == {alone.p}
+    assert {one.verdict for one in many.contrasts} == {"not separable"}
+    assert many.contrasts[0].p_adjusted == pytest.approx(10 * alone.p)
+
+
+def test_responses_to_one_context_stand_together() -> None:
+    a, b = drawn(20, 0.5)
+    once = only(compare(a, b, [Worth()]))
+    doubled, too = ([replace(one, id=f"{c}-{n}") for n, one in enumerate(lines) for c in "xy"] for lines in (a, b))
+    twice = only(compare(doubled, too, [Worth()]))
+    assert (twice.n, twice.contexts) == (40, 20)
+    assert (twice.value, twice.p) == pytest.approx((once.value, once.p))
+    assert (twice.low, twice.high) == pytest.approx((once.low, once.high))
+
+
+def test_without_shared_ids_contexts_pair_and_several_lines_count_as_their_mean() -> None:
+    a = [replace(one, id=f"a{n}") for n, one in enumerate(side([1, 2, 3, 9]))]
+    b = [*side([2, 2, 2]), Example(("turn 0",), "4"), Example(("elsewhere",), "7")]
+    found = compare(a, b, [Worth()])
+    one = only(found)
+    assert (found.aligned, found.pairs, found.only_a, found.only_b) == ("context", 3, 1, 1)
+    assert (one.n, one.mean_a) == (3, 2.0) and one.mean_b == pytest.approx(7 / 3)
+    by_id = compare(
+        [replace(one, id="x", context_id="c") for one in a[:1]], [Example(a[0].context, "5", id="x")], [Worth()]
+    )
+    assert (by_id.aligned, by_id.pairs) == ("id", 1)
+
+
+def test_turns_win_over_the_dialogue_they_stand_in() -> None:
+    a = [replace(one, extra={"dialogue_id": 1}) for one in side([1, 2, 3])]
+    found = compare(a, a[::-1], [Worth()])
+    assert (found.pairs, only(found).value, only(found).contexts) == (3, 0.0, 1)
+    assert only(found).reason == "1 context; three or more are needed"
+
+
+def test_files_that_share_nothing() -> None:
+    with pytest.raises(DataError, match=r"^a.jsonl, b.jsonl: the two files share neither an id nor a context"):
+        compare(side([1]), [Example(("else",), "1", where="b.jsonl:1")], [Worth()])
+    with pytest.raises(DataError, match="share neither an id nor a context"):
+        compare([Example((), "1", id="x", where="a.jsonl:1")], [Example((), "1", where="b.jsonl:1")], [Worth()])
+
+
+def test_an_id_of_two_contexts_pairs_nothing() -> None:
+    a, b = ([replace(one, id=str(n), where=f"{name}.jsonl:{n}") for n, one in enumerate(side([1, 2]))] for name in "ab")
+    b[1] = replace(b[1], context=("another",))
+    message = (
+        "b.jsonl:1: field \"id\": id '1' has another context in a.jsonl:1. "
+        "Give one id to the two responses to one context, or leave ids out to pair by context"
+    )
+    with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
+        compare(a, b, [Worth()])
+    with pytest.raises(DataError, match="was already given at"):
+        compare([*a, a[0]], a, [Worth()])
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "words", "p"),
+    [
+        ([1, 2, 3, 4], [1, 2, 3, 4], "not separable: no difference at all", 1.0),
+        ([1, 1, 1, 1], [1, 1, 1, 1], "not separable: no difference at all", 1.0),
+        ([1, 2], [3, 5], "not separable: 2 contexts; three or more are needed", math.nan),
+        ([1], [3], "not separable: 1 context; three or more are needed", math.nan),
+        ([1, 2, 3, 4], [2, 3, 4, 5], "not separable; no number of pairs can be forecast", None),
+    ],
+)
+def test_degenerate_pairs_have_an_outcome(a: list[float], b: list[float], words: str, p: float | None) -> None:
+    found = compare(side(a), side(b), [Worth()])
+    one = only(found)
+    assert verdict(one) == words and (p is None or one.p == pytest.approx(p, nan_ok=True))
+    assert math.isfinite(one.value) and math.isnan(one.low) is (len(a) < 3)
+    assert words.split(":")[0] in " ".join(compare_text(found, ("a", "b"), 200).split())
+    assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["results"][0]["verdict"] == "not separable"
+
+
+def test_unscored_pairs_are_left_out_and_counted() -> None:
+    a, b = side([1, "", 3, 4, 5]), side([2, 3, 4, 4, ""])
+    found = compare(a, b, [Worth()])
+    one = only(found)
+    assert (one.n, one.unscored) == (3, 2) and (one.mean_a, one.mean_b) == pytest.approx((8 / 3, 10 / 3))
+    assert "2 pairs unscored by worth" in compare_text(found, ("a", "b"), 100)
+    with pytest.raises(TooManyUnscored, match=r"^worth: none of 2 pairs has two scores; most often: empty response$"):
+        compare(side(["", ""]), side([1, 2]), [Worth()])
+
+
+def test_a_gate_asks_for_a_gain_by_the_unfavourable_end() -> None:
+    a, b = drawn(60, 0.5)
+    found = compare(a, b, [Worth()])
+    low, high = only(found).low, only(found).high
+    assert found.clears(low) and not found.clears(low + 1e-9)
+    down = compare(a, b, [Worth(higher=False)])
+    assert down.clears(-high) and not down.clears(-high + 1e-9)
+    assert not compare(side([1, 2]), side([5, 6]), [Worth()]).clears(-100.0), "no interval, no pass"
+    with pytest.raises(UsageError, match=r"^worth claims no direction, so there is no gain to ask for. Leave it out$"):
+        compare(a, b, [Worth(higher=None)]).clears(0)
+
+
+def test_numbers_out_of_range() -> None:
+    with pytest.raises(UsageError, match="^seed must be 0 or more and resamples 100 or more, not -1 and 1000$"):
+        compare(side([1]), side([1]), [Worth()], seed=-1)
+    with pytest.raises(UsageError, match="^no scorer was named"):
+        compare(side([1]), side([1]), [])
+
+
+# on the command line
+
+
+@pytest.fixture
+def systems(tmp_path: Path) -> dict[str, Path]:
+    """The sample of DSTC7, one file a system."""
+    lines: dict[str, list[Example]] = {}
+    for one in rejoinder.read("@dstc7"):
+        lines.setdefault(str(one.system), []).append(one)
+    for name, own in lines.items():
+        rejoinder.write(own, tmp_path / f"{name}.jsonl")
+    return {name: tmp_path / f"{name}.jsonl" for name in lines}
+
+
+def test_compare_says_what_it_found(run: Run, systems: dict[str, Path]) -> None:
+    ran = run("compare", systems["Random"], systems["Human"], "-s", "rouge-l", "-s", "length")
+    assert (ran.code, ran.err) == (0, "")
+    assert re.search(r"rouge-l 40 [\d. \[\],-]+ B is better", ran.words)
+    assert "more pairs would tell" in ran.words and "40 pairs by context." in ran.words
+    again = run("compare", systems["Random"], systems["Human"], "-s", "rouge-l", "-s", "length")
+    assert again.out == ran.out
+
+
+def test_compare_for_machines_and_as_a_gate(run: Run, systems: dict[str, Path]) -> None:
+    call = ("compare", systems["Random"], systems["Human"], "-s", "rouge-l", "--json")
+    found = json.loads(run(*call).out)
+    assert found["version"] == 1 and "gate" not in found
+    (one,) = found["results"]
+    assert {"scorer", "level", "n", "value", "low", "high", "p", "method", "seed", "verdict", "more"} <= set(one)
+    assert found["counts"] == {"aligned": "context", "pairs": 40, "only_a": 0, "only_b": 0}
+    passed, failed = run(*call, "--threshold", "0"), run(*call, "--threshold", "0.5")
+    assert (passed.code, json.loads(passed.out)["gate"]) == (0, {"threshold": 0.0, "passed": True})
+    assert (failed.code, json.loads(failed.out)["gate"]) == (6, {"threshold": 0.5, "passed": False})
+    told = run(*call[:-1], "--threshold", "0.5")
+    assert told.code == 6 and "gate +0.5: not passed, exit code 6" in told.out and told.err == ""
+
+
+def test_compare_that_cannot_be(run: Run, systems: dict[str, Path]) -> None:
+    human = systems["Human"]
+    refused(
+        run("compare", human, human, "-s", "length", "--threshold", "0"),
+        2,
+        "length claims no direction, so there is no gain to ask for. Leave it out",
+    )
+    assert run("compare", human, "@conture", "-s", "length").code == 3
+    assert run("compare", human, human.with_name("gone.jsonl")).code == 4
+    assert run("compare", human).code == 2

@@ -1,0 +1,293 @@
+"""The full study: figures beside the correlations, against published ones and by hand, and all that can be missing."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import rejoinder
+from rejoinder.meta import FullStudy, full_study
+from rejoinder.meta.content import WITHOUT
+from rejoinder.meta.findings import Findings, Standing
+from rejoinder.meta.known import OF_SET, OF_SYSTEM
+from rejoinder.records import Example, Rating
+from rejoinder.report.answer import answer, answer_of
+from rejoinder.report.study_files import WRITERS
+from rejoinder.report.study_page import study_page
+from rejoinder.scorer import Scores, Signature
+
+SCALE = {"overall": (1.0, 5.0)}
+
+
+def scores(values: Sequence[float], name: str = "given") -> Scores:
+    """Scores of a scorer that nobody knows."""
+    missing = {place: "lost" for place, value in enumerate(values) if math.isnan(value)}
+    return Scores(np.array(values, dtype=np.float64), missing, Signature({"scorer": name}))
+
+
+def lines(n: int = 60, seed: int = 0, **keys: object) -> list[Example]:
+    """Rated lines, three a context, by three systems of different worth, with three single ratings."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for place in range(n):
+        worth = place % 3 + 1 + rng.normal()
+        singles = [float(np.clip(round(worth + rng.normal() / 2), 1, 5)) for _ in range(3)]
+        spot = {"id": f"line-{place}", "system": "abc"[place % 3], "scales": SCALE, "context": (f"turn {place // 3}",)}
+        ratings = tuple(Rating(value) for value in singles)
+        response = " ".join(["word"] * int(rng.integers(1, 20)))
+        made.append(Example(**{"response": response, "references": ("a b c d",), "ratings": ratings, **spot, **keys}))  # type: ignore[arg-type]
+    return made
+
+
+def rated(examples: Sequence[Example]) -> np.ndarray:
+    return np.array([example.rating() for example in examples], dtype=np.float64)
+
+
+def standing(found: Findings, scorer: str) -> Standing:
+    (one,) = (one for one in found.standings if one.scorer == scorer)
+    return one
+
+
+def noisy(examples: Sequence[Example], spread: float, seed: int = 1) -> list[float]:
+    """Scores that know the ratings, up to noise."""
+    values: list[float] = (rated(examples) + spread * np.random.default_rng(seed).normal(size=len(examples))).tolist()
+    return values
+
+
+def everywhere(found: FullStudy) -> str:
+    """The page; all other forms are written too, and must be."""
+    for writer in WRITERS.values():
+        assert writer(found, "rejoinder study a.jsonl")
+    json.dumps(found.to_dict(), allow_nan=False)
+    return study_page(found, "rejoinder study a.jsonl")
+
+
+def test_usr_personachat_has_its_one_rater_figure_and_its_ceiling(shared: Path) -> None:
+    examples = list(rejoinder.read(shared / "data" / "judgements" / "usr_personachat.jsonl.gz"))
+    (found,) = full_study(examples, ["bleu-2"], resamples=100).findings
+    assert found.people.one_rater == pytest.approx(0.71, abs=0.01)
+    assert found.people.ceiling == pytest.approx(0.92, abs=0.005)
+    assert found.people.low < found.people.ceiling < found.people.high
+    one = standing(found, "length")
+    assert one.pooled.value > 0.2 and abs(one.within.value) < 0.1, "length tells systems apart, not their lines"
+    assert one.share == pytest.approx(one.pooled.value / found.people.ceiling)
+    assert standing(found, OF_SYSTEM).pooled.value == pytest.approx(0.7, abs=0.01)
+
+
+def test_within_systems_is_the_mean_of_three_correlations() -> None:
+    examples = lines()
+    values = noisy(examples, 1.0)
+    (found,) = full_study(examples, {"given": scores(values)}, resamples=100).findings
+    expected = [stats.pearsonr(values[start::3], rated(examples)[start::3]).statistic for start in range(3)]
+    one = standing(found, "given")
+    assert one.within.value == pytest.approx(np.mean(expected)) and one.within.low < one.within.value < one.within.high
+    assert one.within.statistic == "pearson inside systems" and one.within.n == 60
+    assert standing(found, OF_SYSTEM).within.reason == "tells no line of a system apart"
+
+
+def test_copies_are_left_out_beside_and_not_instead() -> None:
+    examples = [replace(one, references=(one.response,)) if place < 6 else one for place, one in enumerate(lines())]
+    values = noisy(examples, 1.0)
+    (found,) = full_study(examples, {"given": scores(values)}, resamples=100).findings
+    one = standing(found, "given")
+    assert (one.pooled.n, one.without_copies.n, found.card.copies) == (60, 54, 6)
+    expected = stats.pearsonr(values[6:], rated(examples)[6:]).statistic
+    assert one.without_copies.value == pytest.approx(expected)
+    untouched = standing(full_study(lines(), {"given": scores(values)}, resamples=100).findings[0], "given")
+    assert untouched.without_copies == untouched.pooled
+
+
+def test_what_knowing_the_system_is_worth_leaves_the_own_context_out() -> None:
+    examples = lines(9)
+    (found,) = full_study(examples, {"given": scores(noisy(examples, 1.0))}, resamples=0).findings
+    ratings = rated(examples)
+    expected = [
+        ratings[[other for other in range(9) if other % 3 == n % 3 and other // 3 != n // 3]].mean() for n in range(9)
+    ]
+    np.testing.assert_allclose(found.scores[OF_SYSTEM], expected, atol=1e-8)
+    assert OF_SET not in {one.scorer for one in found.standings}
+
+
+def test_several_sets_give_a_mean_over_them_and_what_knowing_the_set_is_worth() -> None:
+    examples = [*lines(dataset="one"), *lines(seed=1, dataset="two")]
+    values = noisy(examples, 1.0)
+    found = full_study(examples, {"given": scores(values)}, resamples=100)
+    assert [one.card.dataset for one in found.findings] == ["one", "two", "pooled"]
+    row = next(row for row in found.over_sets if row.scorer == "given")
+    inside = [stats.pearsonr(values[part], rated(examples)[part]).statistic for part in (slice(60), slice(60, None))]
+    assert row.value == pytest.approx(np.mean(inside)) and row.low < row.value < row.high
+    pooled = found.findings[-1]
+    assert OF_SET in {one.scorer for one in pooled.standings}
+    contrast = next(one for one in pooled.contrasts if (one.first, one.second) == ("given", "length"))
+    length = next(row for row in found.over_sets if row.scorer == "length")
+    assert contrast.value == pytest.approx(row.value - length.value)
+    assert answer(found)[0].startswith("given agrees best with people: Pearson ")
+    assert "the mean over 2 data sets" in answer(found)[0]
+    assert 'href="#sets"' in everywhere(found)
+
+
+def test_scorers_are_told_apart_and_grouped() -> None:
+    examples = lines(120)
+    given = {
+        "good": scores(noisy(examples, 0.3)),
+        "fair": scores(noisy(examples, 1.5, 2)),
+        "same": scores(noisy(examples, 1.5, 4)),
+    }
+    (found,) = full_study(examples, given, resamples=1000).findings
+    assert standing(found, "good").cluster == 1
+    assert standing(found, "fair").cluster == standing(found, "same").cluster == 2
+    assert standing(found, OF_SYSTEM).cluster == 0
+    told, untold = (
+        next(one for one in found.contrasts if {one.first, one.second} == pair)
+        for pair in ({"good", "fair"}, {"fair", "same"})
+    )
+    assert told.p_adjusted < 0.05 and told.low > 0 and told.p <= told.p_adjusted and 0 < told.p_williams < 0.05
+    assert (
+        untold.p_adjusted > 0.05 and untold.low < 0 < untold.high and untold.needed is not None and untold.needed > 120
+    )
+    said = " ".join(answer_of(found))
+    assert said.startswith("good agrees best with people") and "It is shown to be ahead of every other scorer." in said
+
+
+def test_length_splits_at_six_words() -> None:
+    examples = lines()
+    far = np.array([abs(len(one.response.split()) - 4) > 6 for one in examples])
+    (found,) = full_study(examples, {"given": scores(noisy(examples, 1.0))}, resamples=100).findings
+    people, given = found.lengths[0], found.lengths[1]
+    assert (people.scorer, given.scorer) == ("people", "given")
+    assert (people.n_close, people.n_far) == (int((~far).sum()), int(far.sum()))
+    assert people.value == pytest.approx(rated(examples)[~far].mean() - rated(examples)[far].mean())
+    assert people.p == pytest.approx(stats.mannwhitneyu(rated(examples)[~far], rated(examples)[far]).pvalue)
+    assert (
+        full_study([replace(one, references=()) for one in examples], ["length"], resamples=0).findings[0].lengths == ()
+    )
+
+
+def test_bleu_without_stop_words_stands_beside_bleu() -> None:
+    examples = [replace(one, response="the cat , of course", references=("the cat",)) for one in lines()]
+    examples[0] = replace(examples[0], response="it is the")
+    found = full_study(examples, ["bleu-2"], resamples=0)
+    values = found.findings[0].scores[WITHOUT]
+    assert values[1] > found.findings[0].scores["bleu-2"][1] and values[0] == 0
+    assert "words:no stop words" in str(found.baselines.signatures[WITHOUT] if found.baselines else "")
+    assert WITHOUT not in full_study(examples, ["length"], resamples=0).findings[0].scores
+
+
+def test_cases_are_those_where_ranks_lie_furthest_apart() -> None:
+    examples = lines()
+    values = rated(examples).copy()
+    high, low = int(np.argmin(values)), int(np.argmax(values))
+    values[high], values[low] = 9.0, -9.0
+    (found,) = full_study(examples, {"given": scores(values.tolist())}, resamples=0).findings
+    own = [case for case in found.cases if case.scorer == "given"]
+    assert [case.id for case in (own[0], own[2])] == [f"line-{high}", f"line-{low}"]
+    assert own[0].score_rank > 0.98 and own[0].rating_rank < 0.3 and own[2].score_rank < 0.02 and len(own) == 4
+
+
+def test_systems_stand_in_peoples_order() -> None:
+    examples = lines(120)
+    (found,) = full_study(examples, {"given": scores(noisy(examples, 0.5))}, resamples=200).findings
+    assert [row.system for row in found.systems.rows] == ["c", "b", "a"]
+    assert [row.cluster for row in found.systems.rows] == [1, 2, 3]
+    assert found.systems.rows[0].mean_rating == pytest.approx(rated(examples)[2::3].mean())
+    assert found.systems.soft_accuracy["given"] > 0.95
+
+
+def test_the_same_seed_gives_the_same_page() -> None:
+    examples = lines()
+    given = {"given": scores(noisy(examples, 1.0))}
+    first, again = (everywhere(full_study(examples, given, resamples=100)) for _ in range(2))
+    assert first == again
+    assert everywhere(full_study(examples, given, resamples=100, seed=1)) != first
+
+
+# what can be missing
+
+
+def test_constant_scores_have_no_correlation_and_say_so() -> None:
+    examples = lines()
+    (found,) = full_study(
+        examples, {"flat": scores([1.0] * 60), "given": scores(noisy(examples, 1.0))}, resamples=50
+    ).findings
+    one = standing(found, "flat")
+    assert math.isnan(one.pooled.value) and one.pooled.reason == "the score is the same in all 60 pairs (1)"
+    assert (one.cluster, one.accuracy_reason) == (0, one.pooled.reason) and math.isnan(one.share)
+    assert "flat" not in {name for pair in found.contrasts for name in (pair.first, pair.second)}
+    page = everywhere(full_study(examples, {"flat": scores([1.0] * 60)}, resamples=50))
+    assert "the score is the same in all 60 pairs (1)" in page
+
+
+def test_equal_ratings_leave_nothing_to_agree_with() -> None:
+    examples = [replace(one, ratings=(Rating(3), Rating(3))) for one in lines()]
+    found = full_study(examples, {"given": scores(noisy(lines(), 1.0))}, resamples=50)
+    assert found.findings[0].people.reason == "all ratings are the same (3)"
+    assert answer(found) == [
+        "No scorer has a correlation with people here: the rating is the same in all 60 pairs (3)."
+    ]
+    assert "the rating is the same in all 60 pairs (3)" in everywhere(found)
+    assert {row.cluster for row in found.findings[0].systems.rows} == {1}
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_or_two_lines_say_nothing(n: int) -> None:
+    examples = lines(n)
+    found = full_study(examples, {"given": scores([1.0, 2.0][:n])}, resamples=50)
+    reason = f"{n} {'pair' if n == 1 else 'pairs'} of score and rating; three or more are needed"
+    assert standing(found.findings[0], "given").pooled.reason == reason
+    assert answer(found) == [f"No scorer has a correlation with people here: {reason}."]
+    assert reason in everywhere(found)
+
+
+def test_missing_ratings_and_scores_are_counted() -> None:
+    examples = lines()
+    examples[0] = replace(examples[0], ratings=())
+    examples[1] = replace(examples[1], ratings=(), quality={"overall": math.nan})
+    values = noisy(lines(), 1.0)
+    values[2] = math.nan
+    found = full_study(examples, {"given": scores(values)}, resamples=50)
+    one = standing(found.findings[0], "given")
+    assert (found.findings[0].card.rated, one.pooled.n, one.pooled.unscored) == (58, 57, 1)
+    assert "60 lines were read, 58 of them rated" in everywhere(found)
+
+
+def test_means_alone_give_no_ceiling() -> None:
+    examples = [replace(one, ratings=(), quality={"overall": one.rating() or 0.0}) for one in lines()]
+    found = full_study(examples, {"given": scores(noisy(lines(), 1.0))}, resamples=50)
+    assert found.findings[0].people.reason == "the data holds no single ratings, only means"
+    assert math.isnan(standing(found.findings[0], "given").share)
+    assert any("the ceiling, is not known" in sentence for sentence in answer(found))
+    page = everywhere(found)
+    assert "ceiling: the data holds no single ratings, only means" in page and "ceiling of Pearson" not in page
+
+
+@pytest.mark.parametrize(("system", "named"), [("a", 1), (None, 0)])
+def test_one_system_or_none(system: str | None, named: int) -> None:
+    examples = [replace(one, system=system) for one in lines()]
+    (found,) = full_study(examples, {"given": scores(noisy(lines(), 1.0))}, resamples=50).findings
+    assert (found.systems.rows, found.systems.reason) == ((), f"{named} named; two or more are needed")
+    assert standing(found, "given").within.reason == f"{named} systems named; two or more are needed"
+    assert OF_SYSTEM not in found.scores
+
+
+def test_without_resamples_there_are_values_and_no_intervals() -> None:
+    examples = lines()
+    found = full_study(examples, {"given": scores(noisy(examples, 1.0))}, resamples=0)
+    one = standing(found.findings[0], "given")
+    assert math.isfinite(one.pooled.value) and math.isnan(one.pooled.low) and math.isfinite(one.within.value)
+    assert all(math.isnan(pair.p) and math.isnan(pair.low) for pair in found.findings[0].contrasts)
+    assert everywhere(found)
+
+
+def test_a_judge_that_was_fitted_on_the_data_is_told() -> None:
+    examples = list(rejoinder.read("@conture"))[:60]
+    found = full_study(examples, ["rejoinder", "length"], resamples=100)
+    assert found.fitted == {"rejoinder": ["conture_turn"]}
+    assert found.to_dict()["fitted"] == {"rejoinder": ["conture_turn"]}
+    assert answer(found)[-1] == "rejoinder was fitted on lines of conture_turn: on those it does better than on others."

@@ -1,0 +1,229 @@
+"""A full study as a file: a page that anyone can read, hostile text that stays text, and the other formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from conftest import Run, refused
+from rejoinder.meta import FullStudy, full_study
+from rejoinder.records import Example, Rating
+from rejoinder.report.study_files import WRITERS, study_csv, study_markdown_page, study_tex
+from rejoinder.report.study_page import study_page
+from rejoinder.report.svg import Mark, Whisker, scatter, whiskers
+from rejoinder.scorer import Scores, Signature
+
+HOSTILE = "<script>alert('x')</script>\"'&|\n\\input{x}% =1+1 ${{7*7}} {% raw %}"
+VOID = {"meta", "br"}
+
+
+class Page(HTMLParser):
+    """The elements of a page in their order, with the path to each."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.elements: list[tuple[str, dict[str, str | None], tuple[str, ...]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs), tuple(self.open)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs), tuple(self.open)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag, f"</{tag}> closes nothing"
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append((self.open[-1] if self.open else "", data))
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for found, attributes, _ in self.elements if found == tag]
+
+
+def examples(name: str = "a", system: str = "s", n: int = 30) -> list[Example]:
+    rng = np.random.default_rng(len(name))
+    return [
+        Example(
+            (f"turn {place // 3}", name),
+            f"{name} " * int(rng.integers(1, 12)),
+            references=(name,),
+            id=f"{name}-{place}",
+            system=f"{system}{place % 3}",
+            dataset=name,
+            ratings=tuple(Rating(int(value)) for value in rng.integers(1, 6, size=3)),
+            scales={"overall": (1, 5)},
+        )
+        for place in range(n)
+    ]
+
+
+def found(name: str = "a", system: str = "s", scorer: str = "given") -> FullStudy:
+    lines = examples(name, system)
+    values = np.random.default_rng(0).normal(size=len(lines))
+    return full_study(lines, {scorer: Scores(values, {}, Signature({"scorer": scorer}))}, resamples=50)
+
+
+def two() -> FullStudy:
+    return full_study([*examples("a"), *examples("bb")], ["length", "bleu-2"], resamples=50)
+
+
+@pytest.fixture(scope="module")
+def page() -> Page:
+    return Page(study_page(two(), "rejoinder study a.jsonl"))
+
+
+def test_the_page_stands_alone(page: Page) -> None:
+    assert not page.open, "every element is closed"
+    for tag, attributes, _ in page.elements:
+        assert tag not in ("link", "img", "iframe", "object", "base"), tag
+        for key in ("src", "href", "action"):
+            assert (attributes.get(key) or "#").startswith("#"), attributes
+        assert not any(key.startswith("on") for key in attributes)
+    text = study_page(two(), "x")
+    assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", text)
+
+
+def test_the_page_is_accessible_and_fits_a_phone(page: Page) -> None:
+    assert page.all("html") == [{"lang": "en"}]
+    assert any(
+        one.get("name") == "viewport" and "width=device-width" in str(one["content"]) for one in page.all("meta")
+    )
+    titles = [text for tag, text in page.texts if tag == "title"]
+    assert titles[0] == "Scorers against people: a, bb"
+    levels = [int(tag[1]) for tag, _, _ in page.elements if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    ids = [attributes["id"] for _, attributes, _ in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    links = {str(one["href"])[1:] for one in page.all("a")}
+    assert links and links <= set(map(str, ids))
+    assert len(page.all("caption")) == len(page.all("table")) > 5
+    assert all(one.get("scope") in ("col", "row") for one in page.all("th"))
+    regions = [one for one in page.all("div") if one.get("role") == "region"]
+    assert len(regions) == len(page.all("table")) == len({one["aria-label"] for one in regions})
+    for picture in page.all("svg"):
+        title, description = str(picture["aria-labelledby"]).split()
+        assert picture["role"] == "img" and {title, description} <= set(map(str, ids))
+
+
+def test_the_colours_of_words_stand_out(page: Page) -> None:
+    (style,) = (text for tag, text in page.texts if tag == "style")
+
+    def light(colour: str) -> float:
+        digits = colour if len(colour) == 6 else "".join(2 * one for one in colour)
+        parts = [int(digits[place : place + 2], 16) / 255 for place in (0, 2, 4)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+    words = re.findall(r"(?<![-\w])color: #(\w+)", style) + re.findall(
+        r"text \{ fill: #(\w+)|tick \{ fill: #(\w+)", style
+    )
+    colours = [one for found in words for one in ([found] if isinstance(found, str) else found) if one]
+    assert len(colours) >= 4
+    assert all((1.05) / (light(colour) + 0.05) >= 4.5 for colour in colours), colours
+
+
+def test_the_first_screen_has_words_and_a_picture_then_the_tables(page: Page) -> None:
+    tags = [tag for tag, _, path in page.elements if "header" in path]
+    assert tags.count("svg") == 1 and tags.count("p") >= 3 and "table" not in tags
+    said = " ".join(text for _, text in page.texts)
+    assert "agrees best with people: Pearson" in said and "rejoinder study a.jsonl" in said
+    assert "scorer:length|version:1" in said
+    cells = [attributes for tag, attributes, _ in page.elements if tag == "td" and "title" in attributes]
+    assert any(re.search(r"n = \d+, \d+ contexts; pearson; 95% percentile", str(cell["title"])) for cell in cells)
+
+
+@pytest.mark.parametrize("place", ["name", "system", "scorer"])
+def test_hostile_text_stays_text(place: str) -> None:
+    study = found(**{place: HOSTILE})
+    text = study_page(study, HOSTILE)
+    page = Page(text)
+    assert not page.open and len(page.all("script")) == 1 and "alert('x')" not in text
+    assert any("alert('x')" in said for _, said in page.texts), "it is shown"
+    assert "${{7*7}}" in "".join(said for _, said in page.texts)
+    for line in study_markdown_page(study, HOSTILE).splitlines():
+        code = line.startswith(("    ", "- `"))
+        assert code or ("<script" not in line and not line.startswith(("\\input", "=1"))), line
+    tex = study_tex(study, HOSTILE)
+    assert r"\input{x}" not in "\n".join(line for line in tex.splitlines() if not line.startswith("%"))
+    assert json.loads(WRITERS[".json"](study, HOSTILE))["version"] == 1
+
+
+def test_a_spreadsheet_takes_no_name_for_a_formula() -> None:
+    rows = list(csv.DictReader(io.StringIO(study_csv(found(scorer="=1+1")))))
+    assert {row["scorer"] for row in rows} >= {"'=1+1", "length"}
+    assert all(row["value"] == "" or -1 <= float(row["value"]) <= 1 for row in rows)
+
+
+def test_markdown_and_latex_have_every_table() -> None:
+    text = study_markdown_page(two(), "rejoinder study a.jsonl")
+    assert text.count("\n### ") >= 8 and "    rejoinder study a.jsonl" in text
+    for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
+    tex = study_tex(two(), "rejoinder study a.jsonl")
+    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == text.count("\n### ")
+    assert not re.search(r"(?<!\\)[%#_$]", tex.partition("\n")[2])
+
+
+def test_pictures_of_few_and_of_many_points() -> None:
+    rng = np.random.default_rng(0)
+    many = scatter("k", "t", rng.normal(size=5000), rng.normal(size=5000), rng)
+    assert many.count("h0") == 400 and "400 of 5,000 lines" in many and len(many) < 10_000
+    assert scatter("k", "t", np.array([1.0]), np.array([2.0]), rng).count("h0") == 1
+    nothing = float("nan")
+    drawn = whiskers("k", "t", [Whisker("<a>", -0.5, nothing, nothing, "metric", '"')], [Mark("ceiling", 0.9)])
+    assert "&lt;a&gt;" in drawn and "ceiling 0.90" in drawn and "nan" not in drawn
+
+
+# on the command line
+
+
+def test_a_study_is_saved_as_what_its_name_says(run: Run, tmp_path: Path) -> None:
+    call = ("study", "@dstc7", "-s", "bleu-2", "--resamples", "100")
+    for suffix in WRITERS:
+        path = tmp_path / f"report{suffix}"
+        ran = run(*call, "-o", path)
+        assert (ran.code, ran.err) == (0, "") and ran.out.endswith(f"saved in {path}\n")
+        assert "bleu-2" in path.read_text(encoding="utf-8")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert (
+        f"rejoinder study @dstc7 -s bleu-2 --dimension overall --resamples 100 --seed 0 -o {tmp_path}/report.html"
+        in page
+    )
+    whole = json.loads((tmp_path / "report.json").read_text())
+    told = run(*call, "--json", "-o", tmp_path / "again.json")
+    assert json.loads(told.out) == whole == json.loads((tmp_path / "again.json").read_text())
+    assert set(whole["findings"][0]) >= {"card", "people", "standings", "contrasts", "lengths", "systems", "cases"}
+
+
+def test_a_place_that_cannot_take_the_study_is_refused_before_any_work(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "report.doc"
+    refused(
+        run("study", tmp_path / "gone.jsonl", "-o", path),
+        2,
+        f"{path}: unknown format of a study .doc. Known: .html, .md, .tex, .csv, .json",
+    )
+    assert "its folder does not exist" in run("study", "@dstc7", "-o", tmp_path / "no" / "report.html").err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_response_with_markup_is_shown_as_it_is() -> None:
+    lines = [replace(one, response=f"<b>{HOSTILE}</b>") for one in examples()]
+    values = np.arange(len(lines), dtype=np.float64)
+    text = study_page(full_study(lines, {"given": Scores(values, {}, Signature({}))}, resamples=50), "x")
+    assert "&lt;b&gt;&lt;script&gt;" in text and "<b><script>" not in text
