@@ -285,7 +285,7 @@ def test_damaged_folders_are_told(tmp_path: Path, encoder: AverageEncoder) -> No
         (folder / "config.json").write_text(json.dumps({**config, **changed}))
 
     write({"format": 99})
-    with pytest.raises(DataError, match="model format 99, this version reads 1"):
+    with pytest.raises(DataError, match="model format 99, this version reads 2"):
         rejoinder.load_scorer(folder)
     write({"model": {**config["model"], "alpha": 7.0}})
     with pytest.raises(DataError, match="its files are not those it was saved with"):

@@ -13,6 +13,7 @@ import pytest
 from conftest import Run
 from rejoinder.catalogue import load_scorer, score
 from rejoinder.errors import DataError
+from rejoinder.io.folders import read_folder
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.panel import MEMBERS, Panel, train_panel
 from rejoinder.judges.train import Trained, train_judge
@@ -143,3 +144,12 @@ def test_the_command_tells_of_every_member(run: Run, tmp_path: Path) -> None:
         "C-ADEM",
         "R-ADEM",
     ]
+
+
+def test_the_options_of_the_fit_are_those_asked_for(run: Run, tmp_path: Path) -> None:
+    options = ("--components", "7", "--penalty", "l1", "--over-sample", "words", "--json")
+    done = run("train", "c-adem", "@conture", "-o", tmp_path / "judge", *options)
+    assert done.code == 0, done.err
+    (found,) = json.loads(done.out)["results"]
+    assert (found["components"], found["penalty"], found["oversample"]) == (7, "l1", "words")
+    assert len(read_folder(tmp_path / "judge").tensors["M"]) == 7

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
@@ -34,6 +35,21 @@ class References(StrEnum):
     BEST = "best"
 
 
+class Penalty(StrEnum):
+    """Norms of the matrices."""
+
+    FROBENIUS = "frobenius"
+    L2_SQUARED = "l2_squared"
+    L1 = "l1"
+
+
+class OverSample(StrEnum):
+    """Ways to repeat training lines."""
+
+    WORDS = "words"
+    RELEASE = "release"
+
+
 def command(
     kind: Annotated[
         Kind,
@@ -58,6 +74,16 @@ def command(
             help="Several references: the mean of the scores against each, or the best, which rises with each more."
         ),
     ] = References.MEAN,
+    components: Annotated[
+        int | None, typer.Option(min=1, help="Principal components. Default: 50; autojudge takes the vectors whole.")
+    ] = None,
+    penalty: Annotated[
+        Penalty | None,
+        typer.Option(help="Norm held against the matrices: of the release, the paper, or earlier."),
+    ] = None,
+    over_sample: Annotated[
+        OverSample | None, typer.Option(help="Make length tell nothing: by words, or as the release does.")
+    ] = None,
     held_out: Annotated[
         Path | None, typer.Option(help="Also write the test part, for `rejoinder study`.", metavar="FILE")
     ] = None,
@@ -71,7 +97,6 @@ def command(
     is kept. Ratings are brought from their scale to 1 to 5, and so are the judge's scores.
     """
     from rejoinder.io import read, write
-    from rejoinder.judges.fit import FitOptions
     from rejoinder.judges.panel import MEMBERS, Panel, train_panel
     from rejoinder.judges.train import options_of, train_judge
     from rejoinder.report.training import training_table
@@ -80,14 +105,19 @@ def command(
     chosen = _encoder(encoder, state, vectors)
     with reporting(on_error) as on_bad:
         examples = list(read(*files, on_bad=on_bad))
-    given: dict[str, Any] = {"references": references.value, "seed": seed}
+    alone = cast("BilinearKind", MEMBERS[0] if kind is Kind.PANEL else kind.value)
+    asked = {"components": components, "penalty": penalty, "oversample": over_sample}
+    changed: dict[str, Any] = {
+        name: getattr(value, "value", value) for name, value in asked.items() if value is not None
+    }
+    options = replace(options_of(alone), **changed)
+    given: dict[str, Any] = {"options": options, "references": references.value, "seed": seed}
     judge: BilinearJudge | Panel
     if kind is Kind.PANEL:
-        with progress("training", len(MEMBERS) * FitOptions().epochs) as advance:
+        with progress("training", len(MEMBERS) * options.epochs) as advance:
             judge, members = train_panel(examples, chosen, **given, advance=advance)
     else:
-        alone = cast("BilinearKind", kind.value)
-        with progress("training", options_of(alone).epochs) as advance:
+        with progress("training", options.epochs) as advance:
             members = [train_judge(examples, alone, chosen, **given, advance=advance)]
         judge = members[0].judge
     judge.save(out)
