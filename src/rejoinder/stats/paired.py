@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.stats.bootstrap import Counts, group_means, percentile_interval
-from rejoinder.stats.columns import columns_pearson
 from rejoinder.stats.correlation import FloatArray
 from rejoinder.stats.weighted import WEIGHTED
 
@@ -143,7 +142,7 @@ def paired_permutation(
         a, b, y = (_scaled(statistic, values[rows]) for values in (first, second, ratings))
         if a is None or b is None or y is None:
             continue
-        total += _differences(a, b, y, swaps[cluster[mine]])
+        total += _differences(a, b, y, cluster[mine], swaps)
         number += 1
     if not number:
         return Paired(np.nan, np.nan)
@@ -153,14 +152,24 @@ def paired_permutation(
     return Paired(float(differences[0]), float(as_large.mean()))
 
 
-def _differences(a: FloatArray, b: FloatArray, ratings: FloatArray, swapped: NDArray[np.bool_]) -> FloatArray:
-    """[B] correlation of `a` with `ratings` less that of `b`; where `swapped` [N, B], scores change places first."""
-    values = np.empty(swapped.shape[1])
-    for block in _blocks(len(values), len(a)):
-        swap = swapped[:, block]
-        one, other = (np.where(swap, y, x) for x, y in ((a[:, None], b[:, None]), (b[:, None], a[:, None])))
-        fixed = np.broadcast_to(ratings[:, None], one.shape)
-        values[block] = columns_pearson(one, fixed) - columns_pearson(other, fixed)
+def _differences(
+    a: FloatArray, b: FloatArray, ratings: FloatArray, clusters: IntArray, swaps: NDArray[np.bool_]
+) -> FloatArray:
+    """[B] correlation of `a` with `ratings` less that of `b`, after the clusters in `swaps` [G, B] have changed places.
+
+    All three have mean 0 and variance 1. With s half the sum and d half the difference of the two, a cluster's lines
+    are s + d before a swap and s - d after, so every moment is a sum over clusters with the sign of d.
+    """
+    s, d = (a + b) / 2, (a - b) / 2
+    fixed, shared = float((s * s + d * d).mean()), float((s * ratings).mean())
+    sums = np.stack([np.bincount(clusters, moment, len(swaps)) for moment in (d, s * d, d * ratings)]) / len(a)
+    values = np.empty(swaps.shape[1])
+    for block in _blocks(len(values), len(swaps)):
+        mean, square, product = sums @ (1.0 - 2.0 * swaps[:, block])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            one = (shared + product) / np.sqrt(fixed + 2 * square - mean**2)
+            other = (shared - product) / np.sqrt(fixed - 2 * square - mean**2)
+        values[block] = one - other
     return values
 
 
