@@ -243,3 +243,17 @@ def test_compare_that_cannot_be(run: Run, systems: dict[str, Path]) -> None:
     assert run("compare", human, "@conture", "-s", "length").code == 3
     assert run("compare", human, human.with_name("gone.jsonl")).code == 4
     assert run("compare", human).code == 2
+
+
+def test_references_count_where_both_systems_have_them() -> None:
+    """The same replies, with references on one side only, are the same replies."""
+    with_them = [one for one in rejoinder.read("@dstc7") if one.references][:60]
+    without = [replace(one, references=()) for one in with_them]
+    (by_reference,) = rejoinder.compare(with_them, with_them, ["bleu-2"]).contrasts
+    assert by_reference.n == len(with_them)
+    talk = [replace(one, references=("a film with friends",)) for one in rejoinder.read("@conture")][:60]
+    bare = [replace(one, references=()) for one in talk]
+    (same,) = rejoinder.compare(talk, bare, ["rejoinder"]).contrasts
+    assert same.value == 0.0
+    with pytest.raises(TooManyUnscored):
+        rejoinder.compare(with_them, without, ["bleu-2"])

@@ -290,4 +290,6 @@ def test_a_judge_that_was_fitted_on_the_data_is_told() -> None:
     found = full_study(examples, ["rejoinder", "length"], resamples=100)
     assert found.fitted == {"rejoinder": ["conture_turn"]}
     assert found.to_dict()["fitted"] == {"rejoinder": ["conture_turn"]}
-    assert answer(found)[-1] == "rejoinder was fitted on lines of conture_turn: on those it does better than on others."
+    assert (
+        answer(found)[-1] == "rejoinder was fitted on lines of conture_turn, these or others: on those it does better."
+    )

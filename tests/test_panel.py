@@ -66,8 +66,8 @@ def test_each_example_is_scored_by_the_member_that_reads_all_that_is_there(
 
 
 def test_a_text_without_a_known_word_is_unscored(trained: tuple[Panel, list[Trained]]) -> None:
-    scores = score([Example(("music",), "xqzzy"), Example(("music",), "film")], trained[0])
-    assert scores.reasons == {0: "no known word in the response"}
+    scores = score([Example(("music",), "xqzzy"), Example(("music",), "film"), Example(("music",), " ")], trained[0])
+    assert scores.reasons == {0: "no known word in the response", 2: "the response is empty"}
     assert np.isfinite(scores.values[1])
 
 
@@ -96,6 +96,7 @@ def test_members_without_enough_examples_are_left_out() -> None:
     assert panel.absent["adem"].startswith(
         "0 rated contexts that adem can learn from, expected 30 or more (120 lines: no "
     )
+    assert panel.card.needs == {"context"}
     outcome = panel.score_batch([Example((), "a book", ("a game",))])
     assert outcome.reasons == {0: "no context"}
 

@@ -21,7 +21,7 @@ from rejoinder.version import __version__
 
 FloatArray = NDArray[np.float64]
 Advance = Callable[[int], None]
-Need = Literal["context", "reference", "vectors", "wordnet"]
+Need = Literal["context", "reference", "context or reference", "vectors", "wordnet"]
 
 
 def ignore(_done: int) -> None:
@@ -176,6 +176,9 @@ def missing_need(card: Card, example: Example) -> str | None:
         return "no context"
     if "reference" in card.needs and not any(map(str.strip, example.references)):
         return "no reference"
+    texts = (*example.context, *example.references)
+    if "context or reference" in card.needs and not any(map(str.strip, texts)):
+        return "no context and no reference"
     return None
 
 

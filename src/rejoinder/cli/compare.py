@@ -42,7 +42,7 @@ def command(
 
     Responses are paired by id where the files share any, else by context.
     """
-    from rejoinder.catalogue import DEFAULT
+    from rejoinder.catalogue import DEFAULT, fitted_on
     from rejoinder.io import read
     from rejoinder.meta.compare import compare
     from rejoinder.report.compare import compare_text
@@ -50,6 +50,8 @@ def command(
     with reporting(on_error) as on_bad:
         one, other = (list(read(file, on_bad=on_bad)) for file in (a, b))
     names = scorers or [DEFAULT]
+    for name, sets in fitted_on(names, [example.dataset for example in (*one, *other)]).items():
+        typer.echo(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)
     with progress("scoring", (len(one) + len(other)) * len(names)) as advance:
         found = compare(one, other, names, resamples=resamples, seed=seed, vectors=vectors, advance=advance)
     passed = None if threshold is None else found.clears(threshold)

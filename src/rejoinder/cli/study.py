@@ -62,7 +62,7 @@ def command(
     for name, sets in fitted_on(names, [example.dataset for example in examples]).items():
         if scorers:
             typer.echo(
-                f"{name} was fitted on lines of {', '.join(sets)}: on those it does better than on others", err=True
+                f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True
             )
         else:
             typer.echo(

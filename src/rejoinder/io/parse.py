@@ -145,9 +145,9 @@ def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:
             next((kind_of(text) for text in value if not isinstance(text, str)), "") if isinstance(value, list) else ""
         )
         found = f"a list that holds {odd}" if odd else kind_of(value)
-        raise DataError(
-            f"is {found}, expected a list of texts", f'Write "{field}": ["...", "..."]', where=where, field=field
-        )
+        chat = '; chat messages go under "messages"' if field == "context" and odd == "an object" else ""
+        remedy = f'Write "{field}": ["...", "..."]{chat}'
+        raise DataError(f"is {found}, expected a list of texts", remedy, where=where, field=field)
     return tuple(value)
 
 

@@ -9,7 +9,7 @@ size of ADEM's supplement; here they come from the data, as ADEM's do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -91,7 +91,9 @@ class BilinearJudge:
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Predicted ratings; unscored where a needed text holds no word that the encoder knows."""
-        return self.score_encoded(encode(examples, self.encoder, self.head.terms))
+        outcome = self.score_encoded(encode(examples, self.encoder, self.head.terms))
+        empty = {row: "the response is empty" for row in outcome.reasons if not examples[row].response.strip()}
+        return replace(outcome, reasons={**outcome.reasons, **empty})
 
     def score_encoded(self, encoded: Encoded) -> Outcome:
         """Predicted ratings of examples that were encoded before."""

@@ -22,7 +22,7 @@ from rejoinder.judges.fit import FitOptions
 from rejoinder.judges.sides import References
 from rejoinder.judges.train import Trained, split_contexts, train_judge
 from rejoinder.records import Example
-from rejoinder.scorer import Advance, Card, Outcome, ignore, missing_need
+from rejoinder.scorer import Advance, Card, Need, Outcome, ignore, missing_need
 
 FAMILY = "panel"
 MEMBERS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
@@ -50,7 +50,7 @@ class Panel:
             name=self.name,
             summary="A judge: the rating from 1 to 5 that people would give, predicted",
             kind="judge",
-            needs=frozenset(),
+            needs=self._needs,
             range=(None, None),
             source="Lowe et al. 2017, equation 1 and its two halves",
             notes=(
@@ -100,6 +100,16 @@ class Panel:
         members = "\n\n".join(f"## {kind.upper()}\n\n{training_lines(judge)}" for kind, judge in self.members.items())
         absent = "".join(f"## {kind.upper()}\n\nNot there: {why}\n\n" for kind, why in self.absent.items())
         return f"# Panel of judges\n\n{self.card.notes}\n\n{absent}{members}\n"
+
+    @property
+    def _needs(self) -> frozenset[Need]:
+        """What every example must have: one of both sides, where there is a member for each."""
+        if {"c-adem", "r-adem"} <= self.members.keys():
+            return frozenset({"context or reference"})
+        either: Need = "context" if "c-adem" in self.members else "reference"
+        return (
+            frozenset({either}) if {"c-adem", "r-adem"} & self.members.keys() else frozenset({"context", "reference"})
+        )
 
     def _member_for(self, example: Example) -> Kind | None:
         """Which member scores an example."""

@@ -51,8 +51,9 @@ def compare(
     """Which of two systems is better by each scorer, or that they cannot be told apart and what would tell.
 
     Lines are paired by their ids where the files share any, else by context; where a context has several lines on one
-    side, their mean score stands for them. The interval comes from resampled contexts, p from exchanging A and B in
-    randomly chosen contexts.
+    side, their mean score stands for them. References count where both lines of a pair have some: a judge that reads
+    them where they are would else hold one system to another measure than the other. The interval comes from resampled
+    contexts, p from exchanging A and B in randomly chosen contexts.
 
     Args:
         a: lines of the first system.
@@ -76,7 +77,10 @@ def compare(
     loaded = load_scorers(scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a comparison needs at least one")
-    scores = {name: (run(one, a, advance=advance), run(one, b, advance=advance)) for name, one in loaded.items()}
+    sides = _alike(a, b, pairs)
+    scores = {
+        name: (run(one, sides[0], advance=advance), run(one, sides[1], advance=advance)) for name, one in loaded.items()
+    }
     found = [
         _contrast(name, loaded[name].card.higher_is_better, both[0], both[1], pairs, resamples, seed)
         for name, both in scores.items()
@@ -114,6 +118,17 @@ def _paired(a: Sequence[Example], b: Sequence[Example]) -> _Pairs:
     keys = [a[places[0]].context_key for places in one]
     numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
     return _Pairs(aligned, one, other, np.array([numbers[key] for key in keys], dtype=np.int64))
+
+
+def _alike(a: Sequence[Example], b: Sequence[Example], pairs: _Pairs) -> tuple[list[Example], list[Example]]:
+    """The lines of both sides, without references where a line of the pair has none."""
+    sides = list(a), list(b)
+    for places in zip(pairs.a, pairs.b, strict=True):
+        lines = [(side, place) for side, mine in zip(sides, places, strict=True) for place in mine]
+        if not all(any(map(str.strip, side[place].references)) for side, place in lines):
+            for side, place in lines:
+                side[place] = replace(side[place], references=())
+    return sides
 
 
 def _places(examples: Sequence[Example], key: Any) -> dict[tuple[str, ...], list[int]]:

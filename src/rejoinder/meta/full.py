@@ -202,7 +202,7 @@ def _row(
     clusters = int(contexts.max(initial=-1)) + 1
     rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 5]))
     counts = cluster_counts(clusters, sampling.resamples if clusters else 0, rng)
-    found = within_correlations(values[usable], part.ratings[usable], own, contexts, counts)["pearson"]
+    found = within_correlations(values[usable], part.ratings[usable], own, contexts, counts, ["pearson"])["pearson"]
     method = f"{statistic}; mean of {found.groups}; 95% percentile interval, {sampling.resamples} resamples of contexts"
     figures = (found.value, found.interval.low, found.interval.high)
     reason = found.reason or found.interval.reason

@@ -21,7 +21,7 @@ def answer(study: FullStudy) -> list[str]:
 def _fitted(study: FullStudy) -> list[str]:
     """What must be known of judges that have seen lines like these."""
     return [
-        f"{name} was fitted on lines of {', '.join(sets)}: on those it does better than on others."
+        f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better."
         for name, sets in study.fitted.items()
     ]
 

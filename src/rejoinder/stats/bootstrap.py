@@ -14,7 +14,7 @@ Shapes: N lines, G clusters, B resamples, S groups (systems).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -62,20 +62,23 @@ def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> C
     return counts
 
 
-def resample_correlations(x: FloatArray, y: FloatArray, clusters: IntArray, counts: Counts) -> dict[str, FloatArray]:
-    """[B] Pearson, Spearman and Kendall correlations of `x` [N] and `y` [N] over each resample, by name.
+def resample_correlations(
+    x: FloatArray, y: FloatArray, clusters: IntArray, counts: Counts, names: Sequence[str] = tuple(WEIGHTED)
+) -> dict[str, FloatArray]:
+    """[B] correlations of `x` [N] and `y` [N] over each resample, by name.
 
     Args:
         x: [N] finite values, not all the same.
         y: [N] finite values, not all the same, paired with `x`.
         clusters: [N] cluster of each pair, in [0, G).
         counts: [G, B] from `cluster_counts`.
+        names: which of Pearson's, Spearman's and Kendall's; the last takes by far the longest.
     """
-    values = {name: np.empty(counts.shape[1]) for name in WEIGHTED}
+    values = {name: np.empty(counts.shape[1]) for name in names}
     for block in _blocks(counts.shape[1], len(x)):
         weights = counts[:, block].astype(np.float64)[clusters]
-        for name, weighted in WEIGHTED.items():
-            values[name][block] = weighted(x, y, weights)
+        for name in names:
+            values[name][block] = WEIGHTED[name](x, y, weights)
     return values
 
 

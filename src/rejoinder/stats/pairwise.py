@@ -206,8 +206,8 @@ def system_p_values(values: FloatArray, rng: np.random.Generator, permutations: 
 def rank_clusters(means: FloatArray, p: FloatArray, level: float = 0.05) -> IntArray:
     """[S] the cluster of each system, 1 the best; 0 where a system has no mean.
 
-    Ordered by mean, a new cluster begins wherever all systems above are significantly better than all below. Systems of
-    one cluster are not shown to differ.
+    Ordered by mean, a new cluster begins wherever all systems above are significantly better than all below. Some pairs
+    inside a cluster may differ too.
 
     Args:
         means: [S] mean ratings (or scores) of systems.

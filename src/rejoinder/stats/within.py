@@ -6,6 +6,7 @@ A scorer that only knows which system speaks has a correlation over all lines an
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -36,9 +37,14 @@ class Within(NamedTuple):
 
 
 def within_correlations(
-    x: FloatArray, y: FloatArray, groups: IntArray, clusters: IntArray, counts: Counts
+    x: FloatArray,
+    y: FloatArray,
+    groups: IntArray,
+    clusters: IntArray,
+    counts: Counts,
+    names: Sequence[str] = tuple(CORRELATIONS),
 ) -> dict[str, Within]:
-    """The mean Pearson, Spearman and Kendall correlation within groups, by name.
+    """The mean correlation within groups, by name.
 
     All groups weigh the same, as in the shared tasks on translation metrics ("average by system"); no Fisher z, which a
     single group with a perfect correlation would make infinite. Groups with fewer than three lines, a constant variable
@@ -51,19 +57,19 @@ def within_correlations(
         groups: [N] group of each line, in [0, S).
         clusters: [N] cluster of each line, in [0, G).
         counts: [G, B] from `cluster_counts`.
+        names: which of Pearson's, Spearman's and Kendall's, one or more.
 
     Source: Freitag et al. (2022), Results of the WMT22 Metrics Shared Task; mt-metrics-eval, `AverageCorrelation` with
     `average_by="sys"`, `macro=True`.
     """
     rows = [np.flatnonzero(groups == group) for group in range(int(groups.max(initial=-1)) + 1)]
     found = {
-        name: tuple(correlate(x[own], y[own], names=("score", "rating")) for own in rows)
-        for name, correlate in CORRELATIONS.items()
+        name: tuple(CORRELATIONS[name](x[own], y[own], names=("score", "rating")) for own in rows) for name in names
     }
-    usable = [own for own, one in zip(rows, found["pearson"], strict=True) if not one.reason]
+    usable = [own for own, one in zip(rows, found[names[0]], strict=True) if not one.reason]
     total = {name: np.zeros((2, counts.shape[1])) for name in found}
     for own in usable:
-        for name, values in resample_correlations(x[own], y[own], clusters[own], counts).items():
+        for name, values in resample_correlations(x[own], y[own], clusters[own], counts, names).items():
             total[name] += np.stack([np.nan_to_num(values), np.isfinite(values)])
     kept = len(np.unique(clusters[np.concatenate(usable)])) if usable else 0
     return {name: _mean(each, total[name], kept) for name, each in found.items()}
