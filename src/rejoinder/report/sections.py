@@ -121,7 +121,8 @@ def _standings(found: Findings) -> Table:
         "two-sided, takes lines as independent. Inside systems: mean of the correlations inside each system, so that "
         "knowing who spoke is worth nothing. Pairs: share of pairs of responses put in people's order, with ties "
         "(calibrated on these lines). Group: a new one begins where all above are shown to be ahead of all below "
-        "(Holm, 5 %). Baselines that read ratings know people's ratings of other contexts and not a word of the response."
+        "(Holm, 5 %). Baselines that read ratings know people's ratings of other contexts and not a word of the "
+        "response."
     )
     rows = tuple(map(_standing, found.standings))
     return Table("scorers", "Scorers", caption, (*header, "inside systems", "without copies", "pairs", "group"), rows)
