@@ -130,6 +130,12 @@ def test_the_graph_gives_what_torch_gives(folder: Path) -> None:
         np.testing.assert_allclose(encoder.encode(context[-1:]), answer, atol=1e-3)
 
 
+def test_the_graph_tells_nothing_of_where_it_was_made(folder: Path) -> None:
+    graph = read_folder(folder).blobs["model.onnx"]
+    assert b".py" not in graph
+    assert str(PROJECT).encode() not in graph
+
+
 def test_vectors_do_not_depend_on_the_batch(folder: Path) -> None:
     encoder = load_encoder(folder)
     texts = [" ".join(words[:count]) for words in TOPICS.values() for count in (1, 2, 3, 4, 5)] * 3

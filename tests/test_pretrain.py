@@ -20,12 +20,10 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from conftest import PROJECT, Ran, Run
-from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io.corpus import Dialogue, read_dialogues
+from rejoinder.errors import UsageError
+from rejoinder.io.corpus import read_dialogues
 from rejoinder.io.folders import Parts, read_folder
 from rejoinder.text.bpe import Vocabulary, train_bpe
 
@@ -88,97 +86,6 @@ def unbroken(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pyt
 
 def kind_of(run: Pretrained) -> str:
     return str(read_folder(run.folder).config["kind"])
-
-
-def test_a_recipe_is_read() -> None:
-    recipe = tiny()
-    assert (recipe.kind, recipe.tokens_per_batch, recipe.annealing) == ("vhred", 500, 20)
-    assert (recipe.text.vocabulary, recipe.sizes.vocabulary, sizes_of(recipe).latent) == (300, 300, 8)
-    assert (recipe.options.updates, recipe.options.stretch, recipe.options.devices) == (40, 10, 1)
-
-
-@pytest.mark.parametrize("file", sorted(TINY.parent.glob("*red-*.toml")), ids=lambda file: str(file.stem))
-def test_recipes_of_the_project_are_sound(file: Path) -> None:
-    assert file.stem.startswith(read_recipe(file).kind)
-
-
-RUN = "\n[run]\nupdates = 4\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "field", "message"),
-    [
-        ('kind = "hred"\ntokens_per_bach = 3' + RUN, "tokens_per_bach", "unknown. Did you mean tokens_per_batch?"),
-        ('kind = "hred"\n[run]\nupdates = 4\nlearning_rat = 1', "run.learning_rat", "unknown. Did you mean learning_"),
-        (
-            'kind = "hred"\n[model]\nzzz = 1' + RUN,
-            "model.zzz",
-            "unknown. Known: bag_of_words, cell, ",
-        ),
-        ('kind = "hred"\n[model]\nvocabulary = 9' + RUN, "model.vocabulary", "unknown. Known: "),
-        ('kind = "hred"\n[run]\nupdates = "many"', "run.updates", "is 'many', expected a whole number. Correct the"),
-        ('kind = "hred"\n[run]\nupdates = true', "run.updates", "is True, expected a whole number. Correct the recipe"),
-        ('kind = "hred"\n[run]\nupdates = 4.5', "run.updates", "is 4.5, expected a whole number. Correct the recipe"),
-        (
-            'kind = "hred"\n[run]\nupdates = 4\nclip = "no"',
-            "run.clip",
-            "is 'no', expected a number. Correct the recipe",
-        ),
-        ('kind = "hred"\n[run]\nupdates = 0', "run.updates", "is 0, expected more than 0. Correct the recipe"),
-        ('kind = "hred"\n[run]\nupdates = 4\nseed = -1', "run.seed", "is -1, expected 0 or more. Correct the recipe"),
-        (
-            'kind = "hred"\n[run]\nupdates = 4\nlearning_rate = nan',
-            "run.learning_rate",
-            "is nan, expected more than 0. Correct the recipe",
-        ),
-        (
-            'kind = "hred"\n[text]\nheld_out = 1.0' + RUN,
-            "text.held_out",
-            "is 1.0, expected more than 0 and less than 1. Correct the recipe",
-        ),
-        (
-            'kind = "hred"\n[model]\nnormalise = "gate"' + RUN,
-            "model.normalise",
-            "is 'gate', expected none or layers or gates. Correct the recipe",
-        ),
-        (
-            'kind = "hred"\n[run]\nupdates = 4\naccelerator = "abacus"',
-            "run.accelerator",
-            "is 'abacus', expected auto or cpu or gpu. Correct the recipe",
-        ),
-        ('kind = "hred"\ntext = 3' + RUN, "text", "is 3, expected a table. Correct the recipe"),
-        ('kind = "hred"', "run", "missing. Add it"),
-        ('kind = "hred"\n[run]', "run.updates", "missing. Add it"),
-        ("[run]\nupdates = 4", "kind", "missing. Add it"),
-        ('kind = "gpt"' + RUN, "kind", "is 'gpt', expected hred or vhred"),
-        ('kind = "vhred"' + RUN, "model.latent", "is 0 in a vhred. A vhred has a latent variable, an hred has none"),
-        (
-            'kind = "hred"\n[model]\nlatent = 8' + RUN,
-            "model.latent",
-            "is 8 in a hred. A vhred has a latent variable, an hred has none",
-        ),
-    ],
-)
-def test_a_faulty_recipe_is_told(tmp_path: Path, text: str, field: str, message: str) -> None:
-    file = tmp_path / "r.toml"
-    file.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError) as refusal:
-        read_recipe(file)
-    assert str(refusal.value).startswith(f'{file}: field "{field}": {message}')
-
-
-@pytest.mark.parametrize("content", [b"kind = ", b'kind = "\xff"'])
-def test_a_recipe_that_is_no_toml_is_told(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "r.toml"
-    file.write_bytes(content)
-    with pytest.raises(DataError, match=r"r\.toml: not TOML \(.*\)\. Correct the recipe"):
-        read_recipe(file)
-
-
-def test_a_missing_recipe_is_told(tmp_path: Path) -> None:
-    with pytest.raises(MissingAsset) as refusal:
-        read_recipe(tmp_path / "r.toml")
-    assert str(refusal.value) == f"{tmp_path / 'r.toml'}: no such recipe. The project has some under recipes/"
 
 
 def test_training_lowers_the_validation_loss(unbroken: Pretrained) -> None:
@@ -249,29 +156,6 @@ def test_the_folder_tells_what_decided_it_and_no_path(unbroken: Pretrained, corp
             "cut_tokens": 0,
             "unknown": 0,
         }
-
-
-words = st.lists(st.text("abcxyzéß", min_size=1, max_size=4), min_size=1, max_size=4)
-
-
-@given(st.tuples(words, words), st.lists(words, min_size=1), st.lists(words, min_size=1), st.floats(0.01, 0.99))
-def test_a_dialogue_falls_where_its_opening_does(
-    opening: tuple[list[str], list[str]], one: list[list[str]], other: list[list[str]], share: float
-) -> None:
-    plain = [" ".join(turn) for turn in (*opening, *one)]
-    loud = [f" {'  '.join(turn)}\n".upper() for turn in (*opening, *other)]
-    side = is_held_out(Dialogue(tuple(plain), "here"), share)
-    assert is_held_out(Dialogue(tuple(loud), "there"), share) == side
-    first, second, third = plain[:3]
-    assert is_held_out(Dialogue((first, second), ""), share) == is_held_out(Dialogue((first, third), ""), share)
-
-
-def test_two_turns_decide_of_three_and_one_of_two() -> None:
-    turns = [str(number) for number in range(1000)]
-    by_first = {is_held_out(Dialogue(("hi", turn), ""), 0.5) for turn in turns}
-    by_second = [is_held_out(Dialogue(("hi", turn, "bye"), ""), 0.1) for turn in turns]
-    assert len(by_first) == 1
-    assert 60 < sum(by_second) < 140, "about the share that was asked for"
 
 
 class _Unplugged(Exception):

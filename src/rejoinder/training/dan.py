@@ -85,5 +85,14 @@ def exported(model: DanModel) -> bytes:
             dynamo=True,
             verbose=False,
         )
-    packed: bytes = program.model_proto.SerializeToString()
+    return _bare(program.model_proto)
+
+
+def _bare(model: Any) -> bytes:
+    """An ONNX model as bytes, without the names of source files and lines that the exporter notes at every node."""
+    graph = model.graph
+    for part in (model, graph, *graph.node, *graph.initializer, *graph.value_info, *graph.input, *graph.output):
+        del part.metadata_props[:]
+        part.doc_string = ""
+    packed: bytes = model.SerializeToString()
     return packed
