@@ -336,3 +336,9 @@ def test_version_and_help(run: Run) -> None:
     assert all(name in run("--help").out for name in cli.COMMANDS)
     for name in cli.COMMANDS:
         assert run(name, "--help").out.startswith(f"Usage: rejoinder {name}")
+
+
+def test_the_bare_name_helps(run: Run) -> None:
+    bare, asked = run(), run("--help")
+    assert (bare.code, bare.out) == (0, asked.out)
+    assert "\nCommands:\n" in bare.out

@@ -154,3 +154,15 @@ def test_the_options_of_the_fit_are_those_asked_for(run: Run, tmp_path: Path) ->
     (found,) = json.loads(done.out)["results"]
     assert (found["components"], found["penalty"], found["oversample"]) == (7, "l1", "words")
     assert len(read_folder(tmp_path / "judge").tensors["M"]) == 7
+
+
+def test_a_judge_without_agreement_is_told(run: Run, tmp_path: Path) -> None:
+    source, file = random.Random(7), tmp_path / "noise.jsonl"
+    with file.open("w", encoding="utf-8") as lines:
+        for _ in range(150):
+            context, response = (" ".join(source.choices(WORDS, k=4)) for _ in range(2))
+            line = {"context": [context], "response": response, "quality": {"overall": source.randint(1, 5)}}
+            lines.write(json.dumps({**line, "scale": [1, 5]}) + "\n")
+    said = "not shown to agree with people at all on the test part; rate more"
+    assert said in run("train", "c-adem", file, "-o", tmp_path / "judge").out
+    assert said not in run("train", "r-adem", "@dstc7", "-o", tmp_path / "judge").out

@@ -46,7 +46,7 @@ def main(arguments: list[str] | None = None) -> None:
     """
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
-    given = [argument for argument in given if argument != "--debug"]
+    given = [argument for argument in given if argument != "--debug"] or ["--help"]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # what goes into a file or a pipe must not depend on the locale
     try:

@@ -218,5 +218,6 @@ def _remedy(left_out: Counter[str]) -> str:
 
 def _agreement(scores: FloatArray, ratings: FloatArray) -> dict[str, Any]:
     """How far scores and ratings of one part agree."""
-    found = {"pearson": pearson(scores, ratings).value, "spearman": spearman(scores, ratings).value}
+    linear = pearson(scores, ratings)
+    found = {"pearson": linear.value, "spearman": spearman(scores, ratings).value, "p": linear.p}
     return {"n": len(ratings), **{name: None if math.isnan(value) else value for name, value in found.items()}}

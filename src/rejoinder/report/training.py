@@ -8,6 +8,8 @@ from typing import Any
 
 from rejoinder.report.tables import number, text_table
 
+LEVEL = 0.05
+
 
 def training_table(training: Mapping[str, Any]) -> str:
     """What the judge was trained on and how far it agrees with people on what it did not see.
@@ -24,4 +26,7 @@ def training_table(training: Mapping[str, Any]) -> str:
         rows.append([part, f"{lines[part]:,}", *cells])
     table = text_table(["part", "lines", "Pearson", "Spearman"], rows, 80)
     left_out = "".join(f"left out, {reason}: {count:,}\n" for reason, count in training["left_out"].items())
-    return f"{table}best epoch by validation error: {training['best_epoch']} of {training['epochs']}\n{left_out}"
+    epochs = f"best epoch by validation error: {training['best_epoch']} of {training['epochs']}\n"
+    p = training["test"].get("p")
+    doubt = "" if p is not None and p < LEVEL else "not shown to agree with people at all on the test part; rate more\n"
+    return f"{table}{epochs}{doubt}{left_out}"
