@@ -47,6 +47,15 @@ ScorerNames = Annotated[
         metavar="NAME",
     ),
 ]
+JudgeNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-s",
+        "--scorer",
+        help="A scorer, or the folder of a judge; repeat for more. Default: rejoinder, the judge in the box.",
+        metavar="NAME",
+    ),
+]
 Vectors = Annotated[Path | None, typer.Option(help="Word vectors. Default: those that come along.", metavar="FILE")]
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]

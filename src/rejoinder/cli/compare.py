@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, Vectors, progress, reporting, width
+from rejoinder.cli.common import AsJson, JudgeNames, OnError, OnErrorFlag, Seed, Vectors, progress, reporting, width
 
 GATE_CLOSED = 6
 
@@ -15,15 +15,7 @@ GATE_CLOSED = 6
 def command(
     a: Annotated[str, typer.Argument(help="Responses of the first system, or of the old one.", metavar="A")],
     b: Annotated[str, typer.Argument(help="Responses of the second, or of the new one.", metavar="B")],
-    scorers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-s",
-            "--scorer",
-            help="A scorer, or the folder of a judge; repeat for more. Default: rejoinder, the judge in the box.",
-            metavar="NAME",
-        ),
-    ] = None,
+    scorers: JudgeNames = None,
     threshold: Annotated[
         float | None,
         typer.Option(

@@ -9,15 +9,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import (
-    Files,
-    OnError,
-    OnErrorFlag,
-    Vectors,
-    progress,
-    reporting,
-    width,
-)
+from rejoinder.cli.common import Files, JudgeNames, OnError, OnErrorFlag, Vectors, progress, reporting, width
 from rejoinder.errors import UsageError
 
 
@@ -31,15 +23,7 @@ class Format(StrEnum):
 
 def command(
     files: Files,
-    scorers: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-s",
-            "--scorer",
-            help="A scorer, or the folder of a judge; repeat for more. Default: rejoinder, the judge in the box.",
-            metavar="NAME",
-        ),
-    ] = None,
+    scorers: JudgeNames = None,
     out: Annotated[
         Path | None, typer.Option("-o", "--out", help="Where to. Default: standard output.", metavar="FILE")
     ] = None,

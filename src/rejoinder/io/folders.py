@@ -143,8 +143,8 @@ def _about(place: Path) -> dict[str, Any]:
     """What `config.json` says: `format`, `digest`, `files`, `model`."""
     path = place / CONFIG
     if not path.is_file():
-        train = f"Train one: rejoinder train adem FILE -o {place}"
-        raise MissingAsset(f"{place}: no trained model here ({CONFIG} is missing). {train}")
+        remedy = "Check the name; rejoinder train makes judges, rejoinder pretrain encoders"
+        raise MissingAsset(f"{place}: no trained model here ({CONFIG} is missing). {remedy}")
     try:
         about = json.loads(_bytes(path))
     except ValueError as error:

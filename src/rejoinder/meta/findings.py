@@ -94,7 +94,8 @@ class Standing:
         share_high: upper end.
         accuracy: share of pairs of lines put in the order that people put them in, ties calibrated; NaN without.
         accuracy_reason: why `accuracy` is missing, else "".
-        cluster: 1 for the scorers that none is shown to beat, 2 for the next, 0 where there is no correlation.
+        cluster: 1 for the best; a new one begins where all above are shown to be ahead of all below; 0 without a
+            correlation.
     """
 
     scorer: str
