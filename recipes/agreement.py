@@ -155,7 +155,7 @@ _HEAD = """\
 # Agreement with people: classic metrics and the first ADEM
 
 Made by `python recipes/agreement.py JUDGEMENTS_FOLDER --vectors glove_twitter_12k_25d.npz --seed {seed}` on {date}.
-Intervals: 95 % percentile bootstrap, 1,000 resamples of contexts. p: two-sided, takes lines as independent.
+Intervals: 95 % expanded percentile bootstrap, 1,000 resamples of contexts. p: two-sided, takes lines as independent.
 
 ## The same figures as published
 

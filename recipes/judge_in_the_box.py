@@ -22,14 +22,16 @@ from rejoinder.encoders import load_encoder
 from rejoinder.encoders.dan import DanEncoder
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.boxed import FOLDER
-from rejoinder.judges.conversations import conversations, traces
+from rejoinder.judges.conversations import conversations
 from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.left_out import rated_lines, unseen_scores
 from rejoinder.judges.panel import MEMBERS, Panel, train_panel
 from rejoinder.judges.train import Trained, normalised_ratings
 from rejoinder.meta import Study
 from rejoinder.meta.results import Agreement
 from rejoinder.records import Example
 from rejoinder.report.tables import markdown_table, number
+from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.correlation import pearson, spearman
 
@@ -79,35 +81,33 @@ class Attack(NamedTuple):
 
 def unseen_table(sets: dict[str, list[Example]], encoder: DanEncoder, seed: int) -> tuple[str, dict[str, float]]:
     """For each set the judge that was fitted on all others; and the means over the sets."""
+    examples = [example for own in sets.values() for example in own]
+    lines = rated_lines(examples, encoder)
+    values = np.full(len(examples), np.nan)
+    values[lines.places] = unseen_scores(lines, OPTIONS, seed=seed)
+    unscored = dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "read by no judge")
+    given = {"panel": Scores(values, unscored, Signature({"scorer": "panel"}))}
+    panels = turn_level(rejoinder.study(examples, given, seed=seed, drop_copies=True))
+    others = turn_level(rejoinder.study(examples, BESIDE, seed=seed, drop_copies=True, resamples=0))
     rows, means = [], []
-    for name, own in sets.items():
-        known = {trace for example in own for trace in traces(example) if trace}
-        others = [
-            example
-            for other, examples in sets.items()
-            for example in examples
-            if other != name and known.isdisjoint(traces(example))
-        ]
-        panel, _ = train_panel(others, encoder, OPTIONS, seed=seed)
-        found = turn_level(rejoinder.study(own, [panel], seed=seed, drop_copies=True))["panel"]
-        beside = turn_level(rejoinder.study(own, BESIDE, seed=seed, drop_copies=True, resamples=0))
-        others_found = [beside[scorer]["spearman"].value for scorer in BESIDE]
+    for name in sets:
+        found = panels[name, "panel"]
+        others_found = [others[name, scorer]["spearman"].value for scorer in BESIDE]
         means.append([found["pearson"].value, found["spearman"].value, *others_found])
         cells = [figure(found[statistic]) for statistic in ("pearson", "spearman")]
         rows.append([name, str(found["pearson"].n), *cells, *map(number, others_found)])
-        print(*rows[-1], flush=True)
     mean = np.nanmean(means, axis=0)
     rows.append(["mean of the sets", "", *map(number, mean)])
     header = ["set, unseen", "n", "Pearson", "Spearman", *BESIDE]
     return markdown_table(header, rows), {"pearson": mean[0], "spearman": mean[1]}
 
 
-def turn_level(study: Study) -> dict[str, dict[str, Agreement]]:
-    """The turn-level rows of a study by scorer and statistic."""
-    found: dict[str, dict[str, Agreement]] = {}
+def turn_level(study: Study) -> dict[tuple[str, str], dict[str, Agreement]]:
+    """The turn-level rows of a study by data set and scorer, then by statistic."""
+    found: dict[tuple[str, str], dict[str, Agreement]] = {}
     for row in study.agreements:
         if row.level == "turn":
-            found.setdefault(row.scorer, {})[row.statistic] = row
+            found.setdefault((row.dataset, row.scorer), {})[row.statistic] = row
     return found
 
 

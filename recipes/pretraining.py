@@ -1,9 +1,10 @@
 """Write `docs/results/pretraining.md`: perplexity of trained models beside n-grams, their curves' end, and samples.
 
-    python recipes/pretraining.py HRED_FOLDER VHRED_FOLDER [--seed 0]
+    python recipes/pretraining.py HRED_FOLDER VHRED_FOLDER [OTHER_FOLDER...] [--seed 0]
 
 Each FOLDER was made by `rejoinder pretrain`, and FOLDER.run is still beside it: the n-gram models are fitted on exactly
-the tokens that the HRED was trained on and measured on exactly those it was validated on.
+the tokens that the HRED was trained on and measured on exactly those it was validated on. The others may be a language
+model, a Seq2Seq and a MrRNN.
 """
 
 from __future__ import annotations
@@ -16,21 +17,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import torch
+import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.recurrent import RecurrentEncoder
 from rejoinder.io.folders import read_folder
-from rejoinder.nn.generate import greedy
 from rejoinder.report.tables import markdown_table, number
+from rejoinder.responder import Decoding, answer, request
+from rejoinder.responders.generation import from_parts
 from rejoinder.stats.ngrams import fit_ngrams
-from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.training.batches import batch_count, batch_stream, padding
 from rejoinder.training.tokens import TokenStore
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "pretraining.md"
 SAMPLES, LONGEST = 10, 30
+NAMES = {"lm": "language model", "seq2seq": "Seq2Seq", "hred": "HRED", "vhred": "VHRED", "mrrnn": "MrRNN"}
 ORDERS = {1: "unigram", 2: "bigram, interpolated", 3: "trigram, interpolated"}
 
 
@@ -54,31 +54,46 @@ def model_row(folder: Path, earlier: int) -> list[str]:
     best = config["figures"]
     kl = number(best.get("kl_per_turn", math.nan), 2)
     active = f"{best['active_units']:.0f} of {config['sizes']['latent']}" if "active_units" in best else "–"
-    return [config["kind"].upper(), f"{best['perplexity']:.1f}", f"{best['updates'] + earlier:,.0f}", kl, active]
+    return [NAMES[config["kind"]], f"{best['perplexity']:.1f}", f"{best['updates'] + earlier:,.0f}", kl, active]
 
 
-def samples(folder: Path, held_out: TokenStore, seed: int) -> list[tuple[list[str], str, str]]:
-    """(context, true turn, the model's turn) for the last turns of random held-out dialogues."""
-    encoder = load_encoder(folder)
-    if not isinstance(encoder, RecurrentEncoder):
-        sys.exit(f"{folder}: no HRED or VHRED")
-    generator = torch.Generator().manual_seed(seed)
-    chosen = torch.randperm(held_out.pieces, generator=generator)[:SAMPLES].tolist()
-    found = []
-    for piece in chosen:
-        turns = [encoder.vocabulary.decode(turn.tolist()) for turn in held_out.turns(piece)]
-        found.append((turns[:-1], turns[-1], reply(encoder, tuple(turns[:-1]), generator)))
-    return found
+def of_mrrnn(folder: Path) -> str:
+    """What the page says of a MrRNN's perplexity; nothing of another model's."""
+    config = read_folder(folder).config
+    if config["kind"] != "mrrnn":
+        return ""
+    given, coarse = config["figures"]["perplexity_given_coarse"], config["figures"]["coarse_perplexity"]
+    return (
+        "\nThat of the MrRNN counts words and coarse sequences together, by the number of the words' tokens, and so is an"
+        f"\nupper bound too: {given:.1f} for the words where the true coarse sequences are given, and {coarse:.1f} for a "
+        "token of these.\n"
+    )
 
 
-def reply(encoder: RecurrentEncoder, context: tuple[str, ...], generator: torch.Generator) -> str:
-    """The greedy turn after a context; a VHRED draws from its prior."""
-    model = encoder.model
-    states = torch.from_numpy(encoder.encode_contexts([context])).float()
-    noise = torch.randn(1, model.sizes.latent, generator=generator)
-    condition = model.condition_after(states, noise)
-    (ids,) = greedy(model, condition, end=END_ID, forbidden=(PAD_ID, UNK_ID), longest=LONGEST)
-    return encoder.vocabulary.decode(ids)
+def run_of(folder: Path) -> Path:
+    """Where the tokens of a model's run lie."""
+    return folder.with_name(f"{folder.name}.run")
+
+
+def require_same(held_out: TokenStore, folders: list[Path]) -> None:
+    """Leave where one of the models was validated on other tokens."""
+    for folder in folders:
+        other = TokenStore(run_of(folder) / "held_out")
+        if other.counts != held_out.counts or not all(map(np.array_equal, turns_of(other), turns_of(held_out))):
+            sys.exit(f"{folder} was validated on different tokens than the HRED")
+
+
+def samples(folder: Path, held_out: TokenStore, seed: int) -> Iterator[tuple[list[str], str, str]]:
+    """Yield (context, true turn, the model's turn) for the last turns of random held-out dialogues.
+
+    The model writes greedily; a VHRED draws from its prior.
+    """
+    responder = from_parts(read_folder(folder), Decoding("greedy", longest=LONGEST))
+    chosen = np.random.default_rng(seed).choice(held_out.pieces, SAMPLES, replace=False).tolist()
+    told = [[responder.vocabulary.decode(turn.tolist()) for turn in held_out.turns(piece)] for piece in chosen]
+    answers = answer(responder, [request(tuple(turns[:-1]), seed) for turns in told])
+    for turns, found in zip(told, answers, strict=True):
+        yield turns[:-1], turns[-1], found.replies[0].text if found.replies else f"({found.reason})"
 
 
 def padding_share(store: TokenStore, budget: int) -> float:
@@ -92,19 +107,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("hred", type=Path)
     parser.add_argument("vhred", type=Path)
+    parser.add_argument("others", type=Path, nargs="*")
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    run = asked.hred.with_name(f"{asked.hred.name}.run")
-    train, held_out = TokenStore(run / "train"), TokenStore(run / "held_out")
-    other = TokenStore(asked.vhred.with_name(f"{asked.vhred.name}.run") / "held_out")
-    if [turn.tolist() for turn in turns_of(other)] != [turn.tolist() for turn in turns_of(held_out)]:
-        sys.exit("the two models were validated on different tokens")
+    train, held_out = (TokenStore(run_of(asked.hred) / part) for part in ("train", "held_out"))
+    require_same(held_out, [asked.vhred, *asked.others])
     config: dict[str, Any] = dict(read_folder(asked.hred).config)
     vhred: dict[str, Any] = dict(read_folder(asked.vhred).config)
     budget = config["recipe"]["tokens_per_batch"]
     tokens_per_update = train.tokens / batch_count(train, tokens_per_batch=budget, seed=0, epoch=0)
     rows = ngram_rows(train, held_out, config["sizes"]["vocabulary"])
-    rows += [model_row(asked.hred, 0), model_row(asked.vhred, round(config["figures"]["updates"]))]
+    rows += [model_row(folder, 0) for folder in (*asked.others, asked.hred)]
+    rows.append(model_row(asked.vhred, round(config["figures"]["updates"])))
     header = ["model", "perplexity", "updates, all told", "KL per turn, nats", "active latent units"]
     shown = []
     for name, folder in (("HRED", asked.hred), ("VHRED", asked.vhred)):
@@ -113,8 +127,8 @@ def main() -> None:
             shown.append(f"{name} {place}\n\n{dialogue}> *people:* {true}\n>\n> *{name}:* {said}\n")
     RESULT.write_text(
         _PAGE.format(
-            hred=asked.hred.name,
-            vhred=asked.vhred.name,
+            folders=" ".join(folder.name for folder in (asked.hred, asked.vhred, *asked.others)),
+            others="".join(map(of_mrrnn, asked.others)),
             seed=asked.seed,
             date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
             train=train.tokens,
@@ -135,10 +149,11 @@ def main() -> None:
 
 
 _PAGE = """\
-# Pre-training: HRED and VHRED beside n-grams
+# Pre-training: HRED, VHRED and others beside n-grams
 
-Made by `python recipes/pretraining.py {hred} {vhred} --seed {seed}` on {date}; the models by `rejoinder pretrain`
-with recipes/hred-small.toml and, started from the HRED, recipes/vhred-small.toml.
+Made by `python recipes/pretraining.py {folders} --seed {seed}`
+on {date}; the models by `rejoinder pretrain` with recipes/hred-small.toml and its like and, started from the HRED,
+recipes/vhred-small.toml.
 
 Corpora: {corpora}.
 Dialogues that occur in public sets of human judgements were left out; {train:,} tokens to train on, {held_out:,} to
@@ -148,9 +163,9 @@ included, on the same tokens for every model; that of the VHRED is an upper boun
 Kneser-Ney, turn by turn, and counted all tokens. An update of a network reads about {tokens_per_update:,.0f}: the HRED
 has read {passes:.2f} of the corpus, and the VHRED, which goes on from it, {more:.2f} more.
 
-{table}
+{table}{others}
 What these figures are: the lowest of the validations after each stretch of updates (of the VHRED: since annealing was
-over), on the part that also chose them; there is no third part. Both runs went from start to end as their recipes say.
+over), on the part that also chose them; there is no third part. All runs went from start to end as their recipes say.
 
 The VHRED's KL term gains its full weight over {annealing:,} updates. In training it also has to tell the words of a
 turn, in no order, from its condition ("bag of words", Zhao et al. 2017), which the paper does not have: without, the
@@ -161,7 +176,7 @@ Padding: {padding:.1f} % of all positions. The curves stand in each model's fold
 ## Ten unseen contexts each, greedy, unedited
 
 Drawn dialogues of the held-out part: the last three turns of the context, the turn that people said, and the model's,
-in which `<pad>` and `<unk>` are not allowed. The dialogues are quoted from the corpora named above (BSD-3-Clause;
+without `<pad>` and `<unk>`. The dialogues are quoted from the corpora named above (BSD-3-Clause;
 CDLA-Sharing-1.0; CC BY 4.0; CC BY 4.0; MIT and Apache-2.0; Apache-2.0; CC BY 4.0; CC BY 4.0; CC BY-SA 4.0, in that
 order) and stay under their licences.
 

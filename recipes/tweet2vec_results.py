@@ -4,8 +4,8 @@ Usage: python recipes/tweet2vec_results.py MODEL CORPUS... [--work FOLDER] [--se
 
 MODEL is a folder that `rejoinder pretrain` made of the files CORPUS; its recipe says which tweets were left out to test
 on. Printed: for every model precision at 1 (how often the first hashtag is one of the tweet's) and the mean rank of the
-best placed of the tweet's hashtags, as the program released with Dhingra et al. 2016 counts them, with 95 % percentile
-intervals over resampled tweets, and what tweet2vec has over each word model on the same resamples.
+best placed of the tweet's hashtags, as the program released with Dhingra et al. 2016 counts them, with 95 % expanded
+percentile intervals over resampled tweets, and what tweet2vec has over each word model on the same resamples.
 
 The word models know the 20,000 most frequent words of the training part and stop at their best validation, as tweet2vec
 does; their runs stand in the folder --work, and a run that is there is gone on with. `word GRU` is the baseline of the

@@ -18,6 +18,7 @@ FLOORS = {
     "report": 5,
     "meta": 4,
     "judges": 3,
+    "responders": 3,
     "encoders": 2,
     "metrics": 2,
     "training": 2,

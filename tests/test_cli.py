@@ -237,7 +237,7 @@ def test_no_cell_of_a_table_is_ever_cut(run: Run, monkeypatch: pytest.MonkeyPatc
             ("-s", "{folder}"),
             4,
             "{folder}: no trained model here (config.json is missing). "
-            "Check the name; rejoinder train makes judges, rejoinder pretrain encoders",
+            "Check the name; rejoinder train makes judges, rejoinder pretrain encoders and responders",
         ),
     ],
 )

@@ -174,7 +174,7 @@ def test_a_place_that_cannot_take_the_judge_is_refused_before_training(
     (project / "config.json").write_text("{}")
     message = untouched(run, tmp_path, monkeypatch, "-o", project)
     assert message == (
-        f"rejoinder: {project}: exists and holds what is no part of a trained model (config.json), "
+        f"rejoinder: {project}: exists and holds what rejoinder did not write there (config.json), "
         "so it is not replaced. Choose another name.\n"
     )
     message = untouched(run, tmp_path, monkeypatch, "-o", tmp_path / "no" / "judge")

@@ -257,6 +257,24 @@ def test_missing_ratings_and_scores_are_counted() -> None:
     assert "60 lines were read, 58 of them rated" in everywhere(found)
 
 
+def test_each_pair_of_scorers_meets_on_the_lines_that_both_score() -> None:
+    examples = lines()
+    first, second, whole = (np.array(noisy(examples, 1.0, seed)) for seed in range(3))
+    first[30:], second[:30] = np.nan, np.nan
+    given = {"first": scores(first.tolist()), "second": scores(second.tolist()), "whole": scores(whole.tolist())}
+    (found,) = full_study(examples, given, resamples=50).findings
+    met = {frozenset((one.first, one.second)): one for one in found.contrasts}
+    apart = met[frozenset(("first", "second"))]
+    assert (apart.n, apart.contexts, apart.method) == (0, 0, "none") and math.isnan(apart.value)
+    assert apart.reason == "0 lines have both scores, and no correlation"
+    assert {met[frozenset((name, "whole"))].n for name in ("first", "second")} == {30}
+    for name, values in (("first", first), ("second", second)):
+        rows = np.isfinite(values)
+        own, other = (stats.pearsonr(some[rows], rated(examples)[rows]).statistic for some in (values, whole))
+        one = met[frozenset((name, "whole"))]
+        assert abs(one.value) == pytest.approx(abs(own - other)) and one.low < one.value < one.high
+
+
 def test_means_alone_give_no_ceiling() -> None:
     examples = [replace(one, ratings=(), quality={"overall": one.rating() or 0.0}) for one in lines()]
     found = full_study(examples, {"given": scores(noisy(lines(), 1.0))}, resamples=50)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import Any, cast
 
 import pytest
@@ -10,8 +11,10 @@ import torch
 from torch import nn
 
 from rejoinder.nn.dialogue import DialogueModel, Dialogues, Sizes, Turns
-from rejoinder.nn.generate import greedy
+from rejoinder.nn.dual import DualEncoder, DualSizes
+from rejoinder.nn.language import LanguageModel, LanguageSizes
 from rejoinder.nn.latent import Gaussian, GaussianNet, divergence
+from rejoinder.nn.multiresolution import Both, Multiresolution, MultiresolutionSizes
 from rejoinder.nn.recurrent import (
     Cell,
     Normalise,
@@ -22,6 +25,7 @@ from rejoinder.nn.recurrent import (
     masked,
     reversed_within,
 )
+from rejoinder.nn.sequences import in_sequence
 
 SIZES = Sizes(vocabulary=50, embedding=6, utterance=5, context=7, decoder=8)
 CELLS: tuple[Cell, ...] = ("lstm", "gru")
@@ -230,43 +234,167 @@ def test_dialogues_are_encoded_after_their_last_turn() -> None:
     torch.testing.assert_close(together[1:], alone)
 
 
-def test_greedy_says_the_likeliest_word_each_time() -> None:
-    model = DialogueModel(SIZES).eval()
-    contexts = torch.randn(2, 7)
+TURNS = ([[5, 6, 2], [7, 2], [8, 9, 10, 2]], [[11, 2], [12, 13, 2]])
+LANGUAGE = LanguageSizes(vocabulary=50, embedding=6, units=7)
+DUAL = DualSizes(vocabulary=50, embedding=6, units=7)
+
+
+def test_dialogues_in_sequence_are_their_turns_one_after_the_other() -> None:
+    for given in (dialogues(), dialogues(extra=2), dialogues(chunks=5)):
+        found = in_sequence(given)
+        for row, turns in enumerate(TURNS):
+            flat = [token for turn in turns for token in turn]
+            assert found.lengths[row] == len(flat)
+            assert found.tokens[row].tolist() == flat + [0] * (9 - len(flat))
+        assert found.ends.tolist() == [[2, 4, 8], [1, 4, 4]]
+
+
+def one_dialogue(turns: list[list[int]]) -> Dialogues:
+    """A dialogue whose turns are chunks each, the last first."""
+    chunks = [Turns(torch.tensor([turn]), torch.tensor([len(turn)])) for turn in reversed(turns)]
+    return Dialogues(chunks, torch.arange(len(turns)).flip(0)[None])
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("normalise", NORMALISE)
+def test_a_language_model_goes_on_where_it_was_and_its_steps_add_up_to_its_loss(
+    cell: Cell, normalise: Normalise
+) -> None:
+    model = LanguageModel(replace(LANGUAGE, cell=cell, normalise=normalise)).eval()
+    tokens = in_sequence(dialogues()).tokens
+    expected = model(dialogues(), noise())
+    assert (expected.tokens, expected.turns) == (14, 5)
+    assert expected.posterior_means.shape == (5, 0)
+    total = torch.zeros(())
+    # Begun anew before each turn of both dialogues, of which the second has none left at the last.
+    for begun, ends in (([0, 0], [3, 2]), ([3, 2], [5, 5]), ([5, 5], [9, 5])):
+        state = model.begin(tokens[:, : max(begun)], torch.tensor(begun))
+        for row, (start, stop) in enumerate(zip(begun, ends, strict=True)):
+            own, previous = tuple(part[row : row + 1] for part in state), None
+            for word in tokens[row, start:stop]:
+                logits, own = model.step(previous, own)
+                total = total - logits.log_softmax(-1)[0, word]
+                previous = word[None]
+    torch.testing.assert_close(total, expected.nll)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("normalise", NORMALISE)
+def test_a_last_state_is_that_after_the_last_step(cell: Cell, normalise: Normalise) -> None:
+    layer, inputs, lengths = Recurrent(3, 4, cell, normalise), torch.randn(4, 5, 3), torch.tensor([5, 0, 1, 3])
+    found = layer.last_state(inputs, lengths)
+    for row, length in enumerate(lengths.tolist()):
+        _, alone = layer(inputs[row : row + 1, :length]) if length else (None, [torch.zeros(1, 4)] * len(found))
+        torch.testing.assert_close([part[row : row + 1] for part in found], list(alone))
+
+
+@pytest.mark.parametrize("context", [0, 7])
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("normalise", NORMALISE)
+def test_the_steps_of_a_decoder_add_up_to_its_loss(context: int, cell: Cell, normalise: Normalise) -> None:
+    model = DialogueModel(replace(SIZES, context=context, cell=cell, normalise=normalise)).eval()
+    expected = model(dialogues(), noise()).nll
+    before = model.contexts_before(model.encode_turns(dialogues().chunks[0]), dialogues().rows)
+    total = torch.zeros(())
+    for row, turn in enumerate(turn for turns in TURNS for turn in turns):
+        state, previous = model.begin(before[row : row + 1]), None
+        for word in torch.tensor(turn):
+            logits, state = model.step(previous, state)
+            total = total - logits.log_softmax(-1)[0, word]
+            previous = word[None]
+    torch.testing.assert_close(total, expected)
+
+
+def test_a_seq2seq_reads_the_last_turn_alone() -> None:
+    model = DialogueModel(replace(SIZES, context=0)).eval()
+    encoded = model.encode_turns(dialogues().chunks[0])
+    before = model.contexts_before(encoded, dialogues().rows)
+    assert not before[[0, 3]].any(), "nothing came before a first turn"
+    torch.testing.assert_close(before[[1, 2, 4]], encoded[[0, 1, 3]])
+    torch.testing.assert_close(model.encode_dialogues(dialogues()), encoded[[2, 4]])
+
+
+@pytest.mark.parametrize("bilinear", [True, False])
+def test_a_dual_encoder_scores_by_the_product_of_what_it_read(bilinear: bool) -> None:
+    model = DualEncoder(replace(DUAL, bilinear=bilinear)).eval()
+    if bilinear:
+        torch.testing.assert_close(model.projected(torch.ones(2, 7)), torch.ones(2, 7))
+    pairs = model(dialogues(), noise(), 3)
+    responses = [(TURNS[0], 1), (TURNS[0], 2), (TURNS[1], 1)]
+    for place, (turns, number) in enumerate(responses):
+        context = model.encode_prefixes(one_dialogue([[*chain(*turns[:number])]]))[0, 0]
+        response = model.encode_turns(Turns(torch.tensor([turns[number]]), torch.tensor([len(turns[number])])))[0]
+        torch.testing.assert_close(pairs.right[place], context @ response)
+    assert pairs.wrong.shape == (3, 3)
+    logits = torch.cat([pairs.right, -pairs.wrong.flatten()])
+    torch.testing.assert_close(pairs.loss, -logits.sigmoid().log().sum())
+
+
+def test_a_dual_encoder_reads_a_prefix_as_if_it_were_all() -> None:
+    model = DualEncoder(DUAL).eval()
+    found = model.encode_prefixes(dialogues(extra=2))
+    for row, turns in enumerate(TURNS):
+        for number in range(len(turns)):
+            alone = model.encode_prefixes(one_dialogue(turns[: number + 1]))
+            torch.testing.assert_close(found[row, number], alone[0, -1])
+
+
+def test_a_bilinear_form_stands_between_context_and_response() -> None:
+    model = DualEncoder(DUAL).eval()
     with torch.no_grad():
-        model.decoder.words.bias[9] = 50.0
-    assert greedy(model, contexts, end=2, forbidden=(), longest=3) == [[9, 9, 9]] * 2
-    with torch.no_grad():
-        model.decoder.words.bias[2] = 99.0
-    assert greedy(model, contexts, end=2, forbidden=(), longest=3) == [[], []]
-    said = greedy(model, contexts, end=2, forbidden=(2, 9), longest=4)
-    assert all(len(turn) == 4 and not {2, 9} & set(turn) for turn in said)
-    apart = [greedy(model, contexts[row : row + 1], end=2, forbidden=(2, 9), longest=4)[0] for row in range(2)]
-    assert said == apart
+        model.form.copy_(2 * torch.eye(7))
+    doubled, plain = model(dialogues(), noise(), 1), DualEncoder(replace(DUAL, bilinear=False)).eval()
+    plain.load_state_dict({name: weight for name, weight in model.state_dict().items() if name != "form"})
+    torch.testing.assert_close(doubled.right, 2 * plain(dialogues(), noise(), 1).right)
 
 
-def test_greedy_makes_its_tensors_where_the_model_is() -> None:
-    model, contexts = DialogueModel(SIZES).eval(), torch.randn(2, 7)
-    said = greedy(model, contexts, end=2, forbidden=(2, 9), longest=4)
-    with torch.device("meta"):  # any tensor made without a word on its device would stand there
-        assert greedy(model, contexts, end=2, forbidden=(2, 9), longest=4) == said
+def test_a_wrong_response_is_never_the_right_one() -> None:
+    model = DualEncoder(DUAL).eval()
+    right, wrong = (model(dialogues(), noise(), 200)[part] for part in (1, 2))
+    for place, row in enumerate((1, 2, 4)):
+        drawn = {round(value, 5) for value in wrong[place].tolist()}
+        assert len(drawn) == 4, f"all turns but turn {row}"
+        assert round(right[place].item(), 5) not in drawn
+    single = model(one_dialogue([[5, 2]]), noise(), 3)
+    assert (single.loss.item(), len(single.right)) == (0.0, 0)
 
 
-def test_greedy_is_what_the_losses_expect() -> None:
-    model = DialogueModel(SIZES).eval()
-    contexts = torch.randn(1, 7)
-    (said,) = greedy(model, contexts, end=2, forbidden=(2,), longest=3)
-    best = model._decode(Turns(torch.tensor([said]), torch.tensor([3])), contexts, noise()).item()
-    for word in set(range(3, 50)) - {said[2]}:
-        other = torch.tensor([[*said[:2], word]])
-        assert model._decode(Turns(other, torch.tensor([3])), contexts, noise()).item() >= best
+def coarse(chunks: int) -> Dialogues:
+    """Coarse sequences of the five turns, in another order of chunks than these."""
+    order, words = [4, 2, 0, 3, 1], [[20, 2], [21, 2], [22, 23, 2], [24, 2], [25, 2]]
+    tokens = torch.tensor([[*words[turn], 0][:3] for turn in order])
+    lengths = torch.tensor([len(words[turn]) for turn in order])
+    places = torch.tensor([order.index(turn) for turn in range(5)])
+    parts = zip(tokens.chunk(chunks), lengths.chunk(chunks), strict=True)
+    rows = torch.tensor([[0, 1, 2], [3, 4, -1]])
+    return Dialogues([Turns(*part) for part in parts], torch.where(rows >= 0, places[rows.clamp(min=0)], -1))
 
 
-def test_a_vhred_is_conditioned_on_a_sample_of_its_prior() -> None:
-    model = DialogueModel(replace(SIZES, latent=4)).eval()
-    contexts = torch.randn(2, 7)
-    mean = model.condition_after(contexts, torch.zeros(2, 4))
-    assert mean.shape == (2, 11)
-    torch.testing.assert_close(mean[:, 7:], model.prior(contexts).mean)
-    assert not torch.equal(mean, model.condition_after(contexts, torch.ones(2, 4)))
-    torch.testing.assert_close(DialogueModel(SIZES).condition_after(contexts, torch.zeros(2, 0)), contexts)
+def test_a_mrrnn_predicts_coarse_sequences_and_the_words_of_each_turn_beside_its_own() -> None:
+    model = Multiresolution(MultiresolutionSizes(50, 30, embedding=6, utterance=5, context=7, decoder=8)).eval()
+    words, own = model(Both(dialogues(), coarse(chunks=1)), noise())
+    torch.testing.assert_close(own.nll, model.coarse(coarse(chunks=1), noise()).nll)
+    sequences = [[20, 2], [21, 2], [22, 23, 2], [24, 2], [25, 2]]
+    beside = torch.cat([model.read(Turns(torch.tensor([ids]), torch.tensor([len(ids)]))) for ids in sequences])
+    torch.testing.assert_close(words.nll, model.words(dialogues(), noise(), beside).nll)
+    apart = model(Both(dialogues(chunks=5), coarse(chunks=5)), noise())
+    torch.testing.assert_close([part.nll for part in apart], [words.nll, own.nll])
+    assert model.words(dialogues(), noise(), beside.flip(0)).nll != words.nll
+
+
+def test_every_weight_of_a_mrrnn_learns() -> None:
+    model = Multiresolution(MultiresolutionSizes(50, 30, embedding=6, utterance=5, context=7, decoder=8))
+    words, own = model(Both(dialogues(), coarse(chunks=2)), noise())
+    (words.nll + own.nll).backward()
+    silent = [name for name, weight in model.named_parameters() if weight.grad is None or not weight.grad.any()]
+    assert silent == []
+
+
+@pytest.mark.parametrize("model", [LanguageModel(replace(LANGUAGE, word_drop=0.5)), DualEncoder(DUAL)])
+def test_noise_decides_what_is_dropped_and_drawn(model: nn.Module) -> None:
+    def loss(number: int) -> float:
+        more = (3,) if isinstance(model, DualEncoder) else ()
+        found: torch.Tensor = model(dialogues(), noise(number), *more)[0]
+        return found.item()
+
+    assert loss(1) == loss(1) != loss(2)

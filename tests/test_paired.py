@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rejoinder.stats.bootstrap import cluster_counts
-from rejoinder.stats.paired import Statistic, mean_correlation, mean_of_parts, paired_permutation
+from rejoinder.stats.paired import Statistic, mean_correlation, mean_of_parts, paired_permutation, paired_permutations
 
 Floats = NDArray[np.float64]
 
@@ -106,6 +106,22 @@ def test_a_far_better_scorer_is_found_and_an_equal_one_is_not(statistic: Statist
     assert same.p == 1.0
     back = paired_permutation(statistic, bad, good, *args, np.random.default_rng(0), 500)
     assert list(back) == pytest.approx([-better.difference, better.p])
+
+
+@pytest.mark.parametrize("statistic", ["pearson", "spearman"])
+def test_many_scorers_at_once_are_all_their_pairs(statistic: Statistic) -> None:
+    """One of them is constant in one part, as it would be alone."""
+    good, ratings, clusters = sample(8)
+    scores = np.stack([good, *np.random.default_rng(1).normal(size=(2, 120))], axis=1)
+    parts = clusters % 3
+    scores[parts == 1, 2] = 0.5
+    found = paired_permutations(statistic, scores, ratings, parts, clusters, np.random.default_rng(0), 300)
+    assert list(found) == [(0, 1), (0, 2), (1, 2)]
+    for (one, other), pair in found.items():
+        alone = paired_permutation(
+            statistic, scores[:, one], scores[:, other], ratings, parts, clusters, np.random.default_rng(0), 300
+        )
+        assert tuple(pair) == pytest.approx(tuple(alone), abs=1e-12)
 
 
 def test_p_is_uniform_where_neither_is_better() -> None:

@@ -36,7 +36,7 @@ def test_a_recipe_is_read() -> None:
     assert (recipe.options.updates, recipe.options.stretch, recipe.options.devices) == (40, 10, 1)
 
 
-@pytest.mark.parametrize("file", sorted(TINY.parent.glob("*red-*.toml")), ids=lambda file: str(file.stem))
+@pytest.mark.parametrize("file", sorted(TINY.parent.glob("*.toml")), ids=lambda file: str(file.stem))
 def test_recipes_of_the_project_are_sound(file: Path) -> None:
     assert file.stem.startswith(read_recipe(file).kind)
 
@@ -89,13 +89,37 @@ RUN = "\n[run]\nupdates = 4\n"
         ('kind = "hred"', "run", "missing. Add it"),
         ('kind = "hred"\n[run]', "run.updates", "missing. Add it"),
         ("[run]\nupdates = 4", "kind", "missing. Add it"),
-        ('kind = "gpt"' + RUN, "kind", "is 'gpt', expected hred or vhred"),
-        ('kind = "vhred"' + RUN, "model.latent", "is 0 in a vhred. A vhred has a latent variable, an hred has none"),
+        ('kind = "gpt"' + RUN, "kind", "is 'gpt', expected lm or seq2seq or hred or vhred or mrrnn or dual-"),
+        (
+            'kind = "vhred"' + RUN,
+            "model.latent",
+            "is 0 in a vhred. A vhred has a latent variable, the others have none",
+        ),
         (
             'kind = "hred"\n[model]\nlatent = 8' + RUN,
             "model.latent",
-            "is 8 in a hred. A vhred has a latent variable, an hred has none",
+            "is 8 in a hred. A vhred has a latent variable, the others have none",
         ),
+        (
+            'kind = "seq2seq"' + RUN,
+            "model.context",
+            "is 256 in a seq2seq. A seq2seq reads the last turn alone and has 0, the others have more",
+        ),
+        (
+            'kind = "hred"\n[model]\ncontext = 0' + RUN,
+            "model.context",
+            "is 0 in a hred. A seq2seq reads the last turn alone and has 0, the others have more",
+        ),
+        (
+            'kind = "hred"\n[model]\nbag_of_words = true' + RUN,
+            "model.bag_of_words",
+            "is true in a hred. It is for the latent variable of a vhred",
+        ),
+        ('kind = "mrrnn"' + RUN, "model.coarse_vocabulary", "missing. Add it"),
+        ('kind = "lm"\n[model]\nend = 3' + RUN, "model.end", "unknown. Known: cell, embedding, "),
+        ('kind = "lm"\n[model]\nlatent = 3' + RUN, "model.latent", "unknown. Known: cell, embedding, "),
+        ('kind = "hred"\n[model]\nbeside = 3' + RUN, "model.beside", "unknown. Known: bag_of_words, cell, "),
+        ('kind = "hred"\n[candidates]\nmost = 3' + RUN, "candidates", "unknown. Known: annealing, kind, "),
     ],
 )
 def test_a_faulty_recipe_is_told(tmp_path: Path, text: str, field: str, message: str) -> None:

@@ -15,6 +15,7 @@ from scipy import stats
 from rejoinder.errors import UsageError
 from rejoinder.stats.bootstrap import (
     cluster_counts,
+    expanded_tail,
     group_means,
     percentile_interval,
     resample_correlations,
@@ -304,13 +305,48 @@ def test_constant_columns_are_nan_despite_rounding(name: str) -> None:
 
 def test_percentile_interval_by_hand() -> None:
     values = np.arange(41.0)[::-1] / 40
+    tail = expanded_tail(9)
     found = percentile_interval(values, clusters=9)
-    assert (found.low, found.high) == pytest.approx((0.025, 0.975))
+    assert (found.low, found.high) == pytest.approx((tail, 1 - tail))
     assert (found.resamples, found.left_out, found.reason) == (41, 0, "")
     with_gaps = percentile_interval(np.concatenate([values, np.full(41, np.nan)]), clusters=9)
     assert (with_gaps.low, with_gaps.high, with_gaps.resamples, with_gaps.left_out) == pytest.approx(
-        (0.025, 0.975, 82, 41)
+        (tail, 1 - tail, 82, 41)
     )
+
+
+def test_few_clusters_widen_the_interval_as_students_distribution_does_for_a_mean() -> None:
+    for clusters in (2, 3, 10, 40, 1000):
+        factor = math.sqrt(clusters / (clusters - 1)) * stats.t.ppf(0.975, clusters - 1)
+        assert expanded_tail(clusters) == pytest.approx(stats.norm.cdf(-factor), rel=1e-9)
+    tails = [expanded_tail(clusters) for clusters in range(2, 200)]
+    assert tails == sorted(tails)
+    assert expanded_tail(10) == pytest.approx(0.00855, abs=1e-5)
+    assert expanded_tail(10**6) == pytest.approx(0.025, abs=1e-6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clusters", [10, 15])
+def test_intervals_hold_with_few_clusters(clusters: int) -> None:
+    """A correlation of .5 and a mean over clusters of four lines, half of the variance shared; 1,000 data sets."""
+    rng = np.random.default_rng(7)
+    of = np.repeat(np.arange(clusters), 4)
+    held = dict.fromkeys(["correlation", "correlation, not expanded", "mean", "mean, not expanded"], 0)
+    for _ in range(1000):
+        shared, own = rng.normal(size=(2, clusters))[:, of], rng.normal(size=(2, len(of)))
+        x, y = shared + own
+        y = x / 2 + math.sqrt(0.75) * y
+        counts = cluster_counts(clusters, 1000, rng)
+        drawn = {"correlation": (0.5, resample_correlations(x, y, of, counts, ["pearson"])["pearson"])}
+        drawn["mean"] = 0.0, np.bincount(of, x) @ counts / len(of)
+        for name, (truth, values) in drawn.items():
+            found = percentile_interval(values, clusters)
+            held[name] += found.low <= truth <= found.high
+            low, high = np.quantile(values, [0.025, 0.975])
+            held[f"{name}, not expanded"] += low <= truth <= high
+    for name in drawn:
+        assert held[name] / 1000 == pytest.approx(0.95, abs=0.02)
+        assert held[f"{name}, not expanded"] < held[name] - 20
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from rejoinder.stats.bootstrap import Counts, cluster_counts, percentile_interval, resample_correlations
 from rejoinder.stats.correlation import pearson
 from rejoinder.stats.resamples import paired_resamples
+from rejoinder.stats.weighted import weighted_pearson
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,13 +44,15 @@ def test_each_resample_is_the_correlation_of_its_lines() -> None:
 
 
 def test_one_scorer_alone_has_the_same_values() -> None:
-    """The same as `resample_correlations` gives, and the same whoever stands beside."""
+    """The same as from weights of lines, by `resample_correlations` too, and the same whoever stands beside."""
     scores, ratings, clusters = sample(500, 100, 3, 1)
     counts = drawn(100, 300)
     together = paired_resamples(scores, ratings, clusters, counts)
     for scorer in range(3):
+        by_line = weighted_pearson(scores[:, scorer], ratings, counts[clusters].astype(float))
         alone = resample_correlations(scores[:, scorer], ratings, clusters, counts)["pearson"]
-        assert together[:, scorer] == pytest.approx(alone, abs=1e-10)
+        assert together[:, scorer] == pytest.approx(by_line, abs=1e-10)
+        assert alone == pytest.approx(by_line, abs=1e-10)
 
 
 def test_shift_and_scale_of_scores_do_not_matter() -> None:

@@ -21,7 +21,7 @@ from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.meta import Agreement, Study, study
 from rejoinder.records import Example, Rating
 from rejoinder.scorer import Card, Need, Outcome, Scores, Signature
-from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.bootstrap import cluster_counts, expanded_tail
 
 ORACLES = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
@@ -107,7 +107,7 @@ def test_real_ratings_at_turn_level_agree_with_scipy(shared: Path, name: str, co
         assert (row.dataset, row.scorer, row.n, row.unscored, row.contexts) == (name, "words", 300, 0, contexts)
         assert row.low < row.value < row.high
         assert 0.1 < row.high - row.low < 0.3
-        assert row.method == f"{statistic}; 95% percentile interval, 200 resamples of contexts"
+        assert row.method == f"{statistic}; 95% expanded percentile interval, 200 resamples of contexts"
 
 
 def test_real_ratings_at_system_level_agree_with_scipy(shared: Path) -> None:
@@ -148,7 +148,7 @@ def test_intervals_equal_a_literal_bootstrap_of_contexts() -> None:
             ]  # lines as often as their context was drawn
             values.append(oracle([len(o.response.split()) for o in drawn], [o.rating() for o in drawn]).statistic)
         assert (found[statistic].low, found[statistic].high) == pytest.approx(
-            tuple(np.quantile(values, [0.025, 0.975])), abs=1e-9
+            tuple(np.quantile(values, [expanded_tail(10), 1 - expanded_tail(10)])), abs=1e-9
         )
 
 
@@ -171,7 +171,8 @@ def test_degenerate_resamples_are_counted_in_the_method() -> None:
     examples = [example(place, float(place % 3 + 1), count) for place, count in enumerate(words)]
     row = study(examples, [Words()], resamples=400).agreements[0]
     found = re.fullmatch(
-        r"pearson; 95% percentile interval, 400 resamples of contexts, (\d+) of them left out for want of a value",
+        r"pearson; 95% expanded percentile interval, 400 resamples of contexts, "
+        r"(\d+) of them left out for want of a value",
         row.method,
     )
     assert found

@@ -12,6 +12,8 @@ from torch import nn
 
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.nn.dialogue import DialogueModel, Sizes
+from rejoinder.nn.language import LanguageModel, LanguageSizes
+from rejoinder.nn.multiresolution import Multiresolution, MultiresolutionSizes
 from rejoinder.nn.tweet import TweetModel, TweetSizes
 from rejoinder.text.bpe import train_bpe
 
@@ -30,6 +32,32 @@ def dialogue_model(folder: Path, latent: int = 0) -> Path:
     config = {"kind": "vhred" if latent else "hred", "sizes": asdict(sizes), "recipe": {"text": text}}
     files = {"vocabulary.json": vocabulary.to_json(), "curves.csv": "updates,loss\n"}
     write_folder(folder, Parts(config, tensors, files), "a card")
+    return folder
+
+
+def generator(folder: Path, kind: str) -> Path:
+    """A model that writes replies, of any of the kinds, in `folder`; what it says differs from context to context."""
+    vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
+    coarse = train_bpe([" ".join([*WORDS, "<present>", "<no_nouns>"])] * 5, 90)
+    shape = {"embedding": 6, "utterance": 5, "context": 0 if kind == "seq2seq" else 7, "decoder": 8}
+    torch.manual_seed(2)
+    model: nn.Module
+    sizes: Any
+    if kind == "lm":
+        model = LanguageModel(sizes := LanguageSizes(vocabulary.size, embedding=6, units=7))
+    elif kind == "mrrnn":
+        model = Multiresolution(sizes := MultiresolutionSizes(vocabulary.size, coarse.size, **shape))
+    else:
+        model = DialogueModel(sizes := Sizes(vocabulary.size, **shape, latent=4 if kind == "vhred" else 0))
+    with torch.no_grad():
+        for weight in model.parameters():
+            weight *= 2
+    text = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
+    config = {"kind": kind, "sizes": asdict(sizes), "recipe": {"text": text}}
+    files = {"vocabulary.json": vocabulary.to_json()}
+    if kind == "mrrnn":
+        files["coarse.vocabulary.json"] = coarse.to_json()
+    write_folder(folder, Parts(config, tensors_of(model), files), "a card")
     return folder
 
 

@@ -1,4 +1,4 @@
-"""The lazy name table: which scorers there are, and how to get one by its name.
+"""The lazy name table: which scorers and responders there are, and how to get one by its name.
 
 Adding a scorer takes its file, its test, and one line of `SCORERS`. The module named there has two names:
 `CARDS`, a mapping from scorer name to `Card` (the presets included), and `load(name, vectors)`, which makes the scorer.
@@ -16,6 +16,7 @@ from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
     from rejoinder.records import Example
+    from rejoinder.responder import Decoding, Responder
     from rejoinder.scorer import Card, Scorer, Scores
 
 SCORERS: dict[str, str] = {
@@ -37,6 +38,15 @@ SCORERS: dict[str, str] = {
 DEFAULT = "rejoinder"
 # The module whose `load(folder)` makes a scorer of a trained judge.
 JUDGES = "rejoinder.judges"
+# What stands before the colon in the name of a responder that is no trained model, and the module whose
+# `load(rest, decoding)` makes it.
+RESPONDERS = {
+    "human": "rejoinder.responders.human",
+    "command": "rejoinder.responders.command",
+    "openai": "rejoinder.responders.endpoint",
+}
+# The module whose `load(folder, decoding)` makes a responder of a trained model.
+MODELS = "rejoinder.responders"
 TRAINABLE = ("adem", "c-adem", "r-adem", "autojudge", "panel")
 
 
@@ -131,6 +141,58 @@ def score(examples: Iterable[Example], scorer: str | Path | Scorer, *, vectors: 
         kind = type(odd).__name__
         raise UsageError(f"examples hold a {kind}, expected Example. Read a file: rejoinder.read('chat.jsonl')")
     return run(load_scorer(scorer, vectors=vectors), given)
+
+
+def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = None) -> Responder:
+    """The responder called `name`; a responder object comes back as it is.
+
+    Args:
+        name: the folder of a trained model, `human:FILE`, `command:PROGRAM ARGUMENTS` or `openai:URL#MODEL`.
+        decoding: how a model that writes replies word by word chooses the words; None takes the usual way.
+
+    Raises:
+        UsageError: there is no such responder.
+        MissingAsset: a file that it needs is not there.
+        DataError: one of them is damaged.
+    """
+    from rejoinder.responder import Decoding
+
+    if not isinstance(name, (str, Path)):
+        if not hasattr(name, "respond_batch"):
+            kind = type(name).__name__
+            raise UsageError(f"a responder is a name, a folder or an object with respond_batch, not a {kind}")
+        return name
+    prefix, mark, rest = str(name).partition(":")
+    if Path(name).is_dir():
+        prefix, rest = "", str(name)
+    elif not mark or prefix not in RESPONDERS:
+        known = ", ".join(f"{prefix}:..." for prefix in RESPONDERS)
+        raise UsageError(f"no responder is called {str(name)!r}. Name the folder of a trained one, or {known}")
+    found: Responder = import_module(RESPONDERS.get(prefix, MODELS)).load(rest, decoding or Decoding())
+    return found
+
+
+def load_responders(
+    names: Sequence[str | Path | Responder], *, decoding: Decoding | None = None
+) -> dict[str, Responder]:
+    """The responders in `names`, each under its own name, or what it was asked for by where another is called so.
+
+    Args:
+        names: see `load_responder`.
+        decoding: see `load_responder`.
+
+    Raises:
+        UsageError: one was named twice, or two objects have the same name; see also `load_responder`.
+    """
+    found = [load_responder(name, decoding=decoding) for name in names]
+    own = [responder.name for responder in found]
+    labels = [
+        str(asked) if isinstance(asked, (str, Path)) and own.count(name) > 1 else name
+        for asked, name in zip(names, own, strict=True)
+    ]
+    if twice := next((label for label in labels if labels.count(label) > 1), None):
+        raise UsageError(f"the responder {twice!r} was named twice. Name each once")
+    return dict(zip(labels, found, strict=True))
 
 
 def _unknown(name: str) -> str:

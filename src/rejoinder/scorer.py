@@ -172,6 +172,8 @@ def signature_of(scorer: Scorer) -> Signature:
 
 def missing_need(card: Card, example: Example) -> str | None:
     """Why `example` cannot be scored by a scorer with `card`, or None where it can."""
+    if unanswered := example.extra.get("unanswered"):  # what `respond` writes where a responder had no reply
+        return f"no response ({unanswered})"
     if "context" in card.needs and not any(map(str.strip, example.context)):
         return "no context"
     if "reference" in card.needs and not any(map(str.strip, example.references)):

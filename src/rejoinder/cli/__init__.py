@@ -30,6 +30,8 @@ COMMANDS = {
     "pretrain": "rejoinder.cli.pretrain",
     "train": "rejoinder.cli.train",
     "encode": "rejoinder.cli.encode",
+    "respond": "rejoinder.cli.respond",
+    "selftalk": "rejoinder.cli.selftalk",
     "reproduce": "rejoinder.cli.reproduce",
     "list": "rejoinder.cli.list",
     "show": "rejoinder.cli.show",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.scorer import Advance, ignore
 
@@ -60,6 +60,12 @@ Vectors = Annotated[Path | None, typer.Option(help="Word vectors. Default: those
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
+
+
+def require_no_input(out: Path, files: Sequence[str]) -> None:
+    """Raise where `out` is one of the input files, which would be replaced while they are read."""
+    if out.exists() and any(Path(file).exists() and out.samefile(file) for file in files):
+        raise UsageError(f"{out}: is an input too; its lines would be replaced. Choose another -o")
 
 
 def plain_names() -> list[str]:

@@ -1,4 +1,4 @@
-"""`rejoinder pretrain`: dialogues to a trained encoder."""
+"""`rejoinder pretrain`: dialogues to a trained encoder or responder."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import os
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rejoinder.cli.common import OnError, OnErrorFlag, progress, reporting
+
+if TYPE_CHECKING:
+    from rejoinder.training.recipe import RetrievalRecipe
 
 
 def command(
@@ -25,7 +28,7 @@ def command(
     keep_judged: Annotated[bool, typer.Option("--keep-judged", help="Also use dialogues marked as judged.")] = False,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """Train an HRED or VHRED on dialogues, or a tweet2vec on tweets.
+    """Train encoders and responders on dialogues, or a tweet2vec on tweets.
 
     Interrupted, it goes on where it was when called again.
 
@@ -33,36 +36,62 @@ def command(
     """
     from rejoinder.errors import MissingExtra, UsageError
     from rejoinder.io.corpus import corpus_files
+    from rejoinder.training.recipe import DUAL_ENCODER, Recipe, RetrievalRecipe, TweetRecipe, read_recipe
 
+    say = partial(typer.echo, err=True)
     try:
+        plan = read_recipe(recipe)
+        if isinstance(plan, RetrievalRecipe):
+            _without_network(plan, files, out, start, keep_judged, on_error)
+            return
         from rejoinder.training.fit import is_first_process
         from rejoinder.training.pretrain import pretrain
         from rejoinder.training.pretrain_tweets import pretrain_tweets
-        from rejoinder.training.recipe import TweetRecipe, read_recipe
     except ModuleNotFoundError as error:
         raise MissingExtra((error.name or "torch").partition(".")[0], "train", "Pre-training") from error
     if not is_first_process():  # it was started by the first for a further device, which tells all there is to tell
         sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    plan = read_recipe(recipe)
+    corpora = corpus_files(files)
     with reporting(on_error) as on_bad, progress("training", plan.options.updates) as advance:
-        say = partial(typer.echo, err=True)
         if isinstance(plan, TweetRecipe):
             if start is not None or keep_judged:
                 raise UsageError(
                     "--start and --keep-judged are for dialogues, a tweet2vec knows neither. Leave them out"
                 )
-            done = pretrain_tweets(plan, corpus_files(files), out, on_bad=on_bad, say=say, advance=advance)
+            done = pretrain_tweets(plan, corpora, out, on_bad=on_bad, say=say, advance=advance)
         else:
             done = pretrain(
-                plan,
-                corpus_files(files),
-                out,
-                start=start,
-                keep_judged=keep_judged,
-                on_bad=on_bad,
-                say=say,
-                advance=advance,
+                plan, corpora, out, start=start, keep_judged=keep_judged, on_bad=on_bad, say=say, advance=advance
             )
+    if isinstance(plan, Recipe) and plan.kind == DUAL_ENCODER and is_first_process():
+        from rejoinder.responders.build import add_candidates
+
+        add_candidates(out, plan, corpora, keep_judged=keep_judged, say=say)
     for name, value in done.best.items():
         typer.echo(f"{name.replace('_', ' ')}: {value:.4g}")
-    typer.echo(f"saved in {out}; encode with it: rejoinder encode FILE -e {out} -o OUT.npz")
+    typer.echo(f"saved in {out}; {_use(plan.kind, out)}")
+
+
+def _without_network(
+    recipe: RetrievalRecipe, files: list[Path], out: Path, start: Path | None, keep_judged: bool, on_error: OnError
+) -> None:
+    """Make a retrieval model that has no network to train."""
+    from rejoinder.errors import UsageError
+    from rejoinder.io.corpus import corpus_files
+    from rejoinder.responders.build import build_retrieval
+
+    if start is not None:
+        raise UsageError(f"--start is for networks, a {recipe.kind} has none. Leave it out")
+    with reporting(on_error) as on_bad:
+        say = partial(typer.echo, err=True)
+        build_retrieval(recipe, corpus_files(files), out, keep_judged=keep_judged, on_bad=on_bad, say=say)
+    typer.echo(f"saved in {out}; {_use(recipe.kind, out)}")
+
+
+def _use(kind: str, out: Path) -> str:
+    """What to do with a trained model."""
+    from rejoinder.encoders import KINDS
+
+    if kind in KINDS:
+        return f"encode with it: rejoinder encode FILE -e {out} -o OUT.npz"
+    return f"answer with it: rejoinder respond FILE -r {out}"

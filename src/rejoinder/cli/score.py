@@ -9,7 +9,17 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import Files, JudgeNames, OnError, OnErrorFlag, Vectors, progress, reporting, width
+from rejoinder.cli.common import (
+    Files,
+    JudgeNames,
+    OnError,
+    OnErrorFlag,
+    Vectors,
+    progress,
+    reporting,
+    require_no_input,
+    width,
+)
 from rejoinder.errors import UsageError
 
 
@@ -47,8 +57,8 @@ def command(
     to_file = out is not None and str(out) != "-"
     if as_format is Format.TABLE and to_file:
         raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
-    if out is not None and out.exists() and any(Path(file).exists() and out.samefile(file) for file in files):
-        raise UsageError(f"{out}: is an input too; its lines would be replaced. Choose another -o")
+    if out is not None:
+        require_no_input(out, files)
     tallies = {name: Tally(scorer) for name, scorer in load_scorers(scorers or [DEFAULT], vectors=vectors).items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     with reporting(on_error) as on_bad, progress("scoring") as advance:

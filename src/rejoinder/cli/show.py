@@ -1,8 +1,9 @@
-"""`rejoinder show`: the card of one scorer."""
+"""`rejoinder show`: the card of one scorer or responder."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,18 +12,28 @@ from rejoinder.cli.common import AsJson
 
 
 def command(
-    name: Annotated[str, typer.Argument(help="A scorer's name, or the folder of a judge.", metavar="NAME")],
+    name: Annotated[
+        str, typer.Argument(help="A scorer's name, or the folder of a judge or responder.", metavar="NAME")
+    ],
     as_json: AsJson = False,
 ) -> None:
     """Show what a scorer needs, its range, direction, source, signature, and what it gives for an example.
 
-    Of a trained judge also the card in its folder: what it was trained on and how far it agrees with people.
+    Of a trained judge also the card in its folder: what it was trained on and how far it agrees with people. Of a
+    responder that card alone.
     """
     from rejoinder.catalogue import load_scorer
+    from rejoinder.io.folders import CARD, kind_of
     from rejoinder.judges import written_card
     from rejoinder.report.cards import card_record, card_text
+    from rejoinder.responders import KINDS
     from rejoinder.scorer import run, signature_of
 
+    if Path(name).is_dir() and (kind := kind_of(name)) in KINDS:
+        card = (Path(name) / CARD).read_text(encoding="utf-8")
+        record = {"version": 1, "results": [{"name": kind, "card": card}]}
+        typer.echo(json.dumps(record, indent=2, ensure_ascii=False) if as_json else card, nl=as_json)
+        return
     scorer = load_scorer(name)
     if as_json:
         record = {**card_record(scorer.card), "signature": dict(signature_of(scorer).fields)}

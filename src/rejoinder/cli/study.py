@@ -36,6 +36,13 @@ def command(
     drop_copies: Annotated[
         bool, typer.Option("--drop-copies", help="Leave out responses that equal a reference word for word.")
     ] = False,
+    leave_one_out: Annotated[
+        bool,
+        typer.Option(
+            "--leave-one-out",
+            help="With -o or --json: also fit a judge on all data sets but one, for each, and test it on that one.",
+        ),
+    ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of contexts behind each interval.")] = 1000,
     vectors: Vectors = None,
     seed: Seed = 0,
@@ -48,12 +55,15 @@ def command(
     disagree.
     """
     from rejoinder.catalogue import fitted_on
+    from rejoinder.errors import UsageError
     from rejoinder.io import read
     from rejoinder.meta import full_study, study
     from rejoinder.report.answer import answer
     from rejoinder.report.study import study_text
     from rejoinder.report.study_files import require_writable, write_study
 
+    if leave_one_out and out is None and not as_json:
+        raise UsageError("--leave-one-out is a part of the whole study. Ask for that with -o FILE or --json")
     if out is not None:
         require_writable(out)
     with reporting(on_error) as on_bad:
@@ -82,29 +92,22 @@ def command(
             table = study(examples, names, **given, advance=advance)
         typer.echo(study_text(table, width()), nl=False)
         return
+    given["leave_one_out"] = leave_one_out
     with progress("scoring", steps) as advance:
         found = full_study(examples, names, **given, advance=advance)
     if out is not None:
-        write_study(found, out, _typed(files, scorers, out, dimension, drop_copies, resamples, vectors, seed))
+        write_study(found, out, _typed(files, scorers, out, given))
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
         typer.echo("\n".join([*answer(found), f"saved in {out}"]))
 
 
-def _typed(
-    files: list[str],
-    scorers: list[str] | None,
-    out: Path,
-    dimension: str,
-    drop_copies: bool,
-    resamples: int,
-    vectors: Path | None,
-    seed: int,
-) -> str:
+def _typed(files: list[str], scorers: list[str] | None, out: Path, given: dict[str, Any]) -> str:
     """The call, for the page."""
     named = [word for name in scorers or [] for word in ("-s", name)]
-    other = ["--vectors", str(vectors)] if vectors else []
-    other += ["--drop-copies"] if drop_copies else []
-    options = ["--dimension", dimension, *other, "--resamples", str(resamples), "--seed", str(seed)]
+    other = ["--vectors", str(given["vectors"])] if given["vectors"] else []
+    other += [flag for flag in ("--drop-copies", "--leave-one-out") if given[flag.strip("-").replace("-", "_")]]
+    options = ["--dimension", given["dimension"], *other]
+    options += ["--resamples", str(given["resamples"]), "--seed", str(given["seed"])]
     return shlex.join(["rejoinder", "study", *files, *named, *options, "-o", str(out)])

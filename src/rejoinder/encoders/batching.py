@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 
 from rejoinder.errors import MissingExtra
 from rejoinder.scorer import FloatArray
+from rejoinder.text.bpe import PAD_ID, Vocabulary, as_turn
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
+
+    from rejoinder.nn.dialogue import Dialogues
 
     Network = TypeVar("Network", bound=nn.Module)
 Text = TypeVar("Text", bound=Hashable)
@@ -63,7 +66,30 @@ def padded(sequences: Sequence[Sequence[int]], filler: int) -> tuple[Tensor, Ten
     return table, lengths
 
 
-def require_torch() -> None:
+def as_dialogues(contexts: Sequence[Sequence[Sequence[int]]]) -> Dialogues:
+    """Contexts of one turn or more, given as numbers, for a dialogue model; all turns in one chunk."""
+    import torch
+
+    from rejoinder.nn.dialogue import Dialogues, Turns
+
+    tokens, lengths = padded([turn for context in contexts for turn in context], PAD_ID)
+    rows = torch.full((len(contexts), max(map(len, contexts))), -1)
+    start = 0
+    for row, context in enumerate(contexts):
+        rows[row, : len(context)] = torch.arange(start, start + len(context))
+        start += len(context)
+    return Dialogues([Turns(tokens, lengths)], rows)
+
+
+def numbered_turns(
+    vocabulary: Vocabulary, context: Sequence[str], longest_turn: int, most_turns: int
+) -> list[list[int]]:
+    """The numbers of the last `most_turns` turns of a context that have any, each cut to `longest_turn`."""
+    turns = [as_turn(ids, longest_turn) for text in context if (ids := vocabulary.encode(text))]
+    return turns[-most_turns:]
+
+
+def require_torch(what: str = "A pre-trained encoder") -> None:
     """Raise where a network cannot run.
 
     Raises:
@@ -72,7 +98,7 @@ def require_torch() -> None:
     try:
         import torch  # noqa: F401 - only whether it is there
     except ImportError as error:
-        raise MissingExtra("torch", "train", "A pre-trained encoder") from error
+        raise MissingExtra("torch", "train", what) from error
 
 
 def with_weights(network: Network, tensors: Mapping[str, NDArray[Any]]) -> Network:

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from rejoinder.encoders.batching import encode_batches, padded, require_torch, with_weights
+from rejoinder.encoders.batching import as_dialogues, encode_batches, numbered_turns, require_torch, with_weights
 from rejoinder.errors import UsageError
 from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
-from rejoinder.text.bpe import PAD_ID, Vocabulary, as_turn
+from rejoinder.text.bpe import Vocabulary
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -67,25 +67,16 @@ class RecurrentEncoder:
 
     def _turns(self, context: tuple[str, ...]) -> list[list[int]]:
         """The numbers of the last turns of a context that have any."""
-        turns = [as_turn(ids, self.longest_turn) for text in context if (ids := self.vocabulary.encode(text))]
-        return turns[-self.most_turns :]
+        return numbered_turns(self.vocabulary, context, self.longest_turn, self.most_turns)
 
     def _states(self, contexts: Sequence[Sequence[Sequence[int]]]) -> Tensor:
         """[n, D] states of contexts given as numbers."""
-        import torch
-
-        from rejoinder.nn.dialogue import Dialogues, Turns
-
-        tokens, lengths = padded([turn for context in contexts for turn in context], PAD_ID)
-        rows = torch.full((len(contexts), max(map(len, contexts))), -1)
-        start = 0
-        for row, context in enumerate(contexts):
-            rows[row, : len(context)] = torch.arange(start, start + len(context))
-            start += len(context)
+        dialogues = as_dialogues(contexts)
         if self.state == "context":
-            return self.model.encode_dialogues(Dialogues([Turns(tokens, lengths)], rows))
+            return self.model.encode_dialogues(dialogues)
+        (turns,), rows = dialogues
         last = rows.gather(1, (rows >= 0).sum(1, keepdim=True) - 1)[:, 0]
-        return self.model.encode_turns(Turns(tokens[last], lengths[last]))
+        return self.model.encode_turns(turns._replace(tokens=turns.tokens[last], lengths=turns.lengths[last]))
 
 
 def from_parts(parts: Parts) -> RecurrentEncoder:

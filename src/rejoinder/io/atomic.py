@@ -88,7 +88,7 @@ def require_replaceable(target: Path, ours: Collection[str]) -> None:
         raise UsageError(f"{target}: is a file. Choose another name.")
     if foreign := sorted({entry.name for entry in target.iterdir()} - set(ours)):
         raise UsageError(
-            f"{target}: exists and holds what is no part of a trained model ({', '.join(foreign[:3])}), so it is not "
+            f"{target}: exists and holds what rejoinder did not write there ({', '.join(foreign[:3])}), so it is not "
             "replaced. Choose another name."
         )
 

@@ -12,13 +12,13 @@ _SPEAKERS = ("user", "assistant")
 _INSTRUCTORS = ("system", "developer")
 
 
-def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
-    """The context and the response of a conversation: the last turn of the assistant and what stands before it.
+def spoken(messages: Any, where: str) -> list[tuple[str, str]]:
+    """Role (`user` or `assistant`) and text of each turn of a conversation.
 
     Instructions (`system`, `developer`) are no turns, nor is what an assistant and its tools say to each other.
 
     Raises:
-        DataError: no list of messages, or none by the assistant.
+        DataError: no list of messages.
     """
     if not isinstance(messages, list) or not messages:
         raise DataError(
@@ -28,7 +28,16 @@ def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
             field="messages",
         )
     said = [turn for place, message in enumerate(messages, start=1) if (turn := _turn(message, place, where))]
-    turns = [(role, text) for role, text in said if role in _SPEAKERS]
+    return [(role, text) for role, text in said if role in _SPEAKERS]
+
+
+def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
+    """The context and the response of a conversation: the last turn of the assistant and what stands before it.
+
+    Raises:
+        DataError: no list of messages, or none by the assistant.
+    """
+    turns = spoken(messages, where)
     last = max((place for place, (role, _) in enumerate(turns) if role == "assistant"), default=None)
     if last is None:
         raise DataError(

@@ -74,7 +74,7 @@ def read_dialogues(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Di
             where = f"{name_of(path)}:{number}"
             try:
                 dialogue = parse(of_fair_length(line, where, "dialogue"), where)
-                _require_conversation(dialogue)
+                require_conversation(dialogue)
             except DataError as error:
                 on_bad(error)
             else:
@@ -149,19 +149,23 @@ def _from_json(line: str, where: str) -> Dialogue:
     if not isinstance(record, Mapping):
         raise DataError("not a JSON object", _REMEDY, where=where)
     if "turns" in record:
-        turns = _texts(record["turns"], where)
+        turns = texts(record["turns"], where)
     elif "messages" in record:
         turns = _spoken(record["messages"], where)
     elif "context" in record and "response" in record:
-        turns = (*_texts(record["context"], where, "context"), *_texts([record["response"]], where, "response"))
+        turns = (*texts(record["context"], where, "context"), *texts([record["response"]], where, "response"))
     else:
         found = ", ".join(list(record)[:6]) or "nothing"
         raise DataError(f'neither "turns" nor "messages" (found: {found})', _REMEDY, where=where)
     return Dialogue(turns, where, _judged(record, where))
 
 
-def _texts(turns: Any, where: str, field: str = "turns") -> tuple[str, ...]:
-    """The value of a field that must be a list of texts."""
+def texts(turns: Any, where: str, field: str = "turns") -> tuple[str, ...]:
+    """The value of a field that must be a list of texts.
+
+    Raises:
+        DataError: it is something else.
+    """
     if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
         raise DataError("is not a list of texts", _REMEDY, where=where, field=field)
     return tuple(turns)
@@ -197,8 +201,12 @@ def _judged(record: Mapping[str, Any], where: str) -> bool:
     return bool(record.get("ratings") or record.get("quality")) if value is None else value
 
 
-def _require_conversation(dialogue: Dialogue) -> None:
-    """Raise where the turns of `dialogue` are no conversation."""
+def require_conversation(dialogue: Dialogue) -> None:
+    """Raise where the turns of `dialogue` are no conversation.
+
+    Raises:
+        DataError: see `read_dialogues`.
+    """
     turns, where = dialogue.turns, dialogue.where
     if len(turns) < 2:
         found = "one turn" if turns else "no turn"

@@ -139,11 +139,22 @@ def read_folder(folder: str | Path) -> Parts:
     return parts
 
 
+def kind_of(folder: str | Path) -> str | None:
+    """What kind of model stands in `folder`, as its config says; None where it says none.
+
+    Raises:
+        MissingAsset: there is no model.
+        DataError: its config is damaged, or newer than this version.
+    """
+    kind: str | None = _about(Path(folder))["model"].get("kind")
+    return kind
+
+
 def _about(place: Path) -> dict[str, Any]:
     """What `config.json` says: `format`, `digest`, `files`, `model`."""
     path = place / CONFIG
     if not path.is_file():
-        remedy = "Check the name; rejoinder train makes judges, rejoinder pretrain encoders"
+        remedy = "Check the name; rejoinder train makes judges, rejoinder pretrain encoders and responders"
         raise MissingAsset(f"{place}: no trained model here ({CONFIG} is missing). {remedy}")
     try:
         about = json.loads(_bytes(path))

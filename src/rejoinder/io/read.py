@@ -45,7 +45,7 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Example]:
         UsageError: the suffix is of no known format.
     """
     for path in paths:
-        for where, record in _rows(path, on_bad):
+        for where, record in rows(path, on_bad):
             try:
                 example = parse_record(record, where)
             except DataError as error:
@@ -54,8 +54,8 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Example]:
                 yield example
 
 
-def _rows(path: str | Path, on_bad: OnBad) -> Rows:
-    """The rows of a file; one that has none, good or bad, is an error."""
+def rows(path: str | Path, on_bad: OnBad) -> Rows:
+    """Yield (`file:line`, decoded record) of each row of a file; one that has none, good or bad, is an error."""
     met = False
 
     def note(error: DataError) -> None:

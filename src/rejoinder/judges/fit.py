@@ -86,7 +86,7 @@ class Fitted(FitResult):
 def project(raw: Vectors, projection: Projection | None, normalise: Normalise) -> Vectors:
     """The vectors that the head sees: raw ones [N, D] normalised, then projected to [N, K]."""
     sides = raw if normalise == "none" else (_unit(side) for side in raw)
-    return Vectors(*(side if projection is None else projection(side) for side in sides))
+    return Vectors(*(side if projection is None or not side.shape[1] else projection(side) for side in sides))
 
 
 def fit_bilinear(
@@ -119,17 +119,22 @@ def fit_bilinear(
     Raises:
         DataError: the training examples look alike to the judge, or over-sampling leaves none.
     """
+    raw = _only(raw, terms)
     own = project(take(raw, train), None, options.normalise)
     projection = None
     if options.components is not None:
-        projection = fit_projection([getattr(own, side) for side in (*terms, "response")], options.components)
-    rows = train
-    if options.oversample == "words":
-        rows = train[oversample(ratings[train], lengths.words[train])]
-    elif options.oversample == "release":
-        rows = train[oversample_release(ratings[train], lengths.characters[train])]
-    vectors, other = (project(take(raw, part), projection, options.normalise) for part in (rows, validation))
-    fit = fit_head(vectors, ratings[rows], other, ratings[validation], terms, options, rng, advance)
+        projection = fit_projection([side for side in own if side.shape[1]], options.components)
+    vectors, own_ratings = project(own, projection, "none"), ratings[train]
+    if options.oversample:
+        by_words = options.oversample == "words"
+        repeated = (
+            oversample(own_ratings, lengths.words[train])
+            if by_words
+            else oversample_release(own_ratings, lengths.characters[train])
+        )
+        vectors, own_ratings = take(vectors, repeated), own_ratings[repeated]
+    other = project(take(raw, validation), projection, options.normalise)
+    fit = fit_head(vectors, own_ratings, other, ratings[validation], terms, options, rng, advance)
     return Fitted(fit.head, fit.validation_errors, fit.best_epoch, projection, options.normalise)
 
 
@@ -185,6 +190,12 @@ def fit_head(
 def take(vectors: Vectors, rows: Rows) -> Vectors:
     """The given rows of every side."""
     return Vectors(*(side[rows] for side in vectors))
+
+
+def _only(raw: Vectors, terms: Terms) -> Vectors:
+    """The vectors with width 0 on a side that the terms leave out, so that nothing is spent on it."""
+    unused = {side: np.empty((len(raw.response), 0)) for side in MATRICES if side not in terms}
+    return raw._replace(**unused)
 
 
 def _unit(vectors: FloatArray) -> FloatArray:

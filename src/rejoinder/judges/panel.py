@@ -67,7 +67,7 @@ class Panel:
     @cached_property
     def options(self) -> Mapping[str, Any]:
         """Digest of everything that decides a score."""
-        return {**self._encoder.options, "model": self._parts.digest}
+        return {**self.encoder.options, "model": self._parts.digest}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Predicted ratings; unscored where no member can read what is there."""
@@ -117,7 +117,7 @@ class Panel:
         return next(able, None)
 
     @property
-    def _encoder(self) -> PortableEncoder:
+    def encoder(self) -> PortableEncoder:
         """The one encoder of all."""
         return next(iter(self.members.values())).encoder
 
@@ -127,7 +127,7 @@ class Panel:
         parts = Parts({"kind": FAMILY, "members": list(self.members), "absent": dict(self.absent)}, {})
         for kind, judge in self.members.items():
             parts = parts.holding(kind, judge.own_parts)
-        return parts.holding("encoder", self._encoder.parts)
+        return parts.holding("encoder", self.encoder.parts)
 
 
 def from_folder(parts: Parts) -> Panel:

@@ -38,6 +38,12 @@ class Encoded:
         """Raw vectors [R, D], a row a reference, with the context and response that belong to it."""
         return Vectors(self.context[self.owner], self.references, self.response[self.owner])
 
+    def of(self, rows: Rows) -> Encoded:
+        """The examples at the ascending `rows` alone."""
+        kept = np.flatnonzero(np.isin(self.owner, rows))
+        owner = np.searchsorted(rows, self.owner[kept])
+        return Encoded(self.context[rows], self.references[kept], owner, self.response[rows])
+
     @cached_property
     def means(self) -> Vectors:
         """Raw vectors [N, D] with the mean of each example's references; NaN where none has a known word."""

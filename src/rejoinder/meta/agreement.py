@@ -169,4 +169,4 @@ def _method(statistic: str, interval: Interval) -> str:
     if math.isnan(interval.low):
         return f"{statistic}; no interval"
     left_out = f", {interval.left_out} of them left out for want of a value" if interval.left_out else ""
-    return f"{statistic}; 95% percentile interval, {interval.resamples} resamples of contexts{left_out}"
+    return f"{statistic}; 95% expanded percentile interval, {interval.resamples} resamples of contexts{left_out}"

@@ -200,8 +200,8 @@ def _contrast(
         needed=needed,
         method="mean of paired differences; no interval"
         if reason
-        else f"mean of paired differences; 95% percentile interval, {resamples} resamples of contexts; p: {resamples} "
-        "exchanges of A and B in random contexts",
+        else f"mean of paired differences; 95% expanded percentile interval, {resamples} resamples of contexts; "
+        f"p: {resamples} exchanges of A and B in random contexts",
         seed=seed,
         reason=reason,
     )

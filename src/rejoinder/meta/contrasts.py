@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from math import isnan
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -17,22 +18,40 @@ from rejoinder.meta.parts import Part
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.bootstrap import Counts, Interval, cluster_counts, percentile_interval
 from rejoinder.stats.correlation import pearson
-from rejoinder.stats.paired import paired_permutation
+from rejoinder.stats.paired import Paired, paired_permutations
 from rejoinder.stats.pairwise import rank_clusters
 from rejoinder.stats.power import items_needed, pilot_of_correlations
 from rejoinder.stats.resamples import paired_resamples
 from rejoinder.stats.significance import adjusted, williams
 
 IntArray = NDArray[np.int64]
-MOST_LINES = 5000
+Pair = tuple[str, str]
+
+
+class _Alike(NamedTuple):
+    """Scorers on lines that they all score; N lines, S data sets, B resamples.
+
+    Attributes:
+        scores: [N] by scorer.
+        ratings: [N].
+        sets: [N] data set of each line.
+        contexts: [N] context of each line, in [0, G).
+        tested: the paired test, by pair.
+        resampled: [S, B] correlations over resamples, by scorer.
+    """
+
+    scores: dict[str, FloatArray]
+    ratings: FloatArray
+    sets: IntArray
+    contexts: IntArray
+    tested: dict[Pair, Paired]
+    resampled: dict[str, FloatArray]
 
 
 def contrasts_of(
     part: Part, groups: IntArray, scores: Mapping[str, FloatArray], order: Sequence[str], sampling: Sampling
 ) -> tuple[ScorerContrast, ...]:
     """One contrast a pair of scorers; p adjusted by Holm over all of them.
-
-    Over more than 5,000 lines only those with the leading scorer, because each takes seconds there.
 
     Args:
         part: N rated lines.
@@ -41,8 +60,15 @@ def contrasts_of(
         order: the scorers that have a correlation, best first.
         sampling: resamples and seed; as many permutations as resamples.
     """
-    pairs = [pair for pair in combinations(order, 2) if len(groups) <= MOST_LINES or pair[0] == order[0]]
-    found = [_contrast(part, groups, pair, scores, sampling) for pair in pairs]
+    alike: dict[bytes, list[Pair]] = {}  # pairs by the lines that both score
+    for pair in combinations(order, 2):
+        alike.setdefault(_both(scores, pair).tobytes(), []).append(pair)
+    by_pair: dict[Pair, ScorerContrast] = {}
+    for pairs in alike.values():
+        names = [name for name in order if any(name in pair for pair in pairs)]
+        lines = _alike(part, groups, names, pairs[0], scores, sampling)
+        by_pair |= {pair: _contrast(lines, pair, sampling) for pair in pairs}
+    found = [by_pair[pair] for pair in combinations(order, 2)]
     p = adjusted([one.p for one in found], "holm").tolist()
     return tuple(replace(one, p_adjusted=value) for one, value in zip(found, p, strict=True))
 
@@ -61,41 +87,63 @@ def clusters_of(values: Mapping[str, float], contrasts: Sequence[ScorerContrast]
     return dict(zip(values, rank_clusters(np.array(list(values.values())), p).tolist(), strict=True))
 
 
-def _contrast(
-    part: Part, groups: IntArray, pair: tuple[str, str], scores: Mapping[str, FloatArray], sampling: Sampling
-) -> ScorerContrast:
-    """Two scorers, the first of which has the higher correlation over its own lines; p not yet adjusted."""
-    usable = np.flatnonzero(np.isfinite(scores[pair[0]]) & np.isfinite(scores[pair[1]]))
+def _both(scores: Mapping[str, FloatArray], pair: Pair) -> NDArray[np.bool_]:
+    """[N] whether both scorers score a line."""
+    return np.isfinite(scores[pair[0]]) & np.isfinite(scores[pair[1]])
+
+
+def _alike(
+    part: Part,
+    groups: IntArray,
+    names: Sequence[str],
+    pair: Pair,
+    scores: Mapping[str, FloatArray],
+    sampling: Sampling,
+) -> _Alike:
+    """The lines that both of `pair` score, and all `names` on them, over the same swaps and the same resamples."""
+    usable = np.flatnonzero(_both(scores, pair))
+    table = np.stack([scores[name][usable] for name in names], axis=1)
     ratings, sets = part.ratings[usable], groups[usable]
     contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
-    first, second = (scores[name][usable] for name in pair)
-    clusters = int(contexts.max(initial=-1)) + 1
     rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 2]))
-    tested = paired_permutation("pearson", first, second, ratings, sets, contexts, rng, max(sampling.resamples, 1))
+    tested = paired_permutations("pearson", table, ratings, sets, contexts, rng, max(sampling.resamples, 1))
+    counts = cluster_counts(int(contexts.max(initial=-1)) + 1, sampling.resamples, rng)
+    return _Alike(
+        dict(zip(names, table.T, strict=True)),
+        ratings,
+        sets,
+        contexts,
+        {(names[one], names[other]): found for (one, other), found in tested.items()},
+        dict(zip(names, _resampled(table, ratings, sets, contexts, counts), strict=True)),
+    )
+
+
+def _contrast(lines: _Alike, pair: Pair, sampling: Sampling) -> ScorerContrast:
+    """Two scorers, the first of which has the higher correlation over its own lines; p not yet adjusted."""
+    first, second = (lines.scores[name] for name in pair)
+    tested, clusters = lines.tested[pair], int(lines.contexts.max(initial=-1)) + 1
     nothing = isnan(tested.difference)
-    interval = Interval(NONE, NONE, 0, 0, f"{len(usable)} lines have both scores, and no correlation")
+    interval = Interval(NONE, NONE, 0, 0, f"{len(first)} lines have both scores, and no correlation")
     if not nothing:
-        counts = cluster_counts(clusters, sampling.resamples, rng)
-        interval = percentile_interval(
-            _resampled(np.stack([first, second], axis=1), ratings, sets, contexts, counts), clusters, unit="context"
-        )
-    alone = not nothing and len(np.unique(sets)) == 1
+        means = _mean_difference(*(lines.resampled[name] for name in pair))
+        interval = percentile_interval(means, clusters, unit="context")
+    alone = not nothing and len(np.unique(lines.sets)) == 1
     return ScorerContrast(
         first=pair[0],
         second=pair[1],
-        n=len(usable),
+        n=len(first),
         contexts=clusters,
         value=tested.difference,
         low=interval.low,
         high=interval.high,
         p=tested.p if sampling.resamples else NONE,
         p_adjusted=NONE,
-        p_williams=_williams(first, second, ratings) if alone else NONE,
-        needed=items_needed(pilot_of_correlations(first, second, ratings, contexts)) if alone else None,
+        p_williams=_williams(first, second, lines.ratings) if alone else NONE,
+        needed=items_needed(pilot_of_correlations(first, second, lines.ratings, lines.contexts)) if alone else None,
         method="none"
         if nothing
-        else f"difference of Pearson; 95% percentile interval, {sampling.resamples} paired resamples of contexts; "
-        f"p: {sampling.resamples} swaps of the two scorers in random contexts, by Holm",
+        else f"difference of Pearson; 95% expanded percentile interval, {sampling.resamples} paired resamples of "
+        f"contexts; p: {sampling.resamples} swaps of the two scorers in random contexts, by Holm",
         seed=sampling.seed,
         reason=interval.reason,
     )
@@ -104,12 +152,19 @@ def _contrast(
 def _resampled(
     scores: FloatArray, ratings: FloatArray, sets: IntArray, contexts: IntArray, counts: Counts
 ) -> FloatArray:
-    """[B] mean over data sets of the difference between the correlations of two scorers, `scores` [N, 2]."""
-    drawn = [
-        paired_resamples(scores[sets == one], ratings[sets == one], contexts[sets == one], counts)
-        for one in np.unique(sets)
-    ]
-    differences = np.stack([values[:, 0] - values[:, 1] for values in drawn])
+    """[K, S, B] correlation of each of the `scores` [N, K] in each of S data sets over each resample of contexts."""
+    known = np.unique(sets)
+    values = np.empty((scores.shape[1], len(known), counts.shape[1]))
+    for place, one in enumerate(known):
+        rows = sets == one
+        own, context = np.unique(contexts[rows], return_inverse=True)
+        values[:, place] = paired_resamples(scores[rows], ratings[rows], context.astype(np.int64), counts[own]).T
+    return values
+
+
+def _mean_difference(first: FloatArray, second: FloatArray) -> FloatArray:
+    """[B] mean over data sets of the difference between two scorers' correlations, [S, B] each."""
+    differences = first - second
     known = np.isfinite(differences)
     with np.errstate(invalid="ignore", divide="ignore"):
         means: FloatArray = np.where(known, differences, 0).sum(axis=0) / known.sum(axis=0)

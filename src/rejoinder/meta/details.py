@@ -73,7 +73,7 @@ def _effect(part: Part, name: str, values: FloatArray, apart: FloatArray, sampli
         low=interval.low,
         high=interval.high,
         p=max(float(mannwhitneyu(close_ones, far_ones).pvalue), SMALLEST_P),
-        method=f"difference of means; 95% percentile interval, {sampling.resamples} resamples of contexts; "
+        method=f"difference of means; 95% expanded percentile interval, {sampling.resamples} resamples of contexts; "
         "p: Mann-Whitney, takes lines as independent",
         seed=sampling.seed,
         reason=interval.reason,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from rejoinder.meta.left_out import Figure, LeftOut
 from rejoinder.meta.results import Agreement, Study, plain
+from rejoinder.meta.verdicts import Conclusion, Duel
 from rejoinder.scorer import FloatArray
 
 Kind = Literal["metric", "judge", "baseline", "reads ratings"]
@@ -96,6 +99,8 @@ class Standing:
         accuracy_reason: why `accuracy` is missing, else "".
         cluster: 1 for the best; a new one begins where all above are shown to be ahead of all below; 0 without a
             correlation.
+        chance: 95 % of the scorers that have nothing to do with the ratings have a correlation between -`chance` and
+            `chance` on these lines, whose contexts are taken as wholes; NaN without a correlation.
     """
 
     scorer: str
@@ -110,6 +115,7 @@ class Standing:
     accuracy: float
     accuracy_reason: str
     cluster: int = 0
+    chance: float = math.nan
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +271,8 @@ class Findings:
         lengths: people first, then one a scorer; none where no line has a reference.
         systems: the systems.
         cases: where scorers and people disagree most.
+        duel: which of judge and metric is nearer to people; None where data sets are pooled.
+        conclusions: what each scorer says of systems, people first; none where fewer than two are named.
         ratings: [N] ratings of the lines, for plots.
         scores: [N] scores by scorer, NaN where unscored, for plots.
     """
@@ -276,17 +284,47 @@ class Findings:
     lengths: tuple[LengthEffect, ...]
     systems: Systems
     cases: tuple[Case, ...]
+    duel: Duel | None
+    conclusions: tuple[Conclusion, ...]
     ratings: FloatArray
     scores: Mapping[str, FloatArray]
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values, but for the single scores and ratings, which `rejoinder score` gives."""
-        names = ("card", "people", "standings", "contrasts", "lengths", "systems", "cases")
+        names = ("card", "people", "standings", "contrasts", "lengths", "systems", "cases", "duel", "conclusions")
         values: dict[str, Any] = {}
         for name in names:
             value = getattr(self, name)
-            values[name] = plain([asdict(one) for one in value] if isinstance(value, tuple) else asdict(value))
+            listed = [asdict(one) for one in value] if isinstance(value, tuple) else value and asdict(value)
+            values[name] = plain(listed)
         return {"dataset": self.card.dataset, **values}
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """One scorer, or people, over S data sets.
+
+    Attributes:
+        scorer: its name; "ceiling" and "one rater" are people.
+        kind: of its card; "people".
+        sets: data sets inside which it has a correlation.
+        n: lines in them that it scores.
+        pearson: mean over these sets of the Pearson correlation inside each.
+        common: mean of the same over the sets inside which every metric, judge and baseline has one.
+        spearman: mean of the Spearman correlations.
+        share: mean of Pearson as a share of the ceiling, over the sets that have one.
+        ceilings: how many of its sets have a ceiling.
+    """
+
+    scorer: str
+    kind: str
+    sets: int
+    n: int
+    pearson: Figure
+    common: Figure
+    spearman: Figure
+    share: Figure
+    ceilings: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +337,10 @@ class FullStudy:
         findings: one a data set, those pooled last.
         over_sets: mean over data sets of the Pearson correlation inside each, by scorer; none where there is one set.
         fitted: the judges that were fitted on lines of the data sets, and of which of them.
+        chance: as in `Standing`, for the means in `over_sets`, by scorer.
+        nearness: how near people and scorers come to people, over the data sets; none where there is one set.
+        common: the data sets inside which every metric, judge and baseline has a correlation.
+        left_out: every data set left out once; None where that was not asked for.
     """
 
     study: Study
@@ -306,6 +348,10 @@ class FullStudy:
     findings: tuple[Findings, ...]
     over_sets: tuple[Agreement, ...]
     fitted: Mapping[str, Sequence[str]]
+    chance: Mapping[str, float]
+    nearness: tuple[Nearness, ...] = ()
+    common: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
 
     @property
     def agreements(self) -> tuple[Agreement, ...]:
@@ -321,4 +367,8 @@ class FullStudy:
             "over_sets": [plain(asdict(one)) for one in self.over_sets],
             "findings": [one.to_dict() for one in self.findings],
             "fitted": {name: list(sets) for name, sets in self.fitted.items()},
+            "chance": plain(self.chance),
+            "nearness": [plain(asdict(one)) for one in self.nearness],
+            "common": list(self.common),
+            "left_out": plain(asdict(self.left_out)) if self.left_out else None,
         }

@@ -11,12 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.catalogue import cards, fitted_on, load_scorer
+from rejoinder.errors import UsageError
 from rejoinder.meta.agreement import NONE, Sampling
+from rejoinder.meta.conclusions import conclusions_of, summed
 from rejoinder.meta.content import content_bleu
 from rejoinder.meta.contrasts import clusters_of, contrasts_of
 from rejoinder.meta.details import cases_of, length_effects
+from rejoinder.meta.duel import duel_of
 from rejoinder.meta.findings import DataCard, Findings, FullStudy, Kind, People, Standing
 from rejoinder.meta.known import OF_SET, OF_SYSTEM, known_means
+from rejoinder.meta.left_out import UNSEEN, left_out_of, left_out_scores
+from rejoinder.meta.nearness import common_sets, nearness_of
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, rated_parts, ratings_of
 from rejoinder.meta.people import people_of
 from rejoinder.meta.results import Agreement
@@ -26,6 +31,7 @@ from rejoinder.metrics.baselines import words
 from rejoinder.records import OVERALL, Example
 from rejoinder.scorer import Advance, FloatArray, Scores, ignore, run
 from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.chance import chance_level
 from rejoinder.stats.paired import mean_correlation
 from rejoinder.stats.pairwise import calibrated_accuracy
 from rejoinder.stats.within import within_correlations
@@ -44,15 +50,28 @@ def full_study(
     seed: int = 0,
     vectors: str | Path | None = None,
     drop_copies: bool = False,
+    leave_one_out: bool = False,
     advance: Advance = ignore,
 ) -> FullStudy:
     """The study of `scorers`, beside them the trivial baselines, and for each data set what its figures rest on.
 
     That is: how far people agree with each other and the ceiling that follows; correlations inside systems and without
     copies of references; tests between scorers; the effect of length; systems; lines where scorers and people disagree.
-    Arguments and errors as for `study`.
+    Arguments and errors as for `study`. With `leave_one_out` a judge fitted on all data sets but the one in question
+    is a scorer too, and beside the scorers stands what it gains by seeing other conversations of the set; `advance` is
+    then called with 1 twice a data set before all else.
+
+    Raises:
+        UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.
     """
-    given = scores_of(examples, scorers, vectors, advance)
+    held_out: Mapping[str, Scores] = {}
+    if leave_one_out:
+        if dimension != OVERALL:
+            raise UsageError(f"judges are fitted on overall ratings, so no set is left out for {dimension!r}")
+        held_out = left_out_scores(examples, seed=seed, advance=advance)
+    given = dict(scores_of(examples, scorers, vectors, advance))
+    if held_out:
+        given[UNSEEN] = held_out[UNSEEN]
     sampling = Sampling(resamples, seed)
     asked = study(examples, given, dimension=dimension, resamples=resamples, seed=seed, drop_copies=drop_copies)
     ratings = ratings_of(examples, dimension)
@@ -74,14 +93,25 @@ def full_study(
     rows = asked.agreements + (baselines.agreements if baselines else ())
     scores = {**given, **beside}
     over_sets = _over_sets(parts, scores, sampling)
+    findings = [_findings(part, parts, examples, scores, (*rows, *over_sets), dimension, sampling) for part in parts]
+    if over_sets:
+        findings[-1] = replace(findings[-1], conclusions=summed([two for one in findings for two in one.conclusions]))
+    left_out = None
+    if held_out:
+        ceilings = {one.card.dataset: one.people.ceiling for one in findings}
+        left_out = left_out_of(parts, held_out, ceilings, sampling)
+    single = findings[:-1] if over_sets else []
+    own = {} if isinstance(scorers, Mapping) else fitted_on(_listed(scorers), [one.dataset for one in examples])
     return FullStudy(
         study=asked,
         baselines=baselines,
-        findings=tuple(
-            _findings(part, parts, examples, scores, (*rows, *over_sets), dimension, sampling) for part in parts
-        ),
+        findings=tuple(findings),
         over_sets=over_sets,
-        fitted={} if isinstance(scorers, Mapping) else fitted_on(_listed(scorers), [one.dataset for one in examples]),
+        fitted=own,
+        chance={row.scorer: _mean_chance(single, row.scorer) for row in over_sets},
+        nearness=nearness_of(single, [row for row in over_sets if row.scorer not in own], left_out),
+        common=tuple(common_sets(single)),
+        left_out=left_out,
     )
 
 
@@ -118,14 +148,17 @@ def _findings(
     standings = [replace(one, cluster=clusters.get(one.scorer, 0)) for one in standings]
     of_systems = [row for row in own if row.level == "system" and row.statistic == "pearson"]
     details = {} if part.name == POOLED else blind
+    card = _card(part, examples, dimension, copies)
     return Findings(
-        card=_card(part, examples, dimension, copies),
+        card=card,
         people=people,
         standings=tuple(sorted(standings, key=lambda one: (np.isnan(one.pooled.value), -one.pooled.value))),
         contrasts=contrasts,
         lengths=length_effects(part, examples, details, sampling) if details else (),
         systems=systems_of(part, examples, blind, of_systems, sampling),
         cases=cases_of(part, examples, details),
+        duel=duel_of(part, examples, details, order, kinds, card.scale, sampling) if details else None,
+        conclusions=conclusions_of(part, examples, details, sampling),
         ratings=part.ratings,
         scores=scores,
     )
@@ -177,7 +210,15 @@ def _standing(
         share_high=pooled.high / people.ceiling if people.ceiling > 0 else NONE,
         accuracy=accuracy.value if accuracy else NONE,
         accuracy_reason=accuracy.reason if accuracy else f"not worked out for more than {MOST_PAIRED:,} lines",
+        chance=chance_level(values[usable], part.ratings[usable], part.contexts[usable]),
     )
+
+
+def _mean_chance(findings: Sequence[Findings], scorer: str) -> float:
+    """The chance level of the mean over data sets, which are independent; NaN where none has a correlation."""
+    own = np.array([one.chance for found in findings for one in found.standings if one.scorer == scorer])
+    known = own[np.isfinite(own)]
+    return float(np.sqrt((known**2).sum()) / len(known)) if len(known) else NONE
 
 
 def _within(part: Part, name: str, kind: Kind, values: FloatArray, sampling: Sampling) -> Agreement:
@@ -203,7 +244,8 @@ def _row(
     rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 5]))
     counts = cluster_counts(clusters, sampling.resamples if clusters else 0, rng)
     found = within_correlations(values[usable], part.ratings[usable], own, contexts, counts, ["pearson"])["pearson"]
-    method = f"{statistic}; mean of {found.groups}; 95% percentile interval, {sampling.resamples} resamples of contexts"
+    how = f"95% expanded percentile interval, {sampling.resamples} resamples of contexts"
+    method = f"{statistic}; mean of {found.groups}; {how}"
     figures = (found.value, found.interval.low, found.interval.high)
     reason = found.reason or found.interval.reason
     return _agreement(part, name, statistic, len(usable), clusters, figures, method, sampling, reason)

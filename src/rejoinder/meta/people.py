@@ -48,8 +48,8 @@ def people_of(part: Part, examples: Sequence[Example], dimension: str, seed: int
         one_rater_spearman=one.spearman,
         halves=halves.pearson,
         halves_spearman=halves.spearman,
-        method=f"ceiling: root of ICC(1, k), 95% percentile interval, {_RESAMPLES} resamples of contexts; one rater "
-        f"and halves: Pearson, mean over {_DRAWS} random draws",
+        method=f"ceiling: root of ICC(1, k), 95% expanded percentile interval, {_RESAMPLES} resamples of contexts; "
+        f"one rater and halves: Pearson, mean over {_DRAWS} random draws",
         seed=seed,
     )
 

@@ -1,8 +1,9 @@
-"""HRED and VHRED: a hierarchy of recurrent layers that reads a dialogue and predicts each turn from those before it.
+"""HRED, VHRED and Seq2Seq: recurrent layers that read turns and predict each from those before it.
 
-Source: Serban et al. 2016 (HRED), Serban et al. 2017 (VHRED), and the released programs for what the papers leave out.
+Source: Serban et al. 2016 (HRED), Serban et al. 2017 (VHRED), Sutskever et al. 2014 (Seq2Seq), and the released
+programs for what the papers leave out.
 Shapes: B dialogues, U turns, N turns of all dialogues together, T tokens, V vocabulary, E word, H encoder (each
-direction), C context, D decoder, Z latent width.
+direction), C state that stands for what came before, D decoder, Z latent width, K condition of the decoder.
 """
 
 from __future__ import annotations
@@ -26,15 +27,17 @@ class Sizes:
         vocabulary: V.
         embedding: E.
         utterance: H, units of the utterance encoder in each direction.
-        context: C, units of the context encoder.
+        context: units of the context encoder; 0 makes a Seq2Seq, for which the last turn alone stands for what came
+            before.
         decoder: D, units of the decoder.
-        latent: Z; 0 makes an HRED.
+        latent: Z; more than 0 makes a VHRED.
         cell: the recurrence of all layers.
         normalise: where layer normalisation stands.
         word_drop: share of the previous words that the decoder does not get to see in training.
         unknown: id that stands in for a dropped word.
         bag_of_words: whether a VHRED in training also has to tell the words of a turn, in no order, from its condition.
             No part of the paper; against the collapse of the latent (Zhao et al. 2017, section 3.3).
+        beside: width of what else the decoder is conditioned on, as in a MrRNN.
     """
 
     vocabulary: int
@@ -48,6 +51,12 @@ class Sizes:
     word_drop: float = 0.25
     unknown: int = 1
     bag_of_words: bool = False
+    beside: int = 0
+
+    @property
+    def state(self) -> int:
+        """C."""
+        return self.context or 2 * self.utterance
 
 
 class Turns(NamedTuple):
@@ -73,10 +82,11 @@ class Losses(NamedTuple):
     Attributes:
         nll: negative log-likelihood of all tokens, nats (of a VHRED: given a sample of the posterior).
         bag: negative log-likelihood of all tokens in no order, nats; 0 where the model does not tell them.
-        divergence: [Z] KL divergence of posterior and prior by latent dimension, summed over turns; empty for HRED.
+        divergence: [Z] KL divergence of posterior and prior by latent dimension, summed over turns; empty where there
+            is no latent variable.
         tokens: how many tokens.
         turns: how many turns.
-        posterior_means: [N, Z] for counting active units; empty for HRED.
+        posterior_means: [N, Z] for counting active units; Z is 0 where there is no latent variable.
     """
 
     nll: Tensor
@@ -127,24 +137,31 @@ class Decoder(nn.Module):
 
 
 class DialogueModel(nn.Module):
-    """HRED, or VHRED where `sizes.latent` is not 0."""
+    """HRED; a VHRED where `sizes.latent` is not 0; a Seq2Seq where `sizes.context` is 0."""
 
     def __init__(self, sizes: Sizes) -> None:
         super().__init__()
         self.sizes = sizes
         self.embedding = nn.Embedding(sizes.vocabulary, sizes.embedding)
         self.utterances = UtteranceEncoder(sizes)
-        self.contexts = Recurrent(2 * sizes.utterance, sizes.context, sizes.cell, sizes.normalise)
-        self.decoder = Decoder(sizes, sizes.context + sizes.latent)
+        if sizes.context:
+            self.contexts = Recurrent(2 * sizes.utterance, sizes.context, sizes.cell, sizes.normalise)
+        self.decoder = Decoder(sizes, sizes.state + sizes.beside + sizes.latent)
         if sizes.latent:
-            self.prior = GaussianNet(sizes.context, sizes.latent)
-            self.posterior = GaussianNet(sizes.context + 2 * sizes.utterance, sizes.latent)
+            self.prior = GaussianNet(sizes.state, sizes.latent)
+            self.posterior = GaussianNet(sizes.state + 2 * sizes.utterance, sizes.latent)
         if sizes.latent and sizes.bag_of_words:
-            self.bag = nn.Linear(sizes.context + sizes.latent, sizes.vocabulary)
+            self.bag = nn.Linear(sizes.state + sizes.latent, sizes.vocabulary)
         nn.init.normal_(self.embedding.weight, std=0.1)
 
-    def forward(self, dialogues: Dialogues, generator: torch.Generator) -> Losses:
-        """The losses on a batch; `generator` draws latent noise and, in training, dropped words."""
+    def forward(self, dialogues: Dialogues, generator: torch.Generator, beside: Tensor | None = None) -> Losses:
+        """The losses on a batch.
+
+        Args:
+            dialogues: the batch.
+            generator: draws latent noise and, in training, dropped words.
+            beside: [N, `sizes.beside`] what else the decoder is told of each turn, where the model has that.
+        """
         turns = torch.cat([self.encode_turns(chunk) for chunk in dialogues.chunks])  # [N, 2H]
         before = self.contexts_before(turns, dialogues.rows)  # [N, C]
         condition, spread, means = before, before.new_zeros(0), before.new_zeros(len(before), 0)
@@ -153,6 +170,8 @@ class DialogueModel(nn.Module):
             noise = torch.randn(posterior.mean.shape, generator=generator, device=generator.device).to(before)
             condition = torch.cat([before, posterior.sample(noise)], -1)  # [N, C + Z]
             spread, means = divergence(posterior, prior).sum(0), posterior.mean.detach()
+        if beside is not None:
+            condition = torch.cat([condition, beside], -1)
         nll, bag, start = before.new_zeros(()), before.new_zeros(()), 0
         for chunk in dialogues.chunks:
             own = condition[start : start + len(chunk.tokens)]
@@ -169,14 +188,19 @@ class DialogueModel(nn.Module):
         return encoded
 
     def encode_dialogues(self, dialogues: Dialogues) -> Tensor:
-        """[B, C] the context encoder's state after the last turn of each dialogue."""
+        """[B, C] the state after the last turn of each dialogue."""
         turns = torch.cat([self.encode_turns(chunk) for chunk in dialogues.chunks])
-        states, _ = self.contexts(turns[dialogues.rows.clamp(min=0)])  # [B, U, C]
-        return last_step(states, (dialogues.rows >= 0).sum(1))
+        return last_step(self.states(turns, dialogues.rows), (dialogues.rows >= 0).sum(1))
+
+    def states(self, turns: Tensor, rows: Tensor) -> Tensor:
+        """[B, U, C] the state after each turn, from turns encoded [N, 2H]; anything behind the last of a dialogue."""
+        placed = turns[rows.clamp(min=0)]
+        states: Tensor = self.contexts(placed)[0] if self.sizes.context else placed
+        return states
 
     def contexts_before(self, turns: Tensor, rows: Tensor) -> Tensor:
-        """[N, C] the context encoder's state before each turn, zeros before the first, from turn states [N, 2H]."""
-        states, _ = self.contexts(turns[rows.clamp(min=0)])  # [B, U, C]; what stands behind the last turn is not used
+        """[N, C] the state before each turn, zeros before the first, from turns encoded [N, 2H]."""
+        states = self.states(turns, rows)
         shifted = torch.cat([torch.zeros_like(states[:, :1]), states[:, :-1]], 1)
         inside = rows >= 0
         before = torch.zeros(len(turns), states.shape[-1], dtype=states.dtype, device=states.device)
@@ -196,6 +220,17 @@ class DialogueModel(nn.Module):
             return contexts
         prior: Gaussian = self.prior(contexts)
         return torch.cat([contexts, prior.sample(noise)], -1)
+
+    def begin(self, condition: Tensor) -> State:
+        """The state before the first word, for `step`: the condition [n, K] and that of the decoder."""
+        return (condition, *self.decoder.start(condition))
+
+    def step(self, previous: Tensor | None, state: State) -> tuple[Tensor, State]:
+        """Logits [n, V] of the next word and the next state, from the word before [n], None before the first."""
+        condition, *rest = state
+        embedded = self.first_words(len(condition)) if previous is None else self.embedding(previous)[:, None]
+        features, after = self.decoder.features(embedded, condition, tuple(rest))
+        return self.decoder.words(features[:, 0]), (condition, *after)
 
     def _decode(self, chunk: Turns, condition: Tensor, generator: torch.Generator) -> Tensor:
         """Summed negative log-likelihood of the chunk's tokens."""

@@ -14,6 +14,7 @@ from typing import Literal, cast
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.utils.rnn import pack_padded_sequence
 
 Cell = Literal["lstm", "gru"]
 Normalise = Literal["none", "layers", "gates"]
@@ -55,6 +56,16 @@ class Recurrent(nn.Module):
             outputs, last = self.core(inputs, None if state is None else state[0][None])
             state = (last[0],)
         return self.norm(outputs), state
+
+    def last_state(self, inputs: Tensor, lengths: Tensor) -> State:
+        """The state after the first `lengths` [B] steps of inputs [B, T, D], 0 or more: zeros after none."""
+        sizes, there = lengths.clamp(min=1), (lengths > 0)[:, None]
+        if self.gates:  # whose loop cannot be packed
+            states = [self(row[None, :size])[1] for row, size in zip(inputs, sizes.tolist(), strict=True)]
+            return tuple(torch.cat(parts) * there for parts in zip(*states, strict=True))
+        packed = pack_padded_sequence(inputs, sizes.cpu(), batch_first=True, enforce_sorted=False)
+        last = self.core(packed)[1]
+        return tuple(part[0] * there for part in (last if self.cell == "lstm" else (last,)))
 
     def state_from(self, hidden: Tensor) -> State:
         """The state whose output is `hidden` [B, H]; the memory of an LSTM starts empty."""

@@ -7,6 +7,7 @@ import math
 from rejoinder.meta.findings import Findings, FullStudy, ScorerContrast, Standing
 from rejoinder.meta.known import OF_SYSTEM
 from rejoinder.meta.results import Agreement
+from rejoinder.report.over_sets import over_sets_said
 from rejoinder.report.sections import sets_of
 from rejoinder.report.tables import number
 
@@ -38,7 +39,13 @@ def _answer(study: FullStudy) -> list[str]:
     own, sets = sets_of(study, lead.scorer), len(study.findings) - 1
     where = f"the mean over {sets} data sets" if own == sets else f"the mean over {own} of {sets} data sets"
     said = [f"{lead.scorer} agrees best with people: Pearson {_figure(lead)}, {where}."]
-    return [*said, *_beside(last, lead.scorer), *_trivial(last, lead.scorer), *_speaker(study.over_sets)]
+    return [
+        *said,
+        *_beside(last, lead.scorer),
+        *_trivial(last, lead.scorer),
+        *over_sets_said(study),
+        *_speaker(study.over_sets),
+    ]
 
 
 def answer_of(found: Findings) -> list[str]:
@@ -60,7 +67,14 @@ def answer_of(found: Findings) -> list[str]:
     elif found.people.reason:
         said.append(f"How far people agree with each other, and so the ceiling, is not known: {found.people.reason}.")
     rows = [one.pooled for one in found.standings]
-    return [*said, *_beside(found, lead.scorer), *_trivial(found, lead.scorer), *_inside(lead), *_speaker(rows)]
+    return [
+        *said,
+        *_beside(found, lead.scorer),
+        *_trivial(found, lead.scorer),
+        *_inside(lead),
+        *_speaker(rows),
+        *_nearer(found),
+    ]
 
 
 def _beside(found: Findings, lead: str) -> list[str]:
@@ -102,6 +116,17 @@ def _speaker(rows: tuple[Agreement, ...] | list[Agreement]) -> list[str]:
     """What knowing the system alone is worth."""
     known = next((row for row in rows if row.scorer == OF_SYSTEM and not math.isnan(row.value)), None)
     return [f"Knowing only which system spoke gives {_figure(known)}."] if known else []
+
+
+def _nearer(found: Findings) -> list[str]:
+    """How often the judge is nearer to people than the metric; nothing where either is missing."""
+    duel = found.duel
+    kinds = {one.scorer: one.kind for one in found.standings}
+    if duel is None or math.isnan(duel.share) or {kinds[duel.first], kinds[duel.second]} != {"judge", "metric"}:
+        return []
+    ends = "" if math.isnan(duel.low) else f" [{100 * duel.low:.0f}, {100 * duel.high:.0f}]"
+    share = f"{100 * duel.share:.0f} %{ends} of {duel.n:,} lines"
+    return [f"Line by line the judge {duel.first} is nearer to people than the metric {duel.second} on {share}."]
 
 
 def _against(found: Findings, lead: str) -> list[ScorerContrast]:

@@ -60,7 +60,7 @@ def _notes(found: Comparison, files: tuple[str, str]) -> list[str]:
         f"A: {files[0]}; B: {files[1]}; {found.pairs:,} pairs by {found.aligned}{alone}.",
         *unscored,
         "Better is what a scorer says; how far it agrees with people on such replies: rejoinder study.",
-        f"[low, high]: 95 % percentile interval over {found.resamples:,} resamples of contexts, seed {found.seed}; "
-        f"p: two-sided, A and B exchanged in random contexts{holm}.",
+        f"[low, high]: 95 % expanded percentile interval over {found.resamples:,} resamples of contexts, "
+        f"seed {found.seed}; p: two-sided, A and B exchanged in random contexts{holm}.",
         *(str(signature) for signature in found.signatures.values()),
     ]

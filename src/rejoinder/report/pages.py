@@ -23,10 +23,10 @@ different things in different sets (overall quality, appropriateness, coherence)
 ## How
 
 Random splits of the contexts, 70 / 15 / 15: {seeds}; no context stands in two parts of a split. Mean lines of a
-split: {lines}. A figure is the mean over the splits, n their test lines together. [low, high] is the 95 % percentile
-interval over 1,000 resamples of contexts, each with all its lines in all splits; it tells how much the test contexts
-matter, not how much the training contexts do. p of a correlation is two-sided, from the same resamples, and cannot be
-under .002. S is Spearman, P Pearson.
+split: {lines}. A figure is the mean over the splits, n their test lines together. [low, high] is the 95 % expanded
+percentile interval over 1,000 resamples of contexts, each with all its lines in all splits; it tells how much the test
+contexts matter, not how much the training contexts do. p of a correlation is two-sided, from the same resamples, and
+cannot be under .002. S is Spearman, P Pearson.
 
 Heads are fitted with Adam, batch {fit.batch_size}, step {fit.learning_rate}, penalty {fit.penalty_weight} times the
 {fit.penalty} norm; of {fit.epochs} epochs the one with the lowest validation error is kept (with fewer labels there
@@ -145,7 +145,7 @@ two states the context state is taken.
 with {fewest} lines or more is held out under its name in all sets; a tenth of the other lines' contexts is for
 validation. The held-out system's contexts do occur in training, with other systems' responses, as in the paper. Lines
 whose system is not named are in training only there. Figures are means over the folds, [low, high] the 95 %
-percentile interval over 1,000 resamples of contexts.
+expanded percentile interval over 1,000 resamples of contexts.
 
 {encoders}
 ## Table 1
@@ -170,3 +170,54 @@ to 5; it is small where ratings lie close together, as they do in means over man
 Table 2 (re-ranking) and the reinforcement learning need systems that talk and people who rate what comes out; neither
 can be had from ratings that exist already.
 """
+
+LIU2016_TABLE2 = """\
+# Liu et al. 2016, How NOT To Evaluate Your Dialogue System, table 2, run anew
+
+{made_by}
+
+**These are other corpora and smaller models.** The paper asked its models on the Ubuntu Dialogue Corpus and on
+Twitter. What follows asks its question, how near do the replies of each model come to the true response by
+embedding metrics, of the corpora named above. A published figure stands below for orientation; neither confirms the
+other.
+
+{contexts} contexts: {a_dialogue} turns, drawn at random, of each of {dialogues} dialogues that no responder was
+trained on ({share} of each corpus, chosen by a hash of the dialogue's opening). Retrieval models answer with
+responses of the training part, so that the true response is among their candidates only where somebody else said it
+too. Models that write do so by beam search, width 5, without `<unk>`, and a VHRED draws its latent variable from
+the prior. [low, high] is the 95 % expanded percentile interval over 1,000 resamples of dialogues; n are the
+replies.
+
+Average, greedy and extrema compare a reply with the true response (Liu et al. 2016, section 3.2; unit vectors, the
+word vectors in the box). The judge in the box reads context and reply alone, so that people's own replies, the row
+`human`, can be judged by it too.
+
+{tables}
+
+![Means with their intervals](liu2016-table2-means.svg)
+
+The paper's section 4.3 warns of what such a table suggests: the metrics hardly agree with people
+([study.md](study.md)), and the judge agrees with them but a little more ([judge.md](judge.md)).
+
+### As published
+
+{published}
+
+## The models
+
+Perplexity is per piece of the byte-pair encoding, of the held-out turns, at the end of training (of a VHRED a
+bound; of a MrRNN that of words and coarse sequences together, per piece of the words). Recall@k: the true response
+among nine of other dialogues, drawn at random from all corpora. Distinct-n: different n-grams among all n-grams of
+the replies (Li et al. 2016). Length is in words.
+
+{models}
+## Replies, unedited
+
+Evenly spread over the contexts; the last two turns of each. The dialogues are quoted from the corpora named above
+and stay under their licences.
+
+{quoted}
+
+## Signatures
+
+{signatures}"""

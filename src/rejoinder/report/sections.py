@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 from typing import NamedTuple
 
+from rejoinder.meta.details import PEOPLE
 from rejoinder.meta.findings import DataCard, Findings, FullStudy, LengthEffect, ScorerContrast, Standing
 from rejoinder.meta.results import Agreement
+from rejoinder.meta.verdicts import Conclusion, SystemMean, Trait
 from rejoinder.report.tables import number, p_value
 
 
@@ -49,7 +52,9 @@ def tables_of(found: Findings) -> list[Table]:
         _standings(found),
         _people(found),
         _contrasts(found),
+        *_duel(found),
         _systems(found),
+        _conclusions(found),
         _lengths(found),
         card_table([found.card]),
     ]
@@ -64,6 +69,7 @@ def over_sets_table(study: FullStudy) -> Table:
         (
             Cell(row.scorer),
             figure(row),
+            _chance(study.chance[row.scorer]),
             _count(sets_of(study, row.scorer)),
             _count(row.n),
             *(_place(known, one, row.scorer) for one in single),
@@ -73,10 +79,18 @@ def over_sets_table(study: FullStudy) -> Table:
     )
     caption = (
         "Pearson correlation with people inside each data set, and its mean over the sets that have one. Means over "
-        "different sets are not alike: look at the columns. [low, high]: 95 % interval from resampled contexts."
+        "different sets are not alike: look at the columns. [low, high]: 95 % interval from resampled contexts. By "
+        "chance: where 95 % of scorers that have nothing to do with the ratings would fall."
     )
-    header = ("scorer", "mean over data sets [low, high]", "sets", "n", *(one.card.dataset for one in single))
-    return Table("sets", "Over all data sets", caption, header, rows)
+    header = (
+        "scorer",
+        "mean over data sets [low, high]",
+        "by chance",
+        "sets",
+        "n",
+        *(one.card.dataset for one in single),
+    )
+    return Table("sets", "Inside each data set", caption, header, rows)
 
 
 def sets_of(study: FullStudy, scorer: str) -> int:
@@ -115,14 +129,24 @@ def figure(row: Agreement) -> Cell:
 
 def _standings(found: Findings) -> Table:
     """The scorers."""
-    header = ("scorer", "kind", "n", "Pearson [low, high]", "p", "share of the ceiling", "Spearman [low, high]")
+    header = (
+        "scorer",
+        "kind",
+        "n",
+        "Pearson [low, high]",
+        "by chance",
+        "p",
+        "share of the ceiling",
+        "Spearman [low, high]",
+    )
     caption = (
         "Agreement with people line by line, best first. [low, high]: 95 % interval from resampled contexts; p: "
-        "two-sided, takes lines as independent. Inside systems: mean of the correlations inside each system, so that "
-        "knowing who spoke is worth nothing. Pairs: share of pairs of responses put in people's order, with ties "
-        "(calibrated on these lines). Group: a new one begins where all above are shown to be ahead of all below "
-        "(Holm, 5 %). Baselines that read ratings know people's ratings of other contexts and not a word of the "
-        "response."
+        "two-sided, takes lines as independent. By chance: where 95 % of scorers that have nothing to do with the "
+        "ratings would fall on the same lines, contexts taken as wholes. Inside systems: mean of the correlations "
+        "inside each system, so that knowing who spoke is worth nothing. Pairs: share of pairs of responses put in "
+        "people's order, with ties (calibrated on these lines). Group: a new one begins where all above are shown to "
+        "be ahead of all below (Holm, 5 %). Baselines that read ratings know people's ratings of other contexts and "
+        "not a word of the response."
     )
     rows = tuple(map(_standing, found.standings))
     return Table("scorers", "Scorers", caption, (*header, "inside systems", "without copies", "pairs", "group"), rows)
@@ -140,6 +164,7 @@ def _standing(one: Standing) -> tuple[Cell, ...]:
         Cell(one.kind),
         Cell(f"{one.pooled.n:,}", f"{one.pooled.unscored:,} rated lines unscored", one.pooled.n),
         figure(one.pooled),
+        _chance(one.chance),
         _p(one.pooled.p),
         share,
         figure(one.spearman),
@@ -198,13 +223,15 @@ def _contrast(one: ScorerContrast) -> tuple[Cell, ...]:
 def _systems(found: Findings) -> Table:
     """The systems, and how well scorers rank them."""
     scorers = list(found.systems.rows[0].scores) if found.systems.rows else []
+    means = {(one.scorer, system.system): system for one in found.conclusions for system in one.systems}
+    how = "mean rating; 95% expanded percentile interval over resamples of contexts"
     rows = [
         (
             Cell(row.system),
             _count(row.n),
-            Cell(_interval(row.mean_rating, row.low, row.high, 2), "mean rating", row.mean_rating),
+            Cell(_interval(row.mean_rating, row.low, row.high, 2), how, row.mean_rating),
             _count(row.cluster),
-            *(_plain(row.scores[name], 3) for name in scorers),
+            *(_system_mean(row.scores[name], means.get((name, row.system))) for name in scorers),
         )
         for row in found.systems.rows
     ]
@@ -251,11 +278,114 @@ def _lengths(found: Findings) -> Table:
     return Table("length", "Length", caption, header, rows)
 
 
-def _difference(one: ScorerContrast | LengthEffect) -> Cell:
+def _system_mean(value: float, known: SystemMean | None) -> Cell:
+    """The mean score of a system, with its interval where there is one."""
+    note = f"95% interval {known.low:z.3f} to {known.high:z.3f}, n = {known.n:,}" if known else ""
+    return _plain(value, 3)._replace(note=note)
+
+
+def _duel(found: Findings) -> list[Table]:
+    """Judge against metric: how often, on what lines, and some of these lines."""
+    duel = found.duel
+    if duel is None or math.isnan(duel.share):
+        return []
+    first, second = duel.first, duel.second
+    ties = duel.n - duel.n_first - duel.n_second
+    ends = "" if math.isnan(duel.low) else f" [{100 * duel.low:.0f}, {100 * duel.high:.0f}]"
+    caption = (
+        f"{first} against {second}: {duel.chosen}. Of {duel.n:,} lines {first} is nearer to people's rating on "
+        f"{duel.n_first:,}, {second} on {duel.n_second:,}, both are as near on {ties:,}: a share of "
+        f"{100 * duel.share:.0f} %{ends} for {first}. {duel.method[:1].upper()}{duel.method[1:]}."
+    )
+    if duel.extremes:
+        good, second_bad, first_good, first_bad, second_good = astuple(duel.extremes)
+        caption += (
+            f" Of {good:,} responses that people find good (top quarter of the scale), {second} finds {second_bad:,} "
+            f"bad (bottom quarter; scores with the ratings' mean and variance), {first_good:,} of which {first} finds "
+            f"good; {first} finds {first_bad:,} bad, {second_good:,} of which {second} finds good."
+        )
+    header = ("mean of", f"n, {first} nearer", f"n, {second} nearer", f"{first} nearer", f"{second} nearer")
+    rows = tuple(
+        (
+            Cell(one.what),
+            _count(one.n_first),
+            _count(one.n_second),
+            _plain(one.mean_first, 2),
+            _plain(one.mean_second, 2),
+            _difference(one, 2),
+        )
+        for one in duel.traits
+    )
+    nearer = Table(
+        "nearer", "Which is nearer to people, line by line", caption, (*header, "difference [low, high]"), rows
+    )
+    columns = ("line", "nearer", "rated", first, second, "response", "last turn", "reference", "system")
+    lines = tuple(
+        (
+            *map(Cell, (one.id or "–", one.scorer)),
+            *(_plain(value, 2) for value in (one.rating, one.first, one.second)),
+            *(Cell(text or "–") for text in (one.response, one.last_turn, one.reference, one.system)),
+        )
+        for one in duel.examples
+    )
+    where = "Lines where one of the two is nearer by most. Scores are on the scale of the ratings, as above."
+    return [nearer, Table("won", "Lines that one of them gets right", where, columns, lines)]
+
+
+def _conclusions(found: Findings) -> Table:
+    """What each scorer alone would say of the systems."""
+    caption = (
+        "What one would conclude from the means of each scorer alone (Liu et al. 2016, section 4.3). Two systems are "
+        "told apart where the 95 % interval of the difference of their means leaves 0 out (contexts resampled, each "
+        "pair by itself); people by the same lines. Best first; “>” where neighbours are told apart."
+    )
+    header = ("by", "n", "systems", "pairs", "as people", "neither", "only by it", "only by people", "reversed")
+    rows = tuple(
+        (
+            Cell(one.scorer),
+            Cell(f"{one.n:,}", one.method, one.n),
+            Cell(_order(one.systems) or "–"),
+            *map(_count, (one.pairs, one.same, one.neither, one.only_scorer, one.only_people, one.reversed)),
+            Cell(_conclusion(one)),
+        )
+        for one in found.conclusions
+    )
+    return Table("alone", "Systems by one scorer alone", caption, (*header, "in words"), rows)
+
+
+def _order(systems: Sequence[SystemMean]) -> str:
+    """The systems, best first."""
+    last = len(systems) - 1
+    return "".join(
+        one.system + ("" if place == last else " > " if one.ahead else ", ") for place, one in enumerate(systems)
+    )
+
+
+def _conclusion(one: Conclusion) -> str:
+    """What follows from one scorer, in words."""
+    if one.reason:
+        return f"Nothing follows: {one.reason}."
+    told = one.same + one.only_scorer + one.reversed
+    if one.scorer == PEOPLE:
+        return f"People tell {told} of {one.pairs} pairs of systems apart."
+    said = f"{one.scorer} alone tells {told} of {one.pairs} pairs of systems apart"
+    people = {"confirm": one.same, "see no difference in": one.only_scorer, "see the reverse in": one.reversed}
+    if told:
+        said += "; people " + ", ".join(f"{what} {count}" for what, count in people.items() if count)
+    return said + (f". It misses {one.only_people} that people tell apart." if one.only_people else ".")
+
+
+def _chance(level: float) -> Cell:
+    """The chance band of a correlation."""
+    return Cell("–") if math.isnan(level) else Cell(f"±{level:.2f}", "", level)
+
+
+def _difference(one: ScorerContrast | LengthEffect | Trait, digits: int = 3) -> Cell:
     """A difference with its interval; where there is none, why."""
     if math.isnan(one.value):
         return Cell("–", one.reason)
-    return Cell(_interval(one.value, one.low, one.high), one.method, one.value)
+    note = one.reason if isinstance(one, Trait) else one.method
+    return Cell(_interval(one.value, one.low, one.high, digits), note, one.value)
 
 
 def _place(known: Mapping[tuple[str, str], Agreement], found: Findings, scorer: str) -> Cell:

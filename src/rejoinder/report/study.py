@@ -85,8 +85,8 @@ def _notes(study: Study) -> list[str]:
         *(f"{reason} ({', '.join(names)})" for reason, names in scorers.items()),
         f"{study.examples:,} lines, {study.rated:,} of them rated and used; {study.copies:,} responses that equal a "
         f"reference word for word are {copies}.",
-        f"[low, high]: 95 % percentile interval over {study.resamples:,} resamples of contexts, seed {study.seed}; "
-        "p: two-sided, takes lines as independent.",
+        f"[low, high]: 95 % expanded percentile interval over {study.resamples:,} resamples of contexts, "
+        f"seed {study.seed}; p: two-sided, takes lines as independent.",
     ]
 
 

@@ -5,20 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from rejoinder.errors import UsageError
 from rejoinder.io.atomic import atomic_file, require_place
-from rejoinder.meta.findings import FullStudy
-from rejoinder.meta.results import plain
+from rejoinder.meta.conclusions import COUNTS
+from rejoinder.meta.findings import Findings, FullStudy
+from rejoinder.meta.results import Agreement, plain
 from rejoinder.report.answer import answer, answer_of
+from rejoinder.report.over_sets import left_out_rows, left_out_table, nearness_table
 from rejoinder.report.sections import Table, card_table, over_sets_table, tables_of
 from rejoinder.report.study_page import study_page
 from rejoinder.report.tables import markdown_table
 
+_PROSE = 40  # characters of a cell
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
@@ -56,7 +60,7 @@ def study_markdown_page(study: FullStudy, command: str) -> str:
         parts += [f"## {_md(title)}", *map(_md, said)]
         for table in tables:
             rows = [[_md(cell.text) for cell in row] for row in table.rows]
-            parts += [f"### {table.title}", table.caption, markdown_table([*map(_md, table.header)], rows)]
+            parts += [f"### {table.title}", _md(table.caption), markdown_table([*map(_md, table.header)], rows)]
     signatures = [f"- `{_one_line(str(one)).replace('`', '')}`" for one in _signatures(study)]
     parts += ["## How this was made", f"    {_one_line(command)}", "\n".join(signatures)]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
@@ -70,8 +74,8 @@ def study_tex(study: FullStudy, command: str) -> str:
             lines = [table.header, *((cell.text for cell in row) for row in table.rows)]
             head, *body = [" & ".join(_tex(_one_line(text)) for text in line) + r" \\" for line in lines]
             parts += [
-                rf"\begin{{table}}\caption{{{_tex(_one_line(title))}: {_tex(table.title)}. {_tex(table.caption)}}}",
-                rf"\begin{{tabular}}{{{'l' * len(table.header)}}}\toprule",
+                rf"\begin{{table}}\caption{{{_tex(_one_line(f'{title}: {table.title}. {table.caption}'))}}}",
+                rf"\begin{{tabular}}{{{_columns(table)}}}\toprule",
                 head,
                 r"\midrule",
                 *body,
@@ -82,17 +86,98 @@ def study_tex(study: FullStudy, command: str) -> str:
 
 
 def study_csv(study: FullStudy, _command: str = "") -> str:
-    """Every correlation as one row."""
+    """Every correlation as one row, and every other share, difference and count that says how to read them."""
     rows = [*study.agreements, *study.over_sets]
+    if study.left_out:
+        rows += left_out_rows(study.left_out)
     for found in study.findings:
         for one in found.standings:
             rows += [row for row in (one.within, one.without_copies) if row.statistic not in ("pearson", "spearman")]
+        rows += [*_by_chance(found), *_nearer(found), *_alone(found)]
     out = io.StringIO()
     table = csv.DictWriter(out, list(asdict(rows[0])), lineterminator="\n")
     table.writeheader()
     for row in rows:
         table.writerow({key: _cell(value) for key, value in plain(asdict(row)).items()})
     return out.getvalue()
+
+
+def _by_chance(found: Findings) -> list[Agreement]:
+    """The chance band of each correlation."""
+    return [
+        replace(
+            one.pooled,
+            statistic="pearson by chance",
+            value=0.0,
+            low=-one.chance,
+            high=one.chance,
+            p=math.nan,
+            method="95% of scorers that have nothing to do with the ratings, contexts taken as wholes",
+        )
+        for one in found.standings
+        if not math.isnan(one.chance)
+    ]
+
+
+def _nearer(found: Findings) -> list[Agreement]:
+    """Which of two scorers is nearer to people, and the lines where it is."""
+    duel = found.duel
+    if duel is None:
+        return []
+    said = f"share of lines nearer to people than {duel.second or 'another'}"
+    whole = Agreement(
+        dataset=found.card.dataset,
+        scorer=duel.first or "none",
+        level="turn",
+        statistic=said,
+        n=duel.n,
+        unscored=found.card.rated - duel.n,
+        contexts=duel.contexts,
+        value=duel.share,
+        low=duel.low,
+        high=duel.high,
+        p=math.nan,
+        method=duel.method,
+        seed=duel.seed,
+        reason=duel.reason,
+    )
+    traits = [
+        replace(
+            whole,
+            statistic=f"{one.what}: mean where nearer less mean where {duel.second} is",
+            n=one.n_first + one.n_second,
+            value=one.value,
+            low=one.low,
+            high=one.high,
+            reason=one.reason,
+        )
+        for one in duel.traits
+    ]
+    return [whole, *traits]
+
+
+def _alone(found: Findings) -> list[Agreement]:
+    """Shares of pairs of systems by what scorer and people say of them; n is the number of pairs."""
+    return [
+        Agreement(
+            dataset=found.card.dataset,
+            scorer=one.scorer,
+            level="system",
+            statistic=f"share of pairs of systems: {count.replace('_', ' ')}",
+            n=one.pairs,
+            unscored=0,
+            contexts=one.contexts,
+            value=getattr(one, count) / one.pairs if one.pairs else math.nan,
+            low=math.nan,
+            high=math.nan,
+            p=math.nan,
+            method=one.method,
+            seed=one.seed,
+            reason=one.reason,
+        )
+        for one in found.conclusions
+        for count in COUNTS
+    ]
 
 
 def study_json(study: FullStudy, _command: str = "") -> str:
@@ -116,7 +201,12 @@ def _parts(study: FullStudy) -> list[tuple[str, list[str], list[Table]]]:
         (found.card.dataset, answer_of(found) if several else [], [t for t in tables_of(found) if t.key != "data"])
         for found in study.findings
     ]
-    first = [("All data sets", list[str](), [over_sets_table(study)])] if several else []
+    over = [
+        nearness_table(study),
+        *([left_out_table(study.left_out)] if study.left_out else []),
+        over_sets_table(study),
+    ]
+    first = [("All data sets", list[str](), over)] if several else []
     return [*first, *parts, ("Data", [], [card_table(found.card for found in study.findings)])]
 
 
@@ -138,6 +228,12 @@ def _md(text: str) -> str:
 def _tex(text: str) -> str:
     """`text` with the characters that mean something to LaTeX escaped."""
     return "".join(_TEX.get(character, character) for character in text)
+
+
+def _columns(table: Table) -> str:
+    """The columns of a table in LaTeX; those of prose are broken into lines."""
+    columns = zip(*table.rows, strict=True)
+    return "".join("p{5cm}" if max(len(cell.text) for cell in column) > _PROSE else "l" for column in columns)
 
 
 def _cell(value: object) -> object:

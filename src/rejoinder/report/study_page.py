@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 from zlib import crc32
 
@@ -12,8 +13,10 @@ from rejoinder.meta.findings import Findings, FullStudy
 from rejoinder.meta.parts import POOLED
 from rejoinder.meta.results import Agreement
 from rejoinder.report.answer import answer, answer_of
-from rejoinder.report.sections import card_table, over_sets_table, tables_of
+from rejoinder.report.over_sets import left_out_picture, left_out_table, nearness_table
+from rejoinder.report.sections import card_table, figure, over_sets_table, tables_of
 from rejoinder.report.svg import Mark, Whisker, scatter, systems, whiskers
+from rejoinder.stats.correlation import FEWEST
 
 
 def study_page(study: FullStudy, command: str) -> str:
@@ -35,7 +38,9 @@ def study_page(study: FullStudy, command: str) -> str:
         names=", ".join(found.card.dataset for found in single),
         answer=answer(study),
         picture=_over_sets(study) if several else _ceiling(single[0], "first"),
-        over_sets=over_sets_table(study) if several else None,
+        over_sets=[nearness_table(study), over_sets_table(study)] if several else [],
+        left_out=left_out_table(study.left_out) if study.left_out else None,
+        left_out_picture=left_out_picture(study.left_out, "left-p") if study.left_out else "",
         sections=[_section(found, number, several) for number, found in enumerate(study.findings)],
         cards=card_table(found.card for found in study.findings),
         study=study.study,
@@ -49,8 +54,6 @@ def _section(found: Findings, number: int, several: bool) -> dict[str, Any]:
     key, name = f"s{number}", found.card.dataset
     blind = [one.scorer for one in found.standings if one.kind != "reads ratings" and not math.isnan(one.pooled.value)]
     rng = np.random.default_rng(crc32(name.encode()))
-    rows = found.systems.rows
-    ratings = np.array([row.mean_rating for row in rows])
     return {
         "key": key,
         "name": name,
@@ -63,25 +66,28 @@ def _section(found: Findings, number: int, several: bool) -> dict[str, Any]:
             for place, scorer in enumerate(blind)
         ],
         "plot_names": blind,
-        "system_plots": [
-            systems(
-                f"{key}-y{place}",
-                scorer,
-                [row.system for row in rows],
-                ratings,
-                np.array([row.scores[scorer] for row in rows]),
-            )
-            for place, scorer in enumerate(blind)
-        ]
-        if len(rows) > 2
-        else [],
+        "system_plots": _system_plots(found, blind, key),
+        "system_names": [row.system for row in found.systems.rows],
         "cases": {scorer: [one for one in found.cases if one.scorer == scorer] for scorer in blind},
     }
 
 
+def _system_plots(found: Findings, scorers: Sequence[str], key: str) -> dict[str, tuple[str, str]]:
+    """Picture and words by scorer, of those with mean scores of three systems or more."""
+    rows = found.systems.rows
+    names, ratings = [row.system for row in rows], np.array([row.mean_rating for row in rows])
+    known = {row.scorer: f"Pearson over {row.n} systems {figure(row).text}" for row in found.systems.agreements}
+    plots = {}
+    for place, scorer in enumerate(scorers):
+        means = np.array([row.scores[scorer] for row in rows])
+        if np.isfinite(means).sum() >= FEWEST:
+            plots[scorer] = (systems(f"{key}-y{place}", scorer, names, ratings, means), known.get(scorer, ""))
+    return plots
+
+
 def _ceiling(found: Findings, key: str) -> str:
     """The scorers of one data set against the ceiling."""
-    rows = [_whisker(one.pooled, one.kind) for one in found.standings if not math.isnan(one.pooled.value)]
+    rows = [_whisker(one.pooled, one.kind, one.chance) for one in found.standings if not math.isnan(one.pooled.value)]
     people = found.people
     marks = [Mark("one rater", people.one_rater), Mark("ceiling", people.ceiling, people.low, people.high)]
     known = [mark for mark in marks if not math.isnan(mark.value)]
@@ -91,7 +97,11 @@ def _ceiling(found: Findings, key: str) -> str:
 def _over_sets(study: FullStudy) -> str:
     """The scorers over all data sets."""
     kinds = {one.scorer: one.kind for one in study.findings[-1].standings}
-    shown = [_whisker(row, kinds[row.scorer]) for row in study.over_sets if not math.isnan(row.value)]
+    shown = [
+        _whisker(row, kinds[row.scorer], study.chance[row.scorer])
+        for row in study.over_sets
+        if not math.isnan(row.value)
+    ]
     known = [found.people for found in study.findings if not found.people.reason]
     marks = []
     if known:
@@ -103,11 +113,12 @@ def _over_sets(study: FullStudy) -> str:
     return whiskers("first-w", "Scorers against people, mean over data sets", shown, marks) if shown else ""
 
 
-def _whisker(row: Agreement, kind: str) -> Whisker:
+def _whisker(row: Agreement, kind: str, chance: float) -> Whisker:
     """A row of the picture."""
     ends = "" if math.isnan(row.low) else f" [{row.low:.2f}, {row.high:.2f}]"
-    note = f"{row.value:.3f}{ends}, n = {row.n:,}; {row.method}"
-    return Whisker(row.scorer, row.value, row.low, row.high, kind.partition(" ")[0], note)
+    by_chance = "" if math.isnan(chance) else f"; by chance within ±{chance:.2f}"
+    note = f"{row.value:.3f}{ends}, n = {row.n:,}; {row.method}{by_chance}"
+    return Whisker(row.scorer, row.value, row.low, row.high, kind.partition(" ")[0], note, chance)
 
 
 def _missing(found: Findings) -> list[str]:
@@ -122,4 +133,6 @@ def _missing(found: Findings) -> list[str]:
         said.append(f"ceiling: {found.people.reason}")
     if found.systems.reason:
         said.append(f"systems: {found.systems.reason}")
+    if found.duel and found.duel.reason:
+        said.append(f"judge against metric: {found.duel.reason}")
     return said

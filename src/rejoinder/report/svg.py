@@ -27,6 +27,7 @@ class Whisker(NamedTuple):
         high: upper end.
         kind: CSS class of its mark.
         note: shown on hovering.
+        chance: a band from -`chance` to `chance` is drawn behind the row; NaN draws none.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Whisker(NamedTuple):
     high: float
     kind: str
     note: str
+    chance: float = math.nan
 
 
 class Mark(NamedTuple):
@@ -62,7 +64,7 @@ def whiskers(key: str, title: str, rows: Sequence[Whisker], marks: Sequence[Mark
         rows: what to draw.
         marks: the ceiling and the like.
     """
-    ends = [value for row in rows for value in (row.value, row.low) if not math.isnan(value)]
+    ends = [value for row in rows for value in (row.value, row.low, -row.chance) if not math.isnan(value)]
     bottom = min(0.0, math.floor(min(ends, default=0.0) * 10) / 10)
     top = 18 * len(marks) + 8
     height = top + _ROW * len(rows) + 34
@@ -71,7 +73,7 @@ def whiskers(key: str, title: str, rows: Sequence[Whisker], marks: Sequence[Mark
         return f"{_LEFT + (value - bottom) / (1 - bottom) * (_WIDTH - _LEFT - _RIGHT):.1f}"
 
     foot = top + _ROW * len(rows)
-    parts = []
+    parts = [_chance(row, at, top + _ROW * place) for place, row in enumerate(rows)]
     for tick in np.arange(math.ceil(bottom * 5) / 5, 1.001, 0.2):
         label = f"{round(tick, 1) + 0.0:.1f}"
         line = "zero" if label == "0.0" else "grid"
@@ -92,7 +94,15 @@ def whiskers(key: str, title: str, rows: Sequence[Whisker], marks: Sequence[Mark
     parts.append(f'<text class="tick" x="{_LEFT}" y="{foot + 31}">Pearson correlation with people</text>')
     said = "; ".join(f"{row.name} {row.value:.2f}" for row in rows)
     lines = "; ".join(f"{mark.name} {mark.value:.2f}" for mark in marks)
-    return _svg(key, title, f"{said}. {lines}", _WIDTH, height, "".join(parts))
+    return element(key, title, f"{said}. {lines}", _WIDTH, height, "".join(parts))
+
+
+def _chance(row: Whisker, at: Callable[[float], str], y: float) -> str:
+    """The chance band of one row."""
+    if math.isnan(row.chance):
+        return ""
+    low, high = float(at(-row.chance)), float(at(row.chance))
+    return f'<rect class="chance" x="{low}" width="{high - low:.1f}" y="{y}" height="{_ROW}"/>'
 
 
 def _whisker(row: Whisker, at: Callable[[float], str], y: float) -> str:
@@ -126,20 +136,33 @@ def scatter(key: str, title: str, ratings: FloatArray, scores: FloatArray, rng: 
     points = zip(_scaled(ratings[shown] + noise, ratings), _scaled(scores[shown], scores[usable]), strict=True)
     dots = "".join(f"M{24 + 160 * x:.0f} {168 - 150 * y:.0f}h0" for x, y in points)
     said = f"{len(shown):,} of {len(usable):,} lines, ratings jittered"
-    return _svg(key, title, said, _PANEL, _PANEL, f'{parts}<path class="dots" d="{dots}"/>')
+    return element(key, title, said, _PANEL, _PANEL, f'{parts}<path class="dots" d="{dots}"/>')
 
 
 def systems(key: str, title: str, names: Sequence[str], ratings: FloatArray, scores: FloatArray) -> str:
-    """Mean scores of systems against their mean ratings, both scaled to fill the panel."""
+    """Mean scores of systems against their mean ratings, both scaled to fill the panel; the diagonal is the ideal.
+
+    Dots bear the place of the system in `names`, from 1. Source: Lowe et al. (2017), figure 5.
+    """
     usable = np.flatnonzero(np.isfinite(scores)).tolist()
-    parts = _panel("people, mean", ratings, scores[usable])
-    points = zip(usable, _scaled(ratings[usable], ratings), _scaled(scores[usable], scores[usable]), strict=True)
-    dots = "".join(
-        f'<circle class="dot" cx="{24 + 160 * x:.1f}" cy="{168 - 150 * y:.1f}" r="4"><title>{escape(names[place])}: '
-        f"rated {ratings[place]:.2f}, score {scores[place]:.3f}</title></circle>"
-        for place, x, y in points
+    parts = (
+        '<path class="axis" d="M20 10V172H190"/><line class="ideal" x1="24" y1="168" x2="184" y2="18"/>'
+        '<text class="tick" x="24" y="187">0</text>'
+        '<text class="tick" x="104" y="187" text-anchor="middle">people</text>'
+        '<text class="tick" x="184" y="187" text-anchor="end">1</text>'
+        '<text class="tick" x="6" y="22">1</text><text class="tick" x="6" y="171">0</text>'
     )
-    return _svg(key, title, f"{len(usable)} systems", _PANEL, _PANEL, parts + dots)
+    scaled = [_scaled(values[usable], values[usable]) for values in (ratings, scores)]
+    said = []
+    for place, x, y in zip(usable, *scaled, strict=True):
+        said.append(f"{place + 1} {names[place]}: rated {ratings[place]:.2f}, score {scores[place]:.3f}")
+        across, down, side = 24 + 160 * x, 168 - 150 * y, "end" if x > 0.9 else "start"
+        parts += (
+            f'<circle class="dot" cx="{across:.1f}" cy="{down:.1f}" r="4"><title>{escape(said[-1])}</title></circle>'
+            f'<text class="tick" x="{across + (-6 if x > 0.9 else 6):.1f}" y="{down + (12 if y > 0.5 else -4):.1f}" '
+            f'text-anchor="{side}">{place + 1}</text>'
+        )
+    return element(key, title, f"{len(usable)} systems. {'; '.join(said)}", _PANEL, _PANEL, parts)
 
 
 def _panel(label: str, x: FloatArray, y: FloatArray) -> str:
@@ -163,7 +186,7 @@ def _scaled(values: FloatArray, over: FloatArray) -> FloatArray:
     return moved
 
 
-def _svg(key: str, title: str, said: str, width: int, height: float, inside: str) -> str:
+def element(key: str, title: str, said: str, width: int, height: float, inside: str) -> str:
     """The element with a title and a description for those who cannot see it."""
     return (
         f'<svg role="img" aria-labelledby="{key}-t {key}-d" viewBox="0 0 {width} {height:.0f}" '

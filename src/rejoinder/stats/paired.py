@@ -10,7 +10,8 @@ Shapes: N lines (appearances), S parts (splits), G clusters (contexts), B resamp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -112,11 +113,7 @@ def paired_permutation(
     rng: np.random.Generator,
     permutations: int = 1000,
 ) -> Paired:
-    """Whether the mean correlation of `first` with `ratings` differs from that of `second`.
-
-    Were the two scorers equally good, it would not matter which of them gave which score. So their scores, brought to
-    one scale in each part (ranks for Spearman), are swapped for randomly chosen whole clusters, and the difference is
-    worked out anew. p is the share of swaps whose difference is as large as the one found, that one counted in.
+    """Whether the mean correlation of `first` with `ratings` differs from that of `second`; see `paired_permutations`.
 
     Args:
         statistic: which correlation.
@@ -127,23 +124,63 @@ def paired_permutation(
         clusters: [N] cluster of each line.
         rng: decides the swaps.
         permutations: how many swaps.
+    """
+    both = np.stack([first, second], axis=1)
+    usable = np.isfinite(both).all(axis=1)
+    (found,) = paired_permutations(
+        statistic, both[usable], ratings[usable], parts[usable], clusters[usable], rng, permutations
+    ).values()
+    return found
+
+
+def paired_permutations(
+    statistic: Statistic,
+    scores: FloatArray,
+    ratings: FloatArray,
+    parts: IntArray,
+    clusters: IntArray,
+    rng: np.random.Generator,
+    permutations: int = 1000,
+) -> dict[tuple[int, int], Paired]:
+    """Whether the mean correlations of each two scorers with `ratings` differ, by their places j < k among K.
+
+    Were two scorers equally good, it would not matter which of them gave which score. So their scores, brought to
+    one scale in each part (ranks for Spearman), are swapped for randomly chosen whole clusters, and the difference is
+    worked out anew. p is the share of swaps whose difference is as large as the one found, that one counted in. All
+    pairs meet the same swaps.
+
+    Args:
+        statistic: which correlation.
+        scores: [N, K] finite.
+        ratings: [N] finite.
+        parts: [N] the part that each line stands in; a pair is left out of those where either scorer is constant.
+        clusters: [N] cluster of each line.
+        rng: decides the swaps.
+        permutations: how many swaps.
 
     Source: Good (2005), Permutation, Parametric and Bootstrap Tests of Hypotheses, section 3.7 (matched pairs); Phipson
     and Smyth (2010) for counting the observed one in.
     """
-    usable = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
-    known, cluster = np.unique(clusters[usable], return_inverse=True)
+    known, cluster = np.unique(clusters, return_inverse=True)
     swaps = rng.random((len(known), permutations)) < 0.5
     swaps[:, 0] = False  # the scores as they are
-    total, number = np.zeros(permutations), 0
-    for part in np.unique(parts[usable]):
-        mine = parts[usable] == part
-        rows = usable[mine]
-        a, b, y = (_scaled(statistic, values[rows]) for values in (first, second, ratings))
-        if a is None or b is None or y is None:
+    total = {pair: np.zeros(permutations) for pair in combinations(range(scores.shape[1]), 2)}
+    number = dict.fromkeys(total, 0)
+    for part in np.unique(parts):
+        rows = parts == part
+        y = _scaled(statistic, ratings[rows])
+        scaled = {k: x for k, values in enumerate(scores[rows].T) if (x := _scaled(statistic, values)) is not None}
+        if y is None or len(scaled) < 2:
             continue
-        total += _differences(a, b, y, cluster[mine], swaps)
-        number += 1
+        own, place = np.unique(cluster[rows], return_inverse=True)
+        for pair, differences in _differences(scaled, y, place.astype(np.int64), swaps[own]).items():
+            total[pair] += differences
+            number[pair] += 1
+    return {pair: _tested(total[pair], number[pair]) for pair in total}
+
+
+def _tested(total: FloatArray, number: int) -> Paired:
+    """A pair by the sums [B] of its differences over `number` parts, the first of them of the scores as they are."""
     if not number:
         return Paired(np.nan, np.nan)
     differences = total / number
@@ -153,24 +190,30 @@ def paired_permutation(
 
 
 def _differences(
-    a: FloatArray, b: FloatArray, ratings: FloatArray, clusters: IntArray, swaps: NDArray[np.bool_]
-) -> FloatArray:
-    """[B] correlation of `a` with `ratings` less that of `b`, after the clusters in `swaps` [G, B] have changed places.
+    scaled: Mapping[int, FloatArray], ratings: FloatArray, clusters: IntArray, swaps: NDArray[np.bool_]
+) -> dict[tuple[int, int], FloatArray]:
+    """[B] by pair, correlation of one less that of the other, after the clusters in `swaps` [G, B] changed places.
 
-    All three have mean 0 and variance 1. With s half the sum and d half the difference of the two, a cluster's lines
-    are s + d before a swap and s - d after, so every moment is a sum over clusters with the sign of d.
+    All have mean 0 and variance 1. With s half the sum and d half the difference of two scorers, a cluster's lines
+    are s + d before a swap and s - d after, so every moment is a sum over clusters with the sign of d, but for that of
+    s^2 + d^2, which is 1. The sums, of d, of s d and of d y, are differences of sums that each scorer has for itself:
+    one matrix product serves all pairs.
     """
-    s, d = (a + b) / 2, (a - b) / 2
-    fixed, shared = float((s * s + d * d).mean()), float((s * ratings).mean())
-    sums = np.stack([np.bincount(clusters, moment, len(swaps)) for moment in (d, s * d, d * ratings)]) / len(a)
-    values = np.empty(swaps.shape[1])
-    for block in _blocks(len(values), len(swaps)):
-        mean, square, product = sums @ (1.0 - 2.0 * swaps[:, block])
+    moments = [moment for x in scaled.values() for moment in (x / 2, x * x / 4, x * ratings / 2)]
+    sums = np.stack([np.bincount(clusters, moment, len(swaps)) for moment in moments]) / len(ratings)
+    signed = np.empty((len(moments), swaps.shape[1]))
+    for block in _blocks(swaps.shape[1], len(swaps)):
+        signed[:, block] = sums @ (1.0 - 2.0 * swaps[:, block])
+    place = {k: slice(3 * at, 3 * at + 3) for at, k in enumerate(scaled)}
+    found = {}
+    for j, k in combinations(scaled, 2):
+        shared = float(((scaled[j] + scaled[k]) * ratings).mean()) / 2
+        mean, square, product = signed[place[j]] - signed[place[k]]
         with np.errstate(divide="ignore", invalid="ignore"):
-            one = (shared + product) / np.sqrt(fixed + 2 * square - mean**2)
-            other = (shared - product) / np.sqrt(fixed - 2 * square - mean**2)
-        values[block] = one - other
-    return values
+            one = (shared + product) / np.sqrt(1 + 2 * square - mean**2)
+            other = (shared - product) / np.sqrt(1 - 2 * square - mean**2)
+        found[j, k] = one - other
+    return found
 
 
 def _weighted(statistic: Statistic, x: FloatArray, y: FloatArray, clusters: IntArray, counts: Counts) -> FloatArray:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.bootstrap import BLOCK, Counts
 from rejoinder.stats.correlation import FEWEST, FloatArray, snap, standardised
 from rejoinder.stats.weighted import CANCELLATION, weighted_pearson
 
 IntArray = NDArray[np.int64]
+Counts = NDArray[np.uint16]
+
+BLOCK = 2**20  # numbers in one working array
 
 
 def paired_resamples(scores: FloatArray, ratings: FloatArray, clusters: IntArray, counts: Counts) -> FloatArray:

@@ -118,15 +118,28 @@ def joined_groups(*labellings: Sequence[str]) -> Rows:
     Args:
         labellings: one or more sequences of N labels.
     """
+    return joined_numbers(np.array([numbered(labels) for labels in labellings], dtype=np.intp).T)
+
+
+def numbered(labels: Sequence[str]) -> list[int]:
+    """The number of each label among the distinct ones, in order of appearance; -1 for the empty one."""
+    known: dict[str, int] = {}
+    return [known.setdefault(label, len(known)) if label else -1 for label in labels]
+
+
+def joined_numbers(labels: Rows) -> Rows:
+    """[N] what `joined_groups` gives for labels [N, L] in numbers, of which -1 is shared by nobody."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    size = len(labellings[0])
-    firsts: list[int] = []
-    for labels in labellings:
-        first: dict[str, int] = {}
-        firsts += [first.setdefault(label, item) if label else item for item, label in enumerate(labels)]
-    edges = (np.ones(len(firsts)), (np.tile(np.arange(size), len(labellings)), np.array(firsts, dtype=np.intp)))
+    size = len(labels)
+    items = np.arange(size)
+    firsts = []
+    for column in labels.T:
+        _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
+        firsts.append(np.where(column < 0, items, first[inverse]))
+    edges = (np.ones(labels.size), (np.tile(items, len(firsts)), np.concatenate(firsts)))
     _, found = connected_components(coo_array(edges, shape=(size, size)), directed=False)
-    numbers: dict[int, int] = {}
-    return np.array([numbers.setdefault(int(group), len(numbers)) for group in found], dtype=np.intp)
+    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    groups: Rows = np.argsort(np.argsort(first))[inverse]
+    return groups

@@ -58,10 +58,10 @@ def padding(batch: Batch) -> tuple[int, int]:
     return positions - sum(int(chunk.lengths.sum()) for chunk in batch.chunks), positions
 
 
-def batch_stream(
+def piece_stream(
     store: TokenStore, *, tokens_per_batch: int, seed: int, epoch: int, rank: int = 0, world: int = 1, first: int = 0
-) -> Iterator[Batch]:
-    """Yield the batches of one epoch, in an order that `seed` and `epoch` decide.
+) -> Iterator[Ints]:
+    """Yield the pieces of each batch of one epoch, in an order that `seed` and `epoch` decide (see `make_batch`).
 
     Every piece comes once, except that with several processes up to `world` - 1 batches at the end are left out, so
     that all processes get the same number. Memory grows with the number of pieces by a few bytes each.
@@ -74,7 +74,7 @@ def batch_stream(
         epoch: number of the pass over the corpus.
         rank: which of the `world` processes this one is; it gets every `world`-th batch.
         world: number of processes.
-        first: how many batches of this process to pass over, as a run that is resumed needs; they are not built.
+        first: how many batches of this process to pass over, as a run that is resumed needs.
 
     Raises:
         UsageError: `tokens_per_batch` is not positive, or `rank` is none of 0 to `world` - 1.
@@ -86,12 +86,17 @@ def batch_stream(
         turn.append(pieces)
         if len(turn) == world:
             if number // world >= first:
-                yield make_batch(store, turn[rank])
+                yield turn[rank]
             turn = []
 
 
+def batch_stream(store: TokenStore, **order: int) -> Iterator[Batch]:
+    """Yield the batches of one epoch; what decides their order are the arguments of `piece_stream`."""
+    return (make_batch(store, pieces) for pieces in piece_stream(store, **order))
+
+
 def batch_count(store: TokenStore, *, tokens_per_batch: int, seed: int, epoch: int, world: int = 1) -> int:
-    """The number of batches that `batch_stream` yields for the same arguments, to each of `world` processes.
+    """The number of batches that `piece_stream` yields for the same arguments, to each of `world` processes.
 
     It differs a little from epoch to epoch, because other pieces meet.
     """

@@ -1,4 +1,7 @@
-"""Training HRED and VHRED: batches as tensors, the loss with its annealed KL term, the figures that show a collapse."""
+"""Training models that predict turns: batches as tensors, the loss with its annealed KL term, the figures.
+
+These are HRED, VHRED, Seq2Seq, the language model and MrRNN.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,9 @@ import torch
 
 from rejoinder.errors import DataError
 from rejoinder.nn.dialogue import DialogueModel, Dialogues, Losses, Sizes, Turns
-from rejoinder.training.batches import Batch, batch_count, batch_stream
+from rejoinder.nn.language import LanguageModel, LanguageSizes
+from rejoinder.nn.multiresolution import Both, Multiresolution, MultiresolutionSizes
+from rejoinder.training.batches import Batch, Ints, batch_count, make_batch, piece_stream
 from rejoinder.training.fit import RunOptions, Task
 from rejoinder.training.tokens import TokenStore
 
@@ -30,26 +35,32 @@ class StoreBatches:
         held_out: tokens to validate on.
         tokens_per_batch: about how many tokens a batch holds.
         seed: decides the order.
+        coarse: the coarse sequences of both parts, turn by turn, where they are wanted.
     """
 
     train: TokenStore
     held_out: TokenStore
     tokens_per_batch: int
     seed: int
+    coarse: tuple[TokenStore, TokenStore] | None = None
 
-    def training(self, first: int, count: int, rank: int, world: int) -> Iterator[Dialogues]:
+    def training(self, first: int, count: int, rank: int, world: int) -> Iterator[Dialogues | Both]:
         """See `BatchSource`."""
-        return map(as_tensors, islice(self._passes(first, rank, world), count))
+        pieces = islice(self._passes(first, rank, world), count)
+        return (self._batch(self.train, 0, own) for own in pieces)
 
-    def validation(self, rank: int, world: int) -> Iterator[Dialogues]:
+    def validation(self, rank: int, world: int) -> Iterator[Dialogues | Both]:
         """See `BatchSource`."""
         budget = self.tokens_per_batch
-        return map(
-            as_tensors,
-            batch_stream(self.held_out, tokens_per_batch=budget, seed=0, epoch=0, rank=rank, world=world),
-        )
+        pieces = piece_stream(self.held_out, tokens_per_batch=budget, seed=0, epoch=0, rank=rank, world=world)
+        return (self._batch(self.held_out, 1, own) for own in pieces)
 
-    def _passes(self, first: int, rank: int, world: int) -> Iterator[Batch]:
+    def _batch(self, store: TokenStore, part: int, pieces: Ints) -> Dialogues | Both:
+        """The batch of some pieces of a part, with their coarse sequences where there are any."""
+        words = as_tensors(make_batch(store, pieces))
+        return words if self.coarse is None else Both(words, as_tensors(make_batch(self.coarse[part], pieces)))
+
+    def _passes(self, first: int, rank: int, world: int) -> Iterator[Ints]:
         """Batches without end, from number `first` on: pass after pass over the corpus, each in an order of its own."""
         budget, seed = self.tokens_per_batch, self.seed
         for epoch in itertools.count():
@@ -57,7 +68,7 @@ class StoreBatches:
             if not here:
                 raise DataError(f"fewer batches than processes ({world})", "Give a larger corpus, or smaller batches")
             if first < here:
-                yield from batch_stream(
+                yield from piece_stream(
                     self.train, tokens_per_batch=budget, seed=seed, epoch=epoch, rank=rank, world=world, first=first
                 )
             first = max(first - here, 0)
@@ -78,7 +89,7 @@ def as_tensors(batch: Batch) -> Dialogues:
 
 
 class DialogueTask(Task):
-    """HRED or VHRED in training.
+    """HRED, VHRED, Seq2Seq or the language model in training.
 
     Args:
         sizes: the model's.
@@ -86,17 +97,17 @@ class DialogueTask(Task):
         annealing: updates over which the weight of the KL term rises from 0 to 1 (60,000 in the paper).
     """
 
-    def __init__(self, sizes: Sizes, options: RunOptions, annealing: int) -> None:
+    def __init__(self, sizes: Sizes | LanguageSizes, options: RunOptions, annealing: int = 0) -> None:
         super().__init__(options)
         with torch.random.fork_rng():
             torch.manual_seed(options.seed)
-            self.model = DialogueModel(sizes)
+            self.model = DialogueModel(sizes) if isinstance(sizes, Sizes) else LanguageModel(sizes)
         self.annealing = annealing
 
     @property
     def settled(self) -> int:
         """The update at which annealing is over; the bound before it counts a KL term that was not yet paid for."""
-        return self.annealing if self.model.sizes.latent else 0
+        return self.annealing if getattr(self.model.sizes, "latent", 0) else 0
 
     def kl_weight(self, update: int) -> float:
         """The weight of the KL term at an update, 0 to 1: linear over `annealing` updates."""
@@ -129,10 +140,66 @@ class DialogueTask(Task):
         tokens, turns = float(totals["tokens"]), float(totals["turns"])
         bound = float(totals["nll"] + totals["divergence"]) / tokens
         variances = totals["squares"] / turns - (totals["means"] / turns).square()
-        found = {"validation_loss": bound, "perplexity": math.exp(min(bound, 50.0))}
-        if self.model.sizes.latent:
+        found = {"validation_loss": bound, "perplexity": perplexity(bound)}
+        if len(variances):
             found |= {
                 "kl_per_turn": float(totals["divergence"]) / turns,
                 "active_units": float((variances > ACTIVE).sum()),
             }
         return found
+
+
+class MultiresolutionTask(Task):
+    """MrRNN in training: the joint likelihood of words and coarse sequences.
+
+    Args:
+        sizes: the model's.
+        options: the run's.
+    """
+
+    def __init__(self, sizes: MultiresolutionSizes, options: RunOptions) -> None:
+        super().__init__(options)
+        with torch.random.fork_rng():
+            torch.manual_seed(options.seed)
+            self.model = Multiresolution(sizes)
+
+    def loss(self, batch: Both, generator: torch.Generator) -> torch.Tensor:
+        """Negative log-likelihood of words and coarse tokens per word token, nats."""
+        words, coarse = self.model(batch, generator)
+        joint: torch.Tensor = (words.nll + coarse.nll) / words.tokens
+        return joint
+
+    def tally(self, batch: Both, generator: torch.Generator) -> dict[str, torch.Tensor]:
+        """Sums over a batch."""
+        words, coarse = self.model(batch, generator)
+        return {
+            name: torch.as_tensor(value).cpu().double()
+            for name, value in (
+                ("words", words.nll),
+                ("coarse", coarse.nll),
+                ("tokens", words.tokens),
+                ("coarse_tokens", coarse.tokens),
+            )
+        }
+
+    def figures(self, totals: Mapping[str, torch.Tensor]) -> dict[str, float]:
+        """Joint loss per word token; perplexities of words given the true coarse sequences, of these, and the bound.
+
+        `perplexity` is of words and coarse sequences together, per word token: what may stand beside that of a model
+        without coarse sequences, since the likelihood of the words is at least the joint one.
+        """
+        words, coarse, tokens, coarse_tokens = (
+            float(totals[name]) for name in ("words", "coarse", "tokens", "coarse_tokens")
+        )
+        joint = (words + coarse) / tokens
+        return {
+            "validation_loss": joint,
+            "perplexity": perplexity(joint),
+            "perplexity_given_coarse": perplexity(words / tokens),
+            "coarse_perplexity": perplexity(coarse / coarse_tokens),
+        }
+
+
+def perplexity(loss: float) -> float:
+    """The perplexity of a loss in nats per token, bounded where a run went wrong."""
+    return math.exp(min(loss, 50.0))

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zlib import crc32
 
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.io.atomic import atomic_file
-from rejoinder.io.corpus import Dialogue, read_dialogues
+from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, read_folder, require_free, write_folder
-from rejoinder.io.lines import STDIN, OnBad, open_bytes, raise_bad
+from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.dan import DanSizes
+from rejoinder.nn.dual import DualSizes
+from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.bpe import Vocabulary, train_bpe
+from rejoinder.text.coarse import coarse_text
+from rejoinder.training.corpora import digests, part_of
 from rejoinder.training.dan import GRAPH, DanTask, exported
-from rejoinder.training.dialogue import DialogueTask, StoreBatches
+from rejoinder.training.dialogue import DialogueTask, MultiresolutionTask, StoreBatches
+from rejoinder.training.dual import DualTask
 from rejoinder.training.fit import Fitted, fit, is_first_process
 from rejoinder.training.recipe import Recipe
 from rejoinder.training.tokens import TokenStore, write_tokens
@@ -30,9 +32,8 @@ from rejoinder.training.tokens import TokenStore, write_tokens
 if TYPE_CHECKING:
     from torch.nn import Module
 
-VOCABULARY = "vocabulary.json"
-_BUCKETS = 10_000
-_BLOCK = 1 << 20
+VOCABULARY, COARSE = "vocabulary.json", "coarse.vocabulary.json"
+AnyTask = DialogueTask | MultiresolutionTask | DualTask | DanTask
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ def pretrain(
     say: Callable[[str], None] = lambda _: None,
     advance: Advance = ignore,
 ) -> Pretrained:
-    """Train an HRED, a VHRED or a dual encoder on the dialogues in `files` and save it as the folder `out`.
+    """Train what the recipe says on the dialogues in `files` and save it as the folder `out`.
 
     What a run needs on its way (tokens, checkpoints, curves) stands in the folder `OUT.run` beside it. A run that was
     interrupted goes on from its last checkpoint when it is called again with the same recipe and files. With several
@@ -91,12 +92,10 @@ def pretrain(
     claim_run(run, {**recipe.to_dict(), **given})
 
     def dialogues(bad: OnBad, *, held_out: bool = False) -> Iterator[Dialogue]:
-        for dialogue in read_dialogues(*files, on_bad=bad):
-            if (keep_judged or not dialogue.judged) and is_held_out(dialogue, recipe.text.held_out) == held_out:
-                yield dialogue
+        return part_of(files, recipe.text.held_out, held_out=held_out, keep_judged=keep_judged, on_bad=bad)
 
     if start is None:
-        vocabulary = _vocabulary(run, recipe, dialogues(on_bad), say)
+        vocabulary = _vocabulary(run / VOCABULARY, recipe.text.vocabulary, dialogues(on_bad), say)
         on_bad = _pass_over  # what is bad was told when the vocabulary was trained
     else:
         vocabulary = Vocabulary.from_json(_start_vocabulary(start))
@@ -105,18 +104,26 @@ def pretrain(
     if not train.pieces or not held_out.pieces:
         found = f"{train.pieces} dialogues to train on, {held_out.pieces} to validate on"
         raise DataError(found, f"Give a larger corpus, and remove {run}")
-    task = _task(recipe, vocabulary)
+    texts, blobs = {VOCABULARY: vocabulary.to_json()}, {}
+    coarse_stores, coarse_size = None, 0
+    if isinstance(recipe.sizes, MultiresolutionSizes):
+        coarse = _vocabulary(run / COARSE, recipe.sizes.coarse_vocabulary, map(_coarse, dialogues(_pass_over)), say)
+        texts[COARSE], coarse_size = coarse.to_json(), coarse.size
+        coarse_stores = (
+            _tokens(run / "coarse_train", recipe, coarse, map(_coarse, dialogues(_pass_over)), say),
+            _tokens(run / "coarse_held_out", recipe, coarse, map(_coarse, dialogues(_pass_over, held_out=True)), say),
+        )
+    task = _task(recipe, vocabulary.size, coarse_size)
     if start is not None:
         say(f"{_load_matching(task, start)} weights come from {start}")
     say(f"training on {train.tokens:,} tokens, validating on {held_out.tokens:,}")
-    source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.options.seed)
+    source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.options.seed, coarse_stores)
     fitted = fit(task, source, run, advance)
     if is_first_process():
         sizes = asdict(task.model.sizes)
         counts = {"train": asdict(train.counts), "held_out": asdict(held_out.counts)}
         config = {"kind": recipe.kind, "sizes": sizes, "recipe": recipe.to_dict(), **given, "counts": counts}
         about = f"Pre-trained on {train.tokens:,} tokens of dialogue."
-        texts, blobs = {VOCABULARY: vocabulary.to_json()}, {}
         if isinstance(task, DanTask):
             say("exporting the network")
             blobs = {GRAPH: exported(task.model)}
@@ -124,34 +131,24 @@ def pretrain(
     return Pretrained(out, fitted.rows, fitted.best, (train.pieces, held_out.pieces))
 
 
-def _task(recipe: Recipe, vocabulary: Vocabulary) -> DialogueTask | DanTask:
-    """What the recipe trains."""
-    sizes = replace(recipe.sizes, vocabulary=vocabulary.size)
+def _task(recipe: Recipe, vocabulary: int, coarse: int) -> AnyTask:
+    """What the recipe trains, with as many pieces as the vocabularies have."""
+    sizes, options = replace(recipe.sizes, vocabulary=vocabulary), recipe.options
     if isinstance(sizes, DanSizes):
         for library in ("onnx", "onnxscript"):  # better now than when it is trained and to be exported
             if find_spec(library) is None:
                 raise MissingExtra(library, "train", "A dual encoder")
-        return DanTask(sizes, recipe.options)
-    return DialogueTask(sizes, recipe.options, recipe.annealing)
+        return DanTask(sizes, options)
+    if isinstance(sizes, DualSizes):
+        return DualTask(sizes, options)
+    if isinstance(sizes, MultiresolutionSizes):
+        return MultiresolutionTask(replace(sizes, coarse_vocabulary=coarse), options)
+    return DialogueTask(sizes, options, recipe.annealing)
 
 
-def digests(files: Sequence[str | Path]) -> list[dict[str, str]]:
-    """The `name` of each file of a corpus and the `sha256` of what it holds, its gzip undone (16 digits).
-
-    Raises:
-        UsageError: one of them is standard input, which can be read only once.
-        MissingAsset: one cannot be read.
-    """
-    if STDIN in map(str, files):
-        raise UsageError("-: a corpus is read several times, standard input only once. Save it as a file")
-    found = []
-    for file in files:
-        total = hashlib.sha256()
-        with open_bytes(file) as stream:
-            for block in iter(partial(stream.read, _BLOCK), b""):
-                total.update(block)
-        found.append({"name": Path(file).name, "sha256": total.hexdigest()[:16]})
-    return found
+def _coarse(dialogue: Dialogue) -> Dialogue:
+    """The same dialogue with the coarse sequence of each turn in its place."""
+    return replace(dialogue, turns=tuple(map(coarse_text, dialogue.turns)))
 
 
 def claim_run(run: Path, what: dict[str, Any]) -> None:
@@ -201,18 +198,6 @@ def save_run(
     write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}, blobs), card)
 
 
-def is_held_out(dialogue: Dialogue, share: float) -> bool:
-    """Whether a dialogue is for validation: a hash of its opening decides.
-
-    The opening is its first two turns, of two turns the first, lower case and without regard to white space. So copies,
-    and dialogues that go on differently after one opening, fall on one side; a dialogue of two turns and a longer one
-    that begins with it may not.
-    """
-    opening = dialogue.turns[:-1][:2]
-    text = "\n".join(" ".join(turn.casefold().split()) for turn in opening)
-    return crc32(text.encode()) % _BUCKETS < share * _BUCKETS
-
-
 def _pass_over(_: DataError) -> None:
     """Meet a bad dialogue that was told of before."""
 
@@ -223,12 +208,11 @@ def _write_whole(path: Path, text: str) -> None:
         partial.write_text(text, encoding="utf-8")
 
 
-def _vocabulary(run: Path, recipe: Recipe, dialogues: Iterator[Dialogue], say: Callable[[str], None]) -> Vocabulary:
-    """The vocabulary of the run: the one that is there, or a new one."""
-    file = run / VOCABULARY
+def _vocabulary(file: Path, size: int, dialogues: Iterator[Dialogue], say: Callable[[str], None]) -> Vocabulary:
+    """The vocabulary of the run in `file`: the one that is there, or a new one."""
     if not file.is_file():
         say("training the byte-pair encoding")
-        trained = train_bpe((turn for dialogue in dialogues for turn in dialogue.turns), recipe.text.vocabulary)
+        trained = train_bpe((turn for dialogue in dialogues for turn in dialogue.turns), size)
         _write_whole(file, trained.to_json())
     return Vocabulary.from_json(file.read_text(encoding="utf-8"))
 
@@ -259,7 +243,7 @@ def _tokens(
     return store
 
 
-def _load_matching(task: DialogueTask | DanTask, start: str | Path) -> int:
+def _load_matching(task: AnyTask, start: str | Path) -> int:
     """Copy the weights that the two models share, and return how many tensors that were.
 
     The latent variable comes last in what the decoder is given, so its matrices share all columns before it.

@@ -5,24 +5,44 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Mapping, Set
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, NoReturn, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
 from rejoinder.errors import DataError, MissingAsset
-from rejoinder.nn.dan import DanSizes
-from rejoinder.nn.dialogue import Sizes
-from rejoinder.nn.tweet import TweetSizes
-from rejoinder.text.bpe import UNK_ID
-from rejoinder.training.fit import RunOptions
+from rejoinder.text.bpe import END_ID, UNK_ID
 from rejoinder.training.tweet_corpus import TweetText
 
-Kind = Literal["hred", "vhred", "dan"]
+if TYPE_CHECKING:  # modules that load torch, which the recipes of TF-IDF do not need
+    from rejoinder.nn.dan import DanSizes
+    from rejoinder.nn.dialogue import Sizes
+    from rejoinder.nn.dual import DualSizes
+    from rejoinder.nn.language import LanguageSizes
+    from rejoinder.nn.multiresolution import MultiresolutionSizes
+    from rejoinder.nn.tweet import TweetSizes
+    from rejoinder.training.fit import RunOptions
+
+    AnySizes = Sizes | LanguageSizes | MultiresolutionSizes | DualSizes | DanSizes
+
+Kind = Literal["lm", "seq2seq", "hred", "vhred", "mrrnn", "dual-encoder", "dan"]
+# The class under `rejoinder.nn` that a kind is made of, and what of that no recipe sets.
+_SIZES: dict[str, tuple[str, dict[str, Any]]] = {
+    "lm": ("language.LanguageSizes", {"unknown": UNK_ID, "end": END_ID}),
+    "seq2seq": ("dialogue.Sizes", {"unknown": UNK_ID, "beside": 0}),
+    "hred": ("dialogue.Sizes", {"unknown": UNK_ID, "beside": 0}),
+    "vhred": ("dialogue.Sizes", {"unknown": UNK_ID, "beside": 0}),
+    "mrrnn": ("multiresolution.MultiresolutionSizes", {"unknown": UNK_ID}),
+    "dual-encoder": ("dual.DualSizes", {}),
+    "dan": ("dan.DanSizes", {}),
+}
 TweetKind = Literal["tweet2vec"]
 TWEET2VEC: TweetKind = "tweet2vec"
+DUAL_ENCODER: Kind = "dual-encoder"
+RetrievalKind = Literal["random", "c-tfidf", "r-tfidf"]
 _REMEDY = "Correct the recipe"
 _SHARES = frozenset({"dropout", "held_out", "test", "validation", "word_drop"})
-_MAY_BE_ZERO = frozenset({"annealing", "dropout", "l2", "latent", "seed", "test", "word_drop"})
+_MAY_BE_ZERO = frozenset({"annealing", "context", "dropout", "l2", "latent", "seed", "test", "word_drop"})
 
 
 @dataclass(frozen=True)
@@ -43,28 +63,45 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Candidates:
+    """What a retrieval model chooses from: pairs of context and response in the dialogues that are not held out.
+
+    Attributes:
+        most: pairs; of a corpus that has more, a sample.
+        seed: decides the sample.
+    """
+
+    most: int = 100_000
+    seed: int = 0
+
+
+@dataclass(frozen=True)
 class Recipe:
     """Everything that decides what comes out of a corpus.
 
     Attributes:
-        kind: `hred`, `vhred` or `dan`.
+        kind: what is trained.
         text: see `Text`.
         sizes: shape of the model, its vocabulary and unknown piece aside.
         options: see `RunOptions`.
         tokens_per_batch: about how many tokens a batch holds.
         annealing: updates over which the KL term gains its full weight.
+        candidates: what a dual-encoder chooses from when it is trained.
     """
 
     kind: Kind
     text: Text
-    sizes: Sizes | DanSizes
+    sizes: AnySizes
     options: RunOptions
     tokens_per_batch: int = 4000
     annealing: int = 0
+    candidates: Candidates = field(default_factory=Candidates)
 
     def to_dict(self) -> dict[str, Any]:
-        """The recipe as JSON values."""
-        return asdict(self)
+        """The recipe as JSON values, without the candidates, on which no training depends."""
+        values = asdict(self)
+        del values["candidates"]
+        return values
 
 
 @dataclass(frozen=True)
@@ -92,8 +129,29 @@ class TweetRecipe:
         return asdict(self)
 
 
-def read_recipe(path: str | Path) -> Recipe | TweetRecipe:
-    """The recipe in a TOML file with the tables `text`, `model` and `run` and the keys of `Recipe` or `TweetRecipe`.
+@dataclass(frozen=True)
+class RetrievalRecipe:
+    """Everything that decides what retrieval model without a network comes out of a corpus.
+
+    Attributes:
+        kind: a response at `random`; that of the most similar context (`c-tfidf`); the most similar one (`r-tfidf`).
+        held_out: share of the dialogues that gives no candidates; as in `Text`, and the same dialogues.
+        candidates: see `Candidates`.
+        smooth_idf: weighs words as scikit-learn does, and with it the program released with Lowe et al. 2015,
+            instead of as Liu et al. 2016 write.
+    """
+
+    kind: RetrievalKind
+    held_out: float = Text.held_out
+    candidates: Candidates = field(default_factory=Candidates)
+    smooth_idf: bool = False
+
+
+def read_recipe(path: str | Path) -> Recipe | TweetRecipe | RetrievalRecipe:
+    """The recipe in a TOML file.
+
+    It has the tables `text`, `model` and `run`, for retrieval models `candidates`, and the keys of `Recipe`,
+    `TweetRecipe` or `RetrievalRecipe`.
 
     Raises:
         MissingAsset: there is no such file.
@@ -109,25 +167,48 @@ def read_recipe(path: str | Path) -> Recipe | TweetRecipe:
     at = _Place(str(path))
     if table.get("kind") == TWEET2VEC:
         return _tweet_recipe(table, at)
-    plain = {"kind": Literal[Kind, TweetKind], "tokens_per_batch": int, "annealing": int}
-    at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"kind", "run"})
+    if table.get("kind") in get_args(RetrievalKind):
+        return _retrieval_recipe(table, at)
+    plain = {"kind": Literal[Kind, TweetKind, RetrievalKind], "tokens_per_batch": int, "annealing": int}
+    tables = dict.fromkeys(("text", "model", "run", *(["candidates"] * (table.get("kind") == DUAL_ENCODER))), dict)
+    at.check(table, {**plain, **tables}, needed={"kind", "run"})
     made = {name: table[name] for name in plain if name in table}
     text: Text = at.made(Text, table.get("text", {}), "text")
     model = table.get("model", {})
-    options = at.made(RunOptions, table["run"], "run")
-    if table["kind"] == "dan":
-        return Recipe(
-            text=text, sizes=at.made(DanSizes, model, "model", vocabulary=text.vocabulary), options=options, **made
-        )
-    latent = model.get("latent", 0)
-    sizes: Sizes = at.made(Sizes, model, "model", vocabulary=text.vocabulary, unknown=UNK_ID)
-    if (table["kind"] == "vhred") != bool(latent):
-        at.refuse(
-            f"is {latent} in a {table['kind']}", "A vhred has a latent variable, an hred has none", "model.latent"
-        )
-    if sizes.bag_of_words and not latent:
-        at.refuse(f"is true in a {table['kind']}", "It is for the latent variable of a vhred", "model.bag_of_words")
-    return Recipe(text=text, sizes=sizes, options=options, **made)
+    options = _options(table["run"], at)
+    place, given = _SIZES[table["kind"]]
+    sizes = at.made(_network(place), model, "model", vocabulary=text.vocabulary, **given)
+    if place == "dialogue.Sizes":
+        _check_kind(table["kind"], sizes, at)
+    candidates = at.made(Candidates, table.get("candidates", {}), "candidates")
+    return Recipe(text=text, sizes=sizes, options=options, candidates=candidates, **made)
+
+
+def _network(place: str) -> type[Any]:
+    """The class of a network's sizes, named `module.Class`."""
+    module, _, name = place.partition(".")
+    found: type[Any] = getattr(import_module(f"rejoinder.nn.{module}"), name)
+    return found
+
+
+def _options(table: Mapping[str, Any], at: _Place) -> RunOptions:
+    """How a run goes, from its table."""
+    from rejoinder.training.fit import RunOptions
+
+    options: RunOptions = at.made(RunOptions, table, "run")
+    return options
+
+
+def _check_kind(kind: str, sizes: Sizes, at: _Place) -> None:
+    """Raise where the sizes are those of another kind."""
+    if (kind == "vhred") != bool(sizes.latent):
+        remedy = "A vhred has a latent variable, the others have none"
+        at.refuse(f"is {sizes.latent} in a {kind}", remedy, "model.latent")
+    if (kind == "seq2seq") == bool(sizes.context):
+        remedy = "A seq2seq reads the last turn alone and has 0, the others have more"
+        at.refuse(f"is {sizes.context} in a {kind}", remedy, "model.context")
+    if sizes.bag_of_words and not sizes.latent:
+        at.refuse(f"is true in a {kind}", "It is for the latent variable of a vhred", "model.bag_of_words")
 
 
 def _tweet_recipe(table: Mapping[str, Any], at: _Place) -> TweetRecipe:
@@ -136,10 +217,20 @@ def _tweet_recipe(table: Mapping[str, Any], at: _Place) -> TweetRecipe:
     at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
     return TweetRecipe(
         at.made(TweetText, table.get("text", {}), "text"),
-        at.made(TweetSizes, table.get("model", {}), "model", symbols=0, hashtags=0),
-        at.made(RunOptions, table["run"], "run"),
+        at.made(_network("tweet.TweetSizes"), table.get("model", {}), "model", symbols=0, hashtags=0),
+        _options(table["run"], at),
         **{name: table[name] for name in plain if name in table},
     )
+
+
+def _retrieval_recipe(table: Mapping[str, Any], at: _Place) -> RetrievalRecipe:
+    """The recipe of a retrieval model without a network in a table."""
+    plain: dict[str, Any] = {"kind": RetrievalKind} | ({} if table["kind"] == "random" else {"smooth_idf": bool})
+    at.check(table, {**plain, "text": dict, "candidates": dict}, needed={"kind"})
+    text = table.get("text", {})
+    at.check(text, {"held_out": float}, set(), "text.")
+    candidates = at.made(Candidates, table.get("candidates", {}), "candidates")
+    return RetrievalRecipe(candidates=candidates, **text, **{name: table[name] for name in plain if name in table})
 
 
 @dataclass(frozen=True)

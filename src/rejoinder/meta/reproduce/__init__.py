@@ -14,13 +14,15 @@ from rejoinder.judges.head import Terms
 from rejoinder.meta.reproduce.encodings import STATES, Prepared, Source
 from rejoinder.scorer import Advance
 
-__all__ = ["EXPERIMENTS", "Experiment", "experiment", "files_of", "source"]
+__all__ = ["EXPERIMENTS", "TABLE2", "Experiment", "experiment", "files_of", "source"]
 
 # What each is called, and the module that runs it; the module of the same name in `rejoinder.report` writes its page.
 EXPERIMENTS = {
     "lowe2017": "rejoinder.meta.reproduce.lowe2017",
     "deriu2019": "rejoinder.meta.reproduce.deriu2019",
 }
+# The one that asks responders instead of fitting judges.
+TABLE2 = "liu2016-table2"
 SHARED = "REJOINDER_SHARED"
 
 
@@ -47,15 +49,16 @@ class Experiment(Protocol):
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment called `name`.
+    """The experiment with judges that is called `name`.
 
     Raises:
         UsageError: there is none; the message holds the nearest names.
     """
     if name not in EXPERIMENTS:
-        near = difflib.get_close_matches(name.lower(), EXPERIMENTS, n=2, cutoff=0.6)
+        known = [*EXPERIMENTS, TABLE2]
+        near = difflib.get_close_matches(name.lower(), known, n=2, cutoff=0.6)
         hint = f" Nearest: {', '.join(near)}." if near else ""
-        raise UsageError(f"no experiment is called {name!r}.{hint} All of them: {', '.join(EXPERIMENTS)}")
+        raise UsageError(f"no experiment is called {name!r}.{hint} All of them: {', '.join(known)}")
     return cast("Experiment", import_module(EXPERIMENTS[name]))
 
 

@@ -73,3 +73,12 @@ class PublishedError(NamedTuple):
 
 
 DERIU = {"conversations": PublishedError(0.573, 0.577, 0.928), "systems": PublishedError(0.544, 0.530, 0.984)}
+
+# Liu et al. 2016, table 2: average, greedy and extrema on the Ubuntu Dialogue Corpus, then on Twitter.
+LIU_TABLE2 = {
+    "R-TFIDF": ((0.536, 0.370, 0.342), (0.483, 0.356, 0.340)),
+    "C-TFIDF": ((0.571, 0.373, 0.353), (0.531, 0.362, 0.353)),
+    "DE": ((0.650, 0.413, 0.376), (0.597, 0.384, 0.365)),
+    "LSTM": ((0.130, 0.097, 0.089), (0.593, 0.439, 0.420)),
+    "HRED": ((0.580, 0.418, 0.384), (0.599, 0.439, 0.422)),
+}

@@ -1,0 +1,80 @@
+"""Study all scorers on the rated sets below, every set left out once, and write `docs/results/study.md`.
+
+    python recipes/study.py JUDGEMENTS_FOLDER [--seed 0] [--page report.html]
+
+JUDGEMENTS_FOLDER holds the sets as `.jsonl.gz` files. The same figures and all others, with the lines of the sets that
+scorers get wrong, come from `rejoinder study JUDGEMENTS_FOLDER/*.jsonl.gz --leave-one-out -o report.html`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import time
+from pathlib import Path
+
+import rejoinder
+from rejoinder.catalogue import SCORERS, fitted_on
+from rejoinder.meta import full_study
+from rejoinder.report.answer import answer
+from rejoinder.report.over_sets import left_out_table, nearness_table
+from rejoinder.report.sections import Table, card_table, over_sets_table
+from rejoinder.report.study_files import write_study
+from rejoinder.report.tables import markdown_table
+
+RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "study.md"
+SETS = (
+    *("conture_turn", "deriu_convai2", "deriu_dailydialog", "deriu_empathetic", "dstc7", "engage_dailydialog"),
+    *("fed_turn", "grade_dailydialog", "grade_empathetic", "gupta_dailydialog", "holistic_context", "holistic_logic"),
+    *("usr_personachat", "uss_ccpe", "uss_mwoz", "uss_redial", "uss_sgd", "zhao_dailydialog", "zhao_personachat"),
+)
+
+
+def as_markdown(table: Table) -> str:
+    """Title, caption and table."""
+    rows = [[cell.text for cell in row] for row in table.rows]
+    return f"## {table.title}\n\n{table.caption}\n\n{markdown_table(list(table.header), rows)}"
+
+
+def main() -> None:
+    """Study, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("judgements", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--page", type=Path, help="the whole study beside it, as .html, .md, .tex, .csv or .json")
+    asked = parser.parse_args()
+    start, spent = time.perf_counter(), time.process_time()
+    examples = list(rejoinder.read(*(asked.judgements / f"{name}.jsonl.gz" for name in SETS)))
+    known = fitted_on(SCORERS, [example.dataset for example in examples])
+    scorers = [name for name in SCORERS if name not in known]
+    study = full_study(examples, scorers, leave_one_out=True, seed=asked.seed)
+    command = f"python recipes/study.py JUDGEMENTS --seed {asked.seed}"
+    if asked.page:
+        write_study(study, asked.page, command)
+    left_out = [left_out_table(study.left_out)] if study.left_out else []
+    tables = [nearness_table(study), *left_out, over_sets_table(study), card_table(one.card for one in study.findings)]
+    page = _PAGE.format(
+        command=command,
+        date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
+        wall=time.perf_counter() - start,
+        spent=time.process_time() - spent,
+        known=", ".join(known),
+        answer="\n".join(answer(study)),
+        tables="\n".join(map(as_markdown, tables)),
+    )
+    RESULT.write_text(page, encoding="utf-8")
+
+
+_PAGE = """\
+# Scorers against people, over all turn-level sets
+
+Made by `{command}` on {date}, in {wall:.0f} s ({spent:.0f} s of processor time). Left out: {known}, the judge in the
+box, because it was fitted on most of these sets; the judges below were not fitted on what they are tested on.
+
+{answer}
+
+{tables}"""
+
+
+if __name__ == "__main__":
+    main()

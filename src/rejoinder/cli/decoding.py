@@ -1,0 +1,49 @@
+"""The flags that `respond` and `selftalk` share: who replies, and how a model chooses its words."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from rejoinder.responder import Decoding
+
+
+class Method(StrEnum):
+    """How words are chosen."""
+
+    GREEDY = "greedy"
+    BEAM = "beam"
+    SAMPLE = "sample"
+
+
+ResponderNames = Annotated[
+    list[str],
+    typer.Option(
+        "-r",
+        "--responder",
+        help="Who replies: the folder of a model, human:FILE, command:'PROGRAM ARGUMENTS' or openai:URL#MODEL. "
+        "Repeat for more.",
+        metavar="NAME",
+    ),
+]
+MethodFlag = Annotated[Method, typer.Option("--method", help="How a generator chooses its words.")]
+Beam = Annotated[
+    int | None,
+    typer.Option(min=1, help="Width of the beam. Default: 5, or the --count where that is more.", show_default=False),
+]
+Temperature = Annotated[float, typer.Option(help="For sampling: under 1 the likely words get likelier.")]
+TopP = Annotated[float, typer.Option(help="For sampling: among the fewest words with so much probability.")]
+Longest = Annotated[int, typer.Option(help="Most tokens of a reply.")]
+Shortest = Annotated[int, typer.Option(help="Fewest tokens of a reply.")]
+
+
+def decoding_of(
+    method: Method, beam: int | None, temperature: float, top_p: float, longest: int, shortest: int, count: int = 1
+) -> Decoding:
+    """The decoding that the flags ask for."""
+    from rejoinder.responder import Decoding
+
+    return Decoding(method.value, beam or max(5, count), temperature, top_p, longest, shortest)

@@ -1,0 +1,72 @@
+"""`rejoinder respond`: contexts to replies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, require_no_input
+from rejoinder.cli.decoding import (
+    Beam,
+    Longest,
+    Method,
+    MethodFlag,
+    ResponderNames,
+    Shortest,
+    Temperature,
+    TopP,
+    decoding_of,
+)
+
+
+def command(
+    files: Files,
+    responders: ResponderNames,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where to; - is standard output.", metavar="FILE")] = Path(
+        "-"
+    ),
+    count: Annotated[int, typer.Option(min=1, help="Replies to each context; the best is the response.")] = 1,
+    withhold: Annotated[
+        bool, typer.Option("--withhold", help="Hide the true response from models that choose among responses.")
+    ] = False,
+    method: MethodFlag = Method.BEAM,
+    beam: Beam = None,
+    temperature: Temperature = 1.0,
+    top_p: TopP = 1.0,
+    longest: Longest = 40,
+    shortest: Shortest = 1,
+    seed: Seed = 0,
+    on_error: OnErrorFlag = OnError.STOP,
+) -> None:
+    """Answer every context in the files: examples, dialogues or conversations that wait for a reply.
+
+    One line out for each line in and responder, ready for `rejoinder score`. References stay, of a dialogue the last
+    turn becomes one; ratings and scores, which were for another response, go. A context without an answer keeps its
+    line, with an empty response and the reason under "unanswered".
+    """
+    from rejoinder.catalogue import load_responders
+    from rejoinder.io.contexts import read_contexts
+    from rejoinder.io.write import format_of, open_writer
+    from rejoinder.responders.replies import Tally, reply_stream, require_answers
+
+    require_no_input(out, files)
+    kind = format_of(out)
+    decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
+    tallies = {name: Tally(found) for name, found in load_responders(responders, decoding=decoding).items()}
+    with reporting(on_error) as on_bad, progress("responding") as advance:
+        examples = read_contexts(*files, on_bad=on_bad)
+        records = reply_stream(examples, tallies, count=count, seed=seed, withhold=withhold, advance=advance)
+        with open_writer(out, kind) as put:
+            for record in records:
+                put(record)
+    for name, tally in tallies.items():
+        if tally.reasons:
+            why = ", ".join(f"{reason}: {number:,}" for reason, number in tally.reasons.most_common())
+            missed = tally.reasons.total()
+            typer.echo(f"{name}: no answer to {missed:,} of {missed + tally.answered:,} contexts ({why})", err=True)
+    require_answers(list(tallies.values()))
+    if str(out) != "-":
+        said = ", ".join(f"{tally.answered:,} by {name}" for name, tally in tallies.items())
+        typer.echo(f"{said} in {out}; score them: rejoinder score {out}")

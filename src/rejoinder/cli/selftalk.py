@@ -1,0 +1,88 @@
+"""`rejoinder selftalk`: systems that carry conversations on by themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting
+from rejoinder.cli.decoding import (
+    Beam,
+    Longest,
+    Method,
+    MethodFlag,
+    ResponderNames,
+    Shortest,
+    Temperature,
+    TopP,
+    decoding_of,
+)
+
+DIALOGUES, TURNS = "dialogues.jsonl", "turns.jsonl"
+
+
+def command(
+    files: Files,
+    responders: ResponderNames,
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.", metavar="FOLDER")],
+    partner: Annotated[
+        str | None,
+        typer.Option("--with", help="Whom each talks with, in turn. Default: with itself.", metavar="NAME"),
+    ] = None,
+    contexts: Annotated[int, typer.Option(min=1, help="How many contexts to begin with, chosen by --seed.")] = 100,
+    turns: Annotated[int, typer.Option(min=1, help="How many turns to add.")] = 10,
+    stop_on_loop: Annotated[
+        bool, typer.Option("--stop-on-loop", help="End a dialogue with a turn that was said in it before.")
+    ] = False,
+    method: MethodFlag = Method.BEAM,
+    beam: Beam = None,
+    temperature: Temperature = 1.0,
+    top_p: TopP = 1.0,
+    longest: Longest = 40,
+    shortest: Shortest = 1,
+    seed: Seed = 0,
+    on_error: OnErrorFlag = OnError.STOP,
+) -> None:
+    """Let systems talk: each carries the contexts in the files on, with itself or with a partner.
+
+    FOLDER/dialogues.jsonl gets a line a dialogue; FOLDER/turns.jsonl a line a turn that was added, with what was said
+    before as its context, ready for `rejoinder score` and for raters.
+    """
+    from rejoinder.catalogue import load_responders
+    from rejoinder.errors import TooManyUnscored
+    from rejoinder.io.atomic import atomic_folder
+    from rejoinder.io.contexts import read_contexts
+    from rejoinder.io.write import open_writer
+    from rejoinder.responders.selftalk import conversations, sample_contexts
+
+    decoding = decoding_of(method, beam, temperature, top_p, longest, shortest)
+    loaded = load_responders([*responders, *([] if partner is None else [partner])], decoding=decoding)
+    other = None if partner is None else list(loaded)[-1]
+    ended, said = Counter[str](), 0
+    with atomic_folder(out, ours=(DIALOGUES, TURNS)) as folder:
+        with reporting(on_error) as on_bad:
+            starts = sample_contexts(read_contexts(*files, on_bad=on_bad), contexts, seed)
+        if len(starts) < contexts:
+            typer.echo(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
+        talks = len(responders) * len(starts)
+        with (
+            open_writer(folder / DIALOGUES) as put_dialogue,
+            open_writer(folder / TURNS) as put_turn,
+            progress("talking", talks * turns) as advance,
+        ):
+            for dialogue, lines in conversations(
+                loaded, starts, partner=other, turns=turns, seed=seed, stop_on_loop=stop_on_loop, advance=advance
+            ):
+                put_dialogue(dialogue)
+                for line in lines:
+                    put_turn(line)
+                said += len(lines)
+                ended.update([dialogue["ended"]] if "ended" in dialogue else [])
+    for reason, number in ended.most_common():
+        typer.echo(f"ended early: {number:,} of {talks:,} dialogues ({reason})", err=True)
+    if not said:
+        raise TooManyUnscored(f"not a single turn was said: {', '.join(ended)}")
+    typer.echo(f"{talks:,} dialogues, {said:,} turns in {out}; score them: rejoinder score {out / TURNS}")

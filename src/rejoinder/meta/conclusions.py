@@ -1,0 +1,143 @@
+"""What one would conclude about systems from the means of each scorer alone, against what people say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from rejoinder.meta.agreement import IntArray, Sampling
+from rejoinder.meta.details import PEOPLE
+from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
+from rejoinder.meta.verdicts import Conclusion, SystemMean
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+
+COUNTS = ("same", "neither", "only_scorer", "only_people", "reversed")
+_FEWEST = 3
+
+
+class _Lines(NamedTuple):
+    """The lines that one scorer scored, N of G contexts and S systems.
+
+    Attributes:
+        places: [N] places among the lines of the part.
+        systems: [N] in [0, S).
+        contexts: [N] in [0, G).
+        counts: [G, B] how often each context is drawn.
+        names: [S].
+        signs: by people, of each pair of systems (see `_signs`).
+    """
+
+    places: IntArray
+    systems: IntArray
+    contexts: IntArray
+    counts: FloatArray
+    names: list[str]
+    signs: list[int]
+
+
+def conclusions_of(
+    part: Part, examples: Sequence[Example], scores: Mapping[str, FloatArray], sampling: Sampling
+) -> tuple[Conclusion, ...]:
+    """One a scorer, people first; none where fewer than two systems are named, or data sets are pooled.
+
+    Scorer and people are compared on the lines that the scorer scored. Source: Liu et al. (2016), section 4.3.
+    """
+    known = part.systems != NO_SYSTEM
+    if part.name == POOLED or len(np.unique(part.systems[known])) < 2:
+        return ()
+    found, groups = [], dict[bytes, _Lines | str]()
+    for name, values in {PEOPLE: part.ratings, **scores}.items():
+        usable = known & np.isfinite(values)
+        key = usable.tobytes()
+        if key not in groups:
+            groups[key] = _lines(part, examples, np.flatnonzero(usable), sampling)
+        lines = groups[key]
+        if isinstance(lines, str):
+            found.append(_nothing(name, int(usable.sum()), sampling, lines))
+        elif np.ptp(values[usable]) == 0:
+            reason = f"the score is the same on all {usable.sum()} lines ({values[usable][0]:g})"
+            found.append(_nothing(name, int(usable.sum()), sampling, reason))
+        else:
+            found.append(_conclusion(name, values[lines.places], lines, sampling))
+    return tuple(found)
+
+
+def summed(found: Sequence[Conclusion]) -> tuple[Conclusion, ...]:
+    """The counts of each scorer over data sets, those left out that have none."""
+    own = [one for one in found if not one.reason]
+    total = []
+    for name in dict.fromkeys(one.scorer for one in own):
+        mine = [one for one in own if one.scorer == name]
+        sums = {key: sum(getattr(one, key) for one in mine) for key in ("n", "contexts", "pairs", *COUNTS)}
+        total.append(replace(mine[0], **sums, systems=(), method=f"sum over {len(mine)} data sets"))
+    return tuple(total)
+
+
+def _nothing(name: str, n: int, sampling: Sampling, reason: str) -> Conclusion:
+    """A scorer from which nothing follows."""
+    return Conclusion(name, n, 0, (), 0, 0, 0, 0, 0, 0, "none", sampling.seed, reason)
+
+
+def _lines(part: Part, examples: Sequence[Example], places: IntArray, sampling: Sampling) -> _Lines | str:
+    """The lines at `places` with what people say of their systems, or why nothing can be said."""
+    numbers, firsts, systems = np.unique(part.systems[places], return_index=True, return_inverse=True)
+    contexts = np.unique(part.contexts[places], return_inverse=True)[1].astype(np.int64)
+    clusters = int(contexts.max(initial=-1)) + 1
+    if len(places) < _FEWEST or len(numbers) < 2 or clusters < 2 or not sampling.resamples:
+        found = f"{len(places)} lines of {len(numbers)} systems and {clusters} contexts, {sampling.resamples} resamples"
+        return f"{found}; three lines, two systems, two contexts and resamples are needed"
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 8]))
+    counts = cluster_counts(clusters, sampling.resamples, rng).astype(np.float64)
+    names = [str(examples[part.places[places[first]]].system) for first in firsts]
+    drawn = group_means(part.ratings[places], systems, contexts, counts)
+    return _Lines(places, systems.astype(np.int64), contexts, counts, names, _signs(drawn, clusters))
+
+
+def _signs(drawn: FloatArray, clusters: int) -> list[int]:
+    """Of each pair of systems 1 where the first has the higher mean, -1 where the second has, 0 where that is open.
+
+    `drawn` [S, B] are the means of systems on each resample of `clusters` contexts.
+    """
+    pairs = combinations(drawn, 2)
+    ends = [percentile_interval(one - other, clusters, unit="context") for one, other in pairs]
+    return [int(interval.low > 0) - int(interval.high < 0) for interval in ends]
+
+
+def _conclusion(name: str, values: FloatArray, lines: _Lines, sampling: Sampling) -> Conclusion:
+    """What the means of `values` [N] say."""
+    drawn = group_means(values, lines.systems, lines.contexts, lines.counts)
+    signs = _signs(drawn, len(lines.counts))
+    pairs = list(combinations(range(len(drawn)), 2))
+    apart = {pair for pair, sign in zip(pairs, signs, strict=True) if sign}
+    sizes = np.bincount(lines.systems)
+    means = np.bincount(lines.systems, weights=values) / sizes
+    order = np.argsort(-means, kind="stable").tolist()
+    after = [*order[1:], None]
+    rows = []
+    for one, other in zip(order, after, strict=True):
+        interval = percentile_interval(drawn[one], len(lines.counts), unit="context")
+        ahead = other is not None and (min(one, other), max(one, other)) in apart
+        rows.append(SystemMean(lines.names[one], int(sizes[one]), float(means[one]), *interval[:2], ahead))
+    both = list(zip(signs, lines.signs, strict=True))
+    return Conclusion(
+        scorer=name,
+        n=len(values),
+        contexts=len(lines.counts),
+        systems=tuple(rows),
+        pairs=len(both),
+        same=sum(own == people != 0 for own, people in both),
+        neither=sum(own == people == 0 for own, people in both),
+        only_scorer=sum(own != 0 == people for own, people in both),
+        only_people=sum(own == 0 != people for own, people in both),
+        reversed=sum(own * people < 0 for own, people in both),
+        method="told apart: the 95% expanded percentile interval of the difference of means leaves 0 out, "
+        f"{sampling.resamples} resamples of contexts, each pair by itself",
+        seed=sampling.seed,
+    )

@@ -1,0 +1,199 @@
+"""When the metric beats the judge and the reverse: which of two scorers is nearer to people, line by line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from zlib import crc32
+
+import numpy as np
+
+from rejoinder.meta.agreement import NONE, IntArray, Sampling
+from rejoinder.meta.parts import Part
+from rejoinder.meta.verdicts import Duel, Extremes, Trait, Won
+from rejoinder.metrics.baselines import words
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+from rejoinder.stats.calibration import calibrated, matched
+
+_EXAMPLES = 3
+_FEWEST = 3
+_NEAR = 1e-9  # of the ratings' range; distances no further apart are equal
+
+
+def duel_of(
+    part: Part,
+    examples: Sequence[Example],
+    scores: Mapping[str, FloatArray],
+    order: Sequence[str],
+    kinds: Mapping[str, str],
+    scale: tuple[float, float] | None,
+    sampling: Sampling,
+) -> Duel:
+    """The best judge against the best metric; where either is missing, the leading two scorers.
+
+    Args:
+        part: N rated lines.
+        examples: all examples of the study.
+        scores: [N] by scorer, NaN where unscored.
+        order: the scorers that have a correlation, best first.
+        kinds: "judge", "metric" or "baseline" by scorer.
+        scale: lowest and highest possible rating, or None.
+        sampling: resamples and seed.
+
+    Source: Lowe et al. (2017), supplement: where ADEM is right and word overlap is not, and the reverse.
+    """
+    best = {kind: next((name for name in order if kinds[name] == kind), None) for kind in ("judge", "metric")}
+    first, second, chosen = best["judge"], best["metric"], "the best judge against the best metric"
+    if first is None or second is None:
+        missing = " and no ".join(kind for kind, name in best.items() if name is None)
+        first, second = (*order[:2], "", "")[:2]
+        chosen = f"no {missing} with a correlation here, so the leading two scorers"
+    if not second:
+        reason = f"scorers that have a correlation with people: {len(order)}; two are needed"
+        return _nothing(first, second, chosen, 0, 0, sampling, reason)
+    usable = np.flatnonzero(np.isfinite(scores[first]) & np.isfinite(scores[second]))
+    contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
+    clusters = int(contexts.max(initial=-1)) + 1
+    if len(usable) < _FEWEST or clusters < 2:
+        reason = f"both score {len(usable)} lines of {clusters} contexts; three lines and two contexts are needed"
+        return _nothing(first, second, chosen, len(usable), clusters, sampling, reason)
+    own = [examples[place] for place in part.places[usable]]
+    pair = (scores[first][usable], scores[second][usable])
+    return _duel((first, second), chosen, own, pair, part.ratings[usable], contexts, part.name, scale, sampling)
+
+
+def _nothing(first: str, second: str, chosen: str, n: int, contexts: int, sampling: Sampling, reason: str) -> Duel:
+    """A duel that cannot be held."""
+    return Duel(first, second, chosen, n, contexts, 0, 0, NONE, NONE, NONE, (), None, (), "none", sampling.seed, reason)
+
+
+def _duel(
+    names: tuple[str, str],
+    chosen: str,
+    own: Sequence[Example],
+    scores: tuple[FloatArray, FloatArray],
+    ratings: FloatArray,
+    contexts: IntArray,
+    dataset: str,
+    scale: tuple[float, float] | None,
+    sampling: Sampling,
+) -> Duel:
+    """Two scorers on N lines."""
+    properties = {what: np.array([read(one) for one in own], dtype=np.float64) for what, read in _TRAITS.items()}
+    properties["rating"] = ratings
+    ends = scale or (-np.inf, np.inf)
+    first, second = (np.clip(calibrated(values, ratings, contexts), *ends) for values in scores)
+    gained = np.abs(second - ratings) - np.abs(first - ratings)  # above 0 where the first is nearer
+    side = np.where(np.abs(gained) <= _NEAR * float(np.ptp(ratings)), 0, np.sign(gained))
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(dataset.encode()), 7]))
+    counts = cluster_counts(int(contexts.max()) + 1, sampling.resamples, rng).astype(np.float64)
+    drawn = group_means((side + 1) / 2, np.zeros_like(contexts), contexts, counts)[0]
+    interval = percentile_interval(drawn, len(counts), unit="context")
+    return Duel(
+        first=names[0],
+        second=names[1],
+        chosen=chosen,
+        n=len(own),
+        contexts=len(counts),
+        n_first=int((side > 0).sum()),
+        n_second=int((side < 0).sum()),
+        share=float((side + 1).mean() / 2),
+        low=interval.low,
+        high=interval.high,
+        traits=tuple(_trait(what, values, side, contexts, counts) for what, values in properties.items()),
+        extremes=_extremes(scores, ratings, scale),
+        examples=_examples(names, own, ratings, (first, second), gained),
+        method="nearer: smaller distance to the rating after a straight line from score to rating, fitted to the other "
+        f"contexts; 95% expanded percentile interval, {sampling.resamples} resamples of contexts",
+        seed=sampling.seed,
+        reason=interval.reason,
+    )
+
+
+def _trait(what: str, values: FloatArray, side: FloatArray, contexts: IntArray, counts: FloatArray) -> Trait:
+    """One property of lines, where the first scorer is nearer and where the second is."""
+    chosen = np.flatnonzero((side != 0) & np.isfinite(values))
+    groups: IntArray = (side[chosen] < 0).astype(np.int64)
+    own = values[chosen]
+    sides = [own[groups == group] for group in (0, 1)]
+    means = [float(one.mean()) if len(one) else NONE for one in sides]
+    n = (len(sides[0]), len(sides[1]))
+    if not all(n):
+        reason = f"{n[0]} lines on one side and {n[1]} on the other; one of each is needed"
+        return Trait(what, *n, means[0], means[1], NONE, NONE, NONE, reason)
+    drawn = group_means(own, groups, contexts[chosen], counts)
+    interval = percentile_interval(drawn[0] - drawn[1], len(counts), unit="context")
+    return Trait(what, *n, means[0], means[1], means[0] - means[1], interval.low, interval.high, interval.reason)
+
+
+def _extremes(
+    scores: tuple[FloatArray, FloatArray], ratings: FloatArray, scale: tuple[float, float] | None
+) -> Extremes | None:
+    """Counts on responses that people find good; None without a scale or where nothing varies."""
+    if scale is None or any(np.ptp(values) == 0 for values in (*scores, ratings)):
+        return None
+    low, high = (scale[0] + share * (scale[1] - scale[0]) for share in (0.25, 0.75))
+    good = ratings >= high
+    first, second = (matched(values, ratings) for values in scores)
+    return Extremes(
+        good=int(good.sum()),
+        second_bad=int((good & (second < low)).sum()),
+        first_good=int((good & (second < low) & (first > high)).sum()),
+        first_bad=int((good & (first < low)).sum()),
+        second_good=int((good & (first < low) & (second > high)).sum()),
+    )
+
+
+def _examples(
+    names: tuple[str, str],
+    own: Sequence[Example],
+    ratings: FloatArray,
+    predicted: tuple[FloatArray, FloatArray],
+    gained: FloatArray,
+) -> tuple[Won, ...]:
+    """The lines where the first scorer is nearer by most, then those where the second is."""
+    order = np.argsort(-gained, kind="stable")
+    chosen = [(names[0], row) for row in order[:_EXAMPLES] if gained[row] > 0]
+    chosen += [(names[1], row) for row in order[::-1][:_EXAMPLES] if gained[row] < 0]
+    return tuple(
+        Won(
+            scorer=name,
+            id=own[row].id,
+            system=own[row].system,
+            last_turn=own[row].context[-1] if own[row].context else "",
+            response=own[row].response,
+            reference=own[row].references[0] if own[row].references else "",
+            rating=float(ratings[row]),
+            first=float(predicted[0][row]),
+            second=float(predicted[1][row]),
+        )
+        for name, row in chosen
+    )
+
+
+def _context_length(example: Example) -> float:
+    """Words of all turns; NaN where there are none."""
+    return float(sum(_counted(turn).total() for turn in example.context)) if example.context else NONE
+
+
+def _reference_overlap(example: Example) -> float:
+    """Words shared with the reference that shares most, as F1; NaN without a reference."""
+    own = _counted(example.response)
+    others = [_counted(reference) for reference in example.references if reference.strip()]
+    return max((2 * (own & other).total() / max(own.total() + other.total(), 1) for other in others), default=NONE)
+
+
+@lru_cache(maxsize=20_000)
+def _counted(text: str) -> Counter[str]:
+    """How often each word of `text` occurs."""
+    return Counter(words(text))
+
+
+_TRAITS: Mapping[str, Callable[[Example], float]] = {
+    "words in the response": lambda example: float(_counted(example.response).total()),
+    "words shared with a reference, F1": _reference_overlap,
+    "words in the context": _context_length,
+}

@@ -1,0 +1,207 @@
+"""Leave one data set out: a judge on a set that it never saw, and what it gains by seeing other conversations of it.
+
+Shapes: N lines, n of them in one data set, B resamples, S data sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+import numpy as np
+
+from rejoinder.judges.boxed import load
+from rejoinder.judges.left_out import FOLDS, QUICK, rated_lines, seen_scores, unseen_scores
+from rejoinder.meta.agreement import NONE, Sampling
+from rejoinder.meta.parts import POOLED, Part
+from rejoinder.records import Example
+from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
+from rejoinder.stats.bootstrap import cluster_counts, percentile_interval, resample_correlations
+from rejoinder.stats.correlation import pearson, spearman
+from rejoinder.version import __version__
+
+UNSEEN, SEEN = "rejoinder, unseen", "rejoinder, seen"
+STATISTICS = {"pearson": pearson, "spearman": spearman}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A value with the ends of its 95 % interval; NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What the two judges reach by one statistic.
+
+    Attributes:
+        unseen: the judge fitted on all other data sets.
+        seen: the judge fitted on other conversations of this set too.
+        gap: `seen` less `unseen`, over the same resamples.
+    """
+
+    unseen: Figure
+    seen: Figure
+    gap: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutSet:
+    """One data set left out, or the mean over all.
+
+    Attributes:
+        dataset: its name.
+        n: lines that both judges score.
+        contexts: contexts they come from, which are what is resampled.
+        pearson: correlations with the ratings.
+        spearman: the same, Spearman.
+        ceiling: what people's own agreement allows; NaN where it is not known.
+        share: `pearson` as a share of the ceiling, which is taken as known; NaN without one.
+        reason: why figures are missing, else "".
+    """
+
+    dataset: str
+    n: int
+    contexts: int
+    pearson: Gap
+    spearman: Gap
+    ceiling: float
+    share: Gap
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Every data set left out once.
+
+    Attributes:
+        sets: one a data set.
+        mean: the mean over the sets that have a correlation; its ceiling and share over those that have a ceiling.
+        correlated: how many have a correlation.
+        ceilings: how many of these have a ceiling.
+        folds: parts that the conversations of a set were divided into for the judge that saw the others.
+        method: how the figures were worked out.
+        seed: of fits and resampling.
+    """
+
+    sets: tuple[LeftOutSet, ...]
+    mean: LeftOutSet
+    correlated: int
+    ceilings: int
+    folds: int
+    method: str
+    seed: int
+
+
+def left_out_scores(examples: Sequence[Example], *, seed: int = 0, advance: Advance = ignore) -> dict[str, Scores]:
+    """Scores of N examples by judges that never saw their data set (`UNSEEN`), or other conversations of it (`SEEN`).
+
+    The judges are panels over the encoder of the judge in the box (see `rejoinder.judges.left_out`).
+
+    Args:
+        examples: of two data sets or more; those without a rating are unscored.
+        seed: of the fits.
+        advance: called with 1 twice a data set.
+
+    Raises:
+        UsageError: fewer than two data sets have ratings.
+        DataError: a rated line has no scale.
+    """
+    encoder = load("rejoinder", None).encoder
+    lines = rated_lines(examples, encoder)
+    found = {}
+    for name, fitted in ((UNSEEN, unseen_scores), (SEEN, seen_scores)):
+        values = np.full(len(examples), np.nan)
+        values[lines.places] = fitted(lines, seed=seed, advance=advance)
+        rated = set(lines.places.tolist())
+        reasons = {
+            place: "no judge could be fitted that reads it, or no known word in it" if place in rated else "not rated"
+            for place in np.flatnonzero(np.isnan(values)).tolist()
+        }
+        options = {"epochs": QUICK.epochs, "batch": QUICK.batch_size, "step": QUICK.learning_rate, "seed": seed}
+        fields = {"scorer": name, "version": 1, **encoder.options, **options, "rejoinder": __version__}
+        found[name] = Scores(values, reasons, Signature(fields))
+    return found
+
+
+def left_out_of(
+    parts: Sequence[Part], scores: Mapping[str, Scores], ceilings: Mapping[str, float], sampling: Sampling
+) -> LeftOut:
+    """How far the two judges agree with people on each data set, and the mean over them.
+
+    Args:
+        parts: the data sets; the pool is passed over.
+        scores: of all examples by `UNSEEN` and `SEEN`.
+        ceilings: the ceiling of each data set, NaN where it is not known.
+        sampling: of contexts.
+    """
+    sets, drawn = [], []
+    for part in parts:
+        if part.name != POOLED:
+            found, draws = _set(part, scores, ceilings[part.name], sampling)
+            sets.append(found)
+            drawn.append(draws)
+    kept = [place for place, one in enumerate(sets) if not one.reason]
+    limited = [place for place in kept if not np.isnan(sets[place].ceiling)]
+    contexts = sum(sets[place].contexts for place in kept)
+    gaps = {name: _mean([drawn[place][name] for place in kept], contexts) for name in STATISTICS}
+    shares = [drawn[place]["pearson"] / sets[place].ceiling for place in limited]
+    mean = LeftOutSet(
+        dataset="mean over data sets",
+        n=sum(sets[place].n for place in kept),
+        contexts=contexts,
+        ceiling=float(np.mean([sets[place].ceiling for place in limited])) if limited else NONE,
+        share=_mean(shares, sum(sets[place].contexts for place in limited)),
+        reason="" if kept else "no data set has a correlation",
+        **gaps,
+    )
+    method = (
+        f"{UNSEEN}: fitted on all other data sets but for lines that share a conversation with it; {SEEN}: on other "
+        f"conversations of the set too, in {FOLDS} folds; over the lines that both score; 95% expanded percentile "
+        f"interval, {sampling.resamples} resamples of contexts, the same for both"
+    )
+    return LeftOut(tuple(sets), mean, len(kept), len(limited), FOLDS, method, sampling.seed)
+
+
+def _set(
+    part: Part, scores: Mapping[str, Scores], ceiling: float, sampling: Sampling
+) -> tuple[LeftOutSet, dict[str, FloatArray]]:
+    """One data set; and by statistic [1 + B, 2] its correlations as they are and over the resamples."""
+    both = np.stack([scores[name].values[part.places] for name in (UNSEEN, SEEN)])
+    usable = np.flatnonzero(np.isfinite(both).all(axis=0))
+    x, y = both[:, usable], part.ratings[usable]
+    contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
+    clusters = int(contexts.max(initial=-1)) + 1
+    whole = {name: [correlate(one, y) for one in x] for name, correlate in STATISTICS.items()}
+    reason = next((one.reason for pair in whole.values() for one in pair if one.reason), "")
+    drawn = {name: np.array([[one.value for one in pair]]) for name, pair in whole.items()}
+    if not reason and sampling.resamples:
+        rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 7]))
+        counts = cluster_counts(clusters, sampling.resamples, rng)
+        resampled = [resample_correlations(one, y, contexts, counts, tuple(STATISTICS)) for one in x]
+        drawn = {
+            name: np.concatenate([drawn[name], np.stack([one[name] for one in resampled], axis=1)]) for name in drawn
+        }
+    gaps = {name: _gap(drawn[name], clusters) for name in STATISTICS}
+    ceiling = ceiling if ceiling > 0 else NONE
+    share = _gap(drawn["pearson"] / ceiling, clusters)
+    return LeftOutSet(part.name, len(usable), clusters, **gaps, ceiling=ceiling, share=share, reason=reason), drawn
+
+
+def _mean(drawn: Sequence[FloatArray], clusters: int) -> Gap:
+    """The mean over data sets, which are resampled each by itself; resamples without a value on a set are left out."""
+    return _gap(np.mean(drawn, axis=0) if drawn else np.full((1, 2), NONE), clusters)
+
+
+def _gap(drawn: FloatArray, clusters: int) -> Gap:
+    """Figures and their difference, from values as they are and over resamples, [1 + B, 2]."""
+    unseen, seen = drawn.T
+    figures = []
+    for values in (unseen, seen, seen - unseen):
+        interval = percentile_interval(values[1:], clusters)
+        figures.append(Figure(float(values[0]), interval.low, interval.high))
+    return Gap(*figures)

@@ -1,0 +1,126 @@
+"""How often a retrieval model finds the true response among others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.errors import DataError, UsageError
+from rejoinder.records import Example
+from rejoinder.responder import request
+from rejoinder.responders.pool import Retriever
+from rejoinder.scorer import Advance, FloatArray, ignore
+from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+
+OTHERS = 9
+RESAMPLES = 1000
+_TOGETHER = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The share of contexts whose true response is among the `k` best of all that were given.
+
+    Attributes:
+        k: how many may stand ahead of it, itself among them.
+        of: responses given with each context, the true one among them.
+        value: in [0, 1].
+        low: lower end of the 95 % interval, which resamples dialogues; NaN where there is none.
+        high: upper end of it.
+        n: contexts.
+        dialogues: how many they are from.
+        reason: why there is no interval, else "".
+    """
+
+    k: int
+    of: int
+    value: float
+    low: float
+    high: float
+    n: int
+    dialogues: int
+    reason: str = ""
+
+
+def recall_at(
+    responder: Retriever,
+    examples: Sequence[Example],
+    ks: Sequence[int] = (1, 2, 5),
+    *,
+    seed: int = 0,
+    others: int = OTHERS,
+    advance: Advance = ignore,
+) -> list[Recall]:
+    """Recall@k of a retrieval model for each of `ks`, the true response among `others` from other dialogues.
+
+    The same seed and examples give the same others, whatever the responder. Of responses with equal scores each is as
+    likely to come first, so a model that cannot tell gets k / (`others` + 1), not 0 or 1.
+
+    Args:
+        responder: whom to ask.
+        examples: contexts with their true responses, of dialogues that the responder was not made from. Those with the
+            same `context_key` are of one dialogue.
+        ks: each from 1 to `others`.
+        seed: decides the others, what is random in the scores, and the resamples.
+        others: false responses beside each true one; different from it and from each other.
+        advance: called with the number of examples done.
+
+    Raises:
+        UsageError: one of `ks` is out of range.
+        DataError: there are too few different responses in other dialogues.
+
+    Source: Lowe et al. 2015, section 4.1 (1 in 10 R@k).
+    """
+    if others < 1 or not all(1 <= k <= others for k in ks):
+        raise UsageError(f"k is expected to be from 1 to the number of other responses, which is {others}")
+    _, dialogues = np.unique([repr(example.context_key) for example in examples], return_inverse=True)
+    rng = np.random.default_rng(seed)
+    found = []
+    for start in range(0, len(examples), _TOGETHER):
+        batch = range(start, min(start + _TOGETHER, len(examples)))
+        given = [[examples[row].response, *_others(examples, dialogues, row, others, rng)] for row in batch]
+        requests = [request(examples[row].context, seed, examples[row].response) for row in batch]
+        found.append(responder.rank(requests, given))
+        advance(len(batch))
+    scores = np.concatenate(found) if found else np.empty((0, others + 1))
+    return [_recall(chances_within(scores, k), k, others + 1, dialogues, seed) for k in ks]
+
+
+def chances_within(scores: FloatArray, k: int) -> FloatArray:
+    """[N] how likely the first of K responses is among the `k` best, given scores [N, K]; ties in any order."""
+    ahead = (scores[:, 1:] > scores[:, :1]).sum(axis=1)
+    level = (scores[:, 1:] == scores[:, :1]).sum(axis=1)
+    chances: FloatArray = np.clip((k - ahead) / (level + 1), 0.0, 1.0)
+    return chances
+
+
+def _others(
+    examples: Sequence[Example], dialogues: NDArray[np.int64], row: int, count: int, rng: np.random.Generator
+) -> list[str]:
+    """`count` different responses that are not that of example `row`, of other dialogues."""
+    own, chosen = examples[row].response, dict[str, None]()
+    for place in rng.permutation(len(examples)):
+        if dialogues[place] != dialogues[row] and examples[place].response != own:
+            chosen[examples[place].response] = None
+            if len(chosen) == count:
+                return list(chosen)
+    raise DataError(
+        f"{len(chosen)} different responses in other dialogues, expected {count}",
+        "Give more dialogues",
+        where=examples[row].where,
+    )
+
+
+def _recall(chances: FloatArray, k: int, of: int, dialogues: NDArray[np.int64], seed: int) -> Recall:
+    """The mean of the chances [N] with its interval."""
+    count = int(dialogues.max()) + 1 if len(dialogues) else 0
+    if not count:
+        return Recall(k, of, float("nan"), float("nan"), float("nan"), 0, 0, "no contexts")
+    counts = cluster_counts(count, RESAMPLES, np.random.default_rng(seed)).astype(float)
+    values = group_means(chances, np.zeros(len(chances), dtype=np.int64), dialogues, counts)[0]
+    interval = percentile_interval(values, count, unit="dialogue")
+    value = float(chances.mean())
+    return Recall(k, of, value, interval.low, interval.high, len(chances), count, interval.reason)

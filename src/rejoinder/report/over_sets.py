@@ -1,0 +1,180 @@
+"""What a study says over all its data sets: how near each scorer comes to people, and every set left out once."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+from rejoinder.meta.findings import FullStudy
+from rejoinder.meta.left_out import SEEN, UNSEEN, Figure, LeftOut, LeftOutSet
+from rejoinder.meta.results import Agreement
+from rejoinder.report.sections import Cell, Table
+from rejoinder.report.svg import element
+from rejoinder.report.tables import number
+
+_WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 560, 150, 20, 24, 12
+
+
+def nearness_table(study: FullStudy) -> Table:
+    """People, then the scorers, best first; no rows where there is one data set."""
+    common = len(study.common)
+    rows = tuple(
+        (
+            Cell(one.scorer),
+            Cell(one.kind),
+            Cell(str(one.sets), f"n = {one.n:,}", one.sets),
+            _cell(one.pearson),
+            _cell(one.common) if common else Cell("–", "there is no such set"),
+            _cell(one.spearman),
+            _percent(one.share, f"over the {one.ceilings} sets that have a ceiling"),
+            Cell("–" if math.isnan(one.share.value) else str(one.ceilings), "", one.ceilings),
+        )
+        for one in study.nearness
+    )
+    sets = "set" if common == 1 else f"{common} sets"
+    caption = (
+        "Means over data sets of the correlation with people's mean rating inside each; [low, high]: 95 % intervals. "
+        "Scorers have different sets, because not every set has what they read; on the same sets they stand in the "
+        f"column of the {sets} where all but those that read ratings have a correlation. Share of the ceiling: mean "
+        "over the sets where people's ratings give one. Ceiling: the highest correlation to be expected of any scorer; "
+        "one rater: a person against the mean of the others."
+    )
+    if study.left_out:
+        caption += (
+            f" {UNSEEN}: fitted on all other data sets. {SEEN}: on other conversations of the same set as well. Both "
+            "stand on an encoder and settings that were chosen in sight of some of these sets."
+        )
+    header = (
+        *("scorer", "kind", "sets", "Pearson [low, high]", f"Pearson, {sets} of all"),
+        *("Spearman [low, high]", "share of the ceiling", "sets with a ceiling"),
+    )
+    return Table("near", "How near to people", caption, header, rows)
+
+
+def left_out_table(left_out: LeftOut) -> Table:
+    """Every data set left out once, and the mean."""
+    rows = tuple(
+        (
+            Cell(one.dataset),
+            Cell(f"{one.n:,}", f"{one.contexts:,} contexts", one.n),
+            *(
+                _cell(figure, one.reason, signed=name == "gap")
+                for statistic in (one.pearson, one.spearman)
+                for name, figure in (("unseen", statistic.unseen), ("seen", statistic.seen), ("gap", statistic.gap))
+            ),
+            _percent(one.share.unseen, "no ceiling is known"),
+            _percent(one.share.seen, "no ceiling is known"),
+        )
+        for one in (*left_out.sets, left_out.mean)
+    )
+    caption = f"{left_out.method[:1].upper()}{left_out.method[1:]}; seed {left_out.seed}. Gap: seen less unseen."
+    columns = [f"{name}, {one}" for name in ("Pearson", "Spearman") for one in ("unseen", "seen", "gap")]
+    header = ("data set", "n", *columns, "share of the ceiling, unseen", "seen")
+    return Table("left", "One data set left out", caption, header, rows)
+
+
+def left_out_rows(left_out: LeftOut) -> list[Agreement]:
+    """What the judge that saw other conversations reaches, and the gap, as rows like those of the scorers."""
+    return [
+        Agreement(
+            *(one.dataset, scorer, "turn", name, one.n, 0, one.contexts),
+            *(figure.value, figure.low, figure.high, math.nan),
+            method=left_out.method,
+            seed=left_out.seed,
+            reason=one.reason,
+        )
+        for one in (*left_out.sets, left_out.mean)
+        for name, statistic in (("pearson", one.pearson), ("spearman", one.spearman))
+        for scorer, figure in ((SEEN, statistic.seen), (f"{SEEN} less {UNSEEN}", statistic.gap))
+    ]
+
+
+def over_sets_said(study: FullStudy) -> list[str]:
+    """Who is nearest on the sets that all scorers have, and what seeing a set is worth to a judge."""
+    said = []
+    rows = [one for one in study.nearness if one.kind in ("metric", "judge", "baseline") and one.scorer != SEEN]
+    if len({one.sets for one in rows}) > 1 and len(study.common) > 1:
+        lead = max(rows, key=lambda one: one.common.value)
+        figure = _text(lead.common, 2)
+        said.append(f"On the {len(study.common)} data sets that all scorers have, {lead.scorer} is nearest: {figure}.")
+    if study.left_out:
+        mean = study.left_out.mean
+        if mean.reason:
+            said.append(f"{UNSEEN} cannot be told from {SEEN}: {mean.reason}.")
+        else:
+            share, sets = mean.share.unseen.value, study.left_out.ceilings
+            limit = f" ({100 * share:.0f} % of the ceiling, mean over the {sets} that have one)" if sets else ""
+            said.append(
+                f"A judge reaches {_text(mean.pearson.unseen, 2)} on data sets that it never saw{limit}, and "
+                f"{_text(mean.pearson.seen, 2)} where it was fitted on other conversations of the set: a gap of "
+                f"{_text(mean.pearson.gap, 2)}."
+            )
+    return said
+
+
+def left_out_picture(left_out: LeftOut, key: str) -> str:
+    """One row a data set, the mean last: unseen (hollow) and seen (filled) on a line, a stroke for the ceiling.
+
+    "" where no set has a correlation. `key` tells its ids from those of other pictures.
+    """
+    sets = [one for one in (*left_out.sets, left_out.mean) if not math.isnan(one.pearson.gap.value)]
+    if not sets:
+        return ""
+    lowest = min(figure.value for one in sets for figure in (one.pearson.unseen, one.pearson.seen))
+    bottom = min(0.0, math.floor(lowest * 10) / 10)
+    foot = _TOP + _ROW * len(sets)
+
+    def at(value: float) -> float:
+        return round(_LEFT + (value - bottom) / (1 - bottom) * (_WIDTH - _LEFT - _RIGHT), 1)
+
+    parts = []
+    for tick in range(math.ceil(bottom * 5), 6):
+        x = at(tick / 5)
+        line = "grid" if tick else "zero"
+        parts.append(f'<line class="{line}" x1="{x}" x2="{x}" y1="{_TOP}" y2="{foot}"/>')
+        parts.append(f'<text class="tick" x="{x}" y="{foot + 16}" text-anchor="middle">{tick / 5 + 0.0:.1f}</text>')
+    for place, one in enumerate(sets):
+        y = _TOP + _ROW * place + _ROW / 2
+        unseen, seen = at(one.pearson.unseen.value), at(one.pearson.seen.value)
+        name = one.dataset if len(one.dataset) <= 22 else f"{one.dataset[:10]}…{one.dataset[-10:]}"
+        parts.append(
+            f'<g class="judge"><title>{escape(_said(one))}</title>'
+            f'<text x="{_LEFT - 10}" y="{y + 4}" text-anchor="end">{escape(name)}</text>'
+            f'<line x1="{unseen}" x2="{seen}" y1="{y}" y2="{y}"/><circle cx="{seen}" cy="{y}" r="4.5"/>'
+            f'<circle class="hollow" cx="{unseen}" cy="{y}" r="4.5"/></g>'
+        )
+        if not math.isnan(one.ceiling):
+            x = at(one.ceiling)
+            parts.append(f'<line class="stroke" x1="{x}" x2="{x}" y1="{y - 9}" y2="{y + 9}"/>')
+    parts.append(f'<text class="tick" x="{_LEFT}" y="{foot + 31}">Pearson correlation with people</text>')
+    title = "A judge on data sets that it never saw, and that it saw other conversations of"
+    return element(key, title, "; ".join(map(_said, sets)), _WIDTH, foot + 36, "".join(parts))
+
+
+def _said(one: LeftOutSet) -> str:
+    """A data set in words."""
+    ceiling = "" if math.isnan(one.ceiling) else f", ceiling {one.ceiling:.2f}"
+    figures = f"unseen {one.pearson.unseen.value:.2f}, seen {one.pearson.seen.value:.2f}"
+    return f"{one.dataset}: {figures}{ceiling}, n = {one.n:,}"
+
+
+def _cell(figure: Figure, reason: str = "", *, signed: bool = False) -> Cell:
+    """A figure with its interval, or a dash and why."""
+    if math.isnan(figure.value):
+        return Cell("–", reason)
+    sign = "+" if signed and figure.value >= 0 else ""
+    return Cell(sign + _text(figure), "", figure.value)
+
+
+def _percent(figure: Figure, note: str) -> Cell:
+    """A share with its interval, or a dash."""
+    if math.isnan(figure.value):
+        return Cell("–", note)
+    ends = "" if math.isnan(figure.low) else f" [{100 * figure.low:.0f}, {100 * figure.high:.0f}]"
+    return Cell(f"{100 * figure.value:.0f} %{ends}", note, figure.value)
+
+
+def _text(figure: Figure, digits: int = 3) -> str:
+    """A value and its interval."""
+    ends = "" if math.isnan(figure.low) else f" [{number(figure.low, 2)}, {number(figure.high, 2)}]"
+    return number(figure.value, digits) + ends

@@ -1,0 +1,147 @@
+"""What a responder is, what it returns, and the one way to ask it.
+
+A responder is any object with a `name`, an `options` mapping and a `respond_batch` method; there is no class to
+inherit. `answer` is the only caller of `respond_batch`. What is random in a reply follows from the seed and the context
+alone, so that a reply depends on neither batch, order nor what was asked before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, Protocol
+
+from rejoinder.errors import UsageError
+from rejoinder.scorer import Advance, Signature, ignore
+from rejoinder.version import __version__
+
+Context = tuple[str, ...]
+Method = Literal["greedy", "beam", "sample"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How a model that writes replies word by word chooses the words.
+
+    Attributes:
+        method: `greedy`, the most probable word each time; `beam` search, by log-probability per token; or `sample`.
+        beam: width of the beam; at least as many as replies are asked for.
+        temperature: divides the logits before sampling; under 1 sharpens.
+        top_p: sampling is from the fewest words that have this much probability together.
+        longest: most tokens of a reply.
+        shortest: fewest tokens of a reply, its end not counted.
+
+    Raises:
+        UsageError: one of them is out of range.
+    """
+
+    method: Method = "beam"
+    beam: int = 5
+    temperature: float = 1.0
+    top_p: float = 1.0
+    longest: int = 40
+    shortest: int = 1
+
+    def __post_init__(self) -> None:
+        """See that the values are in range."""
+        if self.method not in ("greedy", "beam", "sample"):
+            raise UsageError(f"method is {self.method!r}, expected greedy, beam or sample")
+        if self.beam < 1 or self.longest < 1 or not 0 <= self.shortest <= self.longest:
+            raise UsageError("beam and longest are expected to be 1 or more, shortest from 0 to longest")
+        if not self.temperature > 0 or not 0 < self.top_p <= 1:
+            raise UsageError("temperature is expected to be above 0, top_p above 0 and at most 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One context to answer.
+
+    Attributes:
+        context: turns, oldest first; may be empty.
+        seed: decides what is random in the reply.
+        withheld: the true response, of which a retrieval model leaves out one occurrence among its candidates; None
+            where there is none to leave out.
+    """
+
+    context: Context
+    seed: int = 0
+    withheld: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply and what its responder gives for it, higher is better (None where it gives nothing)."""
+
+    text: str
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The replies to one context, best first; where there is none, the reason."""
+
+    replies: tuple[Reply, ...]
+    reason: str = ""
+
+
+class Responder(Protocol):
+    """Turns contexts into replies."""
+
+    @property
+    def name(self) -> str:
+        """What it is called in tables (`hred`, `c-tfidf`)."""
+        ...
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What decides the replies (weights digest, decoding); goes into the signature."""
+        ...
+
+    def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
+        """An answer to each request, of `count` different replies or as many as there are, best first.
+
+        The answer to one request must not depend on the others.
+        """
+        ...
+
+
+def request(context: Context, seed: int, withheld: str | None = None) -> Request:
+    """The request for a context; its own seed follows from `seed` and the context."""
+    text = json.dumps([seed, *context])
+    return Request(context, int.from_bytes(hashlib.sha256(text.encode()).digest()[:6]), withheld)
+
+
+def answer(
+    responder: Responder,
+    requests: Iterable[Request],
+    *,
+    count: int = 1,
+    batch_size: int = 64,
+    advance: Advance = ignore,
+) -> Iterator[Answer]:
+    """Yield the answers to requests, in their order, as they are asked for.
+
+    Args:
+        responder: whom to ask.
+        requests: any iterable; at most `batch_size` are held in memory.
+        count: replies to each.
+        batch_size: requests answered together.
+        advance: called with the number of requests done.
+
+    Raises:
+        UsageError: `count` or `batch_size` is under 1.
+    """
+    if count < 1 or batch_size < 1:
+        raise UsageError("count and batch_size are expected to be 1 or more")
+    waiting = iter(requests)
+    while batch := list(islice(waiting, batch_size)):
+        yield from responder.respond_batch(batch, count)
+        advance(len(batch))
+
+
+def signature_of(responder: Responder) -> Signature:
+    """The signature that replies of `responder` carry."""
+    return Signature({"responder": responder.name, **responder.options, "rejoinder": __version__})

@@ -1,0 +1,41 @@
+"""Models and adapters that turn contexts into replies."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+from rejoinder.errors import DataError
+from rejoinder.io.folders import read_folder
+from rejoinder.responder import Decoding, Responder
+
+__all__ = ["KINDS", "load"]
+
+# The kind that a model's config names, and the module whose `from_parts` makes its responder.
+KINDS = {
+    "random": "rejoinder.responders.retrieval",
+    "c-tfidf": "rejoinder.responders.retrieval",
+    "r-tfidf": "rejoinder.responders.retrieval",
+    "dual-encoder": "rejoinder.responders.dual",
+    **dict.fromkeys(("lm", "seq2seq", "hred", "vhred", "mrrnn"), "rejoinder.responders.generation"),
+}
+
+
+def load(folder: str | Path, decoding: Decoding) -> Responder:
+    """The responder in `folder`.
+
+    Raises:
+        MissingAsset: there is no model, or a part of it is missing.
+        MissingExtra: a library that it needs is not installed.
+        DataError: a part is damaged, or the model is no responder.
+    """
+    parts = read_folder(folder)
+    kind = parts.config.get("kind")
+    if kind not in KINDS:
+        found = f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}"
+        raise DataError(found, "Name the folder of a responder; rejoinder pretrain makes them", where=str(folder))
+    try:
+        responder: Responder = import_module(KINDS[kind]).from_parts(parts, decoding)
+    except DataError as error:
+        raise DataError(error.problem, error.remedy, where=str(folder)) from error
+    return responder

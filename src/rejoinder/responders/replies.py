@@ -1,0 +1,122 @@
+"""A stream of contexts to lines of replies, a batch in memory at a time, and how many were answered in the end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.io.parse import SCORED, to_record
+from rejoinder.records import Example
+from rejoinder.responder import Answer, Responder, answer, request, signature_of
+from rejoinder.scorer import Advance, ignore
+
+BATCH = 64
+UNANSWERED = "unanswered"
+"""The key under which a line without a reply says why."""
+
+# What a line says of the response that it came with.
+_OF_THE_OLD = (*SCORED, UNANSWERED, "messages", "replies", "responder")
+
+
+@dataclass
+class Tally:
+    """What one responder did over a stream; grows batch by batch.
+
+    Attributes:
+        responder: whose replies.
+        answered: how many contexts have one.
+        reasons: why contexts have none, counted.
+    """
+
+    responder: Responder
+    answered: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, found: Answer) -> None:
+        """Count one answer."""
+        if found.replies:
+            self.answered += 1
+        else:
+            self.reasons[found.reason] += 1
+
+
+def reply_stream(
+    examples: Iterable[Example],
+    tallies: Mapping[str, Tally],
+    *,
+    count: int = 1,
+    seed: int = 0,
+    withhold: bool = False,
+    advance: Advance = ignore,
+) -> Iterator[dict[str, Any]]:
+    """Yield one record for each example and responder, in that order: an example with the reply as its response.
+
+    `system` is the responder's name among `tallies`, `responder` its signature; where there are several responders, the
+    name is also added to the id. References and keys that rejoinder does not know stay; ratings and scores, which
+    belong to another response, go. Where `count` is above 1, `replies` holds all that came back. A context without an
+    answer has an empty response and the reason under `unanswered`.
+
+    Args:
+        examples: any iterable; a batch of them is in memory at a time.
+        tallies: one fresh `Tally` a responder, by the name it has in the records; filled as the stream is read.
+        count: replies to each.
+        seed: decides what is random in them.
+        withhold: whether a retrieval model leaves out the first reference among its candidates.
+        advance: called with the number of examples of each batch when it is done.
+
+    Raises:
+        DataError: there is not a single example.
+    """
+    stream, met = iter(examples), False
+    signatures = {name: str(signature_of(tally.responder)) for name, tally in tallies.items()}
+    while part := list(islice(stream, BATCH)):
+        met = True
+        requests = [
+            request(example.context, seed, example.references[0] if withhold and example.references else None)
+            for example in part
+        ]
+        answers = {name: list(answer(tally.responder, requests, count=count)) for name, tally in tallies.items()}
+        for row, example in enumerate(part):
+            for name, tally in tallies.items():
+                found = answers[name][row]
+                tally.add(found)
+                record = _record(example, found, name, several=count > 1) | {"responder": signatures[name]}
+                yield {**record, "id": f"{example.id}/{name}"} if len(tallies) > 1 else record
+        advance(len(part))
+    if not met:
+        raise DataError("no line is left to answer", "Correct those that were skipped")
+
+
+def require_answers(tallies: Sequence[Tally]) -> None:
+    """Raise where not one responder had an answer to a single context.
+
+    Raises:
+        TooManyUnscored: with the most frequent reasons.
+    """
+    if not any(tally.answered for tally in tallies):
+        why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
+        raise TooManyUnscored(f"none of {tallies[0].reasons.total()} contexts has an answer: {why}")
+
+
+def _record(example: Example, found: Answer, name: str, *, several: bool) -> dict[str, Any]:
+    """The line of one example and one answer, but for the signature."""
+    record = to_record(
+        replace(
+            example,
+            response=found.replies[0].text if found.replies else "",
+            system=name,
+            ratings=(),
+            quality={},
+            scales={},
+            extra={key: value for key, value in example.extra.items() if key not in _OF_THE_OLD},
+        )
+    )
+    if several:
+        record["replies"] = [{"response": reply.text, "score": reply.score} for reply in found.replies]
+    if not found.replies:
+        record[UNANSWERED] = found.reason
+    return record

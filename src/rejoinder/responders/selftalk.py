@@ -1,0 +1,175 @@
+"""Self-talk: a responder, or two in turn, carry conversations on by themselves.
+
+Source: AutoJudge (Deriu and Cieliebak 2019): 100 unseen contexts, 10 turns by each system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rejoinder.errors import DataError, UsageError
+from rejoinder.records import Example
+from rejoinder.responder import Context, Responder, answer, request, signature_of
+from rejoinder.scorer import Advance, ignore
+
+LOOP = "loop"
+"""Why a dialogue ended whose last turn had been said in it before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation that was carried on.
+
+    Attributes:
+        context: the turns that it began with.
+        replies: the turns that were added, oldest first.
+        ended: why there are fewer of them than asked for; "" where there are not.
+    """
+
+    context: Context
+    replies: tuple[str, ...]
+    ended: str = ""
+
+
+def self_talk(
+    first: Responder,
+    contexts: Sequence[Context],
+    *,
+    second: Responder | None = None,
+    turns: int = 10,
+    seed: int = 0,
+    stop_on_loop: bool = False,
+    advance: Advance = ignore,
+) -> list[Talk]:
+    """What `first` and `second` make of N contexts, in their order; all conversations grow turn by turn together.
+
+    Args:
+        first: says the first added turn and every other one after it.
+        contexts: N contexts.
+        second: says the rest; None: `first` talks with itself.
+        turns: how many turns to add. A conversation whose context has no answer ends before that.
+        seed: decides what is random in the replies.
+        stop_on_loop: whether a conversation ends with a turn that was said in it before, case and spacing aside.
+        advance: called with the number of turns done; those that an ended conversation will not have count.
+
+    Raises:
+        UsageError: `turns` is under 1.
+    """
+    if turns < 1:
+        raise UsageError("turns is expected to be 1 or more")
+    said, ended = [list(context) for context in contexts], [""] * len(contexts)
+    for turn in range(turns):
+        going = [row for row, reason in enumerate(ended) if not reason]
+        requests = [request(tuple(said[row]), seed) for row in going]
+        speaker = first if second is None or turn % 2 == 0 else second
+        for row, found in zip(going, answer(speaker, requests), strict=True):
+            if not found.replies:
+                ended[row] = found.reason or "no reply"
+            else:
+                text = found.replies[0].text
+                if stop_on_loop and _plain(text) in map(_plain, said[row]):
+                    ended[row] = LOOP
+                said[row].append(text)
+            advance(turns - turn if ended[row] else 1)
+    talks = zip(contexts, said, ended, strict=True)
+    return [Talk(context, tuple(all_[len(context) :]), reason) for context, all_, reason in talks]
+
+
+def sample_contexts(examples: Iterable[Example], count: int, seed: int) -> list[Example]:
+    """`count` examples of different contexts, or as many as there are, by order of a hash of seed and context.
+
+    So the choice does not depend on the order of the input, and a larger sample begins with a smaller one. Memory grows
+    with `count` alone.
+
+    Raises:
+        DataError: there is not a single example.
+    """
+    kept: dict[int, Example] = {}
+    for example in examples:
+        # The seed of a request is such a hash.
+        kept.setdefault(request(example.context, seed).seed, example)
+        if len(kept) > 2 * count:
+            kept = {rank: kept[rank] for rank in sorted(kept)[:count]}
+    if not kept:
+        raise DataError("no line is left to begin with", "Correct those that were skipped")
+    return [kept[rank] for rank in sorted(kept)[:count]]
+
+
+def conversations(
+    responders: Mapping[str, Responder],
+    starts: Sequence[Example],
+    *,
+    partner: str | None = None,
+    turns: int = 10,
+    seed: int = 0,
+    stop_on_loop: bool = False,
+    advance: Advance = ignore,
+) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Yield the lines of each conversation of each responder: its own, and one for each turn that was added.
+
+    The first reads as a dialogue of a corpus, the others as examples, ready to be rated or scored.
+
+    Args:
+        responders: by the name that they have in the lines.
+        starts: what they begin with.
+        partner: the one of `responders` with whom all others talk, and who begins no conversation of its own; None:
+            each talks with itself.
+        turns: see `self_talk`, for the rest too.
+        seed: decides what is random in the replies.
+        stop_on_loop: whether a conversation ends with a turn that was said in it before.
+        advance: called with the number of turns done.
+    """
+    for name in responders:
+        if name == partner:
+            continue
+        speakers = {name: responders[name]} | ({} if partner is None else {partner: responders[partner]})
+        talks = self_talk(
+            responders[name],
+            [start.context for start in starts],
+            second=None if partner is None else responders[partner],
+            turns=turns,
+            seed=seed,
+            stop_on_loop=stop_on_loop,
+            advance=advance,
+        )
+        for number, (talk, start) in enumerate(zip(talks, starts, strict=True), start=1):
+            dialogue = _dialogue(talk, start, list(speakers), number)
+            yield dialogue, list(_turns(dialogue, speakers))
+
+
+def _dialogue(talk: Talk, start: Example, names: Sequence[str], number: int) -> dict[str, Any]:
+    """The line of the conversation between those in `names` that is their `number`-th."""
+    return {
+        "id": f"{' with '.join(names)}/{number}",
+        "turns": [*talk.context, *talk.replies],
+        "system": names[0],
+        **({"partner": names[1]} if len(names) > 1 else {}),
+        "context_turns": len(talk.context),
+        "start_id": start.id,
+        **({"ended": talk.ended} if talk.ended else {}),
+    }
+
+
+def _turns(dialogue: Mapping[str, Any], speakers: Mapping[str, Responder]) -> Iterator[dict[str, Any]]:
+    """Yield the line of each turn that `speakers`, in this order, added to a conversation."""
+    names = list(speakers)
+    signatures = [str(signature_of(responder)) for responder in speakers.values()]
+    begin = dialogue["context_turns"]
+    for turn, text in enumerate(dialogue["turns"][begin:]):
+        yield {
+            "id": f"{dialogue['id']}/{turn + 1}",
+            "context": dialogue["turns"][: begin + turn],
+            "response": text,
+            "system": names[turn % len(names)],
+            "dialogue_id": dialogue["id"],
+            "start_id": dialogue["start_id"],
+            "turn": turn + 1,
+            "responder": signatures[turn % len(names)],
+        }
+
+
+def _plain(text: str) -> str:
+    """`text` without what does not make it another turn: case and spacing."""
+    return " ".join(text.casefold().split())

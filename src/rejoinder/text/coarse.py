@@ -1,0 +1,60 @@
+"""What a turn is about, in a few tokens: its tense and its nouns.
+
+Source: Serban et al. 2017 (MrRNN), the noun representation: one token for the tense of the turn, then its nouns, each
+once, without stop words, and one that says so where there is none. The released program tags parts of speech with a
+tagger made for tweets; here it is the lexicon of textblob, which needs no download.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import cache
+
+from rejoinder.errors import MissingExtra
+
+# Placeholders, which the byte-pair encoding does not take apart.
+NO_NOUNS, NO_TENSES = "<no_nouns>", "<no_tenses>"
+_PAST, _PRESENT = {"VBD", "VBN"}, {"VBP", "VBZ", "VBG"}
+_FUTURE = {"will", "shall", "'ll", "gonna", "wo"}
+# Function words that the lexicon takes for nouns, and pieces of contractions.
+_NO_TOPIC = "i ll s t m re ve d im dont didnt doesnt cant thats its one ones lot lots way thing things"
+
+
+def coarse_text(text: str) -> str:
+    """The coarse sequence of a turn, in lower case: a tense token, then its nouns in their order.
+
+    Tense tokens are `<past>`, `<present>` and `<future>`, those that occur joined in this order (`<past_future>`), or
+    `<no_tenses>`.
+
+    Raises:
+        MissingExtra: textblob is not installed.
+    """
+    tagged = [(word.lower(), kind) for word, kind in _tagger()(text)]
+    tenses = {
+        "past": any(kind in _PAST for _, kind in tagged),
+        "present": any(kind in _PRESENT for _, kind in tagged),
+        "future": any(word in _FUTURE for word, _ in tagged),
+    }
+    found = "_".join(name for name, there in tenses.items() if there)
+    nouns = dict.fromkeys(word for word, kind in tagged if kind.startswith("NN") and _counts(word))
+    return " ".join([f"<{found}>" if found else NO_TENSES, *(nouns or [NO_NOUNS])])
+
+
+@cache
+def _tagger() -> Callable[[str], list[tuple[str, str]]]:
+    """What gives the words of a text and their parts of speech, its lexicon loaded."""
+    try:
+        from textblob.en import tag
+    except ModuleNotFoundError as error:
+        raise MissingExtra("textblob", "train", "A MrRNN") from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it does not close the file of its lexicon
+        tag("a word")
+    tagger: Callable[[str], list[tuple[str, str]]] = tag
+    return tagger
+
+
+def _counts(word: str) -> bool:
+    """Whether a word that is tagged as a noun says what a turn is about."""
+    return word not in _NO_TOPIC.split() and any(map(str.isalpha, word))

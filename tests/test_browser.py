@@ -1,0 +1,150 @@
+"""The report in a browser: at a desk and on a phone, by mouse, by keyboard and on paper, nothing from outside."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Locator, Page, sync_playwright
+
+pytestmark = pytest.mark.slow
+
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        pytest.skip("needs the browser Chromium: apt-get install chromium")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    call = "study @dstc7 @conture -s bleu-2 -s context-overlap -s rejoinder --resamples 100 -o"
+    subprocess.run([sys.executable, "-m", "rejoinder", *call.split(), path], check=True, capture_output=True)
+    return path
+
+
+@pytest.fixture(params=[1200, 375], ids=["desk", "phone"])
+def page(browser: Browser, report: Path, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The report, opened; afterwards, that it has said nothing on the console and asked nobody for anything."""
+    page = browser.new_page(viewport={"width": request.param, "height": 800})
+    heard: list[str] = []
+    page.on("console", lambda said: heard.append(f"{said.type}: {said.text}"))
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    page.on("request", lambda asked: heard.append(asked.url))
+    page.goto(report.as_uri())
+    yield page
+    page.close()
+    assert heard == [report.as_uri()]
+
+
+def open_all(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+
+
+def table_to_sort(page: Page) -> tuple[Locator, int]:
+    """The first table in which some column has four or more different numbers, and that column."""
+    for table in page.locator("table").all():
+        for column in range(table.locator("thead th").count()):
+            if len(set(numbers(table, column))) >= 4:
+                return table, column
+    raise AssertionError("no table with anything to sort")
+
+
+def numbers(table: Locator, column: int) -> list[float]:
+    """The numbers of a column from top to bottom, without the rows that have none."""
+    found = table.evaluate(
+        "(table, at) => [...table.tBodies[0].rows].map((row) => row.cells[at].dataset.v ?? null)", column
+    )
+    return [float(value) for value in found if value is not None]
+
+
+@pytest.mark.parametrize("details", ["closed", "open"])
+def test_nothing_scrolls_sideways_but_tables(page: Page, details: str) -> None:
+    if details == "open":
+        open_all(page)
+    width = page.evaluate("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert width[0] <= width[1]
+    assert page.locator("h1").is_visible()
+
+
+def test_no_barrier_that_axe_can_find(page: Page) -> None:
+    """The rules of WCAG 2.2, levels A and AA, that a program can check."""
+    open_all(page)
+    found = Axe().run(page, options={"runOnly": WCAG})
+    assert found.response["passes"]
+    assert [(one["id"], one["nodes"][0]["html"]) for one in found.response["violations"]] == []
+
+
+@pytest.mark.parametrize("by", ["mouse", "keyboard"])
+def test_a_header_sorts_its_table(page: Page, by: str) -> None:
+    table, column = table_to_sort(page)
+    header = table.locator("thead th").nth(column)
+    names = table.locator("tbody th")
+    before, rows = numbers(table, column), sorted(names.all_inner_texts())
+
+    def press() -> None:
+        button = header.get_by_role("button")
+        if by == "mouse":
+            button.click()
+        else:
+            button.focus()
+            page.keyboard.press("Enter")
+
+    press()
+    assert header.get_attribute("aria-sort") == "descending"
+    assert numbers(table, column) == sorted(before, reverse=True)
+    press()
+    assert header.get_attribute("aria-sort") == "ascending"
+    assert numbers(table, column) == sorted(before) != sorted(before, reverse=True)
+    assert sorted(names.all_inner_texts()) == rows, "whole rows move"
+    assert table.locator("[aria-sort]").count() == 1
+
+
+def test_every_interval_says_how_it_was_made(page: Page) -> None:
+    """On hover, in the row, or above the table."""
+    cells = page.locator("td").filter(has_text=re.compile(r"\[-?[\d.]+, -?[\d.]+\]"))
+    said = cells.evaluate_all(
+        "all => all.map(cell => cell.parentNode.outerHTML + cell.closest('table').caption.textContent)"
+    )
+    assert len(said) >= 20
+    assert [text for text in said if "resamples of contexts" not in text] == []
+    notes = page.locator("td[title]").evaluate_all("all => all.map(cell => cell.title)")
+    assert any(re.search(r"n = \d+", note) for note in notes)
+    drawn = page.locator("svg").first.locator("title").all_text_contents()
+    assert any("[" in title for title in drawn), "the picture's points say their intervals too"
+
+
+def test_paper_shows_every_table_whole(page: Page) -> None:
+    open_all(page)
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 720, "height": 1000})  # A4 less its margins
+    tables = page.locator("table").all()
+    assert len(tables) >= 8
+    for table in tables:
+        box = table.bounding_box()
+        assert box and table.locator("tbody tr").last.is_visible()
+        assert box["x"] + box["width"] <= 720, table.locator("caption").inner_text()
+    assert not page.locator("nav").is_visible()
+    assert page.locator("header svg").is_visible()
+
+
+def test_headings_go_down_one_step_at_a_time(page: Page) -> None:
+    levels = [int(tag[1]) for tag in page.locator("h1, h2, h3, h4").evaluate_all("all => all.map(h => h.tagName)")]
+    assert levels[0] == 1 and levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))

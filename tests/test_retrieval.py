@@ -1,0 +1,450 @@
+"""Retrieval models: which responses they find, what is withheld, what they say where they find none, Recall@k."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conftest import PROJECT, Run, refused
+from rejoinder.catalogue import load_responder
+from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.io.corpus import Dialogue, read_dialogues
+from rejoinder.io.folders import Parts, write_folder
+from rejoinder.meta.recall import Recall, recall_at
+from rejoinder.records import Example
+from rejoinder.responder import Answer, Context, Decoding, Request, answer, request
+from rejoinder.responders import dual, retrieval
+from rejoinder.responders.build import build_retrieval
+from rejoinder.responders.pool import PART, Retriever, Sample, best, sample
+from rejoinder.responders.tfidf import TOKENIZER
+from rejoinder.scorer import FloatArray
+from rejoinder.text.bpe import Vocabulary, train_bpe
+from rejoinder.text.tokenizers import tokenizer
+from rejoinder.training.corpora import is_held_out
+from rejoinder.training.recipe import Candidates, RetrievalKind, RetrievalRecipe, read_recipe
+
+HERE = PROJECT / "recipes"
+KINDS = ("random", "c-tfidf", "r-tfidf", "dual-encoder")
+TINY = [("a b", "c"), ("a d", "e"), ("b b f", "a")]
+L15, L3 = math.log(3 / 2), math.log(3)
+
+
+def dialogues(*turns: Sequence[str]) -> list[Dialogue]:
+    return [Dialogue(tuple(said), "here") for said in turns]
+
+
+def tfidf(kind: str, said: Sequence[Dialogue], most: int = 1000, *, smooth: bool = False) -> Retriever:
+    sampled = sample(said, most, 0)
+    parts = retrieval.tfidf_parts(kind, sampled, smooth=smooth)
+    whole = Parts({"kind": kind}, parts.tensors, parts.files).holding(PART, sampled.pool.parts)
+    return retrieval.from_parts(whole, Decoding())
+
+
+def only(responder: Retriever, context: Context, count: int = 1, withheld: str | None = None) -> Answer:
+    (found,) = answer(responder, [Request(context, 0, withheld)], count=count)
+    return found
+
+
+def texts(found: Answer) -> list[str]:
+    return [reply.text for reply in found.replies]
+
+
+@pytest.fixture(scope="module")
+def conture() -> list[Dialogue]:
+    """Those of five turns or more."""
+    return [one for one in read_dialogues("@conture", on_bad=lambda _: None) if len(one.turns) > 4]
+
+
+@pytest.fixture(scope="module")
+def vocabulary(conture: list[Dialogue]) -> Vocabulary:
+    return train_bpe((turn for dialogue in conture for turn in dialogue.turns), 200)
+
+
+def dual_parts(vocabulary: Vocabulary) -> Parts:
+    """What pre-training leaves of a Dual Encoder; its weights are drawn, so that it prefers something."""
+    torch = pytest.importorskip("torch", reason="needs the extra train")
+    from rejoinder.nn.dual import DualEncoder, DualSizes
+
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = DualEncoder(DualSizes(vocabulary.size, embedding=8, units=12))
+        torch.nn.init.normal_(model.form)
+    text = {"longest_turn": 12, "most_turns": 4}
+    config: dict[str, Any] = {"kind": "dual-encoder", "sizes": asdict(model.sizes), "recipe": {"text": text}}
+    tensors = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
+    return Parts(config, tensors, {"vocabulary.json": vocabulary.to_json()})
+
+
+def folder_of(kind: str, sampled: Sample, place: Path, vocabulary: Vocabulary) -> Path:
+    """A saved responder of a kind."""
+    if kind == "dual-encoder":
+        parts = dual.encoded(dual_parts(vocabulary), sampled.pool)
+    else:
+        made = Parts({}, {}) if kind == "random" else retrieval.tfidf_parts(kind, sampled, smooth=False)
+        parts = Parts({"kind": kind}, made.tensors, made.files).holding(PART, sampled.pool.parts)
+    write_folder(place, parts, "# A card\n")
+    return place
+
+
+@pytest.fixture(scope="module")
+def folders(
+    conture: list[Dialogue], vocabulary: Vocabulary, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """A saved responder of each kind over 300 pairs."""
+    sampled, place = sample(conture, 300, 0), tmp_path_factory.mktemp("responders")
+    return {kind: folder_of(kind, sampled, place / kind, vocabulary) for kind in KINDS}
+
+
+def loaded(folder: Path) -> Any:
+    return load_responder(folder)
+
+
+# The pool
+
+
+def test_pairs_are_grouped_by_response() -> None:
+    pool, contexts, seen = sample(dialogues(("a", "Yes", "b"), ("c", "yes "), ("A", "yes")), 10, 0)
+    assert seen == 4 and pool.pairs == 3  # the last is a copy of the first, case aside
+    assert sorted(text.casefold().strip() for text in pool.texts) == ["b", "yes"]
+    group = pool.group("YES")
+    assert group is not None and sorted(contexts[group]) in ([("A",), ("c",)], [("a",), ("c",)])
+    assert pool.only_of("yes") is None and pool.only_of("b") is not None and pool.group("no") is None
+
+
+def test_a_sample_depends_on_seed_and_words_alone(conture: list[Dialogue]) -> None:
+    first, again = sample(conture, 50, 0), sample([*conture[::-1], *conture[:9]], 50, 0)
+    assert first.pool.pairs == 50 and first.pool.texts == again.pool.texts and first.contexts == again.contexts
+    assert sample(conture, 50, 1).pool.texts != first.pool.texts
+    assert set(first.pool.texts) <= {turn for dialogue in conture for turn in dialogue.turns[1:]}
+
+
+def test_every_pair_is_as_likely_to_be_sampled() -> None:
+    said = dialogues(*(("q", f"r{number}") for number in range(20)), *[("q", "r0")] * 50)
+    drawn = [text for seed in range(400) for text in sample(said, 5, seed).pool.texts]
+    counts = [drawn.count(f"r{number}") for number in range(20)]
+    assert sum(counts) == 2000 and min(counts) > 65 and max(counts) < 140  # 100 expected, the copied one too
+
+
+def test_no_dialogue_is_told() -> None:
+    with pytest.raises(DataError, match="no dialogue to take responses from. Give a larger corpus"):
+        sample([], 5, 0)
+
+
+@given(st.lists(st.sampled_from([-math.inf, -1.0, 0.0, 0.5, 2.0]), min_size=1, max_size=30), st.integers(1, 40))
+def test_the_best_are_found(scores: list[float], count: int) -> None:
+    ordered = sorted((place for place, score in enumerate(scores) if score > -math.inf), key=lambda at: -scores[at])
+    assert best(np.array(scores), count).tolist() == ordered[:count]
+
+
+# TF-IDF
+
+
+def test_c_tfidf_by_hand() -> None:
+    # a stands in every pair and weighs nothing; b in two of three; f in one.
+    found = only(tfidf("c-tfidf", dialogues(*TINY)), ("b f",), 5)
+    long = (2 * L15**2 + L3**2) / math.hypot(L15, L3) / math.hypot(2 * L15, L3)
+    assert texts(found) == ["a", "c"]
+    assert [reply.score for reply in found.replies] == pytest.approx([long, L15 / math.hypot(L15, L3)])
+
+
+def test_r_tfidf_by_hand() -> None:
+    found = only(tfidf("r-tfidf", dialogues(*TINY)), ("c e", "e a"), 5)
+    assert texts(found) == ["e", "c"]
+    assert [reply.score for reply in found.replies] == pytest.approx([2 / math.sqrt(5), 1 / math.sqrt(5)])
+
+
+@pytest.mark.parametrize("smooth", [False, True])
+@pytest.mark.parametrize("kind", ["c-tfidf", "r-tfidf"])
+def test_tfidf_agrees_with_scikit_learn(kind: str, smooth: bool, conture: list[Dialogue]) -> None:
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    sampled = sample(conture, 200, 0)
+    pool, contexts = sampled.pool, ["\n".join(context) for context in sampled.contexts]
+    responses = [pool.texts[place] for place in np.searchsorted(pool.starts, np.arange(200), side="right") - 1]
+    vectoriser = TfidfVectorizer(analyzer=tokenizer(TOKENIZER), smooth_idf=smooth)
+    vectoriser.fit([f"{context}\n{response}" for context, response in zip(contexts, responses, strict=True)])
+    if not smooth:
+        vectoriser.idf_ = vectoriser.idf_ - 1  # which adds 1 to the paper's
+    asked = [dialogue.turns[:3] for dialogue in conture[:20]]
+    side = vectoriser.transform(contexts if kind == "c-tfidf" else responses)
+    cosines = (vectoriser.transform(["\n".join(context) for context in asked]) @ side.T).toarray()
+    responder = tfidf(kind, conture, 200, smooth=smooth)
+    for row, found in zip(cosines, answer(responder, [Request(one) for one in asked], count=3), strict=True):
+        by_text: dict[str, float] = {}
+        for response, cosine in zip(responses, row, strict=True):
+            by_text[response] = max(cosine, by_text.get(response, 0))
+        assert [reply.score for reply in found.replies] == pytest.approx(sorted(by_text.values())[::-1][:3], rel=1e-5)
+        assert [by_text[text] for text in texts(found)] == pytest.approx([reply.score for reply in found.replies])
+
+
+def test_what_is_withheld_by_context() -> None:
+    said = dialogues(("red apple", "yes"), ("green pear", "yes"), ("red plum", "no"), ("blue", "maybe"))
+    responder = tfidf("c-tfidf", said)
+    asked = ("red apple",)
+    assert texts(only(responder, asked, 3)) == ["yes", "no"]
+    assert texts(only(responder, asked, 3, "YES")) == ["no"]  # the pair of pears shares no word with it
+    assert texts(only(responder, ("green pear red",), 3, "yes")) == ["yes", "no"]  # without pears, apples are left
+    assert texts(only(responder, asked, 3, "something else")) == ["yes", "no"]
+
+
+@pytest.mark.parametrize("kind", ["random", "r-tfidf", "dual-encoder"])
+def test_one_occurrence_is_withheld(kind: str, vocabulary: Vocabulary, tmp_path: Path) -> None:
+    said = dialogues(("what do you think", "it is good"), ("and now", "it is good"), ("well", "it is bad"))
+    responder = loaded(folder_of(kind, sample(said, 9, 0), tmp_path / "r", vocabulary))
+    asked = ("is it good or bad",)
+    assert set(texts(only(responder, asked, 9))) == {"it is good", "it is bad"}
+    assert set(texts(only(responder, asked, 9, "it is good"))) == {"it is good", "it is bad"}
+    assert texts(only(responder, asked, 9, "it is bad")) == ["it is good"]
+
+
+@pytest.mark.parametrize("kind", ["random", "dual-encoder"])
+def test_nothing_may_be_left(kind: str, vocabulary: Vocabulary, tmp_path: Path) -> None:
+    sampled = sample(dialogues(("what is it", "it is good")), 9, 0)
+    responder = loaded(folder_of(kind, sampled, tmp_path / "r", vocabulary))
+    assert only(responder, ("what is it",), 2, "it is good") == Answer((), "no candidate is left")
+
+
+def test_random_draws_by_pairs() -> None:
+    said = dialogues(*((f"q{number}", "yes") for number in range(9)), ("q", "no"))
+    responder = retrieval.RandomResponder(sample(said, 99, 0).pool)
+    drawn = [texts(found)[0] for found in answer(responder, [Request((), seed) for seed in range(500)])]
+    assert 25 < drawn.count("no") < 80  # 50 expected
+    assert drawn == [texts(found)[0] for found in answer(responder, [Request((), seed) for seed in range(500)])]
+
+
+# What no answer is found for, or is too long
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_contexts_without_a_known_word(kind: str, folders: dict[str, Path]) -> None:
+    responder = loaded(folders[kind])
+    asked = [(), (" ", ""), ("☃☃ ☃",), ("hello , how are you today ?",)]
+    found = list(answer(responder, [request(context, 0) for context in asked], count=2))
+    if kind == "random":
+        assert [len(one.replies) for one in found] == [2, 2, 2, 2]
+        return
+    assert [one.reason for one in found] == ["the context is empty"] * 2 + ["no word of the context is known", ""]
+    assert [len(one.replies) for one in found] == [0, 0, 0, 2]
+    first, second = (reply.score or 0.0 for reply in found[3].replies)
+    assert len(set(texts(found[3]))) == 2 and first > second
+
+
+def test_a_known_word_that_no_candidate_has() -> None:
+    found = only(tfidf("r-tfidf", dialogues(*TINY)), ("d",))
+    assert found == Answer((), "no candidate shares a word with the context")
+
+
+def test_the_dual_encoder_reads_the_end_of_a_context(folders: dict[str, Path]) -> None:
+    responder = loaded(folders["dual-encoder"])
+    end = ("i like it", "me too", "why " * 40)
+    asked = [("hello there", *end), ("what ?", "no", *end), end, (*end[:2], "why " * 400), end[1:]]
+    found = [[reply.score for reply in one.replies] for one in answer(responder, map(Request, asked), count=3)]
+    assert found[1] == found[2] == found[3] == pytest.approx(found[0])
+    assert found[4] != found[2]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_very_long_contexts_are_answered(kind: str, folders: dict[str, Path]) -> None:
+    assert len(only(loaded(folders[kind]), ("how are you today ? " * 500,) * 20, 3).replies) == 3
+
+
+# The Dual Encoder
+
+
+def test_the_dual_encoder_agrees_with_brute_force(folders: dict[str, Path], conture: list[Dialogue]) -> None:
+    responder = loaded(folders["dual-encoder"])
+    asked = [Request(dialogue.turns[:3], 0, dialogue.turns[3]) for dialogue in conture[:150]]
+    ranked = responder.rank(asked, [responder.pool.texts] * len(asked))
+    for row, one, found in zip(ranked, asked, answer(responder, asked, count=4, batch_size=100), strict=True):
+        places = [place for place in np.argsort(-row) if place != responder.pool.only_of(one.withheld)][:4]
+        # Half precision moves a logit by a thousandth, so two that are closer may change places.
+        assert [reply.score for reply in found.replies] == pytest.approx(row[places], abs=0.02)
+        assert len(found.replies) == 4 and len({reply.text for reply in found.replies}) == 4
+    alone = [only(responder, one.context, 4, one.withheld) for one in asked[:20]]
+    together = list(answer(responder, asked[:20], count=4))
+    assert [texts(one) for one in alone] == [texts(one) for one in together]
+
+
+def test_candidates_without_a_word_do_not_stop_the_dual_encoder(folders: dict[str, Path]) -> None:
+    responder = loaded(folders["dual-encoder"])
+    scores = responder.rank([Request(("hello there",)), Request(())], [["hi you", "", "hi you"]] * 2)
+    assert scores[0, 0] == scores[0, 2] != 0 and scores[0, 1] == 0 and scores[1].tolist() == [0, 0, 0]
+
+
+# Saved and loaded
+
+
+@pytest.mark.parametrize("kind", ["random", "c-tfidf", "r-tfidf"])
+def test_a_saved_model_is_the_same(kind: str, conture: list[Dialogue], folders: dict[str, Path]) -> None:
+    sampled = sample(conture, 300, 0)
+    here: Retriever = retrieval.RandomResponder(sampled.pool) if kind == "random" else tfidf(kind, conture, 300)
+    there = loaded(folders[kind])
+    asked = [request(dialogue.turns[:2], 7, dialogue.turns[2]) for dialogue in conture[:30]]
+    assert list(answer(here, asked, count=5)) == list(answer(there, asked, count=5, batch_size=7))
+    assert there.name == kind and set(there.options) == {"weights"} and load_responder(there) is there
+
+
+def test_no_checkpoint(tmp_path: Path, folders: dict[str, Path]) -> None:
+    (tmp_path / "none").mkdir()
+    with pytest.raises(MissingAsset) as missing:
+        loaded(tmp_path / "none")
+    assert str(missing.value).startswith(f"{tmp_path / 'none'}: no trained model here (config.json is missing). Check")
+    write_folder(tmp_path / "judge", Parts({"kind": "tweet2vec"}, {}), "# x\n")
+    with pytest.raises(DataError) as other:
+        loaded(tmp_path / "judge")
+    assert str(other.value).startswith(f"{tmp_path / 'judge'}: a model of kind 'tweet2vec', expected one of random, ")
+    assert str(other.value).endswith(". Name the folder of a responder; rejoinder pretrain makes them")
+    with pytest.raises(UsageError, match="gone"):
+        loaded(tmp_path / "gone")
+
+
+def test_candidates_that_are_missing(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    write_folder(tmp_path / "d", dual_parts(vocabulary), "# x\n")
+    with pytest.raises(DataError) as missing:
+        loaded(tmp_path / "d")
+    message = "it has no candidates to choose from. Call rejoinder pretrain again, as it was called"
+    assert str(missing.value) == f"{tmp_path / 'd'}: {message}"
+
+
+# From a corpus to a folder
+
+
+def test_what_is_held_out_is_no_candidate(tmp_path: Path) -> None:
+    said = [(f"question {number}", f"answer {number}") for number in range(60)]
+    file = tmp_path / "c.jsonl"
+    file.write_text("".join(json.dumps({"turns": turns, "judged": turns == said[0]}) + "\n" for turns in said))
+    train = {turns[1] for turns, one in zip(said, dialogues(*said), strict=True) if not is_held_out(one, 0.3)}
+    assert "answer 0" in train and 30 < len(train) < 55
+    for keep in (True, False):
+        build_retrieval(RetrievalRecipe("random", 0.3), [file], tmp_path / "r", keep_judged=keep)
+        assert set(loaded(tmp_path / "r").pool.texts) == (train if keep else train - {"answer 0"})
+
+
+def test_pretrain_makes_a_responder(run: Run, tmp_path: Path) -> None:
+    recipe, out = tmp_path / "r.toml", tmp_path / "r"
+    recipe.write_text('kind = "r-tfidf"\n[candidates]\nmost = 100\n', encoding="utf-8")
+    ran = run("pretrain", recipe, "@conture", "-o", out, "--keep-judged", "--on-error", "skip")
+    assert (ran.code, ran.out) == (0, f"saved in {out}; answer with it: rejoinder respond FILE -r {out}\n")
+    assert ran.err.startswith("100 pairs of context and response of ")
+    card = run("show", out)
+    assert card.out.startswith("# R-TFIDF\n") and "from @conture. They stand in this folder word for word" in card.out
+    assert json.loads(run("show", out, "--json").out)["results"] == [{"name": "r-tfidf", "card": card.out}]
+    assert len(only(loaded(out), ("how are you today ?",), 3).replies) == 3
+    message = "--start is for networks, a r-tfidf has none. Leave it out"
+    refused(run("pretrain", recipe, "@conture", "-o", out, "--start", out), 2, message)
+
+
+@pytest.mark.slow
+def test_pretrain_gives_a_dual_encoder_its_candidates(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("lightning", reason="needs the extra train")
+    out = tmp_path / "d"
+    ran = run("pretrain", HERE / "dual-encoder-tiny.toml", "@conture", "-o", out, "--keep-judged", "--on-error", "skip")
+    assert ran.code == 0 and ran.out.endswith(f"saved in {out}; answer with it: rejoinder respond FILE -r {out}\n")
+    assert "; encoding them\n" in ran.err
+    assert run("show", out).out.startswith("# DUAL-ENCODER\n")
+    assert len(only(loaded(out), ("how are you today ?",), 3).replies) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "message"),
+    [
+        ("smooth_idf = true", "smooth_idf", "unknown. Known: candidates, kind, text"),
+        ("[candidates]\nmost = 0", "candidates.most", "is 0, expected more than 0. Correct the recipe"),
+        ("[text]\nlongest_turn = 3", "text.longest_turn", "unknown. Known: held_out"),
+        ("[run]\nupdates = 4", "run", "unknown. Known: candidates, kind, text"),
+    ],
+)
+def test_faulty_recipes_are_told(text: str, field: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "r.toml"
+    file.write_text(f'kind = "random"\n{text}\n', encoding="utf-8")
+    with pytest.raises(DataError) as refusal:
+        read_recipe(file)
+    assert str(refusal.value) == f'{file}: field "{field}": {message}'
+
+
+def test_the_recipes_are_read() -> None:
+    kinds: tuple[RetrievalKind, ...] = ("random", "c-tfidf", "r-tfidf")
+    for kind in kinds:
+        assert read_recipe(HERE / f"{kind}.toml") == RetrievalRecipe(kind, 0.01, Candidates(100_000, 0))
+    pytest.importorskip("lightning", reason="needs the extra train")
+    tiny = read_recipe(HERE / "dual-encoder-tiny.toml")
+    assert getattr(tiny, "candidates", None) == Candidates(200)
+    assert "candidates" not in getattr(tiny, "to_dict", dict)()  # a run goes on where only they have changed
+
+
+# Recall@k
+
+
+@dataclass(frozen=True)
+class Told:
+    """Prefers the responses that it was told of, the earlier the more; the rest are level."""
+
+    order: Sequence[str]
+    name: str = "told"
+    options: Any = None
+
+    def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
+        raise NotImplementedError
+
+    def rank(self, requests: Sequence[Request], candidates: Sequence[Sequence[str]]) -> FloatArray:
+        places = {text: -place for place, text in enumerate(self.order)}
+        return np.array([[places.get(text, -len(places)) for text in given] for given in candidates], dtype=float)
+
+
+def four() -> list[Example]:
+    """Four contexts of three dialogues, each with a response of its own."""
+    told = [("x", "one"), ("y", "two"), ("y", "three"), ("z", "four")]
+    return [Example((f"in {at}",), text, context_id=at) for at, text in told]
+
+
+def test_recall_by_hand() -> None:
+    # Beside each stand two of other dialogues. `one` is ahead of all; `four` and `two` are level behind it; so is
+    # `three`, but beside it stand `one` and `four` alone.
+    found = recall_at(Told(["one"]), four(), [1, 2], others=2)
+    beside = [recall_at(Told(["one"]), four(), [1], seed=seed, others=2)[0].value for seed in range(60)]
+    assert [(one.k, one.of, one.n, one.dialogues) for one in found] == [(1, 3, 4, 3), (2, 3, 4, 3)]
+    # two and three: one is ahead of both, always. four: one is beside it, or two and three are, level with it.
+    assert {round(value, 6) for value in beside} == {0.25, round((1 + 1 / 3) / 4, 6)}
+    assert all(one.low <= one.value <= one.high for one in found)
+
+
+def test_recall_of_one_that_cannot_tell() -> None:
+    assert [one.value for one in recall_at(Told([]), four(), [1, 2], others=2)] == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_recall_of_ten(conture: list[Dialogue], folders: dict[str, Path]) -> None:
+    examples = [
+        Example(dialogue.turns[:place], dialogue.turns[place], context_id=dialogue.where)
+        for dialogue in conture[:40]
+        for place in range(1, 5)
+    ]
+
+    def recall(responder: Any) -> list[Recall]:
+        return recall_at(responder, examples, seed=1)
+
+    chance, tfidfs = recall(loaded(folders["random"])), recall(loaded(folders["r-tfidf"]))
+    assert [one.k for one in chance] == [1, 2, 5] and {(one.of, one.n, one.dialogues) for one in chance} == {
+        (10, 160, 40)
+    }
+    assert [one.low < one.k / 10 < one.high for one in chance] == [True] * 3
+    assert tfidfs[0].value > chance[0].high
+    assert chance == recall(loaded(folders["random"])) and chance != recall_at(loaded(folders["random"]), examples)
+    assert all(0 < one.value < 1 for kind in ("c-tfidf", "dual-encoder") for one in recall(loaded(folders[kind])))
+
+
+def test_recall_that_cannot_be_measured() -> None:
+    with pytest.raises(UsageError, match="k is expected to be from 1 to the number of other responses, which is 2"):
+        recall_at(Told([]), four(), [3], others=2)
+    with pytest.raises(DataError, match="3 different responses in other dialogues, expected 9. Give more dialogues"):
+        recall_at(Told([]), four())
+    (nothing,) = recall_at(Told([]), [], [1])
+    assert (nothing.n, nothing.reason) == (0, "no contexts") and math.isnan(nothing.value)
