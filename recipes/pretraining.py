@@ -64,9 +64,8 @@ def of_mrrnn(folder: Path) -> str:
         return ""
     given, coarse = config["figures"]["perplexity_given_coarse"], config["figures"]["coarse_perplexity"]
     return (
-        "\nThat of the MrRNN counts words and coarse sequences together, by the number of the words' tokens, and so is an"
-        f"\nupper bound too: {given:.1f} for the words where the true coarse sequences are given, and {coarse:.1f} for a "
-        "token of these.\n"
+        "\nThat of the MrRNN is for words and coarse sequences together, per token of the words, and so an upper bound"
+        f"\ntoo: {given:.1f} for words where the true coarse sequences are given, {coarse:.1f} for a token of these.\n"
     )
 
 

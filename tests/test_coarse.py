@@ -23,6 +23,8 @@ pytest.importorskip("textblob", reason="needs the extra train")
         ("I think it will rain, as it rained in Paris", "<past_present_future> rain paris"),
         ("will", "<future> <no_nouns>"),
         ("hi", "<no_tenses> <no_nouns>"),
+        ("We'll see, but I don't like pizza", "<present_future> pizza"),
+        ("he won't come", "<future> <no_nouns>"),
         ("one of those things", "<no_tenses> <no_nouns>"),
         ("3 2 1 !!", "<no_tenses> <no_nouns>"),
         ("", "<no_tenses> <no_nouns>"),

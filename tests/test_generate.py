@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -41,7 +42,7 @@ def tables(seed: int, count: int = 1) -> Tensor:
     return 2 * torch.randn(count, 6, 5, generator=torch.Generator().manual_seed(seed))
 
 
-def shown(written: Sequence[Written]) -> list[tuple[list[int], float]]:
+def shown(written: Sequence[Written]) -> list[tuple[list[int], Any]]:
     return [(turn.ids, pytest.approx(turn.score, abs=1e-5)) for turn in written]
 
 
@@ -143,8 +144,9 @@ def test_no_turn_depends_on_the_others_of_its_batch(seed: int, width: int) -> No
 WORDS = torch.tensor([1.0, 9.0, 2.0, 0.0, -1.0])  # the second is forbidden
 
 
-def frequencies(count: int = 8_000, **options: float) -> Tensor:
+def frequencies(**options: float) -> Tensor:
     """[5] how often each word is drawn at the beginning; END is the turn without a word."""
+    count = 8_000
     state = (WORDS.expand(count, 6, 5),)
     draws = torch.rand(count, 1, generator=torch.Generator().manual_seed(0))
     drawn = sample(step, state, LIMITS._replace(longest=1), draws, **options)

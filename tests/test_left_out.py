@@ -27,8 +27,24 @@ from rejoinder.records import Example
 from rejoinder.report.study_files import WRITERS
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.independent import mean_of_independent
+from rejoinder.stats.splits import fold_groups
 
-WORDS = ["yes", "film", "dog", "house", "rain", "work", "music", "food", "friend", "game", "school", "car", "book", "water"]
+WORDS = [
+    "yes",
+    "film",
+    "dog",
+    "house",
+    "rain",
+    "work",
+    "music",
+    "food",
+    "friend",
+    "game",
+    "school",
+    "car",
+    "book",
+    "water",
+]
 OPTIONS = FitOptions(components=8, epochs=3)
 
 
@@ -74,8 +90,6 @@ def test_the_seen_judge_knows_the_other_folds(lines: RatedLines, encoder: Averag
     examples, found = sets(), seen_scores(lines, OPTIONS, seed=0)
     own = [place for place, one in enumerate(examples) if one.dataset == "two"]
     groups = conversations([examples[place] for place in own])
-    from rejoinder.stats.splits import fold_groups
-
     held = {own[row] for row in np.flatnonzero(fold_groups(groups, 5, np.random.default_rng(0)) == 2)}
     panel, _ = train_panel([one for place, one in enumerate(examples) if place not in held], encoder, OPTIONS, seed=0)
     expected = rejoinder.score([examples[place] for place in sorted(held)], panel).values
@@ -85,9 +99,6 @@ def test_the_seen_judge_knows_the_other_folds(lines: RatedLines, encoder: Averag
 def test_lines_of_a_shared_conversation_are_not_fitted_on(encoder: AverageEncoder) -> None:
     examples = sets()
     place = next(place for place, one in enumerate(examples) if one.dataset == "two")
-    examples[place] = replace(examples[place], context=(examples[4].context[0].upper(), "rain again , isn't it ?"))
-    found = rated_lines(examples, encoder)
-    assert set(traces(examples[place])) & set(traces(examples[4])) == {""}, "an opening of two turns is another"
     examples[place] = replace(examples[place], context=(examples[4].context[0].upper() + " !",))
     found = rated_lines(examples, encoder)
     others = found.others("one").tolist()
@@ -161,9 +172,6 @@ def test_the_interval_of_a_mean_of_independent_figures() -> None:
 
 def test_the_study_has_the_judge_the_gap_and_the_main_finding(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "rated.jsonl"
-    from rejoinder.io import write
-
-    assert write
     rows = [
         {
             "id": one.id,
@@ -193,10 +201,8 @@ def test_the_study_has_the_judge_the_gap_and_the_main_finding(tmp_path: Path, ru
     near = {row["scorer"]: row for row in found["nearness"]}
     assert near[UNSEEN]["sets"] == near[SEEN]["sets"] == 2 and near[UNSEEN]["kind"] == "judge"
     assert near[SEEN]["pearson"]["value"] == found["left_out"]["mean"]["pearson"]["seen"]["value"]
-    assert near["bleu-2"]["common"] == pytest.approx(near["bleu-2"]["pearson"], abs=0.03) and found["common"] == [
-        "one",
-        "two",
-    ]
+    assert near["bleu-2"]["common"]["value"] == pytest.approx(near["bleu-2"]["pearson"]["value"])
+    assert found["common"] == ["one", "two"]
     text = page.read_text()
     assert 'id="left"' in text and "One data set left out" in text and "How near to people" in text
     assert "--leave-one-out" in text and "A judge on data sets that it never saw" in text

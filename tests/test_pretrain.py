@@ -31,8 +31,8 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
 
 from rejoinder.nn.dialogue import Sizes  # noqa: E402
-from rejoinder.training.dialogue import DialogueTask, StoreBatches  # noqa: E402
 from rejoinder.training.corpora import is_held_out  # noqa: E402
+from rejoinder.training.dialogue import DialogueTask, StoreBatches  # noqa: E402
 from rejoinder.training.pretrain import Pretrained, pretrain  # noqa: E402
 from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
 from rejoinder.training.tokens import TokenStore  # noqa: E402

@@ -39,7 +39,7 @@ def generator(folder: Path, kind: str) -> Path:
     """A model that writes replies, of any of the kinds, in `folder`; what it says differs from context to context."""
     vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
     coarse = train_bpe([" ".join([*WORDS, "<present>", "<no_nouns>"])] * 5, 90)
-    shape = {"embedding": 6, "utterance": 5, "context": 0 if kind == "seq2seq" else 7, "decoder": 8}
+    shape: dict[str, Any] = {"embedding": 6, "utterance": 5, "context": 0 if kind == "seq2seq" else 7, "decoder": 8}
     torch.manual_seed(2)
     model: nn.Module
     sizes: Any
@@ -51,7 +51,7 @@ def generator(folder: Path, kind: str) -> Path:
         model = DialogueModel(sizes := Sizes(vocabulary.size, **shape, latent=4 if kind == "vhred" else 0))
     with torch.no_grad():
         for weight in model.parameters():
-            weight *= 2
+            weight.mul_(2)
     text = {"longest_turn": LONGEST_TURN, "most_turns": MOST_TURNS}
     config = {"kind": kind, "sizes": asdict(sizes), "recipe": {"text": text}}
     files = {"vocabulary.json": vocabulary.to_json()}

@@ -9,26 +9,35 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
-    from rejoinder.catalogue import load_scorer, score
+    from rejoinder.catalogue import load_responder, load_scorer, score
     from rejoinder.errors import RejoinderError
     from rejoinder.io import read, write
     from rejoinder.judges.train import train_judge
     from rejoinder.meta import compare, full_study, study
     from rejoinder.records import Example, Rating
+    from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
     from rejoinder.scorer import Card, Encoder, Scorer, Scores
 
 _HOME = {
+    "Answer": "rejoinder.responder",
     "Card": "rejoinder.scorer",
+    "Decoding": "rejoinder.responder",
     "Encoder": "rejoinder.scorer",
     "Example": "rejoinder.records",
     "Rating": "rejoinder.records",
     "RejoinderError": "rejoinder.errors",
+    "Reply": "rejoinder.responder",
+    "Request": "rejoinder.responder",
+    "Responder": "rejoinder.responder",
     "Scorer": "rejoinder.scorer",
     "Scores": "rejoinder.scorer",
+    "answer": "rejoinder.responder",
     "compare": "rejoinder.meta",
     "full_study": "rejoinder.meta",
+    "load_responder": "rejoinder.catalogue",
     "load_scorer": "rejoinder.catalogue",
     "read": "rejoinder.io",
+    "request": "rejoinder.responder",
     "score": "rejoinder.catalogue",
     "study": "rejoinder.meta",
     "train_judge": "rejoinder.judges.train",
@@ -36,18 +45,26 @@ _HOME = {
 }
 
 __all__ = [
+    "Answer",
     "Card",
+    "Decoding",
     "Encoder",
     "Example",
     "Rating",
     "RejoinderError",
+    "Reply",
+    "Request",
+    "Responder",
     "Scorer",
     "Scores",
     "__version__",
+    "answer",
     "compare",
     "full_study",
+    "load_responder",
     "load_scorer",
     "read",
+    "request",
     "score",
     "study",
     "train_judge",

@@ -29,6 +29,17 @@ ResponderNames = Annotated[
         metavar="NAME",
     ),
 ]
+HeldOut = Annotated[
+    float | None,
+    typer.Option(
+        "--held-out",
+        min=0,
+        max=1,
+        help="Take only dialogues that training leaves out: the share that `held_out` in its recipe names, as 0.01.",
+        metavar="SHARE",
+        show_default=False,
+    ),
+]
 MethodFlag = Annotated[Method, typer.Option("--method", help="How a generator chooses its words.")]
 Beam = Annotated[
     int | None,

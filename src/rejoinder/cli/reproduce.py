@@ -145,7 +145,13 @@ def _typed(
     for flag, given in sources.items():
         for text in given or []:
             called, _, place = text.partition("=")
-            parts += [flag, f"{called}={Path(place).name}"]
+            # A command and an address are no places on this machine.
+            parts += [flag, text if place.startswith(("command:", "openai:")) else f"{called}={_bare(place)}"]
     for flag, value in numbers.items():
         parts += [flag, str(value)] if value is not None else []
     return shlex.join([*parts, "-o", out.name if out.is_absolute() else str(out)])
+
+
+def _bare(place: str) -> str:
+    """The name of a file or folder without the folders around it; `human:` before it stays."""
+    return f"{'human:' * place.startswith('human:')}{Path(place.removeprefix('human:')).name}"

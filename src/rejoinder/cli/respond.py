@@ -10,6 +10,7 @@ import typer
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, require_no_input
 from rejoinder.cli.decoding import (
     Beam,
+    HeldOut,
     Longest,
     Method,
     MethodFlag,
@@ -31,6 +32,7 @@ def command(
     withhold: Annotated[
         bool, typer.Option("--withhold", help="Hide the true response from models that choose among responses.")
     ] = False,
+    share: HeldOut = None,
     method: MethodFlag = Method.BEAM,
     beam: Beam = None,
     temperature: Temperature = 1.0,
@@ -49,14 +51,15 @@ def command(
     from rejoinder.catalogue import load_responders
     from rejoinder.io.contexts import read_contexts
     from rejoinder.io.write import format_of, open_writer
-    from rejoinder.responders.replies import Tally, reply_stream, require_answers
+    from rejoinder.responders.replies import Tally, held_out, reply_stream, require_answers
 
     require_no_input(out, files)
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
     tallies = {name: Tally(found) for name, found in load_responders(responders, decoding=decoding).items()}
     with reporting(on_error) as on_bad, progress("responding") as advance:
-        examples = read_contexts(*files, on_bad=on_bad)
+        read = read_contexts(*files, on_bad=on_bad)
+        examples = read if share is None else held_out(read, share)
         records = reply_stream(examples, tallies, count=count, seed=seed, withhold=withhold, advance=advance)
         with open_writer(out, kind) as put:
             for record in records:

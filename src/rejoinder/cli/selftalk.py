@@ -11,6 +11,7 @@ import typer
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting
 from rejoinder.cli.decoding import (
     Beam,
+    HeldOut,
     Longest,
     Method,
     MethodFlag,
@@ -37,6 +38,7 @@ def command(
     stop_on_loop: Annotated[
         bool, typer.Option("--stop-on-loop", help="End a dialogue with a turn that was said in it before.")
     ] = False,
+    share: HeldOut = None,
     method: MethodFlag = Method.BEAM,
     beam: Beam = None,
     temperature: Temperature = 1.0,
@@ -56,6 +58,7 @@ def command(
     from rejoinder.io.atomic import atomic_folder
     from rejoinder.io.contexts import read_contexts
     from rejoinder.io.write import open_writer
+    from rejoinder.responders.replies import held_out
     from rejoinder.responders.selftalk import conversations, sample_contexts
 
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest)
@@ -64,7 +67,8 @@ def command(
     ended, said = Counter[str](), 0
     with atomic_folder(out, ours=(DIALOGUES, TURNS)) as folder:
         with reporting(on_error) as on_bad:
-            starts = sample_contexts(read_contexts(*files, on_bad=on_bad), contexts, seed)
+            read = read_contexts(*files, on_bad=on_bad)
+            starts = sample_contexts(read if share is None else held_out(read, share), contexts, seed)
         if len(starts) < contexts:
             typer.echo(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
         talks = len(responders) * len(starts)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Literal, get_args
 
 from rejoinder import encoders
 from rejoinder.errors import DataError
@@ -26,6 +27,11 @@ def load(folder: Path) -> Scorer:
         remedy = f"Train a judge over it: rejoinder train adem FILE -e {folder} -o FOLDER"
         raise DataError(f"a pre-trained encoder ({kind}), not a judge", remedy, where=str(folder))
     if kind not in LOADERS:
+        from rejoinder.training.recipe import Kind, RetrievalKind
+
+        if kind in get_args(Literal[Kind, RetrievalKind]):
+            remedy = f"Let it answer, and score what it says: rejoinder respond FILE -r {folder} -o REPLIES.jsonl"
+            raise DataError(f"a responder ({kind}), not a judge", remedy, where=str(folder))
         found = f"a model of kind {kind!r}, expected {' or '.join(LOADERS)}"
         raise DataError(found, "Update rejoinder, or train the judge again", where=str(folder))
     return LOADERS[kind](parts)

@@ -27,7 +27,7 @@ def common_sets(findings: Sequence[Findings]) -> list[str]:
 def nearness_of(
     findings: Sequence[Findings], over_sets: Sequence[Agreement], left_out: LeftOut | None
 ) -> tuple[Nearness, ...]:
-    """People first, then the scorers, best first; none where there are no means over data sets.
+    """People first, then the scorers that read no ratings, best first; none where there are no means over data sets.
 
     Sets are independent, so the interval of a mean follows from those of the sets; that of Pearson is resampled.
 
@@ -41,7 +41,7 @@ def nearness_of(
     for row in over_sets:
         own = [(one, two) for one in findings for two in one.standings if two.scorer == row.scorer]
         own = [(one, two) for one, two in own if not math.isnan(two.pooled.value)]
-        if own:
+        if own and own[0][1].kind != "reads ratings":
             rows.append(_scorer(row, own, common))
     if rows and left_out and left_out.correlated:
         rows.append(_seen(left_out, common))

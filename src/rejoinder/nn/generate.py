@@ -50,7 +50,7 @@ class Written(NamedTuple):
 @torch.inference_mode()
 def greedy(step: Step, state: State, limits: Limits) -> list[Written]:
     """The turns that take the most probable next word each time, one for each row of the state."""
-    return _one_by_one(step, state, limits, lambda _, logits: logits.argmax(-1))
+    return _one_by_one(step, state, limits, lambda _, logs: logs.argmax(-1))
 
 
 @torch.inference_mode()
@@ -68,8 +68,8 @@ def sample(
         top_p: words are drawn from the fewest that have this much probability together.
     """
 
-    def choose(number: int, logits: Tensor) -> Tensor:
-        probabilities = (logits / temperature).softmax(-1)
+    def choose(number: int, logs: Tensor) -> Tensor:
+        probabilities = (logs / temperature).softmax(-1)
         if top_p < 1:
             ordered, words = probabilities.sort(stable=True, dim=-1, descending=True)
             # The first word always stays, however little of the probability is wanted.
@@ -145,7 +145,7 @@ def beam(step: Step, state: State, limits: Limits, width: int, count: int = 1) -
 
 
 def _one_by_one(step: Step, state: State, limits: Limits, choose: Callable[[int, Tensor], Tensor]) -> list[Written]:
-    """Turns whose next word `choose` takes, from the number of the step and the logits [n, V] of what may be said."""
+    """Turns whose next word `choose` takes, from the number of the step and the log-probabilities [n, V]."""
     barred = _Barred(limits, state[0].device)
     done = torch.zeros(len(state[0]), dtype=torch.bool, device=state[0].device)
     said: list[Tensor] = []
@@ -153,9 +153,9 @@ def _one_by_one(step: Step, state: State, limits: Limits, choose: Callable[[int,
     previous: Tensor | None = None
     for number in range(limits.longest):
         logits, state = step(previous, state)
-        logits = barred.out_of(logits, number)
-        previous = choose(number, logits)
-        values.append(logits.gather(1, previous[:, None])[:, 0] - logits.logsumexp(-1))
+        logs = barred.out_of(logits, number).log_softmax(-1)
+        previous = choose(number, logs)
+        values.append(logs.gather(1, previous[:, None]))
         said.append(previous)
         done |= previous == limits.end
         if done.all():
@@ -163,7 +163,7 @@ def _one_by_one(step: Step, state: State, limits: Limits, choose: Callable[[int,
     words = torch.stack(said, 1)  # [n, T]
     ends = words == limits.end
     counted = ends.cumsum(1) - ends.long() == 0  # up to the first end, and it
-    scores = (torch.stack(values, 1) * counted).sum(1) / counted.sum(1)
+    scores = (torch.cat(values, 1) * counted).sum(1) / counted.sum(1)
     rows = zip(words.tolist(), (counted & ~ends).sum(1).tolist(), scores.tolist(), strict=True)
     return [Written(row[:size], score) for row, size, score in rows]
 

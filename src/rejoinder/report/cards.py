@@ -9,6 +9,11 @@ from rejoinder.records import Example
 from rejoinder.report.tables import number, text_table
 from rejoinder.scorer import Card, Scorer, Scores, signature_of
 
+# What the table ends with; the scorers' cards say nothing of whom they judge.
+_RESPONDERS = """\
+Who replies (-r of respond and selftalk): the folder of a trained responder, human:FILE, command:'PROGRAM ARGUMENTS'
+or openai:URL#MODEL. rejoinder pretrain makes folders. More: docs/responders.md
+"""
 EXAMPLE = Example(
     context=("do you have any plans for the weekend ?",),
     response="i am going to see a movie with my sister .",
@@ -50,7 +55,9 @@ def cards_table(cards: Iterable[Card], width: int) -> str:
     table = text_table(
         ["scorer", "kind", "needs", "range", "what comes back", "presets (NAME/PRESET)"], rows, width, folded=(2, 4, 5)
     )
-    return table + "\nThe folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n"
+    return (
+        table + "\nThe folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n" + _RESPONDERS
+    )
 
 
 def card_text(scorer: Scorer, score: Callable[[Example], Scores]) -> str:

@@ -35,7 +35,7 @@ def nearness_table(study: FullStudy) -> Table:
     caption = (
         "Means over data sets of the correlation with people's mean rating inside each; [low, high]: 95 % intervals. "
         "Scorers have different sets, because not every set has what they read; on the same sets they stand in the "
-        f"column of the {sets} where all but those that read ratings have a correlation. Share of the ceiling: mean "
+        f"column of the {sets} where all of them have a correlation. Share of the ceiling: mean "
         "over the sets where people's ratings give one. Ceiling: the highest correlation to be expected of any scorer; "
         "one rater: a person against the mean of the others."
     )
@@ -45,7 +45,7 @@ def nearness_table(study: FullStudy) -> Table:
             "stand on an encoder and settings that were chosen in sight of some of these sets."
         )
     header = (
-        *("scorer", "kind", "sets", "Pearson [low, high]", f"Pearson, {sets} of all"),
+        *("scorer", "kind", "sets", "Pearson [low, high]", f"Pearson, same {sets}"),
         *("Spearman [low, high]", "share of the ceiling", "sets with a ceiling"),
     )
     return Table("near", "How near to people", caption, header, rows)
@@ -67,9 +67,9 @@ def left_out_table(left_out: LeftOut) -> Table:
         )
         for one in (*left_out.sets, left_out.mean)
     )
-    caption = f"{left_out.method[:1].upper()}{left_out.method[1:]}; seed {left_out.seed}. Gap: seen less unseen."
+    caption = f"Gap: seen less unseen. {left_out.method}; seed {left_out.seed}."
     columns = [f"{name}, {one}" for name in ("Pearson", "Spearman") for one in ("unseen", "seen", "gap")]
-    header = ("data set", "n", *columns, "share of the ceiling, unseen", "seen")
+    header = ("data set", "n", *columns, "share of the ceiling, unseen", "share of the ceiling, seen")
     return Table("left", "One data set left out", caption, header, rows)
 
 

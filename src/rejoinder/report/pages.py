@@ -190,7 +190,8 @@ replies.
 
 Average, greedy and extrema compare a reply with the true response (Liu et al. 2016, section 3.2; unit vectors, the
 word vectors in the box). The judge in the box reads context and reply alone, so that people's own replies, the row
-`human`, can be judged by it too.
+`human`, can be judged by it too. Its encoder was trained to tell which response answers which context, as the dual
+encoder was, on other dialogues of most of the same corpora: it may be kind to that one.
 
 {tables}
 

@@ -120,7 +120,8 @@ class CommandResponder:
                 "write and flush one line for each it reads",
             )
         else:
-            problem = f"ended with exit code {running.process.returncode} {after}"
+            code = running.process.returncode
+            problem = f"{'closed its output' if code is None else f'ended with exit code {code}'} {after}"
             remedy = "go on until its standard input ends"
         return DataError(problem, f"It must {remedy}", where=self.name)
 

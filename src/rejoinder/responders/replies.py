@@ -9,10 +9,12 @@ from itertools import islice
 from typing import Any
 
 from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.io.corpus import Dialogue
 from rejoinder.io.parse import SCORED, to_record
 from rejoinder.records import Example
 from rejoinder.responder import Answer, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, ignore
+from rejoinder.training.corpora import is_held_out
 
 BATCH = 64
 UNANSWERED = "unanswered"
@@ -89,6 +91,25 @@ def reply_stream(
         advance(len(part))
     if not met:
         raise DataError("no line is left to answer", "Correct those that were skipped")
+
+
+def held_out(examples: Iterable[Example], share: float) -> Iterator[Example]:
+    """Yield the examples whose dialogue a training that holds `share` out does not see (see `is_held_out`).
+
+    Raises:
+        DataError: there are examples, and none of them is such.
+    """
+    met = found = False
+    for example in examples:
+        met, context = True, example.context
+        # The last turn of a dialogue does not decide; where no turn follows, that is the last of the context.
+        waits = not example.references and not example.response and len(context) > 1
+        if is_held_out(Dialogue(context if waits else (*context, ""), example.where), share):
+            found = True
+            yield example
+    if met and not found:
+        problem = f"none of these dialogues is left out by a training with held_out = {share:g}"
+        raise DataError(problem, "Give more dialogues, or the share of the recipe")
 
 
 def require_answers(tallies: Sequence[Tally]) -> None:

@@ -16,9 +16,10 @@ from rejoinder.errors import MissingExtra
 # Placeholders, which the byte-pair encoding does not take apart.
 NO_NOUNS, NO_TENSES = "<no_nouns>", "<no_tenses>"
 _PAST, _PRESENT = {"VBD", "VBN"}, {"VBP", "VBZ", "VBG"}
-_FUTURE = {"will", "shall", "'ll", "gonna", "wo"}
+# The tagger takes "we'll" and "won't" apart into "we ' ll" and "wo n ' t".
+_FUTURE = {"will", "shall", "ll", "gonna", "wo"}
 # Function words that the lexicon takes for nouns, and pieces of contractions.
-_NO_TOPIC = "i ll s t m re ve d im dont didnt doesnt cant thats its one ones lot lots way thing things"
+_NO_TOPIC = "i ll n s t m re ve d y im dont didnt doesnt cant thats its one ones lot lots way thing things"
 
 
 def coarse_text(text: str) -> str:

@@ -74,7 +74,7 @@ def pretrain(
         recipe: what and how.
         files: corpora (see `read_dialogues`).
         out: the folder to save the model in.
-        start: a trained model whose weights of the same name and shape, and whose vocabulary, this one starts from.
+        start: a trained model whose weights of the same name and shape, and whose vocabularies, this one starts from.
         keep_judged: also train on dialogues that occur in public sets of human judgements.
         on_bad: what to do with a bad dialogue.
         say: takes one line about each step.
@@ -87,18 +87,21 @@ def pretrain(
     out = Path(out)
     require_free(out)
     run = out.with_name(f"{out.name}.run")
-    origin = "" if start is None else read_folder(start).digest
+    first = None if start is None else read_folder(start)
+    origin = "" if first is None else first.digest
     given = {"corpora": digests(files), "start": origin, "keep_judged": keep_judged}
     claim_run(run, {**recipe.to_dict(), **given})
 
     def dialogues(bad: OnBad, *, held_out: bool = False) -> Iterator[Dialogue]:
         return part_of(files, recipe.text.held_out, held_out=held_out, keep_judged=keep_judged, on_bad=bad)
 
-    if start is None:
+    if first is None:
         vocabulary = _vocabulary(run / VOCABULARY, recipe.text.vocabulary, dialogues(on_bad), say)
         on_bad = _pass_over  # what is bad was told when the vocabulary was trained
     else:
-        vocabulary = Vocabulary.from_json(_start_vocabulary(start))
+        if VOCABULARY not in first.files:
+            raise DataError(f"no {VOCABULARY} in it", "Name the folder of a pre-trained model", where=str(start))
+        vocabulary = Vocabulary.from_json(first.files[VOCABULARY])
     train = _tokens(run / "train", recipe, vocabulary, dialogues(on_bad), say)
     held_out = _tokens(run / "held_out", recipe, vocabulary, dialogues(_pass_over, held_out=True), say)
     if not train.pieces or not held_out.pieces:
@@ -107,15 +110,18 @@ def pretrain(
     texts, blobs = {VOCABULARY: vocabulary.to_json()}, {}
     coarse_stores, coarse_size = None, 0
     if isinstance(recipe.sizes, MultiresolutionSizes):
-        coarse = _vocabulary(run / COARSE, recipe.sizes.coarse_vocabulary, map(_coarse, dialogues(_pass_over)), say)
+        if first is not None and COARSE in first.files:
+            coarse = Vocabulary.from_json(first.files[COARSE])
+        else:
+            coarse = _vocabulary(run / COARSE, recipe.sizes.coarse_vocabulary, map(_coarse, dialogues(_pass_over)), say)
         texts[COARSE], coarse_size = coarse.to_json(), coarse.size
         coarse_stores = (
             _tokens(run / "coarse_train", recipe, coarse, map(_coarse, dialogues(_pass_over)), say),
             _tokens(run / "coarse_held_out", recipe, coarse, map(_coarse, dialogues(_pass_over, held_out=True)), say),
         )
     task = _task(recipe, vocabulary.size, coarse_size)
-    if start is not None:
-        say(f"{_load_matching(task, start)} weights come from {start}")
+    if first is not None:
+        say(f"{_load_matching(task, first)} weights come from {start}")
     say(f"training on {train.tokens:,} tokens, validating on {held_out.tokens:,}")
     source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.options.seed, coarse_stores)
     fitted = fit(task, source, run, advance)
@@ -217,14 +223,6 @@ def _vocabulary(file: Path, size: int, dialogues: Iterator[Dialogue], say: Calla
     return Vocabulary.from_json(file.read_text(encoding="utf-8"))
 
 
-def _start_vocabulary(start: str | Path) -> str:
-    """The vocabulary of the model that a run starts from."""
-    files = read_folder(start).files
-    if VOCABULARY not in files:
-        raise DataError(f"no {VOCABULARY} in it", "Name the folder of a pre-trained model", where=str(start))
-    return files[VOCABULARY]
-
-
 def _tokens(
     folder: Path, recipe: Recipe, vocabulary: Vocabulary, dialogues: Iterator[Dialogue], say: Callable[[str], None]
 ) -> TokenStore:
@@ -243,14 +241,14 @@ def _tokens(
     return store
 
 
-def _load_matching(task: AnyTask, start: str | Path) -> int:
+def _load_matching(task: AnyTask, parts: Parts) -> int:
     """Copy the weights that the two models share, and return how many tensors that were.
 
     The latent variable comes last in what the decoder is given, so its matrices share all columns before it.
     """
     import torch
 
-    parts, own, shared = read_folder(start), task.model.state_dict(), 0
+    own, shared = task.model.state_dict(), 0
     wider = getattr(task.model.sizes, "latent", 0) - parts.config["sizes"].get("latent", 0)
     for name, tensor in parts.tensors.items():
         shape = own[name].shape if name in own else None

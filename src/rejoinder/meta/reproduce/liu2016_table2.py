@@ -125,7 +125,7 @@ def responders(places: Iterable[str], share: float = SHARE) -> dict[str, tuple[R
         name, place = named(text)
         if name in found or name == HUMAN:
             raise UsageError(f"-r {text}: the name is taken. Give each responder its own")
-        perplexity = nan
+        responder, perplexity = load_responder(place, decoding=Decoding()), nan
         if Path(place).is_dir():
             config = read_folder(place).config
             own = config["recipe"].get("text", config["recipe"]).get("held_out", 0.0)
@@ -133,7 +133,7 @@ def responders(places: Iterable[str], share: float = SHARE) -> dict[str, tuple[R
                 problem = f"{place}: held out {own:g} of its dialogues, and {share:g} are to be asked"
                 raise UsageError(f"{problem}. Train it again with held_out = {share:g} or more")
             perplexity = float(config.get("figures", {}).get("perplexity", nan))
-        found[name] = load_responder(place, decoding=Decoding()), perplexity
+        found[name] = responder, perplexity
     return found
 
 
