@@ -219,6 +219,16 @@ def test_a_command_that_ends_is_told_with_its_last_words(command: Callable[..., 
     assert [texts(found) for found in asked(responder, ("c",))] == [["x"]], "it is started again"
 
 
+def test_a_command_that_closes_its_output_is_told(
+    command: Callable[..., CommandResponder], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rejoinder.responders.command._LEAVE", 0.1)
+    responder = command("os.close(1); time.sleep(60)")
+    assert said(DataError, responder) == (
+        f"{responder.name}: closed its output after 0 answers. It must go on until its standard input ends"
+    )
+
+
 def test_a_command_that_is_silent_is_stopped(command: Callable[..., CommandResponder]) -> None:
     responder = command("time.sleep(60)", patience=0.5)
     assert said(DataError, responder) == (

@@ -305,6 +305,7 @@ def test_interruption_is_refused(run: Run, lines: Path, tmp_path: Path, monkeypa
 def test_list(run: Run) -> None:
     table = run("list")
     assert table.code == 0 and all(f"\n{name} " in table.out for name in SCORERS)
+    assert "openai:URL#MODEL. rejoinder pretrain makes folders. More: docs/responders.md\n" in table.out
     found = json.loads(run("list", "--json").out)
     assert found["version"] == 1 and [result["scorer"] for result in found["results"]] == list(cards())
     assert {"scorer", "kind", "summary", "needs", "range", "higher_is_better", "source"} <= set(found["results"][0])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import PROJECT
+from conftest import PROJECT, Run
 
 DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -23,17 +23,19 @@ def blocks(document: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_commands_run_in_their_order(document: Path, tmp_path: Path) -> None:
+def test_commands_run_in_their_order(
+    document: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     commands = [
         line[2:] for block in blocks(document, "console") for line in block.splitlines() if line.startswith("$ ")
     ]
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     (tmp_path / "recipes").symlink_to(PROJECT / "recipes")
+    monkeypatch.chdir(tmp_path)
     for command in commands:
-        done = subprocess.run(
-            shlex.split(command), cwd=tmp_path, env={**os.environ, "PATH": path}, capture_output=True, text=True
-        )
-        assert done.returncode == 0, f"{document.name}: {command}\n{done.stderr}"
+        program, *words = shlex.split(command)
+        assert program == "rejoinder", command
+        done = run(*words)  # in this process, which has its libraries loaded; test_cli_process calls the program itself
+        assert done.code == 0, f"{document.name}: {command}\n{done.err}"
     if document.name == "README.md":
         assert len(commands) >= 6
 

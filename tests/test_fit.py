@@ -45,8 +45,8 @@ def test_the_loss_weighs_the_kl_term_by_the_update(
 def test_the_bag_of_words_is_the_words_told_from_the_condition_alone() -> None:
     """With weights of zero every word of the vocabulary is as likely as any other."""
     task = DialogueTask(replace(SIZES, bag_of_words=True), RunOptions(10), 0)
-    torch.nn.init.zeros_(task.model.bag.weight)
-    torch.nn.init.zeros_(task.model.bag.bias)
+    for parameter in cast("Any", task.model.bag).parameters():
+        torch.nn.init.zeros_(parameter)
     losses: Losses = task.model(BATCH, torch.Generator().manual_seed(1))
     assert losses.bag.item() == pytest.approx(losses.tokens * math.log(SIZES.vocabulary), rel=1e-5)
     loss = task.loss(BATCH, torch.Generator().manual_seed(1))

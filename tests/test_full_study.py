@@ -115,6 +115,13 @@ def test_what_knowing_the_system_is_worth_leaves_the_own_context_out() -> None:
     assert OF_SET not in {one.scorer for one in found.standings}
 
 
+def test_one_system_of_a_set_says_nothing_of_its_lines() -> None:
+    examples = [*lines(dataset="one"), *(replace(one, system="a") for one in lines(seed=1, dataset="two"))]
+    found = full_study(examples, {"given": scores(noisy(examples, 1.0))}, resamples=0)
+    known = [standing(one, OF_SYSTEM) for one in found.findings[:2]]
+    assert known[0].pooled.value > 0.3 and (known[1].pooled.n, known[1].pooled.unscored) == (0, 60)
+
+
 def test_several_sets_give_a_mean_over_them_and_what_knowing_the_set_is_worth() -> None:
     examples = [*lines(dataset="one"), *lines(seed=1, dataset="two")]
     values = noisy(examples, 1.0)

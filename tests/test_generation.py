@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import pytest
 
 import rejoinder
@@ -236,6 +237,19 @@ def test_a_trained_model_replies(kind: str, corpus: Path, tmp_path: Path) -> Non
     assert all(set(row) == expected and all(map(math.isfinite, row.values())) for row in done.figures)
     assert done.best["perplexity"] == pytest.approx(math.exp(done.best["validation_loss"]), rel=1e-4)
     assert all(found.replies for found in replies(load(done.folder, "sample"), CONTEXTS))
+
+
+def test_a_mrrnn_starts_from_another_with_its_vocabularies(corpus: Path, tmp_path: Path) -> None:
+    start = tiny.generator(tmp_path / "start", "mrrnn")
+    first = read_folder(start)
+    recipe = recipe_of("mrrnn", updates=1, stretch=1, learning_rate=1e-30)
+    shape = {name: first.config["sizes"][name] for name in ("embedding", "utterance", "context", "decoder")}
+    recipe = replace(recipe, sizes=replace(recipe.sizes, **shape))
+    found = read_folder(pretrain(recipe, [corpus], tmp_path / "model", start=start).folder)
+    for name in ("vocabulary.json", "coarse.vocabulary.json"):
+        assert found.files[name] == first.files[name]
+    for name, tensor in first.tensors.items():
+        np.testing.assert_allclose(found.tensors[name], tensor, atol=1e-20, err_msg=name)
 
 
 @pytest.mark.slow

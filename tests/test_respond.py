@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,8 @@ from rejoinder.io.contexts import read_contexts
 from rejoinder.records import Example, Rating
 from rejoinder.responder import Answer, Reply, Request
 from rejoinder.responders.plain import FunctionResponder
-from rejoinder.responders.replies import BATCH, Tally, reply_stream, require_answers
+from rejoinder.responders.replies import BATCH, Tally, held_out, reply_stream, require_answers
+from rejoinder.training.corpora import part_of
 
 BOT = """
 import json, sys
@@ -118,6 +120,44 @@ def test_lines_without_a_context_are_refused(tmp_path: Path, line: Any, message:
     skipped: list[DataError] = []
     assert [one.context for one in read_contexts(path, on_bad=skipped.append)] == [("hi",)]
     assert str(skipped[0]) == f"{path}:1: {message}"
+
+
+# Those that training leaves out
+
+
+def test_held_out_are_just_the_dialogues_that_training_leaves_out(tmp_path: Path) -> None:
+    rng = random.Random(0)
+
+    def line(kind: str) -> dict[str, Any]:
+        turns = rng.sample(("hi", "How are  you ?", "fine", "bye", "any plans ?", "no", "yes"), rng.randint(2, 5))
+        if kind == "example":
+            return {"context": turns[:-1], "response": turns[-1]}
+        roles = [("assistant", "user")[(len(turns) + place) % 2] for place in range(len(turns))]
+        spoken = [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
+        return (
+            {"turns": turns} if kind == "turns" else {"messages": spoken[: rng.choice((None, max(2, len(spoken) - 1)))]}
+        )
+
+    path = write_lines(tmp_path / "c.jsonl", *(line(kind) for kind in ("turns", "messages", "example") * 60))
+    out = [one.where for one in part_of([path], 0.4, held_out=True)]
+    assert 40 < len(out) < 120
+    assert [one.where for one in held_out(read_contexts(path), 0.4)] == out
+
+
+def test_a_share_is_asked_for_on_the_command_line(run: Run, bot: str, tmp_path: Path) -> None:
+    said = [[f"question {place}", f"answer {place}", "so ?", "bye"] for place in range(40)]
+    path = write_lines(tmp_path / "c.jsonl", *({"turns": one} for one in said))
+    kept = [list(one.turns) for one in part_of([path], 0.3, held_out=True)]
+    assert 3 < len(kept) < 25
+    ran = run("respond", path, "-r", bot, "--held-out", 0.3)
+    assert [[*record["context"], *record["references"]] for record in ran.records] == kept
+    ran = run("selftalk", path, "-r", bot, "--held-out", 0.3, "--turns", 1, "-o", tmp_path / "talk")
+    assert f"the files hold {len(kept)} different contexts, fewer than 100" in ran.err
+    begun = [line["turns"][:-1] for line in lines_of(tmp_path / "talk" / "dialogues.jsonl")]
+    assert sorted(begun) == sorted(one[:-1] for one in kept)
+    none = "none of these dialogues is left out by a training with held_out = 1e-05"
+    message = f"{none}. Give more dialogues, or the share of the recipe"
+    refused(run("respond", path, "-r", bot, "--held-out", 0.00001), 3, message)
 
 
 # The stream

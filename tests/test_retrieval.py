@@ -339,6 +339,8 @@ def test_pretrain_makes_a_responder(run: Run, tmp_path: Path) -> None:
     assert card.out.startswith("# R-TFIDF\n") and "from @conture. They stand in this folder word for word" in card.out
     assert json.loads(run("show", out, "--json").out)["results"] == [{"name": "r-tfidf", "card": card.out}]
     assert len(only(loaded(out), ("how are you today ?",), 3).replies) == 3
+    remedy = f"Let it answer, and score what it says: rejoinder respond FILE -r {out} -o REPLIES.jsonl"
+    refused(run("score", "@conture", "-s", out), 3, f"{out}: a responder (r-tfidf), not a judge. {remedy}")
     message = "--start is for networks, a r-tfidf has none. Leave it out"
     refused(run("pretrain", recipe, "@conture", "-o", out, "--start", out), 2, message)
 

@@ -22,9 +22,11 @@ def known_means(parts: Sequence[Part], n: int) -> dict[str, Scores]:
     """
     single = [part for part in parts if part.name != POOLED]
     found: dict[str, Scores] = {}
-    if any(len(np.unique(part.systems[part.systems != NO_SYSTEM])) > 1 for part in single):
-        values, reasons = np.full(n, np.nan), dict.fromkeys(range(n), "system not named, or in no other context")
-        for part in single:
+    # Of one system alone the others' mean falls as the own rating rises: it would correlate with it, at -1.
+    several = [part for part in single if len(np.unique(part.systems[part.systems != NO_SYSTEM])) > 1]
+    if several:
+        values, reasons = np.full(n, np.nan), dict.fromkeys(range(n), "system not named, alone, or in no other context")
+        for part in several:
             values[part.places] = _other_contexts(part)
         found[OF_SYSTEM] = _scores(OF_SYSTEM, values, reasons)
     pooled = next((part for part in parts if part.name == POOLED), None)

@@ -107,8 +107,10 @@ class CommandResponder:
 
     def _failure(self, running: _Running, *, late: bool) -> DataError:
         """Why the program did not answer."""
-        with suppress(subprocess.TimeoutExpired):
+        try:
             running.process.wait(_LEAVE)
+        except subprocess.TimeoutExpired:  # it has closed its output, and is of no more use
+            _kill(running.process)
         running.complaints.seek(0)
         lines = running.complaints.read().decode(errors="replace").split("\n")
         last = next((text.strip() for text in reversed(lines) if text.strip()), "")

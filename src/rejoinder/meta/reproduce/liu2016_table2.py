@@ -211,8 +211,10 @@ def _measured(
 def _mean(values: FloatArray, dialogues: IntArray, seed: int) -> Estimate:
     """The mean of what is scored, with an interval over dialogues."""
     scored = np.isfinite(values)
+    if not scored.any():
+        return Estimate(nan, nan, nan, nan, 0, 0)
     _, clusters = np.unique(dialogues[scored], return_inverse=True)
-    counts = cluster_counts(int(clusters.max(initial=-1)) + 1, RESAMPLES, np.random.default_rng([seed, 0]))
+    counts = cluster_counts(int(clusters.max()) + 1, RESAMPLES, np.random.default_rng([seed, 0]))
     return mean_of_parts(values[scored], np.zeros(len(clusters), dtype=np.int64), clusters, counts)
 
 
