@@ -23,9 +23,7 @@ def blocks(document: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_commands_run_in_their_order(
-    document: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_run_in_their_order(document: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     commands = [
         line[2:] for block in blocks(document, "console") for line in block.splitlines() if line.startswith("$ ")
     ]

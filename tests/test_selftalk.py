@@ -245,3 +245,10 @@ def test_wrong_calls_of_selftalk_are_refused(run: Run, bot: str, contexts: Path,
         1,
     )
     assert (ran.code, ran.err) == (0, f"skipped 1:\n  {message}\n")
+
+
+def test_an_empty_reply_ends_a_conversation() -> None:
+    """No corpus has a turn without a word, and the dialogues are to be one."""
+    replies = {1: "yes", 2: " "}
+    (talk,) = self_talk(FunctionResponder(lambda context: replies[len(context)], "curt"), [("hi",)], turns=4)
+    assert (talk.replies, talk.ended) == (("yes",), "an empty reply")

@@ -65,8 +65,8 @@ def self_talk(
         requests = [request(tuple(said[row]), seed) for row in going]
         speaker = first if second is None or turn % 2 == 0 else second
         for row, found in zip(going, answer(speaker, requests), strict=True):
-            if not found.replies:
-                ended[row] = found.reason or "no reply"
+            if not found.replies or not found.replies[0].text.strip():
+                ended[row] = found.reason or "an empty reply"
             else:
                 text = found.replies[0].text
                 if stop_on_loop and _plain(text) in map(_plain, said[row]):
