@@ -3,13 +3,14 @@
     python recipes/study.py JUDGEMENTS_FOLDER [--seed 0] [--page report.html]
 
 JUDGEMENTS_FOLDER holds the sets as `.jsonl.gz` files. The same figures and all others, with the lines of the sets that
-scorers get wrong, come from `rejoinder study JUDGEMENTS_FOLDER/*.jsonl.gz --leave-one-out -o report.html`.
+scorers get wrong, come from `rejoinder study FILE... --drop-copies --leave-one-out -o report.html`.
 """
 
 from __future__ import annotations
 
 import argparse
 import datetime
+import textwrap
 import time
 from pathlib import Path
 
@@ -30,10 +31,15 @@ SETS = (
 )
 
 
+def wrapped(text: str) -> str:
+    """`text` in lines of 120 characters."""
+    return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
+
+
 def as_markdown(table: Table) -> str:
     """Title, caption and table."""
     rows = [[cell.text for cell in row] for row in table.rows]
-    return f"## {table.title}\n\n{table.caption}\n\n{markdown_table(list(table.header), rows)}"
+    return f"## {table.title}\n\n{wrapped(table.caption)}\n\n{markdown_table(list(table.header), rows)}"
 
 
 def main() -> None:
@@ -47,7 +53,7 @@ def main() -> None:
     examples = list(rejoinder.read(*(asked.judgements / f"{name}.jsonl.gz" for name in SETS)))
     known = fitted_on(SCORERS, [example.dataset for example in examples])
     scorers = [name for name in SCORERS if name not in known]
-    study = full_study(examples, scorers, leave_one_out=True, seed=asked.seed)
+    study = full_study(examples, scorers, leave_one_out=True, drop_copies=True, seed=asked.seed)
     command = f"python recipes/study.py JUDGEMENTS --seed {asked.seed}"
     if asked.page:
         write_study(study, asked.page, command)
@@ -59,7 +65,7 @@ def main() -> None:
         wall=time.perf_counter() - start,
         spent=time.process_time() - spent,
         known=", ".join(known),
-        answer="\n".join(answer(study)),
+        answer="\n\n".join(map(wrapped, answer(study))),
         tables="\n".join(map(as_markdown, tables)),
     )
     RESULT.write_text(page, encoding="utf-8")
@@ -70,6 +76,7 @@ _PAGE = """\
 
 Made by `{command}` on {date}, in {wall:.0f} s ({spent:.0f} s of processor time). Left out: {known}, the judge in the
 box, because it was fitted on most of these sets; the judges below were not fitted on what they are tested on.
+Responses that equal a reference word for word are left out.
 
 {answer}
 

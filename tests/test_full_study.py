@@ -163,6 +163,14 @@ def test_scorers_are_told_apart_and_grouped() -> None:
     assert said.startswith("good agrees best with people") and "It is shown to be ahead of every other scorer." in said
 
 
+def test_many_scorers_can_still_be_told_apart() -> None:
+    examples = lines(120)
+    given = {f"poor {seed}": scores(noisy(examples, 9.0, seed)) for seed in range(12)}
+    (found,) = full_study(examples, {"good": scores(noisy(examples, 0.1)), **given}, resamples=100).findings
+    told = [one.p_adjusted for one in found.contrasts if one.first == "good" and one.second in given]
+    assert len(told) == 12 and max(told) < 0.05, "105 pairs, so 100 swaps would leave p at 1"
+
+
 def test_length_splits_at_six_words() -> None:
     examples = lines()
     far = np.array([abs(len(one.response.split()) - 4) > 6 for one in examples])

@@ -424,12 +424,14 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         with pytest.raises(MissingAsset, match=rf"{name}: no such file. Check the name; files in the box begin with @"):
             list(rejoinder.read(tmp_path / name))
     with pytest.raises(
-        MissingAsset, match=r"^bleu-2: no such file. Check .* \(rejoinder doctor\); each scorer needs its"
+        MissingAsset, match=r"^bleu-2: no such file. Check .* \(rejoinder doctor\); each scorer or responder needs its"
     ):
         list(rejoinder.read("bleu-2"))
     for name in ("b.jsonl", "folder"):
         (tmp_path / name).mkdir()
-        with pytest.raises(MissingAsset, match=rf"{name}: is a folder. Name a file; each scorer needs its own -s$"):
+        with pytest.raises(
+            MissingAsset, match=rf"{name}: is a folder. Name a file; each scorer or responder needs its own -s or -r$"
+        ):
             list(rejoinder.read(tmp_path / name))
     with pytest.raises(MissingAsset, match="@nothing: nothing in the box is called so. There are: @conture, @dstc7"):
         list(rejoinder.read("@nothing"))

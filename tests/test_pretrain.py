@@ -113,7 +113,7 @@ def test_the_saved_folder_is_whole(unbroken: Pretrained) -> None:
     assert ElementTree.parse(folder / "curves.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
     card = (folder / "card.md").read_text(encoding="utf-8")
     assert card.startswith(
-        f"# {kind.upper()}\n\nPre-trained on {parts.config['counts']['train']['tokens']:,} tokens of dialogue."
+        f"# {kind.upper()}\n\nPre-trained on {parts.config['counts']['train']['tokens']:,} tokens of dialogue, from "
     )
     assert f"- perplexity: {unbroken.figures[-1]['perplexity']:.4g}\n" in card
 
@@ -326,7 +326,8 @@ def test_pretrain_tells_the_figures_of_the_best_validation(run: Run, corpus: Pat
     best = read_folder(tmp_path / "model").config["figures"]
     assert ran.out.splitlines() == [
         *(f"{name.replace('_', ' ')}: {value:.4g}" for name, value in best.items()),
-        f"saved in {tmp_path / 'model'}; encode with it: rejoinder encode FILE -e {tmp_path / 'model'} -o OUT.npz",
+        f"saved in {tmp_path / 'model'}; answer with it: rejoinder respond FILE -r {tmp_path / 'model'}; "
+        f"encode with it: rejoinder encode FILE -e {tmp_path / 'model'} -o OUT.npz",
     ]
     assert ran.err.splitlines()[:2] == ["training the byte-pair encoding", "writing the tokens of the train part"]
     assert "0 turns cut, 0 tokens unknown" in ran.err

@@ -135,7 +135,9 @@ def test_every_pair_is_as_likely_to_be_sampled() -> None:
 
 
 def test_no_dialogue_is_told() -> None:
-    with pytest.raises(DataError, match="no dialogue to take responses from. Give a larger corpus"):
+    with pytest.raises(
+        DataError, match="no dialogue to take responses from. Give a larger corpus; dialogues with ratings"
+    ):
         sample([], 5, 0)
 
 

@@ -90,8 +90,10 @@ def _without_network(
 
 def _use(kind: str, out: Path) -> str:
     """What to do with a trained model."""
-    from rejoinder.encoders import KINDS
+    from rejoinder import encoders, responders
 
-    if kind in KINDS:
-        return f"encode with it: rejoinder encode FILE -e {out} -o OUT.npz"
-    return f"answer with it: rejoinder respond FILE -r {out}"
+    uses = {
+        f"answer with it: rejoinder respond FILE -r {out}": kind in responders.KINDS,
+        f"encode with it: rejoinder encode FILE -e {out} -o OUT.npz": kind in encoders.KINDS,
+    }
+    return "; ".join(use for use, fits in uses.items() if fits)

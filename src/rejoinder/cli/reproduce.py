@@ -63,11 +63,13 @@ def command(
 ) -> None:
     """Run the experiments of a paper anew: a page with our figures beside the published ones, with intervals."""
     from rejoinder.errors import UsageError
-    from rejoinder.meta.reproduce import TABLE2
+    from rejoinder.meta.reproduce import TABLE2, experiment
     from rejoinder.report.reproduce import About, require_figures, write_page
 
     start = time.perf_counter()
     asks = name == TABLE2
+    if not asks:
+        experiment(name)  # that there is one comes before all else that can be wrong
     if not out.is_dir():
         raise UsageError(f"{out}: no such folder. Make it first: mkdir -p {out}")
     if (asks and (encoder or data or seeds)) or (not asks and (responder or seed)):

@@ -30,7 +30,11 @@ def command(
     ),
     count: Annotated[int, typer.Option(min=1, help="Replies to each context; the best is the response.")] = 1,
     withhold: Annotated[
-        bool, typer.Option("--withhold", help="Hide the true response from models that choose among responses.")
+        bool,
+        typer.Option(
+            "--withhold",
+            help="Hide the true response (first reference, else response) from models that choose.",
+        ),
     ] = False,
     share: HeldOut = None,
     method: MethodFlag = Method.BEAM,

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rejoinder.scorer import FloatArray
 
@@ -31,18 +32,19 @@ class Projection:
         return projected
 
 
-def fit_projection(groups: Sequence[FloatArray], components: int) -> Projection:
-    """The projection fitted on all rows of `groups` (contexts, references, responses), each distinct row once.
+def fit_projection(groups: Sequence[FloatArray], components: int, places: NDArray[np.intp] | None = None) -> Projection:
+    """The projection fitted on the rows of `groups` (contexts, references, responses), each distinct row once.
 
     The released ADEM fits on rows repeated by over-sampling; the paper does not ask for that, and it only weights them.
 
     Args:
         groups: arrays [N_i, D]; rows with NaN are left out.
         components: K; at most D and the number of rows.
+        places: the rows of every group that count; None for all.
     """
     from scipy.linalg import eigh
 
-    rows = _distinct(groups)
+    rows = np.concatenate(_distinct(groups, places))
     mean = rows.mean(axis=0)
     rows -= mean
     scatter = rows.T @ rows
@@ -56,17 +58,19 @@ def fit_projection(groups: Sequence[FloatArray], components: int) -> Projection:
     return Projection(mean, found, float(variances.sum()) / total if total else 1.0)
 
 
-def _distinct(groups: Sequence[FloatArray]) -> FloatArray:
-    """The distinct rows of all `groups`, each where it stood first; rows with NaN are left out.
+def _distinct(groups: Sequence[FloatArray], places: NDArray[np.intp] | None) -> list[FloatArray]:
+    """The distinct rows of all `groups` together, in the group where each stands first; rows with NaN are left out.
 
     They are told apart by 64-bit sums of their bits: to sort the rows themselves takes longer than all the rest.
     """
     factors = np.random.default_rng(0).integers(2**64, size=groups[0].shape[1], dtype=np.uint64)
-    sums = np.concatenate([np.ascontiguousarray(group).view(np.uint64) @ factors for group in groups])
-    known = np.flatnonzero(np.isfinite(np.concatenate([group.sum(axis=1) for group in groups])))
-    first = known[np.unique(sums[known], return_index=True)[1]]
-    ends = np.cumsum([len(group) for group in groups])
-    parts = np.split(np.sort(first), np.searchsorted(np.sort(first), ends[:-1]))
-    return np.concatenate(
-        [group[part - end + len(group)] for group, part, end in zip(groups, parts, ends, strict=True)]
-    )
+    seen, found = np.empty(0, dtype=np.uint64), []
+    for group in groups:
+        counted = np.arange(len(group)) if places is None else np.unique(places)
+        usable = counted[np.isfinite(group.sum(axis=1))[counted]]
+        sums = (np.ascontiguousarray(group).view(np.uint64) @ factors)[usable]
+        sums, first = np.unique(sums, return_index=True)
+        new = ~np.isin(sums, seen)
+        found.append(group[usable[np.sort(first[new])]])
+        seen = np.concatenate([seen, sums])
+    return found

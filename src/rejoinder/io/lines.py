@@ -39,12 +39,14 @@ def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
     try:
         raw = Path(in_the_box(path)).open("rb")  # noqa: SIM115 (closed by the block below; only opening may fail here)
     except FileNotFoundError as error:
-        hint = "" if Path(path).suffix else "; each scorer needs its own -s"
+        hint = "" if Path(path).suffix else "; each scorer or responder needs its own -s or -r"
         raise MissingAsset(
             f"{path}: no such file. Check the name; files in the box begin with @ (rejoinder doctor){hint}"
         ) from error
     except IsADirectoryError as error:
-        raise MissingAsset(f"{path}: is a folder. Name a file; each scorer needs its own -s") from error
+        raise MissingAsset(
+            f"{path}: is a folder. Name a file; each scorer or responder needs its own -s or -r"
+        ) from error
     except OSError as error:
         raise MissingAsset(f"{path}: cannot be opened ({error.strerror}). Name a readable file.") from error
     with raw:

@@ -119,22 +119,38 @@ def fit_bilinear(
     Raises:
         DataError: the training examples look alike to the judge, or over-sampling leaves none.
     """
-    raw = _only(raw, terms)
-    own = project(take(raw, train), None, options.normalise)
+    from threadpoolctl import threadpool_limits
+
+    # These matrices are small: threads that wait for each other cost more than they save, up to ten times as much.
+    with threadpool_limits(limits=1, user_api="blas"):
+        return _fit_bilinear(raw, ratings, lengths, train, validation, terms, options, rng, advance)
+
+
+def _fit_bilinear(
+    raw: Vectors,
+    ratings: FloatArray,
+    lengths: Lengths,
+    train: Rows,
+    validation: Rows,
+    terms: Terms,
+    options: FitOptions,
+    rng: np.random.Generator,
+    advance: Advance,
+) -> Fitted:
+    """What `fit_bilinear` gives, on as many threads as there are."""
+    raw = project(_only(raw, terms), None, options.normalise)
     projection = None
     if options.components is not None:
-        projection = fit_projection([side for side in own if side.shape[1]], options.components)
-    vectors, own_ratings = project(own, projection, "none"), ratings[train]
-    if options.oversample:
-        by_words = options.oversample == "words"
-        repeated = (
-            oversample(own_ratings, lengths.words[train])
-            if by_words
-            else oversample_release(own_ratings, lengths.characters[train])
-        )
-        vectors, own_ratings = take(vectors, repeated), own_ratings[repeated]
-    other = project(take(raw, validation), projection, options.normalise)
-    fit = fit_head(vectors, own_ratings, other, ratings[validation], terms, options, rng, advance)
+        projection = fit_projection([side for side in raw if side.shape[1]], options.components, train)
+    rows = train
+    if options.oversample == "words":
+        rows = train[oversample(ratings[train], lengths.words[train])]
+    elif options.oversample == "release":
+        rows = train[oversample_release(ratings[train], lengths.characters[train])]
+    # Projected before rows are taken, because raw vectors are wide and copies of them are what takes time.
+    projected = project(raw, projection, "none")
+    vectors, other = take(projected, rows), take(projected, validation)
+    fit = fit_head(vectors, ratings[rows], other, ratings[validation], terms, options, rng, advance)
     return Fitted(fit.head, fit.validation_errors, fit.best_epoch, projection, options.normalise)
 
 

@@ -24,6 +24,9 @@ from rejoinder.stats.power import items_needed, pilot_of_correlations
 from rejoinder.stats.resamples import paired_resamples
 from rejoinder.stats.significance import adjusted, williams
 
+# p is at least 1 over the number of swaps, and Holm multiplies it by the number of pairs: with few swaps no difference
+# among many scorers could ever be shown.
+SWAPS_A_PAIR = 50
 IntArray = NDArray[np.int64]
 Pair = tuple[str, str]
 
@@ -58,16 +61,17 @@ def contrasts_of(
         groups: [N] data set of each line, counted from 0; correlations are means over data sets.
         scores: [N] by scorer, NaN where unscored.
         order: the scorers that have a correlation, best first.
-        sampling: resamples and seed; as many permutations as resamples.
+        sampling: resamples and seed; as many permutations as resamples, or 50 a pair where that is more.
     """
+    swaps = max(sampling.resamples, SWAPS_A_PAIR * (len(order) * (len(order) - 1) // 2)) if sampling.resamples else 1
     alike: dict[bytes, list[Pair]] = {}  # pairs by the lines that both score
     for pair in combinations(order, 2):
         alike.setdefault(_both(scores, pair).tobytes(), []).append(pair)
     by_pair: dict[Pair, ScorerContrast] = {}
     for pairs in alike.values():
         names = [name for name in order if any(name in pair for pair in pairs)]
-        lines = _alike(part, groups, names, pairs[0], scores, sampling)
-        by_pair |= {pair: _contrast(lines, pair, sampling) for pair in pairs}
+        lines = _alike(part, groups, names, pairs[0], scores, sampling, swaps)
+        by_pair |= {pair: _contrast(lines, pair, sampling, swaps) for pair in pairs}
     found = [by_pair[pair] for pair in combinations(order, 2)]
     p = adjusted([one.p for one in found], "holm").tolist()
     return tuple(replace(one, p_adjusted=value) for one, value in zip(found, p, strict=True))
@@ -99,6 +103,7 @@ def _alike(
     pair: Pair,
     scores: Mapping[str, FloatArray],
     sampling: Sampling,
+    swaps: int,
 ) -> _Alike:
     """The lines that both of `pair` score, and all `names` on them, over the same swaps and the same resamples."""
     usable = np.flatnonzero(_both(scores, pair))
@@ -106,7 +111,7 @@ def _alike(
     ratings, sets = part.ratings[usable], groups[usable]
     contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
     rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 2]))
-    tested = paired_permutations("pearson", table, ratings, sets, contexts, rng, max(sampling.resamples, 1))
+    tested = paired_permutations("pearson", table, ratings, sets, contexts, rng, swaps)
     counts = cluster_counts(int(contexts.max(initial=-1)) + 1, sampling.resamples, rng)
     return _Alike(
         dict(zip(names, table.T, strict=True)),
@@ -118,7 +123,7 @@ def _alike(
     )
 
 
-def _contrast(lines: _Alike, pair: Pair, sampling: Sampling) -> ScorerContrast:
+def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> ScorerContrast:
     """Two scorers, the first of which has the higher correlation over its own lines; p not yet adjusted."""
     first, second = (lines.scores[name] for name in pair)
     tested, clusters = lines.tested[pair], int(lines.contexts.max(initial=-1)) + 1
@@ -143,7 +148,7 @@ def _contrast(lines: _Alike, pair: Pair, sampling: Sampling) -> ScorerContrast:
         method="none"
         if nothing
         else f"difference of Pearson; 95% expanded percentile interval, {sampling.resamples} paired resamples of "
-        f"contexts; p: {sampling.resamples} swaps of the two scorers in random contexts, by Holm",
+        f"contexts; p: {swaps} swaps of the two scorers in random contexts, by Holm",
         seed=sampling.seed,
         reason=interval.reason,
     )

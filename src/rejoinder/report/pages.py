@@ -198,7 +198,7 @@ encoder was, on other dialogues of most of the same corpora: it may be kind to t
 ![Means with their intervals](liu2016-table2-means.svg)
 
 The paper's section 4.3 warns of what such a table suggests: the metrics hardly agree with people
-([study.md](study.md)), and the judge agrees with them but a little more ([judge.md](judge.md)).
+(`rejoinder study`), and the judge agrees with them but a little more (`rejoinder show rejoinder`).
 
 ### As published
 

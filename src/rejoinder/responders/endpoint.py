@@ -29,6 +29,7 @@ KEY = "OPENAI_API_KEY"
 PATIENCE = 120.0
 """Seconds that the endpoint has for an answer."""
 
+_PATH = "/chat/completions"
 _PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 _LONGEST_PAUSE = 60.0
 _LONGEST_BODY = 10_000_000
@@ -113,7 +114,7 @@ class EndpointResponder:
 
     def _post(self, body: bytes) -> bytes:
         """What the endpoint answers to `body`, in the end."""
-        post = Post(f"{self.address}/chat/completions", body, {"Content-Type": "application/json"})  # noqa: S310 (http alone, see `load`)
+        post = Post(f"{self.address}{_PATH}", body, {"Content-Type": "application/json"})  # noqa: S310 (http alone, see `load`)
         if key := os.environ.get(KEY):
             post.add_unredirected_header("Authorization", f"Bearer {key}")
         pauses = iter(_PAUSES)
@@ -169,7 +170,7 @@ def load(rest: str, decoding: Decoding) -> EndpointResponder:
     """The model behind an endpoint; nothing is sent before the first context.
 
     Args:
-        rest: `URL#MODEL`, the address without `/chat/completions`: `http://localhost:8000/v1#llama3`.
+        rest: `URL#MODEL`, the address without `/chat/completions`, which may stand there too: `http://localhost:8000/v1#llama3`.
         decoding: how it is asked to decode.
 
     Raises:
@@ -185,7 +186,7 @@ def load(rest: str, decoding: Decoding) -> EndpointResponder:
         raise UsageError(
             f"{rest}: not an endpoint. Write openai:URL#MODEL, such as openai:http://localhost:8000/v1#llama3"
         )
-    return EndpointResponder(address.rstrip("/"), model, decoding)
+    return EndpointResponder(address.rstrip("/").removesuffix(_PATH), model, decoding)
 
 
 def _messages(context: Context) -> list[dict[str, str]]:

@@ -130,7 +130,10 @@ def sample(dialogues: Iterable[Dialogue], most: int, seed: int) -> Sample:
                 heappush(largest, -key)
             kept[key] = dialogue, place
     if not kept:
-        raise DataError("no dialogue to take responses from", "Give a larger corpus")
+        raise DataError(
+            "no dialogue to take responses from",
+            "Give a larger corpus; dialogues with ratings count with --keep-judged alone",
+        )
     groups: dict[str, list[tuple[Dialogue, int]]] = {}
     for key in sorted(kept):  # an order that the hashes decide, as it settles which of equally good ones is taken
         dialogue, place = kept[key]

@@ -67,7 +67,8 @@ def reply_stream(
         tallies: one fresh `Tally` a responder, by the name it has in the records; filled as the stream is read.
         count: replies to each.
         seed: decides what is random in them.
-        withhold: whether a retrieval model leaves out the first reference among its candidates.
+        withhold: whether a retrieval model leaves out among its candidates the first reference, or where there is none
+            the response.
         advance: called with the number of examples of each batch when it is done.
 
     Raises:
@@ -78,7 +79,7 @@ def reply_stream(
     while part := list(islice(stream, BATCH)):
         met = True
         requests = [
-            request(example.context, seed, example.references[0] if withhold and example.references else None)
+            request(example.context, seed, (*example.references, example.response)[0] if withhold else None)
             for example in part
         ]
         answers = {name: list(answer(tally.responder, requests, count=count)) for name, tally in tallies.items()}

@@ -162,7 +162,7 @@ def paired_permutations(
     and Smyth (2010) for counting the observed one in.
     """
     known, cluster = np.unique(clusters, return_inverse=True)
-    swaps = rng.random((len(known), permutations)) < 0.5
+    swaps = np.array([rng.random(permutations) < 0.5 for _ in known], dtype=bool).reshape(len(known), permutations)
     swaps[:, 0] = False  # the scores as they are
     total = {pair: np.zeros(permutations) for pair in combinations(range(scores.shape[1]), 2)}
     number = dict.fromkeys(total, 0)

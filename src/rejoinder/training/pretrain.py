@@ -129,7 +129,8 @@ def pretrain(
         sizes = asdict(task.model.sizes)
         counts = {"train": asdict(train.counts), "held_out": asdict(held_out.counts)}
         config = {"kind": recipe.kind, "sizes": sizes, "recipe": recipe.to_dict(), **given, "counts": counts}
-        about = f"Pre-trained on {train.tokens:,} tokens of dialogue."
+        names = ", ".join(Path(file).name for file in files)
+        about = f"Pre-trained on {train.tokens:,} tokens of dialogue, from {names}."
         if isinstance(task, DanTask):
             say("exporting the network")
             blobs = {GRAPH: exported(task.model)}
