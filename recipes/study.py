@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import datetime
 import textwrap
-import time
 from pathlib import Path
 
 import rejoinder
@@ -49,7 +48,6 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--page", type=Path, help="the whole study beside it, as .html, .md, .tex, .csv or .json")
     asked = parser.parse_args()
-    start, spent = time.perf_counter(), time.process_time()
     examples = list(rejoinder.read(*(asked.judgements / f"{name}.jsonl.gz" for name in SETS)))
     known = fitted_on(SCORERS, [example.dataset for example in examples])
     scorers = [name for name in SCORERS if name not in known]
@@ -62,8 +60,6 @@ def main() -> None:
     page = _PAGE.format(
         command=command,
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
-        wall=time.perf_counter() - start,
-        spent=time.process_time() - spent,
         known=", ".join(known),
         answer="\n\n".join(map(wrapped, answer(study))),
         tables="\n".join(map(as_markdown, tables)),
@@ -74,9 +70,9 @@ def main() -> None:
 _PAGE = """\
 # Scorers against people, over all turn-level sets
 
-Made by `{command}` on {date}, in {wall:.0f} s ({spent:.0f} s of processor time). Left out: {known}, the judge in the
-box, because it was fitted on most of these sets; the judges below were not fitted on what they are tested on.
-Responses that equal a reference word for word are left out.
+Made by `{command}` on {date}. Left out: {known}, the judge in the box, because
+it was fitted on most of these sets; the judges below were not fitted on what they are tested on. Responses that equal a
+reference word for word are left out.
 
 {answer}
 

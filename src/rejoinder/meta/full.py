@@ -59,7 +59,7 @@ def full_study(
     copies of references; tests between scorers; the effect of length; systems; lines where scorers and people disagree.
     Arguments and errors as for `study`. With `leave_one_out` a judge fitted on all data sets but the one in question
     is a scorer too, and beside the scorers stands what it gains by seeing other conversations of the set; `advance` is
-    then called with 1 twice a data set before all else.
+    then called with 1 after each of six fits a data set before all else.
 
     Raises:
         UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.

@@ -105,7 +105,7 @@ def left_out_scores(examples: Sequence[Example], *, seed: int = 0, advance: Adva
     Args:
         examples: of two data sets or more; those without a rating are unscored.
         seed: of the fits.
-        advance: called with 1 twice a data set.
+        advance: called with 1 after each fit, six a data set.
 
     Raises:
         UsageError: fewer than two data sets have ratings.
