@@ -33,7 +33,9 @@ def nearness_table(study: FullStudy) -> Table:
     )
     sets = "set" if common == 1 else f"{common} sets"
     caption = (
-        "Means over data sets of the correlation with people's mean rating inside each; [low, high]: 95 % intervals. "
+        "Means over data sets of the correlation with people's mean rating inside each; [low, high]: 95 % intervals "
+        "from resamples of contexts, of Spearman and of shares put together from those of the sets (Zou and Donner "
+        "2008). "
         "Scorers have different sets, because not every set has what they read; on the same sets they stand in the "
         f"column of the {sets} where all of them have a correlation. Share of the ceiling: mean "
         "over the sets where people's ratings give one. Ceiling: the highest correlation to be expected of any scorer; "
