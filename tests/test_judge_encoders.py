@@ -28,7 +28,7 @@ from rejoinder.judges.bilinear import BilinearJudge, Kind
 from rejoinder.judges.fit import FitOptions, fit_bilinear
 from rejoinder.judges.head import Vectors
 from rejoinder.judges.oversample import Lengths
-from rejoinder.judges.sides import Encoded, References, encode, encode_sides
+from rejoinder.judges.sides import Encoded, References, encode
 from rejoinder.judges.train import AUTOJUDGE, normalised_ratings, options_of, rescaled, train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, run
@@ -254,7 +254,7 @@ def test_best_is_no_worse_than_mean(values: list[list[float]]) -> None:
 
 def test_the_mean_vector_is_that_of_the_known_references() -> None:
     example = Example(("day",), "good", ("good", "xyzzy", "bad"))
-    raw = encode_sides([example, replace(example, references=("xyzzy",))], AverageEncoder(VECTORS), ("reference",))
+    raw = encode([example, replace(example, references=("xyzzy",))], AverageEncoder(VECTORS), ("reference",)).means
     assert raw.reference[0] == pytest.approx([0.55, 0.6])
     assert np.isnan(raw.reference[1]).all()
 

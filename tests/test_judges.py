@@ -22,7 +22,7 @@ from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind
 from rejoinder.judges.fit import FitOptions, Normalise, fit_head
 from rejoinder.judges.head import Head, Penalty, Vectors, gradient, initial_head, objective, penalty
-from rejoinder.judges.sides import References, encode_sides
+from rejoinder.judges.sides import References, encode
 from rejoinder.judges.train import options_of, train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import run
@@ -348,6 +348,6 @@ def test_a_strangers_folder_is_not_replaced(tmp_path: Path, encoder: AverageEnco
 
 
 def test_unused_sides_are_zero(encoder: AverageEncoder) -> None:
-    vectors = encode_sides(dialogues(4), encoder, ("context",))
+    vectors = encode(dialogues(4), encoder, ("context",)).means
     assert not vectors.reference.any()
     assert vectors.context.any()

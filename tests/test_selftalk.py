@@ -252,3 +252,12 @@ def test_an_empty_reply_ends_a_conversation() -> None:
     replies = {1: "yes", 2: " "}
     (talk,) = self_talk(FunctionResponder(lambda context: replies[len(context)], "curt"), [("hi",)], turns=4)
     assert (talk.replies, talk.ended) == (("yes",), "an empty reply")
+
+
+def test_a_file_that_is_not_there_is_told_as_that(tmp_path: Path, run: Run) -> None:
+    refused(
+        run("selftalk", tmp_path / "no.jsonl", "-r", "command:true", "-o", tmp_path / "talk"),
+        4,
+        f"{tmp_path / 'no.jsonl'}: no such file. Check the name; files in the box begin with @ (rejoinder doctor)",
+    )
+    assert not (tmp_path / "talk").exists()

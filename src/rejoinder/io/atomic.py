@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from rejoinder.errors import UsageError
+from rejoinder.errors import RejoinderError, UsageError
 
 
 @contextmanager
@@ -61,6 +61,8 @@ def atomic_folder(target: Path, *, ours: Collection[str]) -> Iterator[Path]:
         if target.exists():
             target.rename(aside)
         partial.rename(target)
+    except RejoinderError:  # a missing asset is an OSError too, and not of ours
+        raise
     except OSError as error:
         if aside.exists() and not target.exists():
             aside.rename(target)

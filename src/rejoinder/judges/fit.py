@@ -123,35 +123,20 @@ def fit_bilinear(
 
     # These matrices are small: threads that wait for each other cost more than they save, up to ten times as much.
     with threadpool_limits(limits=1, user_api="blas"):
-        return _fit_bilinear(raw, ratings, lengths, train, validation, terms, options, rng, advance)
-
-
-def _fit_bilinear(
-    raw: Vectors,
-    ratings: FloatArray,
-    lengths: Lengths,
-    train: Rows,
-    validation: Rows,
-    terms: Terms,
-    options: FitOptions,
-    rng: np.random.Generator,
-    advance: Advance,
-) -> Fitted:
-    """What `fit_bilinear` gives, on as many threads as there are."""
-    raw = project(_only(raw, terms), None, options.normalise)
-    projection = None
-    if options.components is not None:
-        projection = fit_projection([side for side in raw if side.shape[1]], options.components, train)
-    rows = train
-    if options.oversample == "words":
-        rows = train[oversample(ratings[train], lengths.words[train])]
-    elif options.oversample == "release":
-        rows = train[oversample_release(ratings[train], lengths.characters[train])]
-    # Projected before rows are taken, because raw vectors are wide and copies of them are what takes time.
-    projected = project(raw, projection, "none")
-    vectors, other = take(projected, rows), take(projected, validation)
-    fit = fit_head(vectors, ratings[rows], other, ratings[validation], terms, options, rng, advance)
-    return Fitted(fit.head, fit.validation_errors, fit.best_epoch, projection, options.normalise)
+        raw = project(_only(raw, terms), None, options.normalise)
+        projection = None
+        if options.components is not None:
+            projection = fit_projection([side for side in raw if side.shape[1]], options.components, train)
+        rows = train
+        if options.oversample == "words":
+            rows = train[oversample(ratings[train], lengths.words[train])]
+        elif options.oversample == "release":
+            rows = train[oversample_release(ratings[train], lengths.characters[train])]
+        # Projected before rows are taken, because raw vectors are wide and copies of them are what takes time.
+        projected = project(raw, projection, "none")
+        vectors, other = take(projected, rows), take(projected, validation)
+        fit = fit_head(vectors, ratings[rows], other, ratings[validation], terms, options, rng, advance)
+        return Fitted(fit.head, fit.validation_errors, fit.best_epoch, projection, options.normalise)
 
 
 def fit_head(

@@ -78,8 +78,3 @@ def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encod
         owner = np.repeat(owner, [len(example.references) for example in examples])
     response = encode_once(encoder.encode, [example.response for example in examples])
     return Encoded(context, references, owner, response)
-
-
-def encode_sides(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Vectors:
-    """Raw vectors [N, D] of contexts, references (mean over those that have a known word) and responses."""
-    return encode(examples, encoder, terms).means
