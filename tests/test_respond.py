@@ -19,7 +19,7 @@ from rejoinder.io.contexts import read_contexts
 from rejoinder.records import Example, Rating
 from rejoinder.responder import Answer, Reply, Request
 from rejoinder.responders.plain import FunctionResponder
-from rejoinder.responders.replies import BATCH, Tally, held_out, reply_stream, require_answers
+from rejoinder.responders.replies import BATCH, Tally, contexts_of, reply_stream, require_answers
 from rejoinder.training.corpora import part_of
 
 BOT = """
@@ -141,7 +141,9 @@ def test_held_out_are_just_the_dialogues_that_training_leaves_out(tmp_path: Path
     path = write_lines(tmp_path / "c.jsonl", *(line(kind) for kind in ("turns", "messages", "example") * 60))
     out = [one.where for one in part_of([path], 0.4, held_out=True)]
     assert 40 < len(out) < 120
-    assert [one.where for one in held_out(read_contexts(path), 0.4)] == out
+    assert [one.where for one in contexts_of([path], 0.4)] == out
+    cut = contexts_of([path], 0.4, cut=lambda dialogue: 1)
+    assert [one.where for one in cut] == out, "where a dialogue is cut does not decide"
 
 
 def test_a_share_is_asked_for_on_the_command_line(run: Run, bot: str, tmp_path: Path) -> None:
@@ -154,7 +156,8 @@ def test_a_share_is_asked_for_on_the_command_line(run: Run, bot: str, tmp_path: 
     ran = run("selftalk", path, "-r", bot, "--held-out", 0.3, "--turns", 1, "-o", tmp_path / "talk")
     assert f"the files hold {len(kept)} different contexts, fewer than 100" in ran.err
     begun = [line["turns"][:-1] for line in lines_of(tmp_path / "talk" / "dialogues.jsonl")]
-    assert sorted(begun) == sorted(one[:-1] for one in kept)
+    assert all(turns in [one[: len(turns)] for one in kept] for turns in begun)
+    assert {len(turns) for turns in begun} <= {1, 2, 3} and len({len(turns) for turns in begun}) > 1
     none = "none of these dialogues is left out by a training with held_out = 1e-05"
     message = f"{none}. Give more dialogues, or the share of the recipe"
     refused(run("respond", path, "-r", bot, "--held-out", 0.00001), 3, message)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,11 @@ import pytest
 from conftest import Run, refused
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io import read
-from rejoinder.io.corpus import read_dialogues
+from rejoinder.io.corpus import Dialogue, read_dialogues
 from rejoinder.records import Example
 from rejoinder.responder import Answer, Context, Reply, Request
 from rejoinder.responders.plain import FunctionResponder
-from rejoinder.responders.selftalk import LOOP, Talk, conversations, sample_contexts, self_talk
+from rejoinder.responders.selftalk import LOOP, Talk, conversations, random_cut, sample_contexts, self_talk
 from test_respond import lines_of, write_lines
 
 BOT = """
@@ -125,6 +126,26 @@ def test_a_sample_of_contexts_does_not_depend_on_order_and_grows() -> None:
     assert len(sample_contexts(examples, 100, seed=1)) == 50
     with pytest.raises(DataError, match="no line is left to begin with. Correct those that were skipped"):
         sample_contexts([], 10, seed=1)
+
+
+def test_dialogues_are_cut_anywhere_but_before_their_first_turn_and_each_place_is_as_likely() -> None:
+    cut = random_cut(3)
+    places = Counter(cut(Dialogue((f"hi {number}", "ho", "so", "bye"), "")) for number in range(3000))
+    assert sorted(places) == [1, 2, 3] and all(900 < number < 1100 for number in places.values())
+    one = Dialogue(tuple("abcdefghij"), "here")
+    assert cut(one) == cut(Dialogue(one.turns, "there")), "the place in the file does not decide"
+    assert len({random_cut(seed)(one) for seed in range(50)}) == 9, "the seed does"
+
+
+def test_self_talk_begins_in_the_middle_of_dialogues_and_takes_other_contexts_whole(
+    run: Run, bot: str, tmp_path: Path
+) -> None:
+    long = [{"turns": [f"hi {place}", *(f"turn {place}" for place in range(8)), "bye"]} for place in range(30)]
+    path = write_lines(tmp_path / "c.jsonl", *long, {"context": ["a", "b", "c"]})
+    run("selftalk", path, "-r", f"{bot} a 99", "-o", tmp_path / "talk", "--turns", 1)
+    begun = [line["turns"][:-1] for line in lines_of(tmp_path / "talk" / "dialogues.jsonl")]
+    assert len(begun) == 31 and ["a", "b", "c"] in begun
+    assert len({len(turns) for turns in begun}) > 5 and all("bye" not in turns for turns in begun)
 
 
 # Lines

@@ -53,17 +53,15 @@ def command(
     line, with an empty response and the reason under "unanswered".
     """
     from rejoinder.catalogue import load_responders
-    from rejoinder.io.contexts import read_contexts
     from rejoinder.io.write import format_of, open_writer
-    from rejoinder.responders.replies import Tally, held_out, reply_stream, require_answers
+    from rejoinder.responders.replies import Tally, contexts_of, reply_stream, require_answers
 
     require_no_input(out, files)
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
     tallies = {name: Tally(found) for name, found in load_responders(responders, decoding=decoding).items()}
     with reporting(on_error) as on_bad, progress("responding") as advance:
-        read = read_contexts(*files, on_bad=on_bad)
-        examples = read if share is None else held_out(read, share)
+        examples = contexts_of(files, share, on_bad=on_bad)
         records = reply_stream(examples, tallies, count=count, seed=seed, withhold=withhold, advance=advance)
         with open_writer(out, kind) as put:
             for record in records:

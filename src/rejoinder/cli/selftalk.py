@@ -50,16 +50,16 @@ def command(
 ) -> None:
     """Let systems talk: each carries the contexts in the files on, with itself or with a partner.
 
+    A dialogue is cut at a turn that --seed draws, since its end would be thanks and goodbye; other contexts stay whole.
     FOLDER/dialogues.jsonl gets a line a dialogue; FOLDER/turns.jsonl a line a turn that was added, with what was said
     before as its context, ready for `rejoinder score` and for raters.
     """
     from rejoinder.catalogue import load_responders
     from rejoinder.errors import TooManyUnscored
     from rejoinder.io.atomic import atomic_folder
-    from rejoinder.io.contexts import read_contexts
     from rejoinder.io.write import open_writer
-    from rejoinder.responders.replies import held_out
-    from rejoinder.responders.selftalk import conversations, sample_contexts
+    from rejoinder.responders.replies import contexts_of
+    from rejoinder.responders.selftalk import conversations, random_cut, sample_contexts
 
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest)
     loaded = load_responders([*responders, *([] if partner is None else [partner])], decoding=decoding)
@@ -67,8 +67,8 @@ def command(
     ended, said = Counter[str](), 0
     with atomic_folder(out, ours=(DIALOGUES, TURNS)) as folder:
         with reporting(on_error) as on_bad:
-            read = read_contexts(*files, on_bad=on_bad)
-            starts = sample_contexts(read if share is None else held_out(read, share), contexts, seed)
+            read = contexts_of(files, share, cut=random_cut(seed), on_bad=on_bad)
+            starts = sample_contexts(read, contexts, seed)
         if len(starts) < contexts:
             typer.echo(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
         talks = len(responders) * len(starts)

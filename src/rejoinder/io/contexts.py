@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,33 @@ from rejoinder.io.parse import parse_record
 from rejoinder.io.read import rows
 from rejoinder.records import Example
 
+Cut = Callable[[Dialogue], int]
+"""How many turns of a dialogue, one or more and not all, are the context."""
 
-def read_contexts(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Example]:
+
+def before_the_last(dialogue: Dialogue) -> int:
+    """All turns but the last are the context."""
+    return len(dialogue.turns) - 1
+
+
+def read_contexts(
+    *paths: str | Path,
+    wanted: Callable[[Dialogue], bool] | None = None,
+    cut: Cut = before_the_last,
+    on_bad: OnBad = raise_bad,
+) -> Iterator[Example]:
     """Yield the contexts of one or more files, in their order, as examples whose response may be empty.
 
     Formats: those of `read`, and `.txt` of `read_dialogues`. A line is
 
     - an example as `read` takes it, or one without a response;
-    - a dialogue, `{"turns": [...]}`: its last turn is the reference, what stands before it the context;
+    - a dialogue, `{"turns": [...]}`: the turn after the `cut` is the reference, what stands before it the context;
     - a conversation in chat messages; where it ends with the user's turn, all of it is context.
 
     Args:
         paths: files.
+        wanted: which dialogues to take; of an example, the dialogue is its context and what follows it. None takes all.
+        cut: where a dialogue is cut; before its last turn unless told otherwise.
         on_bad: what to do with the error of a line that cannot be used; raises it unless told otherwise.
 
     Raises:
@@ -34,18 +50,45 @@ def read_contexts(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Exa
         UsageError: the suffix is of no known format.
     """
     for path in paths:
-        if str(path).removesuffix(".gz").endswith(".txt"):
-            for dialogue in read_dialogues(path, on_bad=on_bad):
-                *context, last = dialogue.turns
-                yield Example(tuple(context), "", (last,), id=dialogue.where, where=dialogue.where)
-            continue
-        for where, record in rows(path, on_bad):
-            try:
-                example = parse_record(_as_example(record, where), where)
-            except DataError as error:
-                on_bad(error)
-            else:
-                yield example
+        for whole, example in _lines(path, on_bad):
+            if wanted is not None and not wanted(whole or _dialogue_of(example)):
+                continue
+            yield example if whole is None else _cut(whole, example, cut(whole))
+
+
+def _lines(path: str | Path, on_bad: OnBad) -> Iterator[tuple[Dialogue | None, Example]]:
+    """Yield the lines of a file: the dialogue where a line is one, and the example that it makes, cut nowhere yet."""
+    if str(path).removesuffix(".gz").endswith(".txt"):
+        for dialogue in read_dialogues(path, on_bad=on_bad):
+            yield dialogue, Example((), "", id=dialogue.where, where=dialogue.where)
+        return
+    for where, record in rows(path, on_bad):
+        try:
+            found = _whole(record, where), parse_record(_as_example(record, where), where)
+        except DataError as error:
+            on_bad(error)
+        else:
+            yield found
+
+
+def _cut(dialogue: Dialogue, example: Example, place: int) -> Example:
+    """`example` with the first `place` turns of a dialogue as its context and the next as its reference."""
+    return replace(example, context=dialogue.turns[:place], references=dialogue.turns[place : place + 1])
+
+
+def _dialogue_of(example: Example) -> Dialogue:
+    """The dialogue that an example is the end of; where no turn follows, its context alone, if that is one."""
+    waits = not example.references and not example.response and len(example.context) > 1
+    return Dialogue(example.context if waits else (*example.context, ""), example.where)
+
+
+def _whole(record: Any, where: str) -> Dialogue | None:
+    """The dialogue that a line of JSON is, or None where it is none."""
+    if not isinstance(record, Mapping) or "response" in record or "turns" not in record:
+        return None
+    dialogue = Dialogue(texts(record["turns"], where), where)
+    require_conversation(dialogue)
+    return dialogue
 
 
 def _as_example(record: Any, where: str) -> Any:
@@ -55,11 +98,8 @@ def _as_example(record: Any, where: str) -> Any:
     if not isinstance(record, Mapping) or "response" in record:
         return record
     if "turns" in record:
-        dialogue = Dialogue(texts(record["turns"], where), where)
-        require_conversation(dialogue)
-        *context, last = dialogue.turns
         rest = {key: value for key, value in record.items() if key != "turns"}
-        return {**rest, "context": context, "response": "", "references": [last]}
+        return {**rest, "context": [], "response": ""}
     if "messages" in record:
         turns = spoken(record["messages"], where)
         waits = bool(turns) and turns[-1][0] == "user"

@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.io.contexts import Cut, before_the_last, read_contexts
 from rejoinder.io.corpus import Dialogue
+from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import SCORED, to_record
 from rejoinder.records import Example
 from rejoinder.responder import Answer, Responder, answer, request, signature_of
@@ -94,20 +97,35 @@ def reply_stream(
         raise DataError("no line is left to answer", "Correct those that were skipped")
 
 
-def held_out(examples: Iterable[Example], share: float) -> Iterator[Example]:
-    """Yield the examples whose dialogue a training that holds `share` out does not see (see `is_held_out`).
+def contexts_of(
+    files: Sequence[str | Path],
+    share: float | None = None,
+    *,
+    cut: Cut = before_the_last,
+    on_bad: OnBad = raise_bad,
+) -> Iterator[Example]:
+    """Yield the contexts in some files, see `read_contexts`.
+
+    Args:
+        files: examples and dialogues.
+        share: None takes all; else only those whose dialogue a training that holds `share` out does not see (see
+            `is_held_out`).
+        cut: where a dialogue is cut.
+        on_bad: what to do with the error of a line that cannot be used.
 
     Raises:
-        DataError: there are examples, and none of them is such.
+        DataError: there are lines, and training leaves none of their dialogues out; see also `read_contexts`.
     """
     met = found = False
-    for example in examples:
-        met, context = True, example.context
-        # The last turn of a dialogue does not decide; where no turn follows, that is the last of the context.
-        waits = not example.references and not example.response and len(context) > 1
-        if is_held_out(Dialogue(context if waits else (*context, ""), example.where), share):
-            found = True
-            yield example
+
+    def wanted(dialogue: Dialogue) -> bool:
+        nonlocal met
+        met = True
+        return share is None or is_held_out(dialogue, share)
+
+    for example in read_contexts(*files, wanted=wanted, cut=cut, on_bad=on_bad):
+        found = True
+        yield example
     if met and not found:
         problem = f"none of these dialogues is left out by a training with held_out = {share:g}"
         raise DataError(problem, "Give more dialogues, or the share of the recipe")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rejoinder.errors import DataError, UsageError
+from rejoinder.io.contexts import Cut
 from rejoinder.records import Example
 from rejoinder.responder import Context, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, ignore
@@ -75,6 +76,15 @@ def self_talk(
             advance(turns - turn if ended[row] else 1)
     talks = zip(contexts, said, ended, strict=True)
     return [Talk(context, tuple(all_[len(context) :]), reason) for context, all_, reason in talks]
+
+
+def random_cut(seed: int) -> Cut:
+    """Where to cut a dialogue that is to be carried on: before any turn but the first, each as likely.
+
+    Seed and dialogue alone decide. The end of a dialogue is no place to begin: a third of them end with thanks or a
+    farewell.
+    """
+    return lambda dialogue: 1 + request(dialogue.turns, seed).seed % (len(dialogue.turns) - 1)
 
 
 def sample_contexts(examples: Iterable[Example], count: int, seed: int) -> list[Example]:
