@@ -39,7 +39,7 @@ def test_scores_come_out_in_the_order_of_the_input(run: Run, lines: Path) -> Non
     assert (ran.code, ran.err) == (0, "")
     assert [record["id"] for record in ran.records] == ["x", "y", "z"]
     first, second, third = ran.records
-    assert list(first)[:4] == ["id", "scores", "unscored", "signatures"]
+    assert list(first)[:5] == ["id", "scores", "unscored", "notes", "signatures"]
     assert list(first["signatures"]) == ["length", "bleu-2"]
     assert first["signatures"]["length"].startswith("scorer:length|version:1|")
     assert list(first["scores"]) == ["length", "bleu-2"] and first["mood"] == {"a": [1]}

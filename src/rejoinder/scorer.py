@@ -21,6 +21,7 @@ from rejoinder.version import __version__
 
 FloatArray = NDArray[np.float64]
 Advance = Callable[[int], None]
+Notes = Mapping[int, tuple[str, ...]]
 Need = Literal["context", "reference", "context or reference", "vectors", "wordnet"]
 
 
@@ -63,11 +64,14 @@ class Outcome:
         values: [N] scores; NaN marks an unscored example.
         reasons: position in the batch to the reason why it is unscored. Every NaN has one.
         statistics: [N, K] additive statistics, for scorers whose corpus score is not a mean (BLEU); else None.
+        notes: position in the batch to what the scorer cannot judge about that example, scored or not. A note is a few
+            words without figures, the same for all of its kind, so that notes can be counted: "noted as ...".
     """
 
     values: FloatArray
     reasons: Mapping[int, str] = field(default_factory=dict)
     statistics: FloatArray | None = None
+    notes: Notes = field(default_factory=dict)
 
 
 class Scorer(Protocol):
@@ -139,6 +143,7 @@ class Scores:
         signature: where the numbers came from.
         statistics: [N, K] additive statistics or None.
         combine: from summed statistics [K] to the corpus score, or None where that is the mean.
+        notes: position to what the scorer cannot judge about that example; an example without any is left out.
     """
 
     values: FloatArray
@@ -146,6 +151,7 @@ class Scores:
     signature: Signature
     statistics: FloatArray | None = None
     combine: Callable[[FloatArray], float] | None = None
+    notes: Notes = field(default_factory=dict)
 
     @property
     def scored(self) -> NDArray[np.bool_]:
@@ -204,6 +210,7 @@ def run(
     """
     values = np.full(len(examples), np.nan)
     reasons: dict[int, str] = {}
+    notes: dict[int, tuple[str, ...]] = {}
     places: dict[tuple[tuple[str, ...], str, tuple[str, ...]], list[int]] = {}
     for position, example in enumerate(examples):
         if (reason := missing_need(scorer.card, example)) is not None:
@@ -225,6 +232,9 @@ def run(
             statistics[positions] = outcome.statistics[rows]
         for row, reason in outcome.reasons.items():
             reasons.update(dict.fromkeys(groups[row], reason))
+        for row, found in outcome.notes.items():
+            notes.update(dict.fromkeys(groups[row], found))
         advance(len(positions))
     combine = getattr(scorer, "corpus_score", None)
-    return Scores(values, dict(sorted(reasons.items())), signature_of(scorer), statistics, combine)
+    reasons, notes = dict(sorted(reasons.items())), dict(sorted(notes.items()))
+    return Scores(values, reasons, signature_of(scorer), statistics, combine, notes)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.parse import SCORED
+from rejoinder.io.parse import NOTES, SCORED, are_notes
 from rejoinder.io.values import require_whole_characters
 from rejoinder.records import OVERALL
 
@@ -74,6 +74,8 @@ def _decoded(field: str, cell: str, where: str) -> Any:
     """The value that the text of a cell stands for."""
     if field in LISTS and not cell.lstrip().startswith("["):
         return [cell]
+    if field == NOTES:
+        return _notes(cell)
     if field not in LISTS and field not in OBJECTS:
         return cell
     try:
@@ -94,6 +96,15 @@ def _decoded(field: str, cell: str, where: str) -> Any:
     if field in ("quality", "ratings") and not isinstance(value, dict):
         return {OVERALL: value if field == "quality" or isinstance(value, list) else [value]}
     return value
+
+
+def _notes(cell: str) -> Any:
+    """What scoring wrote into a cell; any other text there is the user's own."""
+    try:
+        value = json.loads(cell)
+    except (ValueError, RecursionError):
+        return cell
+    return value if are_notes(value) else cell
 
 
 def _score(field: str, cell: Any, where: str) -> float | None:

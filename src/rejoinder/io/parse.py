@@ -30,6 +30,8 @@ FIELDS = (
 )
 SCORED = ("scores", "unscored", "signatures")
 """What scoring writes beside the fields: one object each, by scorer. They are read as extra keys."""
+NOTES = "notes"
+"""It writes these too, lists of texts by scorer. The word is a common one, so any other value is the user's own."""
 
 # Fields whose absence goes unnoticed, so that a typing error in their name would only show in the results.
 _EASILY_LOST = ("context", "response", "references", "system", "ratings", "quality", "scale", "context_id")
@@ -105,6 +107,13 @@ def to_record(example: Example) -> dict[str, Any]:
     if set(example.scales) - {OVERALL}:
         record["scales"] = {dimension: list(scale) for dimension, scale in example.scales.items()}
     return {**record, **example.extra}
+
+
+def are_notes(value: Any) -> bool:
+    """Whether the value of the key `notes` is what scoring writes there."""
+    return isinstance(value, Mapping) and all(
+        isinstance(notes, list) and all(isinstance(note, str) for note in notes) for notes in value.values()
+    )
 
 
 def _refuse_near_misses(record: Record, where: str) -> None:

@@ -6,11 +6,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from rejoinder.errors import DataError, TooManyUnscored
-from rejoinder.io.parse import SCORED, to_record
+from rejoinder.io.parse import NOTES, SCORED, are_notes, to_record
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, run, signature_of
 
@@ -27,6 +27,7 @@ class Tally:
         total: their sum.
         squares: the sum of their squares.
         reasons: why lines are unscored, counted.
+        notes: what the scorer cannot judge, counted in lines.
         statistics: [K] summed statistics, for scorers whose corpus score is not the mean.
     """
 
@@ -35,6 +36,7 @@ class Tally:
     total: float = 0.0
     squares: float = 0.0
     reasons: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
     statistics: FloatArray | None = None
 
     def add(self, scores: Scores) -> None:
@@ -44,6 +46,7 @@ class Tally:
         self.total += float(values.sum())
         self.squares += float((values**2).sum())
         self.reasons.update(scores.reasons.values())
+        self.notes.update(chain.from_iterable(scores.notes.values()))
         if scores.statistics is not None:
             added = scores.statistics[scores.scored].sum(axis=0)
             self.statistics = added if self.statistics is None else self.statistics + added
@@ -82,7 +85,9 @@ class Tally:
 def score_stream(
     examples: Iterable[Example], tallies: Mapping[str, Tally], *, chunk: int = CHUNK, advance: Advance = ignore
 ) -> Iterator[dict[str, Any]]:
-    """Yield one record a line, in order: its id, scores, reasons for missing ones, signatures, then the input's keys.
+    """Yield one record a line, in order: id, scores, reasons for missing ones, notes, signatures, the input's keys.
+
+    A key `notes` of the user's own is written back as `input_notes`.
 
     Args:
         examples: any iterable; `chunk` of them are in memory at a time. Scores that they carry from an earlier run
@@ -125,14 +130,19 @@ def _scored_record(
 ) -> dict[str, Any]:
     """The output line of one example; what an earlier run wrote stays, but for scorers of this run."""
     record = to_record(example)
-    earlier = {key: record.pop(key, None) or {} for key in SCORED}
+    if record.get(NOTES) is not None and not are_notes(record[NOTES]):
+        record[f"input_{NOTES}"] = record.pop(NOTES)
+    earlier = {key: record.pop(key, None) or {} for key in (*SCORED, NOTES)}
+    for key in ("unscored", NOTES):
+        earlier[key] = {name: found for name, found in earlier[key].items() if name not in results}
     values = {name: float(scores.values[row]) for name, scores in results.items()}
     reasons = {name: scores.reasons[row] for name, scores in results.items() if row in scores.reasons}
-    before = {name: reason for name, reason in earlier["unscored"].items() if name not in results}
+    notes = {name: list(scores.notes[row]) for name, scores in results.items() if row in scores.notes}
     return {
         "id": record.pop("id"),
         "scores": earlier["scores"] | {name: None if math.isnan(value) else value for name, value in values.items()},
-        "unscored": before | reasons,
+        "unscored": earlier["unscored"] | reasons,
+        NOTES: earlier[NOTES] | notes,
         "signatures": earlier["signatures"] | signatures,
         **record,
     }

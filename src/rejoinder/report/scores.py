@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from rejoinder.meta.scoring import Tally
+from rejoinder.report.notes import noted
 from rejoinder.report.tables import number, text_table
 
 SHOWN = 20
@@ -29,7 +30,7 @@ def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], wi
 
 
 def summary_table(tallies: Mapping[str, Tally], width: int) -> str:
-    """One row a scorer: how many lines, their mean and spread, the corpus score, why lines are unscored, signature."""
+    """One row a scorer: lines, mean and spread, corpus score; then why lines are unscored, notes and signatures."""
     rows = [
         [
             name,
@@ -47,6 +48,8 @@ def summary_table(tallies: Mapping[str, Tally], width: int) -> str:
         for reason, count in tally.reasons.most_common(_REASONS):
             scorers.setdefault(f"{count:,} unscored: {reason}", []).append(name)
     why = [f"{reason} ({', '.join(names)})" for reason, names in scorers.items()]
+    lines = max((tally.scored + tally.unscored for tally in tallies.values()), default=0)
+    why += noted({name: tally.notes for name, tally in tallies.items()}, lines)
     signatures = [str(tally.signature) for tally in tallies.values()]
     return table + "\n" + "".join(f"{line}\n" for line in (*why, *signatures))
 

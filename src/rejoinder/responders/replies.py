@@ -13,7 +13,7 @@ from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.io.contexts import Cut, before_the_last, read_contexts
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.parse import SCORED, to_record
+from rejoinder.io.parse import NOTES, SCORED, are_notes, to_record
 from rejoinder.records import Example
 from rejoinder.responder import Answer, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, ignore
@@ -152,7 +152,11 @@ def _record(example: Example, found: Answer, name: str, *, several: bool) -> dic
             ratings=(),
             quality={},
             scales={},
-            extra={key: value for key, value in example.extra.items() if key not in _OF_THE_OLD},
+            extra={
+                key: value
+                for key, value in example.extra.items()
+                if key not in _OF_THE_OLD and not (key == NOTES and are_notes(value))
+            },
         )
     )
     if several:
