@@ -10,14 +10,14 @@ import difflib
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
     from rejoinder.records import Example
     from rejoinder.responder import Decoding, Responder
-    from rejoinder.scorer import Card, Scorer, Scores
+    from rejoinder.scorer import Card, Scorer, ScorerLike, Scores
 
 SCORERS: dict[str, str] = {
     "rejoinder": "rejoinder.judges.boxed",
@@ -33,6 +33,11 @@ SCORERS: dict[str, str] = {
     "length": "rejoinder.metrics.baselines",
     "context-overlap": "rejoinder.metrics.baselines",
 }
+
+# What stands before the colon in the name of scores that are made elsewhere, and the module whose `load(name)` makes a
+# scorer of them.
+ELSEWHERE = "rejoinder.metrics.elsewhere"
+PREFIXES = ("column", "python")
 
 # What scores where nothing else is said.
 DEFAULT = "rejoinder"
@@ -60,11 +65,12 @@ def cards() -> dict[str, Card]:
     }
 
 
-def load_scorer(name: str | Path | Scorer, *, vectors: str | Path | None = None) -> Scorer:
-    """The scorer called `name`; a scorer object comes back as it is.
+def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Scorer:
+    """The scorer called `name`; a scorer object comes back as it is, a function as a scorer.
 
     Args:
-        name: a name from `cards()`, or the folder of a trained judge.
+        name: a name from `cards()`, the folder of a trained judge, `column:KEY` for numbers that stand in the lines,
+            `python:MODULE:FUNCTION`, or a function `f(examples) -> list[float]`.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
 
     Raises:
@@ -73,9 +79,15 @@ def load_scorer(name: str | Path | Scorer, *, vectors: str | Path | None = None)
         DataError: they are damaged.
     """
     if not isinstance(name, (str, Path)):
-        if not hasattr(name, "score_batch"):
-            raise UsageError(f"a scorer is a name, a folder or an object with score_batch, not a {type(name).__name__}")
-        return name
+        given: Any = name
+        if not hasattr(given, "score_batch") and not callable(given):
+            kind = type(given).__name__
+            raise UsageError(f"a scorer is a name, a folder, a function or an object with score_batch, not a {kind}")
+        own: Scorer = given if hasattr(given, "score_batch") else import_module(ELSEWHERE).of_function(given)
+        return own
+    if str(name).partition(":")[0] in PREFIXES and ":" in str(name):
+        outside: Scorer = import_module(ELSEWHERE).load(str(name))
+        return outside
     module = SCORERS.get(str(name).partition("/")[0])
     if module is not None and str(name) in import_module(module).CARDS:
         scorer: Scorer = import_module(module).load(str(name), vectors)
@@ -86,11 +98,11 @@ def load_scorer(name: str | Path | Scorer, *, vectors: str | Path | None = None)
     raise UsageError(_unknown(str(name)))
 
 
-def load_scorers(names: Sequence[str | Path | Scorer], *, vectors: str | Path | None = None) -> dict[str, Scorer]:
-    """The scorers in `names`, each under the name it was asked for by; an object under the name on its card.
+def load_scorers(names: Iterable[ScorerLike] | ScorerLike, *, vectors: str | Path | None = None) -> dict[str, Scorer]:
+    """The scorers in `names`, each under the name it was asked for by; an object or function under its own.
 
     Args:
-        names: see `load_scorer`.
+        names: see `load_scorer`; one alone will do.
         vectors: see `load_scorer`.
 
     Raises:
@@ -98,7 +110,7 @@ def load_scorers(names: Sequence[str | Path | Scorer], *, vectors: str | Path | 
             `load_scorer`.
     """
     scorers: dict[str, Scorer] = {}
-    for asked in names:
+    for asked in listed(names):
         scorer = load_scorer(asked, vectors=vectors)
         label = str(asked) if isinstance(asked, (str, Path)) else scorer.card.name
         if label in scorers:
@@ -109,7 +121,12 @@ def load_scorers(names: Sequence[str | Path | Scorer], *, vectors: str | Path | 
     return scorers
 
 
-def fitted_on(names: Iterable[str | Path | Scorer], datasets: Iterable[str | None]) -> dict[str, list[str]]:
+def listed(names: Iterable[ScorerLike] | ScorerLike) -> list[ScorerLike]:
+    """The scorers that were named; one by itself is a list of one."""
+    return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
+
+
+def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> dict[str, list[str]]:
     """The judges among `names` that were fitted on lines of some of `datasets`, and of which; metrics are never."""
     given, found = set(datasets), dict[str, list[str]]()
     for name in names:
@@ -122,8 +139,8 @@ def fitted_on(names: Iterable[str | Path | Scorer], datasets: Iterable[str | Non
     return found
 
 
-def score(examples: Iterable[Example], scorer: str | Path | Scorer, *, vectors: str | Path | None = None) -> Scores:
-    """The scores of `examples` by `scorer`, a name, a judge's folder or a scorer object.
+def score(examples: Iterable[Example], scorer: ScorerLike, *, vectors: str | Path | None = None) -> Scores:
+    """The scores of `examples` by `scorer`, a name, a judge's folder, a scorer object or a function.
 
     Args:
         examples: what to score, in the order the scores come back in.

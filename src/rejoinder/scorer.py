@@ -8,10 +8,11 @@ vector.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Literal, Protocol
+from pathlib import Path
+from typing import Any, Literal, Protocol, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,8 @@ from rejoinder.version import __version__
 FloatArray = NDArray[np.float64]
 Advance = Callable[[int], None]
 Notes = Mapping[int, tuple[str, ...]]
+ScoreFunction = Callable[[list[Example]], Iterable[SupportsFloat | None]]
+"""What becomes a scorer by itself: a number, or None, for each example, in their order."""
 Need = Literal["context", "reference", "context or reference", "vectors", "wordnet"]
 
 
@@ -100,6 +103,19 @@ class CorpusScorer(Scorer, Protocol):
         ...
 
 
+class WholeScorer(Scorer, Protocol):
+    """A scorer that may read all of an example, not its texts alone.
+
+    Examples of equal texts may then have different scores, so `run` merges none, reorders none, and hands them over in
+    one call.
+    """
+
+    @property
+    def whole(self) -> bool:
+        """True."""
+        ...
+
+
 class Encoder(Protocol):
     """Turns texts and contexts into vectors."""
 
@@ -120,6 +136,10 @@ class Encoder(Protocol):
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
         """[N, D] vectors of N contexts (turns, oldest first); a row of NaN as in `encode`."""
         ...
+
+
+ScorerLike = str | Path | Scorer | ScoreFunction
+"""A scorer, or what `catalogue.load_scorer` makes one of: a name, a judge's folder, a function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +220,7 @@ def run(
     """The scores of `examples` by `scorer`, in their order.
 
     A score does not depend on batch size, order or duplicates: each distinct input is scored once, batches are filled
-    in order of length, results go back to where they belong.
+    in order of length, results go back to where they belong. A `WholeScorer` gets all examples as they come.
 
     Args:
         scorer: what scores.
@@ -211,14 +231,20 @@ def run(
     values = np.full(len(examples), np.nan)
     reasons: dict[int, str] = {}
     notes: dict[int, tuple[str, ...]] = {}
-    places: dict[tuple[tuple[str, ...], str, tuple[str, ...]], list[int]] = {}
+    whole = getattr(scorer, "whole", False)
+    places: dict[Hashable, list[int]] = {}
     for position, example in enumerate(examples):
         if (reason := missing_need(scorer.card, example)) is not None:
             reasons[position] = reason
         else:
-            places.setdefault((example.context, example.response, example.references), []).append(position)
+            texts = (example.context, example.response, example.references)
+            places.setdefault(position if whole else texts, []).append(position)
     advance(len(reasons))
-    distinct = sorted(places.values(), key=lambda positions: len(examples[positions[0]].response))
+    distinct = list(places.values())
+    if whole:
+        batch_size = max(len(distinct), 1)
+    else:
+        distinct.sort(key=lambda positions: len(examples[positions[0]].response))
     statistics: FloatArray | None = None
     for start in range(0, len(distinct), batch_size):
         groups = distinct[start : start + batch_size]

@@ -43,7 +43,8 @@ ScorerNames = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, or the folder of a judge; repeat for more. Default: all that `rejoinder list` shows.",
+        help="A scorer, the folder of a judge, or column:KEY for a number in each line; repeat for more. "
+        "Default: all that `rejoinder list` shows.",
         metavar="NAME",
     ),
 ]
@@ -52,7 +53,8 @@ JudgeNames = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, or the folder of a judge; repeat for more. Default: rejoinder, the judge in the box.",
+        help="A scorer, the folder of a judge, or column:KEY for a number in each line; repeat for more. "
+        "Default: rejoinder, the judge in the box.",
         metavar="NAME",
     ),
 ]

@@ -16,7 +16,7 @@ from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.comparison import Comparison, Contrast, Verdict
 from rejoinder.meta.parts import refuse_duplicates
 from rejoinder.records import Example
-from rejoinder.scorer import Advance, Scorer, Scores, ignore, run
+from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 from rejoinder.stats.pairwise import system_p_values
 from rejoinder.stats.power import items_needed, pilot_of_means
@@ -41,7 +41,7 @@ class _Pairs:
 def compare(
     a: Sequence[Example],
     b: Sequence[Example],
-    scorers: Sequence[str | Path | Scorer],
+    scorers: Sequence[ScorerLike],
     *,
     resamples: int = 1000,
     seed: int = 0,
@@ -58,7 +58,7 @@ def compare(
     Args:
         a: lines of the first system.
         b: lines of the second.
-        scorers: names, folders of judges or scorer objects.
+        scorers: names, folders of judges, scorer objects or functions (called once for each side).
         resamples: number of resamples and of permutations, 100 or more.
         seed: their seed, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.

@@ -10,7 +10,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import cards, fitted_on, load_scorer
+from rejoinder.catalogue import cards, fitted_on, listed, load_scorer
 from rejoinder.errors import UsageError
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.conclusions import conclusions_of, summed
@@ -25,11 +25,11 @@ from rejoinder.meta.nearness import common_sets, nearness_of
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, rated_parts, ratings_of
 from rejoinder.meta.people import people_of
 from rejoinder.meta.results import Agreement
-from rejoinder.meta.study import ScorerLike, scores_of, study
+from rejoinder.meta.study import scores_of, study
 from rejoinder.meta.systems import systems_of
 from rejoinder.metrics.baselines import words
 from rejoinder.records import OVERALL, Example
-from rejoinder.scorer import Advance, FloatArray, Scores, ignore, run
+from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, ignore, run
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.chance import chance_level
 from rejoinder.stats.paired import mean_correlation
@@ -101,7 +101,7 @@ def full_study(
         ceilings = {one.card.dataset: one.people.ceiling for one in findings}
         left_out = left_out_of(parts, held_out, ceilings, sampling)
     single = findings[:-1] if over_sets else []
-    own = {} if isinstance(scorers, Mapping) else fitted_on(_listed(scorers), [one.dataset for one in examples])
+    own = {} if isinstance(scorers, Mapping) else fitted_on(listed(scorers), [one.dataset for one in examples])
     return FullStudy(
         study=asked,
         baselines=baselines,
@@ -113,11 +113,6 @@ def full_study(
         common=tuple(common_sets(single)),
         left_out=left_out,
     )
-
-
-def _listed(scorers: Sequence[ScorerLike] | str | Path) -> Sequence[ScorerLike]:
-    """One scorer by itself is a list of one."""
-    return [scorers] if isinstance(scorers, (str, Path)) else scorers
 
 
 def _findings(

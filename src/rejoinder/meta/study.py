@@ -14,9 +14,7 @@ from rejoinder.meta.agreement import Sampling, agreements, most_frequent
 from rejoinder.meta.parts import rated_parts, ratings_of, refuse_duplicates
 from rejoinder.meta.results import Study
 from rejoinder.records import OVERALL, Example
-from rejoinder.scorer import Advance, Scorer, Scores, ignore, run
-
-ScorerLike = str | Path | Scorer
+from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
 
 
 def study(
@@ -39,7 +37,7 @@ def study(
 
     Args:
         examples: N examples, of which some are rated. Lines without a rating are counted and not used.
-        scorers: names, folders of judges or scorer objects; or scores of these same examples, by name.
+        scorers: names, folders of judges, scorer objects or functions; or scores of these same examples, by name.
         dimension: which ratings to agree with.
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
@@ -110,7 +108,7 @@ def scores_of(
     if isinstance(scorers, Mapping):
         found = dict(scorers)
     else:
-        loaded = load_scorers([scorers] if isinstance(scorers, (str, Path)) else scorers, vectors=vectors)
+        loaded = load_scorers(scorers, vectors=vectors)
         found = {name: run(scorer, examples, advance=advance) for name, scorer in loaded.items()}
     if not found:
         raise UsageError("no scorer was named; a study needs at least one")

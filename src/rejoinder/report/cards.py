@@ -56,7 +56,10 @@ def cards_table(cards: Iterable[Card], width: int) -> str:
         ["scorer", "kind", "needs", "range", "what comes back", "presets (NAME/PRESET)"], rows, width, folded=(2, 4, 5)
     )
     return (
-        table + "\nThe folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n" + _RESPONDERS
+        table
+        + "\nThe folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n"
+        + "So are column:KEY and python:MODULE:FUNCTION, for scores made elsewhere: docs/own-scores.md\n"
+        + _RESPONDERS
     )
 
 
