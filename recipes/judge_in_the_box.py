@@ -225,7 +225,7 @@ _PAGE = """\
 Made by `python recipes/judge_in_the_box.py {encoder} JUDGEMENTS --seed {seed}` on {date}.
 
 What it is: ADEM, C-ADEM and R-ADEM (Lowe et al. 2017, equation 1 and its halves; 50 principal components) over one dual
-encoder (Henderson et al. 2017), run by onnxruntime. An example goes to the member that reads all that is there. Scores
+encoder (Henderson et al. 2017), run by numpy. An example goes to the member that reads all that is there. Scores
 are predicted mean ratings, 1 to 5, not clipped.
 
 Encoder: trained on {tokens:,} tokens to tell which response answers which context. Corpora, without the dialogues that
@@ -261,8 +261,8 @@ are do not count; intervals resample conversations.
 
 {attacks}
 Do not use it as the only guard against bad replies: where a row above says that a change it should punish is scored
-higher in half of the cases, it cannot see that change. It reads the last three turns and 39 pieces of each. It knows no
-facts, and no language but English.
+higher in half of the cases, it cannot see that change. It reads the last three turns of a context. It knows no facts,
+and no language but English.
 """
 
 

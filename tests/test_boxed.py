@@ -8,17 +8,20 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rejoinder
-from conftest import PROJECT, Run
-from rejoinder.encoders.dan import GRAPH
+from conftest import GOLDEN, PROJECT, Run
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.boxed import FOLDER
 from rejoinder.judges.panel import Panel
+from rejoinder.nn.averaging import LEFT, RIGHT, TABLE, AveragingNetwork
 from rejoinder.records import Example
 
 BOTH = Example(("any plans for the weekend?",), "i will see a movie.", ("a film with friends.", "nothing much."))
@@ -38,7 +41,7 @@ def test_it_scores_where_nothing_else_is_said(run: Run, tmp_path: Path) -> None:
     found = json.loads(line)
     assert list(found["scores"]) == ["rejoinder"]
     assert 1 < found["scores"]["rejoinder"] < 5
-    assert found["signatures"]["rejoinder"].startswith("scorer:rejoinder|version:1|encoder:dan|weights:")
+    assert found["signatures"]["rejoinder"].startswith("scorer:rejoinder|version:2|encoder:dan|weights:")
 
 
 def test_it_takes_what_is_there(judge: Panel) -> None:
@@ -59,7 +62,7 @@ def test_a_copy_of_the_reference_is_better_than_another_response(judge: Panel) -
 def test_it_needs_no_torch() -> None:
     code = (
         "import sys\n"
-        "for name in ('torch', 'lightning', 'onnx', 'matplotlib'): sys.modules[name] = None\n"
+        "for name in ('torch', 'lightning', 'matplotlib'): sys.modules[name] = None\n"
         "import rejoinder\n"
         "print(rejoinder.score(rejoinder.read('@conture'), 'rejoinder').scored.mean())\n"
     )
@@ -69,20 +72,15 @@ def test_it_needs_no_torch() -> None:
 
 def test_scores_equal_those_of_torch(judge: Panel) -> None:
     torch = pytest.importorskip("torch", reason="needs the extra train")
-    onnx = pytest.importorskip("onnx", reason="needs the extra train")
     from rejoinder.nn.dan import DanModel, DanSizes
 
     parts = judge.members["adem"].encoder.parts
-    graph = onnx.load_from_string(parts.blobs[GRAPH]).graph
-    weights = {stored.name: torch.tensor(onnx.numpy_helper.to_array(stored)).float() for stored in graph.initializer}
+    weights = {name: torch.from_numpy(tensor).float() for name, tensor in parts.tensors.items()}
     model = DanModel(DanSizes(**parts.config["sizes"])).eval()
-    missing = model.load_state_dict(
-        {name: weights[name] for name in model.state_dict() if name in weights}, strict=False
-    )
+    missing = model.load_state_dict(weights, strict=False)
     assert missing.missing_keys == ["log_scale"], "only training needs the scale"
     examples = list(rejoinder.read("@conture"))[:60]
     expected = rejoinder.score(examples, judge).values
-    longest = parts.config["longest_turn"]
 
     class Torch:
         width = judge.members["adem"].encoder.width
@@ -96,7 +94,7 @@ def test_scores_equal_those_of_torch(judge: Panel) -> None:
 
         def run(self, context: tuple[str, ...]) -> list[np.ndarray]:
             vocabulary = judge.members["adem"].encoder.vocabulary  # type: ignore[attr-defined]
-            turns = [[*vocabulary.encode(text)[: longest - 1], 2] for text in reversed(context) if text.strip()][:3]
+            turns = [[*vocabulary.encode(text), 2] for text in reversed(context) if text.strip()][:3]
             bags = torch.cat([model.bags(torch.tensor([turn]), torch.tensor([len(turn)])) for turn in turns])
             rows = torch.tensor([[place if place < len(turns) else -1 for place in range(3)]])
             with torch.inference_mode():
@@ -104,7 +102,43 @@ def test_scores_equal_those_of_torch(judge: Panel) -> None:
             return [side.numpy().astype(float) for side in found]
 
     member = replace(judge.members["c-adem"], encoder=Torch())  # type: ignore[arg-type]
-    np.testing.assert_allclose(member.score_batch(examples).values, expected, atol=1e-4)
+    np.testing.assert_allclose(member.score_batch(examples).values, expected, atol=1e-5)
+
+
+def test_vectors_equal_those_of_another_runtime(judge: Panel) -> None:
+    golden = json.loads((GOLDEN / "dual_encoder.json").read_text(encoding="utf-8"))
+    responses, contexts = judge.encoder.encode(golden["texts"]), judge.encoder.encode_contexts(golden["contexts"])
+    np.testing.assert_allclose(responses[:, ::8], golden["responses"], atol=1e-6)
+    np.testing.assert_allclose(contexts[:, ::8], golden["context_vectors"], atol=1e-6)
+
+
+SAMPLE = [*rejoinder.read("@conture"), *rejoinder.read("@dstc7")][::8]
+
+
+@given(places=st.lists(st.integers(0, len(SAMPLE) - 1), min_size=1, max_size=80))
+def test_a_score_is_the_same_bit_by_bit_in_every_batch(judge: Panel, places: list[int]) -> None:
+    alone = np.array([judge.score_batch([SAMPLE[place]]).values[0] for place in places])
+    together = judge.score_batch([SAMPLE[place] for place in places]).values
+    np.testing.assert_array_equal(together, alone)
+
+
+@pytest.mark.parametrize("side", ["context", "response", "references"])
+def test_a_text_is_read_to_its_end(judge: Panel, side: str) -> None:
+    words = " ".join(["we talked about the film and the weather ."] * 250)  # 2,000 words and more
+    texts = {"response": words} if side == "response" else {side: (words,)}
+    longer = {"response": f"{words} no"} if side == "response" else {side: (f"{words} no",)}
+    values = rejoinder.score([replace(BOTH, **texts), replace(BOTH, **longer)], judge).values
+    assert np.isfinite(values).all()
+    assert values[0] != values[1], "the last word counts"
+
+
+def test_the_last_pieces_of_a_long_text_count_as_the_first() -> None:
+    rng = np.random.default_rng(0)
+    network = AveragingNetwork({TABLE: rng.normal(size=(50, 8)).astype(np.float32)}, 30)
+    ids = rng.integers(3, 30, 10_000).tolist()
+    pairs = [(left * LEFT + right * RIGHT) % 20 + 30 for left, right in pairwise(ids)]
+    expected = network.tensors[TABLE].astype(float)[[*ids[:-1], *pairs]].sum(0) / np.sqrt(len(pairs) * 2)
+    np.testing.assert_allclose(network.bag(ids), expected, rtol=1e-3, atol=1e-4)
 
 
 def test_it_is_small_and_says_what_it_is(run: Run) -> None:
@@ -122,4 +156,3 @@ def test_its_encoder_is_that_of_the_recipe() -> None:
     recipe = tomllib.loads((PROJECT / "recipes" / "dan-small.toml").read_text(encoding="utf-8"))
     encoder = read_folder(FOLDER).inner("encoder").config
     assert {name: encoder["sizes"][name] for name in recipe["model"]} == recipe["model"]
-    assert encoder["longest_turn"] == recipe["text"]["longest_turn"]

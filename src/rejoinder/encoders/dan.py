@@ -1,33 +1,34 @@
-"""The dual encoder of a trained deep averaging network, run by onnxruntime: no torch, a fraction of a millisecond.
+"""The dual encoder of a trained deep averaging network, run by numpy: no torch, a fraction of a millisecond.
 
 Contexts and responses have a network each, whose vectors are compared with each other; a reference is read as a
-response. A context is its last turns that have any pieces.
+response. A text is read to its end; a context is its last turns that have any pieces.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts
+from rejoinder.nn.averaging import SIDES, TABLE, AveragingNetwork, Floats
 from rejoinder.scorer import FloatArray
-from rejoinder.text.bpe import PAD_ID, Vocabulary, as_turn
+from rejoinder.text.bpe import Vocabulary, as_turn
 
-VOCABULARY, GRAPH = "vocabulary.json", "model.onnx"
+VOCABULARY = "vocabulary.json"
 _TOGETHER = 64
-Numbers = list[list[int]]
-"""The turns of a text or of a context, last turn first, each as ids with its end."""
+_TENSORS = (
+    TABLE,
+    *(f"{side}.{layer}.{kind}" for side in SIDES for layer in ("first", "second") for kind in ("weight", "bias")),
+)
 
 
 @dataclass(frozen=True)
 class DanEncoder:
-    """Encodes texts with the exported network.
+    """Encodes texts with the trained network.
 
     Attributes:
         parts: all that `from_parts` needs to make it again.
@@ -49,65 +50,42 @@ class DanEncoder:
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, O] unit vectors of texts read as responses; NaN for a text without a piece."""
-        return self._encode([self._turns((text,)) for text in texts], 0)
+        return self._encode([(text,) for text in texts], lambda bags: self._network.responses([own[0] for own in bags]))
 
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
         """[N, O] unit vectors of contexts; NaN for a context without a piece."""
-        return self._encode([self._turns(context) for context in contexts], 1)
+        return self._encode(contexts, self._network.contexts)
 
-    def _turns(self, context: tuple[str, ...]) -> Numbers:
-        """The last turns with pieces, as many as the network reads."""
-        found: Numbers = []
-        longest = self.parts.config["longest_turn"]
+    def _encode(self, contexts: Sequence[tuple[str, ...]], run: Callable[[list[list[Floats]]], Floats]) -> FloatArray:
+        """[N, O] what `run` makes of the bags of N contexts."""
+        encoded = np.full((len(contexts), self.width), np.nan)
+        bags = [self._bags(context) for context in contexts]
+        usable = [place for place, own in enumerate(bags) if own]
+        for start in range(0, len(usable), _TOGETHER):
+            places = usable[start : start + _TOGETHER]
+            encoded[places] = run([bags[place] for place in places])
+        return encoded
+
+    def _bags(self, context: tuple[str, ...]) -> list[Floats]:
+        """The bags of the last turns with pieces, as many as the network reads, the last first."""
+        found: list[Floats] = []
         for text in reversed(context):
             if len(found) > self.parts.config["sizes"]["earlier"]:
                 break
             if ids := self.vocabulary.encode(text):
-                found.append(as_turn(ids, longest))
+                found.append(self._network.bag(as_turn(ids, len(ids) + 1)))
         return found
 
-    def _encode(self, items: Sequence[Numbers], side: int) -> FloatArray:
-        """[N, O] the network's output `side` (0 as responses, 1 as contexts) for N items."""
-        encoded = np.full((len(items), self.width), np.nan)
-        # Like lengths together, so that no reading of padding is paid for; a row does not depend on its neighbours.
-        usable = sorted(
-            (place for place, item in enumerate(items) if item), key=lambda place: max(map(len, items[place]))
-        )
-        for start in range(0, len(usable), _TOGETHER):
-            places = usable[start : start + _TOGETHER]
-            encoded[places] = self._session.run(None, self._inputs([items[place] for place in places]))[side]
-        return encoded
-
-    def _inputs(self, items: Sequence[Numbers]) -> dict[str, NDArray[np.int64]]:
-        """The batch as the graph wants it: turns padded to the longest, and which of them make up each item."""
-        turns = [turn for item in items for turn in item]
-        lengths = np.array([len(turn) for turn in turns], dtype=np.int64)
-        tokens = np.full((len(turns), int(lengths.max())), PAD_ID, dtype=np.int64)
-        tokens[np.arange(tokens.shape[1]) < lengths[:, None]] = np.concatenate(turns)
-        counts = np.array([len(item) for item in items])
-        places = (np.cumsum(counts) - counts)[:, None] + np.arange(1 + self.parts.config["sizes"]["earlier"])
-        rows = np.where(np.arange(places.shape[1]) < counts[:, None], places, -1)
-        return {"tokens": tokens, "lengths": lengths, "rows": rows}
-
     @cached_property
-    def _session(self) -> Any:
-        """The loaded graph; one thread, because the work is too small to share."""
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        return onnxruntime.InferenceSession(self.parts.blobs[GRAPH], options, providers=["CPUExecutionProvider"])
+    def _network(self) -> AveragingNetwork:
+        """What turns pieces into vectors."""
+        return AveragingNetwork(self.parts.tensors, self.parts.config["sizes"]["vocabulary"])
 
 
 def from_parts(parts: Parts) -> DanEncoder:
-    """The encoder of a trained network's folder, or of what one kept of it.
-
-    Raises:
-        DataError: the folder has no exported network.
-    """
-    if GRAPH not in parts.blobs:
-        raise DataError(f"no {GRAPH} in it", "Pre-train it again with this version")
-    text = parts.config.get("recipe", {}).get("text", parts.config)
-    config = {"kind": "dan", "sizes": dict(parts.config["sizes"]), "longest_turn": text["longest_turn"]}
-    kept = Parts(config, {}, {VOCABULARY: parts.files[VOCABULARY]}, {GRAPH: parts.blobs[GRAPH]})
+    """The encoder of a trained network's folder, or of what one kept of it: its table in half precision."""
+    tensors = {name: parts.tensors[name] for name in _TENSORS}
+    tensors[TABLE] = tensors[TABLE].astype(np.float16)
+    config = {"kind": "dan", "sizes": dict(parts.config["sizes"])}
+    kept = Parts(config, tensors, {VOCABULARY: parts.files[VOCABULARY]})
     return DanEncoder(kept, Vocabulary.from_json(parts.files[VOCABULARY]))

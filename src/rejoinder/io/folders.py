@@ -32,13 +32,11 @@ class Parts:
         config: JSON values, with the `kind` that says who can load it.
         tensors: weights by name.
         files: further text files by name.
-        blobs: further files of bytes by name.
     """
 
     config: Mapping[str, Any]
     tensors: Mapping[str, NDArray[Any]]
     files: Mapping[str, str] = field(default_factory=dict)
-    blobs: Mapping[str, bytes] = field(default_factory=dict)
 
     @cached_property
     def digest(self) -> str:
@@ -49,8 +47,6 @@ class Parts:
             total.update(np.ascontiguousarray(tensor).tobytes())
         for name, text in sorted(self.files.items()):
             total.update(f"\n{name}\n{text}".encode())
-        for name, content in sorted(self.blobs.items()):
-            total.update(f"\n{name} {len(content)}\n".encode() + content)
         return total.hexdigest()[:12]
 
     def holding(self, name: str, other: Parts) -> Parts:
@@ -63,7 +59,6 @@ class Parts:
             {**self.config, name: dict(other.config)},
             {**self.tensors, **under(other.tensors)},
             {**self.files, **under(other.files)},
-            {**self.blobs, **under(other.blobs)},
         )
 
     def inner(self, name: str) -> Parts:
@@ -73,7 +68,7 @@ class Parts:
             mark = f"{name}."
             return {key.removeprefix(mark): value for key, value in found.items() if key.startswith(mark)}
 
-        return Parts(self.config[name], under(self.tensors), under(self.files), under(self.blobs))
+        return Parts(self.config[name], under(self.tensors), under(self.files))
 
 
 def write_folder(folder: str | Path, parts: Parts, card: str) -> None:
@@ -89,9 +84,8 @@ def write_folder(folder: str | Path, parts: Parts, card: str) -> None:
     """
     from safetensors.numpy import save
 
-    names = sorted({CARD, CONFIG, WEIGHTS, *parts.files, *parts.blobs})
-    about = {"format": _FORMAT, "digest": parts.digest, "files": names, "blobs": sorted(parts.blobs)}
-    about["model"] = dict(parts.config)
+    names = sorted({CARD, CONFIG, WEIGHTS, *parts.files})
+    about = {"format": _FORMAT, "digest": parts.digest, "files": names, "model": dict(parts.config)}
     with atomic_folder(Path(folder), ours=_files_of(folder)) as partial:
         # A number alone has no dimension, which ascontiguousarray would give it.
         whole = {name: np.ascontiguousarray(tensor).reshape(tensor.shape) for name, tensor in parts.tensors.items()}
@@ -100,8 +94,6 @@ def write_folder(folder: str | Path, parts: Parts, card: str) -> None:
         texts = {CONFIG: json.dumps(about, indent=2, ensure_ascii=False) + "\n", CARD: card, **parts.files}
         for name, text in texts.items():
             (partial / name).write_text(text, encoding="utf-8")
-        for name, content in parts.blobs.items():
-            (partial / name).write_bytes(content)
 
 
 def require_free(folder: str | Path) -> None:
@@ -125,15 +117,13 @@ def read_folder(folder: str | Path) -> Parts:
 
     place = Path(folder)
     about = _about(place)
-    binary = about.get("blobs", [])
-    texts = [name for name in about["files"] if name not in (CARD, CONFIG, WEIGHTS, *binary)]
+    texts = [name for name in about["files"] if name not in (CARD, CONFIG, WEIGHTS)]
     files = {name: _bytes(place / name).decode("utf-8") for name in texts}
-    blobs = {name: _bytes(place / name) for name in binary}
     try:
         tensors = load(_bytes(place / WEIGHTS))
     except SafetensorError as error:
         raise DataError(f"damaged ({error})", _AGAIN, where=str(place / WEIGHTS)) from error
-    parts = Parts(about["model"], tensors, files, blobs)
+    parts = Parts(about["model"], tensors, files)
     if parts.digest != about["digest"]:
         raise DataError("its files are not those it was saved with", _AGAIN, where=str(folder))
     return parts
@@ -163,6 +153,9 @@ def _about(place: Path) -> dict[str, Any]:
     if not isinstance(about, dict) or about.get("format") not in _READABLE:
         found = about.get("format") if isinstance(about, dict) else "no object"
         raise DataError(f"model format {found}, this version reads {_FORMAT}", "Update rejoinder", where=str(path))
+    if about.get("blobs"):
+        problem = f"an older version made it, with {', '.join(map(str, about['blobs']))}, which is not run any more"
+        raise DataError(problem, "Train it again with this version", where=str(path))
     if not {"digest", "files", "model"} <= set(about):
         raise DataError("damaged (a part is missing)", _AGAIN, where=str(path))
     return about

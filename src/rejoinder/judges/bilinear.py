@@ -97,7 +97,9 @@ class BilinearJudge:
 
     def score_encoded(self, encoded: Encoded) -> Outcome:
         """Predicted ratings of examples that were encoded before."""
-        values = self.head(project(encoded.pairs(), self.projection, self.normalise))
+        # A product of its own for each row: a joint one adds in an order that the number of rows decides.
+        rows = Vectors(*(side[:, None] for side in encoded.pairs()))
+        values = self.head(project(rows, self.projection, self.normalise))[:, 0]
         combined = encoded.combine(values, self.references)
         unknown = unknown_sides(encoded.means, self.head.terms)
         reasons = {int(row): f"no known word in the {unknown[row]}" for row in np.flatnonzero(np.isnan(combined))}

@@ -10,6 +10,7 @@ from rejoinder.judges.panel import Panel, from_folder
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"
+VERSION = 2  # texts are read to their end
 FOLDER = Path(__file__).resolve().parent.parent / "data" / "judge"
 
 CARDS = {
@@ -19,6 +20,7 @@ CARDS = {
         kind="judge",
         needs=frozenset({"context or reference"}),
         range=(None, None),
+        version=VERSION,
         source="ADEM (Lowe et al. 2017, equation 1) over a dual encoder (Henderson et al. 2017)",
         notes=(
             "Reads the context, and references where there are any, or these alone. Nominally 1 to 5, not clipped. "
@@ -30,4 +32,4 @@ CARDS = {
 
 def load(name: str, vectors: str | Path | None) -> Panel:  # noqa: ARG001 - every scorer is loaded so
     """The judge in the box."""
-    return replace(from_folder(read_folder(FOLDER)), name=name)
+    return replace(from_folder(read_folder(FOLDER)), name=name, version=VERSION)

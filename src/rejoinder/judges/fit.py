@@ -86,7 +86,7 @@ class Fitted(FitResult):
 def project(raw: Vectors, projection: Projection | None, normalise: Normalise) -> Vectors:
     """The vectors that the head sees: raw ones [N, D] normalised, then projected to [N, K]."""
     sides = raw if normalise == "none" else (_unit(side) for side in raw)
-    return Vectors(*(side if projection is None or not side.shape[1] else projection(side) for side in sides))
+    return Vectors(*(side if projection is None or not side.shape[-1] else projection(side) for side in sides))
 
 
 def fit_bilinear(
@@ -200,8 +200,8 @@ def _only(raw: Vectors, terms: Terms) -> Vectors:
 
 
 def _unit(vectors: FloatArray) -> FloatArray:
-    """[N, D] the vectors with length 1; a vector of zeros stays one."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    """[..., D] the vectors with length 1; a vector of zeros stays one."""
+    lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     unit: FloatArray = vectors / np.where(lengths == 0, 1.0, lengths)
     return unit
 

@@ -57,11 +57,11 @@ class Head:
 
     def bilinear(self, vectors: Vectors) -> FloatArray:
         """[n] the sum of the terms before shift and scale."""
-        total = np.zeros(len(vectors.response))
+        total = np.zeros(vectors.response.shape[:-1])
         if "context" in self.terms:
-            total += ((vectors.context @ self.M) * vectors.response).sum(axis=1)
+            total += ((vectors.context @ self.M) * vectors.response).sum(axis=-1)
         if "reference" in self.terms:
-            total += ((vectors.reference @ self.N) * vectors.response).sum(axis=1)
+            total += ((vectors.reference @ self.N) * vectors.response).sum(axis=-1)
         return total
 
 

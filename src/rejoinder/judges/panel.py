@@ -37,11 +37,13 @@ class Panel:
         members: by kind; not all of `MEMBERS` need be there.
         absent: why each of the others is not there.
         name: the name on its card.
+        version: goes up when its scores change.
     """
 
     members: Mapping[Kind, BilinearJudge]
     absent: Mapping[Kind, str]
     name: str = FAMILY
+    version: int = 1
 
     @property
     def card(self) -> Card:
@@ -52,6 +54,7 @@ class Panel:
             kind="judge",
             needs=self._needs,
             range=(None, None),
+            version=self.version,
             source="Lowe et al. 2017, equation 1 and its two halves",
             notes=(
                 f"Of {', '.join(self.members)} the first whose needs an example meets scores it. Nominally 1 to 5, not "

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-# Two large odd numbers: neighbours (a, b) and (b, a) fall into different buckets.
-_LEFT, _RIGHT = 1_000_003, 7_919
+from rejoinder.nn.averaging import LEFT, RIGHT
+
 # Encodings nearer than this are of the same response.
 _SAME = 0.999
 
@@ -107,9 +107,9 @@ class DanModel(nn.Module):
     def bags(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         """[N, E] what each turn's pieces and pairs add up to; zeros for a turn that is its end alone."""
         pieces, following = tokens[:, :-1], tokens[:, 1:]
-        pairs = (pieces * _LEFT + following * _RIGHT) % self.sizes.buckets + self.sizes.vocabulary
+        pairs = (pieces * LEFT + following * RIGHT) % self.sizes.buckets + self.sizes.vocabulary
         inside = torch.arange(pieces.shape[1], device=tokens.device) < lengths[:, None] - 1
-        vectors = self.table(pieces).float() + self.table(pairs).float()  # the table may hold half precision
+        vectors = self.table(pieces) + self.table(pairs)
         total = (vectors * inside[:, :, None].float()).sum(1)
         scaled: Tensor = total / (2.0 * (lengths - 1)).clamp(min=1).sqrt().to(total.dtype)[:, None]
         return scaled

@@ -6,11 +6,10 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rejoinder.errors import DataError, MissingExtra, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, read_folder, require_free, write_folder
@@ -22,7 +21,7 @@ from rejoinder.scorer import Advance, ignore
 from rejoinder.text.bpe import Vocabulary, train_bpe
 from rejoinder.text.coarse import coarse_text
 from rejoinder.training.corpora import digests, part_of
-from rejoinder.training.dan import GRAPH, DanTask, exported
+from rejoinder.training.dan import DanTask
 from rejoinder.training.dialogue import DialogueTask, MultiresolutionTask, StoreBatches
 from rejoinder.training.dual import DualTask
 from rejoinder.training.fit import Fitted, fit, is_first_process
@@ -107,7 +106,7 @@ def pretrain(
     if not train.pieces or not held_out.pieces:
         found = f"{train.pieces} dialogues to train on, {held_out.pieces} to validate on"
         raise DataError(found, f"Give a larger corpus, and remove {run}")
-    texts, blobs = {VOCABULARY: vocabulary.to_json()}, {}
+    texts = {VOCABULARY: vocabulary.to_json()}
     coarse_stores, coarse_size = None, 0
     if isinstance(recipe.sizes, MultiresolutionSizes):
         if first is not None and COARSE in first.files:
@@ -131,10 +130,7 @@ def pretrain(
         config = {"kind": recipe.kind, "sizes": sizes, "recipe": recipe.to_dict(), **given, "counts": counts}
         names = ", ".join(Path(file).name for file in files)
         about = f"Pre-trained on {train.tokens:,} tokens of dialogue, from {names}."
-        if isinstance(task, DanTask):
-            say("exporting the network")
-            blobs = {GRAPH: exported(task.model)}
-        save_run(run, out, task.model, fitted, config, texts, blobs, recipe.kind.upper(), about)
+        save_run(run, out, task.model, fitted, config, texts, recipe.kind.upper(), about)
     return Pretrained(out, fitted.rows, fitted.best, (train.pieces, held_out.pieces))
 
 
@@ -142,9 +138,6 @@ def _task(recipe: Recipe, vocabulary: int, coarse: int) -> AnyTask:
     """What the recipe trains, with as many pieces as the vocabularies have."""
     sizes, options = replace(recipe.sizes, vocabulary=vocabulary), recipe.options
     if isinstance(sizes, DanSizes):
-        for library in ("onnx", "onnxscript"):  # better now than when it is trained and to be exported
-            if find_spec(library) is None:
-                raise MissingExtra(library, "train", "A dual encoder")
         return DanTask(sizes, options)
     if isinstance(sizes, DualSizes):
         return DualTask(sizes, options)
@@ -181,7 +174,6 @@ def save_run(
     fitted: Fitted,
     config: Mapping[str, Any],
     files: Mapping[str, str],
-    blobs: Mapping[str, bytes],
     title: str,
     about: str,
 ) -> None:
@@ -194,7 +186,6 @@ def save_run(
         fitted: what the run came to.
         config: what else decides the model.
         files: further text files by name.
-        blobs: further files of bytes by name.
         title: of the card.
         about: a sentence for the card.
     """
@@ -202,7 +193,7 @@ def save_run(
     curves = {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
     shown = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in fitted.best.items())
     card = f"# {title}\n\n{about} At its best validation:\n\n{shown}\n"
-    write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}, blobs), card)
+    write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}), card)
 
 
 def _pass_over(_: DataError) -> None:

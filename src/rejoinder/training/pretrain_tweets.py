@@ -69,7 +69,7 @@ def pretrain_tweets(
         symbols = {CHARACTERS: characters, HASHTAGS: list(corpus.hashtags)}
         lists = {name: json.dumps(kept, ensure_ascii=False) for name, kept in symbols.items()}
         about = f"Trained to predict {len(corpus.hashtags):,} hashtags on {tweets['train']:,} tweets."
-        save_run(run, out, task.model, fitted, config, lists, {}, "tweet2vec", about)
+        save_run(run, out, task.model, fitted, config, lists, "tweet2vec", about)
     return Pretrained(out, fitted.rows, fitted.best, (len(train), len(held_out)))
 
 
