@@ -216,7 +216,7 @@ def main() -> None:
         attacks=attack_table(panel, members[MEMBERS.index("c-adem")].test, asked.seed),
         **means,
     )
-    panel.save(FOLDER)
+    panel.save(FOLDER, force=True)
     (FOLDER / "card.md").write_text(f"# The judge in the box\n\n{page}", encoding="utf-8")
     RESULT.write_text(f"# The judge in the box: agreement with people, and what fools it\n\n{page}", encoding="utf-8")
 

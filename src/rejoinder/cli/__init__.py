@@ -20,6 +20,7 @@ from typing import Any
 
 import typer
 
+from rejoinder.cli.places import guard
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.version import __version__
 
@@ -77,12 +78,13 @@ class _Stopped(Exception):
 
 
 def _carried(command: Callable[..., None]) -> Callable[..., None]:
-    """`command`, with interruption and a closed pipe carried past typer; its output is flushed while it can fail."""
+    """`command`, its outputs guarded, interruption and a closed pipe carried past typer; flushed while it can fail."""
 
     @wraps(command)
-    def call(*args: Any, **kwargs: Any) -> None:
+    def call(**kwargs: Any) -> None:
         try:
-            command(*args, **kwargs)
+            guard(command, kwargs)
+            command(**kwargs)
             sys.stdout.flush()
         except (KeyboardInterrupt, BrokenPipeError) as reason:
             raise _Stopped(reason) from reason

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.errors import DataError, UsageError
+from rejoinder.cli.places import Reads, in_scorer
+from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.scorer import Advance, ignore
 
@@ -37,6 +38,7 @@ Files = Annotated[
     typer.Argument(
         help="Input files; - for JSON lines on standard input; @NAME for a sample that comes along.", metavar="FILE..."
     ),
+    Reads(),
 ]
 ScorerNames = Annotated[
     list[str] | None,
@@ -47,6 +49,7 @@ ScorerNames = Annotated[
         "Default: all that `rejoinder list` shows.",
         metavar="NAME",
     ),
+    Reads(in_scorer),
 ]
 JudgeNames = Annotated[
     list[str] | None,
@@ -57,17 +60,15 @@ JudgeNames = Annotated[
         "Default: rejoinder, the judge in the box.",
         metavar="NAME",
     ),
+    Reads(in_scorer),
 ]
-Vectors = Annotated[Path | None, typer.Option(help="Word vectors. Default: those that come along.", metavar="FILE")]
+Vectors = Annotated[
+    Path | None, typer.Option(help="Word vectors. Default: those that come along.", metavar="FILE"), Reads()
+]
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace a model that stands in FOLDER.")]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
-
-
-def require_no_input(out: Path, files: Sequence[str]) -> None:
-    """Raise where `out` is one of the input files, which would be replaced while they are read."""
-    if out.exists() and any(Path(file).exists() and out.samefile(file) for file in files):
-        raise UsageError(f"{out}: is an input too; its lines would be replaced. Choose another -o")
 
 
 def plain_names() -> list[str]:

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import AsJson, JudgeNames, OnError, OnErrorFlag, Seed, Vectors, progress, reporting, width
+from rejoinder.cli.places import Reads
 
 GATE_CLOSED = 6
 
 
 def command(
-    a: Annotated[str, typer.Argument(help="Responses of the first system, or of the old one.", metavar="A")],
-    b: Annotated[str, typer.Argument(help="Responses of the second, or of the new one.", metavar="B")],
+    a: Annotated[str, typer.Argument(help="Responses of the first system, or of the old one.", metavar="A"), Reads()],
+    b: Annotated[str, typer.Argument(help="Responses of the second, or of the new one.", metavar="B"), Reads()],
     scorers: JudgeNames = None,
     threshold: Annotated[
         float | None,

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rejoinder.cli.places import Reads, in_responder
+
 if TYPE_CHECKING:
     from rejoinder.responder import Decoding
 
@@ -28,6 +30,7 @@ ResponderNames = Annotated[
         "Repeat for more.",
         metavar="NAME",
     ),
+    Reads(in_responder),
 ]
 HeldOut = Annotated[
     float | None,

@@ -8,12 +8,15 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, State, reporting
+from rejoinder.cli.places import Reads, Writes
 
 
 def command(
     files: Files,
-    encoder: Annotated[Path, typer.Option("-e", "--encoder", help="Folder of a pre-trained model.", metavar="FOLDER")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Where to.", metavar="OUT.npz")],
+    encoder: Annotated[
+        Path, typer.Option("-e", "--encoder", help="Folder of a pre-trained model.", metavar="FOLDER"), Reads()
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Where to.", metavar="OUT.npz"), Writes()],
     state: Annotated[State, typer.Option(help="Which state stands for a text.")] = State.CONTEXT,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:

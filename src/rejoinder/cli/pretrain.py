@@ -10,22 +10,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.common import OnError, OnErrorFlag, progress, reporting
+from rejoinder.cli.common import Force, OnError, OnErrorFlag, progress, reporting
+from rejoinder.cli.places import Given, Reads, Writes
 
 if TYPE_CHECKING:
     from rejoinder.training.recipe import RetrievalRecipe
 
 
+def _with_run(out: Path, _others: Given) -> list[Path]:
+    """The model's folder, and the one beside it that a run works in."""
+    from rejoinder.io.folders import run_folder
+
+    return [out, run_folder(out)]
+
+
 def command(
-    recipe: Annotated[Path, typer.Argument(help="What to train and how, TOML.", metavar="RECIPE.toml")],
+    recipe: Annotated[Path, typer.Argument(help="What to train and how, TOML.", metavar="RECIPE.toml"), Reads()],
     files: Annotated[
-        list[Path], typer.Argument(help="Corpora: files of dialogues, or folders of them.", metavar="CORPUS...")
+        list[Path],
+        typer.Argument(help="Corpora: files of dialogues, or folders of them.", metavar="CORPUS..."),
+        Reads(),
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to save the model in.", metavar="FOLDER")],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Folder to save the model in.", metavar="FOLDER"), Writes(_with_run)
+    ],
     start: Annotated[
-        Path | None, typer.Option("--start", help="Model whose weights to start from.", metavar="FOLDER")
+        Path | None, typer.Option("--start", help="Model whose weights to start from.", metavar="FOLDER"), Reads()
     ] = None,
     keep_judged: Annotated[bool, typer.Option("--keep-judged", help="Also use dialogues marked as judged.")] = False,
+    force: Force = False,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Train encoders and responders on dialogues, or a tweet2vec on tweets.
@@ -42,7 +55,7 @@ def command(
     try:
         plan = read_recipe(recipe)
         if isinstance(plan, RetrievalRecipe):
-            _without_network(plan, files, out, start, keep_judged, on_error)
+            _without_network(plan, files, out, start, keep_judged, force, on_error)
             return
         from rejoinder.training.fit import is_first_process
         from rejoinder.training.pretrain import pretrain
@@ -58,10 +71,18 @@ def command(
                 raise UsageError(
                     "--start and --keep-judged are for dialogues, a tweet2vec knows neither. Leave them out"
                 )
-            done = pretrain_tweets(plan, corpora, out, on_bad=on_bad, say=say, advance=advance)
+            done = pretrain_tweets(plan, corpora, out, force=force, on_bad=on_bad, say=say, advance=advance)
         else:
             done = pretrain(
-                plan, corpora, out, start=start, keep_judged=keep_judged, on_bad=on_bad, say=say, advance=advance
+                plan,
+                corpora,
+                out,
+                start=start,
+                keep_judged=keep_judged,
+                force=force,
+                on_bad=on_bad,
+                say=say,
+                advance=advance,
             )
     if isinstance(plan, Recipe) and plan.kind == DUAL_ENCODER and is_first_process():
         from rejoinder.responders.build import add_candidates
@@ -73,7 +94,13 @@ def command(
 
 
 def _without_network(
-    recipe: RetrievalRecipe, files: list[Path], out: Path, start: Path | None, keep_judged: bool, on_error: OnError
+    recipe: RetrievalRecipe,
+    files: list[Path],
+    out: Path,
+    start: Path | None,
+    keep_judged: bool,
+    force: bool,
+    on_error: OnError,
 ) -> None:
     """Make a retrieval model that has no network to train."""
     from rejoinder.errors import UsageError
@@ -84,7 +111,7 @@ def _without_network(
         raise UsageError(f"--start is for networks, a {recipe.kind} has none. Leave it out")
     with reporting(on_error) as on_bad:
         say = partial(typer.echo, err=True)
-        build_retrieval(recipe, corpus_files(files), out, keep_judged=keep_judged, on_bad=on_bad, say=say)
+        build_retrieval(recipe, corpus_files(files), out, keep_judged=keep_judged, force=force, on_bad=on_bad, say=say)
     typer.echo(f"saved in {out}; {_use(recipe.kind, out)}")
 
 

@@ -14,6 +14,12 @@ from typing import Annotated, Any
 import typer
 
 from rejoinder.cli.common import OnError, OnErrorFlag, Seed, progress, reporting
+from rejoinder.cli.places import Given, Reads, Writes, in_named
+
+
+def _pages(out: Path, given: Given) -> list[Path]:
+    """The page in the folder, and figures of earlier runs, which are replaced too."""
+    return [out / f"{given['name']}.md", *out.glob(f"{given['name']}-*.svg")]
 
 
 def command(
@@ -21,7 +27,9 @@ def command(
         str,
         typer.Argument(help="lowe2017 (ADEM), deriu2019 (AutoJudge) or liu2016-table2 (responders).", metavar="NAME"),
     ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder for NAME.md and its figures.", metavar="FOLDER")],
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Folder for NAME.md and its figures.", metavar="FOLDER"), Writes(_pages)
+    ],
     files: Annotated[
         list[str] | None,
         typer.Argument(
@@ -29,6 +37,7 @@ def command(
             "--data has of the paper's kind.",
             metavar="FILE",
         ),
+        Reads(),
     ] = None,
     encoder: Annotated[
         list[str] | None,
@@ -39,6 +48,7 @@ def command(
             "and VHRED are tried with both. Averaged word vectors always come last.",
             metavar="NAME=FOLDER[:STATE]",
         ),
+        Reads(in_named),
     ] = None,
     responder: Annotated[
         list[str] | None,
@@ -48,12 +58,14 @@ def command(
             help="For liu2016-table2: a responder and its name in the table.",
             metavar="NAME=FOLDER",
         ),
+        Reads(in_named),
     ] = None,
     data: Annotated[
         Path | None,
         typer.Option(
             help="Folder that holds judgements/*.jsonl.gz. Default: data in $REJOINDER_SHARED.", metavar="FOLDER"
         ),
+        Reads(),
     ] = None,
     seeds: Annotated[
         int | None, typer.Option(min=1, help="Random splits (lowe2017: 5), or rounds of ten folds (deriu2019: 1).")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, require_no_input
+from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting
 from rejoinder.cli.decoding import (
     Beam,
     HeldOut,
@@ -20,14 +20,15 @@ from rejoinder.cli.decoding import (
     TopP,
     decoding_of,
 )
+from rejoinder.cli.places import Writes
 
 
 def command(
     files: Files,
     responders: ResponderNames,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Where to; - is standard output.", metavar="FILE")] = Path(
-        "-"
-    ),
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="Where to; - is standard output.", metavar="FILE"), Writes()
+    ] = Path("-"),
     count: Annotated[int, typer.Option(min=1, help="Replies to each context; the best is the response.")] = 1,
     withhold: Annotated[
         bool,
@@ -56,7 +57,6 @@ def command(
     from rejoinder.io.write import format_of, open_writer
     from rejoinder.responders.replies import Tally, contexts_of, reply_stream, require_answers
 
-    require_no_input(out, files)
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
     tallies = {name: Tally(found) for name, found in load_responders(responders, decoding=decoding).items()}

@@ -17,9 +17,9 @@ from rejoinder.cli.common import (
     Vectors,
     progress,
     reporting,
-    require_no_input,
     width,
 )
+from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 
 
@@ -35,7 +35,7 @@ def command(
     files: Files,
     scorers: JudgeNames = None,
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Where to. Default: standard output.", metavar="FILE")
+        Path | None, typer.Option("-o", "--out", help="Where to. Default: standard output.", metavar="FILE"), Writes()
     ] = None,
     as_format: Annotated[
         Format | None, typer.Option("--format", help="Default: table on a terminal, else jsonl or what -o ends in.")
@@ -57,8 +57,6 @@ def command(
     to_file = out is not None and str(out) != "-"
     if as_format is Format.TABLE and to_file:
         raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
-    if out is not None:
-        require_no_input(out, files)
     tallies = {name: Tally(scorer) for name, scorer in load_scorers(scorers or [DEFAULT], vectors=vectors).items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     with reporting(on_error) as on_bad, progress("scoring") as advance:

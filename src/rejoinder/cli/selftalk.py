@@ -21,6 +21,7 @@ from rejoinder.cli.decoding import (
     TopP,
     decoding_of,
 )
+from rejoinder.cli.places import Reads, Writes, in_responder
 
 DIALOGUES, TURNS = "dialogues.jsonl", "turns.jsonl"
 
@@ -28,10 +29,11 @@ DIALOGUES, TURNS = "dialogues.jsonl", "turns.jsonl"
 def command(
     files: Files,
     responders: ResponderNames,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.", metavar="FOLDER")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.", metavar="FOLDER"), Writes()],
     partner: Annotated[
         str | None,
         typer.Option("--with", help="Whom each talks with, in turn. Default: with itself.", metavar="NAME"),
+        Reads(in_responder),
     ] = None,
     contexts: Annotated[int, typer.Option(min=1, help="How many contexts to begin with, chosen by --seed.")] = 100,
     turns: Annotated[int, typer.Option(min=1, help="How many turns to add.")] = 10,

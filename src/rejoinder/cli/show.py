@@ -9,11 +9,14 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import AsJson
+from rejoinder.cli.places import Reads, in_scorer
 
 
 def command(
     name: Annotated[
-        str, typer.Argument(help="A scorer's name, or the folder of a judge or responder.", metavar="NAME")
+        str,
+        typer.Argument(help="A scorer's name, or the folder of a judge or responder.", metavar="NAME"),
+        Reads(in_scorer),
     ],
     as_json: AsJson = False,
 ) -> None:

@@ -22,6 +22,7 @@ from rejoinder.cli.common import (
     reporting,
     width,
 )
+from rejoinder.cli.places import Writes
 
 
 def command(
@@ -30,6 +31,7 @@ def command(
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="The whole study as .html, .md, .tex, .csv or .json.", metavar="FILE"),
+        Writes(),
     ] = None,
     as_json: AsJson = False,
     dimension: Annotated[str, typer.Option(help="Which ratings.")] = "overall",

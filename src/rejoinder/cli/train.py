@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Seed, State, Vectors, progress, reporting
+from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, State, Vectors, progress, reporting
+from rejoinder.cli.places import Reads, Writes
 
 if TYPE_CHECKING:
     from rejoinder.encoders import PortableEncoder
@@ -59,12 +60,13 @@ def command(
         ),
     ],
     files: Files,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to save the judge in.", metavar="FOLDER")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to save the judge in.", metavar="FOLDER"), Writes()],
     encoder: Annotated[
         Path | None,
         typer.Option(
             "-e", "--encoder", help="Folder of a pre-trained model. Default: averaged word vectors.", metavar="FOLDER"
         ),
+        Reads(),
     ] = None,
     state: Annotated[State | None, typer.Option(help="Which state of an HRED or VHRED. Default: context.")] = None,
     vectors: Vectors = None,
@@ -85,8 +87,9 @@ def command(
         OverSample | None, typer.Option(help="Make length tell nothing: by words, or as the release does.")
     ] = None,
     held_out: Annotated[
-        Path | None, typer.Option(help="Also write the test part, for `rejoinder study`.", metavar="FILE")
+        Path | None, typer.Option(help="Also write the test part, for `rejoinder study`.", metavar="FILE"), Writes()
     ] = None,
+    force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
     on_error: OnErrorFlag = OnError.STOP,
@@ -101,7 +104,7 @@ def command(
     from rejoinder.judges.train import options_of, train_judge
     from rejoinder.report.training import training_table
 
-    _check_places(out, held_out, encoder)
+    _check_places(out, held_out, force)
     chosen = _encoder(encoder, state, vectors)
     with reporting(on_error) as on_bad:
         examples = list(read(*files, on_bad=on_bad))
@@ -120,7 +123,7 @@ def command(
         with progress("training", options.epochs) as advance:
             members = [train_judge(examples, alone, chosen, **given, advance=advance)]
         judge = members[0].judge
-    judge.save(out)
+    judge.save(out, force=force)
     if held_out is not None:
         tested = {example.where: example for trained in members for example in trained.test}
         write(tested.values(), held_out)
@@ -138,19 +141,14 @@ def command(
     typer.echo(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 
-def _check_places(out: Path, held_out: Path | None, encoder: Path | None) -> None:
+def _check_places(out: Path, held_out: Path | None, force: bool) -> None:
     """Refuse, before any work, places that the results cannot be written to."""
-    from rejoinder.errors import UsageError
     from rejoinder.io.atomic import require_place
     from rejoinder.io.folders import require_free
     from rejoinder.io.write import format_of
 
-    if encoder is not None and out.resolve() == encoder.resolve():
-        raise UsageError(f"{out}: the judge would replace its own encoder. Choose another name")
-    require_free(out)
+    require_free(out, force=force)
     if held_out is not None:
-        if out.resolve() in held_out.resolve().parents:
-            raise UsageError(f"{held_out}: lies in the judge's own folder. Choose another place")
         format_of(held_out)
         require_place(held_out)
 

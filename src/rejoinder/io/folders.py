@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.errors import DataError, MissingAsset
+from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io.atomic import atomic_folder, require_replaceable
 
 CONFIG = "config.json"
@@ -71,19 +71,21 @@ class Parts:
         return Parts(self.config[name], under(self.tensors), under(self.files))
 
 
-def write_folder(folder: str | Path, parts: Parts, card: str) -> None:
-    """Write a model's folder whole or not at all; an older model at the same place is replaced.
+def write_folder(folder: str | Path, parts: Parts, card: str, *, force: bool = False) -> None:
+    """Write a model's folder whole or not at all.
 
     Args:
         folder: where to.
         parts: the model.
         card: what it is, for people.
+        force: replace a model that stands there.
 
     Raises:
-        UsageError: something that is no model stands at `folder`.
+        UsageError: see `require_free`.
     """
     from safetensors.numpy import save
 
+    require_free(folder, force=force)
     names = sorted({CARD, CONFIG, WEIGHTS, *parts.files})
     about = {"format": _FORMAT, "digest": parts.digest, "files": names, "model": dict(parts.config)}
     with atomic_folder(Path(folder), ours=_files_of(folder)) as partial:
@@ -96,13 +98,30 @@ def write_folder(folder: str | Path, parts: Parts, card: str) -> None:
             (partial / name).write_text(text, encoding="utf-8")
 
 
-def require_free(folder: str | Path) -> None:
+def require_free(folder: str | Path, *, force: bool = False) -> None:
     """Raise where `write_folder` would refuse to write, to be called before the work that leads there.
 
+    Args:
+        folder: where to.
+        force: a model that stands there may be replaced.
+
     Raises:
-        UsageError: something that is no model stands at `folder`, or the folder around it does not exist.
+        UsageError: a model stands at `folder` and is not to be replaced, or something that is no model does, or the
+            folder around it does not exist.
     """
-    require_replaceable(Path(folder), _files_of(folder))
+    files = _files_of(folder)
+    require_replaceable(Path(folder), files)
+    if files and not force:
+        raise UsageError(
+            f"{folder}: a trained model is there already. Choose another name, or replace it with --force (in Python, "
+            "force=True)"
+        )
+
+
+def run_folder(folder: str | Path) -> Path:
+    """The folder beside a model's in which its training keeps tokens, checkpoints and curves."""
+    place = Path(folder)
+    return place.parent / f"{place.name}.run"
 
 
 def read_folder(folder: str | Path) -> Parts:

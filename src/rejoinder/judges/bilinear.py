@@ -105,13 +105,17 @@ class BilinearJudge:
         reasons = {int(row): f"no known word in the {unknown[row]}" for row in np.flatnonzero(np.isnan(combined))}
         return Outcome(combined, reasons)
 
-    def save(self, folder: str | Path) -> None:
-        """Write the judge as one folder that needs nothing outside it; an older judge there is replaced.
+    def save(self, folder: str | Path, *, force: bool = False) -> None:
+        """Write the judge as one folder that needs nothing outside it.
+
+        Args:
+            folder: where to.
+            force: replace a model that stands there.
 
         Raises:
-            UsageError: something that is no judge stands at `folder`.
+            UsageError: a model stands at `folder` and is not to be replaced, or something that is no model does.
         """
-        write_folder(folder, self._parts, self._text_card())
+        write_folder(folder, self._parts, self._text_card(), force=force)
 
     @cached_property
     def _parts(self) -> Parts:

@@ -90,13 +90,17 @@ class Panel:
             reasons.update({places[row]: reason for row, reason in outcome.reasons.items()})
         return Outcome(values, reasons)
 
-    def save(self, folder: str | Path) -> None:
-        """Write the panel as one folder that needs nothing outside it; an older judge there is replaced.
+    def save(self, folder: str | Path, *, force: bool = False) -> None:
+        """Write the panel as one folder that needs nothing outside it.
+
+        Args:
+            folder: where to.
+            force: replace a model that stands there.
 
         Raises:
-            UsageError: something that is no judge stands at `folder`.
+            UsageError: a model stands at `folder` and is not to be replaced, or something that is no model does.
         """
-        write_folder(folder, self._parts, self.text_card())
+        write_folder(folder, self._parts, self.text_card(), force=force)
 
     def text_card(self) -> str:
         """The card for people."""

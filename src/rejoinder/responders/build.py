@@ -10,6 +10,7 @@ from typing import Any
 from rejoinder.errors import DataError
 from rejoinder.io.folders import CARD, Parts, read_folder, require_free, write_folder
 from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.io.outputs import require_apart
 from rejoinder.responders import dual
 from rejoinder.responders.pool import PART, Sample, sample
 from rejoinder.responders.retrieval import BY_CONTEXT, BY_RESPONSE, RANDOM, tfidf_parts
@@ -29,6 +30,7 @@ def build_retrieval(
     out: str | Path,
     *,
     keep_judged: bool = False,
+    force: bool = False,
     on_bad: OnBad = raise_bad,
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
@@ -39,14 +41,17 @@ def build_retrieval(
         files: corpora (see `read_dialogues`).
         out: the folder to save it in.
         keep_judged: also take responses from dialogues that occur in public sets of human judgements.
+        force: replace a model that stands at `out`.
         on_bad: what to do with a bad dialogue.
         say: takes one line about each step.
 
     Raises:
-        UsageError: something that is no model stands at `out`.
+        UsageError: a model stands at `out` and is not to be replaced, or something that is no model does; or `out` is,
+            holds or lies in one of the files.
         DataError: a bad dialogue, or none.
     """
-    require_free(out)
+    require_apart([out], files)
+    require_free(out, force=force)
     given = {"corpora": digests(files), "keep_judged": keep_judged}
     found = _sample(recipe.candidates, recipe.held_out, files, keep_judged, on_bad)
     say(_counted(found))
@@ -56,9 +61,8 @@ def build_retrieval(
         parts = tfidf_parts(recipe.kind, found, smooth=recipe.smooth_idf)
     config = {"kind": recipe.kind, "recipe": asdict(recipe), **given}
     whole = Parts(config, parts.tensors, parts.files).holding(PART, found.pool.parts)
-    write_folder(
-        out, whole, f"# {recipe.kind.upper()}\n\n{_ABOUT[recipe.kind]}.\n\n{_section(found, given['corpora'])}"
-    )
+    card = f"# {recipe.kind.upper()}\n\n{_ABOUT[recipe.kind]}.\n\n{_section(found, given['corpora'])}"
+    write_folder(out, whole, card, force=force)
 
 
 def add_candidates(
@@ -82,7 +86,7 @@ def add_candidates(
     say(f"{_counted(found)}; encoding them")
     parts = dual.encoded(read_folder(folder), found.pool)
     card = (Path(folder) / CARD).read_text(encoding="utf-8")
-    write_folder(folder, parts, f"{card}\n{_section(found, parts.config['corpora'])}")
+    write_folder(folder, parts, f"{card}\n{_section(found, parts.config['corpora'])}", force=True)
 
 
 def _sample(

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, read_folder, require_free, write_folder
+from rejoinder.io.folders import Parts, read_folder, require_free, run_folder, write_folder
 from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.io.outputs import require_apart
 from rejoinder.nn.dan import DanSizes
 from rejoinder.nn.dual import DualSizes
 from rejoinder.nn.multiresolution import MultiresolutionSizes
@@ -31,6 +32,7 @@ from rejoinder.training.tokens import TokenStore, write_tokens
 if TYPE_CHECKING:
     from torch.nn import Module
 
+MARK = "recipe.json"
 VOCABULARY, COARSE = "vocabulary.json", "coarse.vocabulary.json"
 AnyTask = DialogueTask | MultiresolutionTask | DualTask | DanTask
 
@@ -59,6 +61,7 @@ def pretrain(
     *,
     start: str | Path | None = None,
     keep_judged: bool = False,
+    force: bool = False,
     on_bad: OnBad = raise_bad,
     say: Callable[[str], None] = lambda _: None,
     advance: Advance = ignore,
@@ -75,17 +78,18 @@ def pretrain(
         out: the folder to save the model in.
         start: a trained model whose weights of the same name and shape, and whose vocabularies, this one starts from.
         keep_judged: also train on dialogues that occur in public sets of human judgements.
+        force: replace a model of another run that stands at `out`.
         on_bad: what to do with a bad dialogue.
         say: takes one line about each step.
         advance: called with the number of updates done.
 
     Raises:
-        UsageError: `OUT.run` holds a run of another recipe or other files, or the loss went out of bounds.
+        UsageError: `OUT.run` holds a run of another recipe or other files, or a model without its run stands at `out`;
+            `out` is, holds or lies in something that is read; or the loss went out of bounds.
         DataError: a bad dialogue, or too few of them.
     """
     out = Path(out)
-    require_free(out)
-    run = out.with_name(f"{out.name}.run")
+    run = require_own(out, [*files, *([] if start is None else [start])], force=force)
     first = None if start is None else read_folder(start)
     origin = "" if first is None else first.digest
     given = {"corpora": digests(files), "start": origin, "keep_judged": keep_judged}
@@ -151,6 +155,18 @@ def _coarse(dialogue: Dialogue) -> Dialogue:
     return replace(dialogue, turns=tuple(map(coarse_text, dialogue.turns)))
 
 
+def require_own(out: Path, inputs: Sequence[str | Path], *, force: bool) -> Path:
+    """The folder of the run, where a model can be written to `out`; one whose run is still there may be made again.
+
+    Raises:
+        UsageError: see `pretrain`.
+    """
+    run = run_folder(out)
+    require_apart([out, run], inputs)
+    require_free(out, force=force or (run / MARK).is_file())
+    return run
+
+
 def claim_run(run: Path, what: dict[str, Any]) -> None:
     """Make the run's folder, or see that the run in it is the same one; what a killed run left half written goes.
 
@@ -158,7 +174,7 @@ def claim_run(run: Path, what: dict[str, Any]) -> None:
         UsageError: something of another run is there.
     """
     stated = json.dumps(what, indent=2)
-    mark = run / "recipe.json"
+    mark = run / MARK
     run.mkdir(parents=True, exist_ok=True)
     for left in run.glob(".*.partial"):
         shutil.rmtree(left) if left.is_dir() else left.unlink()
@@ -193,7 +209,7 @@ def save_run(
     curves = {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
     shown = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in fitted.best.items())
     card = f"# {title}\n\n{about} At its best validation:\n\n{shown}\n"
-    write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}), card)
+    write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}), card, force=True)
 
 
 def _pass_over(_: DataError) -> None:

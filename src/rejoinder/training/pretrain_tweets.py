@@ -8,13 +8,12 @@ from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 
-from rejoinder.io.folders import require_free
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.tweets import as_numbers, most_frequent, numbered
 from rejoinder.training.corpora import digests
 from rejoinder.training.fit import fit, is_first_process
-from rejoinder.training.pretrain import Pretrained, claim_run, save_run
+from rejoinder.training.pretrain import Pretrained, claim_run, require_own, save_run
 from rejoinder.training.recipe import TweetRecipe
 from rejoinder.training.tweet import Tweet, TweetBatches, TweetTask
 from rejoinder.training.tweet_corpus import Labelled, tweet_corpus
@@ -27,6 +26,7 @@ def pretrain_tweets(
     files: Sequence[str | Path],
     out: str | Path,
     *,
+    force: bool = False,
     on_bad: OnBad = raise_bad,
     say: Callable[[str], None] = lambda _: None,
     advance: Advance = ignore,
@@ -40,17 +40,17 @@ def pretrain_tweets(
         recipe: what and how.
         files: tweets (see `read_posts`).
         out: the folder to save the model in.
+        force: replace a model of another run that stands at `out`.
         on_bad: what to do with a bad line.
         say: takes one line about each step.
         advance: called with the number of updates done.
 
     Raises:
-        UsageError: `OUT.run` holds a run of another recipe or other files, or the loss went out of bounds.
+        UsageError: see `pretrain`.
         DataError: a bad line, or too few tweets.
     """
     out = Path(out)
-    require_free(out)
-    run = out.with_name(f"{out.name}.run")
+    run = require_own(out, files, force=force)
     corpora = digests(files)
     claim_run(run, {**recipe.to_dict(), "corpora": corpora})
     corpus = tweet_corpus(files, recipe.text, on_bad)
