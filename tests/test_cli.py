@@ -194,7 +194,7 @@ def test_an_output_that_is_an_input_is_refused(run: Run, lines: Path) -> None:
     before = lines.read_bytes()
     ran = run("score", lines, "-s", "length", "-o", lines)
     assert (ran.code, lines.read_bytes()) == (2, before)
-    assert "is an input too; its lines would be replaced. Choose another -o" in ran.err
+    assert "is an input too and would be replaced. Choose another place for the output" in ran.err
 
 
 def test_word_vectors_that_nobody_reads_are_refused(run: Run, lines: Path) -> None:

@@ -133,8 +133,8 @@ def test_the_same_seed_trains_the_same_judge_byte_for_byte(run: Run, tmp_path: P
     assert files(tmp_path / "one") != files(tmp_path / "three")
     assert not any(name.endswith((".pkl", ".pickle", ".pt", ".npy")) for name in files(tmp_path / "one"))
     before = files(tmp_path / "three")
-    assert run("train", "c-adem", "@conture", "-o", tmp_path / "three", "--seed", "2").code == 0
-    assert files(tmp_path / "three") != before, "an older judge is replaced"
+    assert run("train", "c-adem", "@conture", "-o", tmp_path / "three", "--seed", "2", "--force").code == 0
+    assert files(tmp_path / "three") != before, "an older judge is replaced where it is asked for"
 
 
 def test_a_damaged_judge(run: Run, tmp_path: Path) -> None:

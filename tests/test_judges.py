@@ -343,7 +343,7 @@ def test_a_strangers_folder_is_not_replaced(tmp_path: Path, encoder: AverageEnco
         saved(tmp_path / "thesis", encoder)
     assert (tmp_path / "thesis" / "chapter1.txt").read_text() == "years of work"
     judge = saved(tmp_path / "judge", encoder)
-    judge.save(tmp_path / "judge")
+    judge.save(tmp_path / "judge", force=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["judge", "thesis"]
 
 

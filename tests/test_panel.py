@@ -139,7 +139,7 @@ def test_the_command_tells_of_every_member(run: Run, tmp_path: Path) -> None:
     assert [result["kind"] for result in results] == ["adem", "c-adem", "r-adem"]
     held_out = (tmp_path / "test.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(held_out) == results[0]["test"]["n"]
-    table = run("train", "panel", file, "-o", tmp_path / "panel")
+    table = run("train", "panel", file, "-o", tmp_path / "again")
     assert [line for line in table.out.splitlines() if line in ("ADEM", "C-ADEM", "R-ADEM")] == [
         "ADEM",
         "C-ADEM",

@@ -371,7 +371,7 @@ def test_wrong_calls_say_what_to_do(ratings: Path, tmp_path: Path, run: Run, mon
         "judgements/*.jsonl.gz, or set REJOINDER_SHARED",
     )
     refused(
-        run("reproduce", "lowe2017", ratings, "--data", tmp_path, "-o", tmp_path),
+        run("reproduce", "lowe2017", ratings, "--data", tmp_path / "data", "-o", tmp_path),
         2,
         "FILES and --data were both given. Give one of them",
     )

@@ -317,7 +317,7 @@ def test_wrong_calls_of_respond_are_refused(run: Run, bot: str, tmp_path: Path) 
     refused(
         run("respond", path, "-r", bot, "-o", path),
         2,
-        f"{path}: is an input too; its lines would be replaced. Choose another -o",
+        f"{path}: is an input too and would be replaced. Choose another place for the output",
     )
     refused(
         run("respond", path, "-r", tmp_path / "hred"),

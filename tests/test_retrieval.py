@@ -327,7 +327,7 @@ def test_what_is_held_out_is_no_candidate(tmp_path: Path) -> None:
     train = {turns[1] for turns, one in zip(said, dialogues(*said), strict=True) if not is_held_out(one, 0.3)}
     assert "answer 0" in train and 30 < len(train) < 55
     for keep in (True, False):
-        build_retrieval(RetrievalRecipe("random", 0.3), [file], tmp_path / "r", keep_judged=keep)
+        build_retrieval(RetrievalRecipe("random", 0.3), [file], tmp_path / "r", keep_judged=keep, force=True)
         assert set(loaded(tmp_path / "r").pool.texts) == (train if keep else train - {"answer 0"})
 
 
@@ -344,7 +344,7 @@ def test_pretrain_makes_a_responder(run: Run, tmp_path: Path) -> None:
     remedy = f"Let it answer, and score what it says: rejoinder respond FILE -r {out} -o REPLIES.jsonl"
     refused(run("score", "@conture", "-s", out), 3, f"{out}: a responder (r-tfidf), not a judge. {remedy}")
     message = "--start is for networks, a r-tfidf has none. Leave it out"
-    refused(run("pretrain", recipe, "@conture", "-o", out, "--start", out), 2, message)
+    refused(run("pretrain", recipe, "@conture", "-o", tmp_path / "s", "--start", out), 2, message)
 
 
 @pytest.mark.slow
