@@ -28,8 +28,9 @@ from rejoinder.judges.bilinear import BilinearJudge, Kind
 from rejoinder.judges.fit import FitOptions, fit_bilinear
 from rejoinder.judges.head import Vectors
 from rejoinder.judges.oversample import Lengths
+from rejoinder.judges.recipes import DERIU2019, options_of
 from rejoinder.judges.sides import Encoded, References, encode
-from rejoinder.judges.train import AUTOJUDGE, normalised_ratings, options_of, rescaled, train_judge
+from rejoinder.judges.train import normalised_ratings, rescaled, train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, run
 
@@ -60,7 +61,7 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture
 def encoder(folder: Path) -> PortableEncoder:
-    return load_encoder(folder, "utterance" if "utterance" in folder.name else "context")
+    return load_encoder(folder, "utterance" if "utterance" in folder.name else None)
 
 
 # The encoder and its parts
@@ -263,8 +264,8 @@ def test_the_mean_vector_is_that_of_the_known_references() -> None:
 
 
 def test_autojudge_fits_the_whole_matrix() -> None:
-    trained = train_judge(rated(), "autojudge", options=replace(AUTOJUDGE, epochs=1))
-    assert options_of("autojudge") == AUTOJUDGE
+    trained = train_judge(rated(), "autojudge", options=replace(DERIU2019, epochs=1))
+    assert options_of("autojudge") == DERIU2019
     assert trained.judge.head.M.shape == (trained.judge.encoder.width,) * 2
     assert trained.judge.projection is None and trained.judge.training["components"] is None
     assert trained.judge.card.source == "Deriu and Cieliebak 2019"
@@ -273,7 +274,7 @@ def test_autojudge_fits_the_whole_matrix() -> None:
 def test_autojudge_moves_by_its_step() -> None:
     raw, rows = Vectors(*np.random.default_rng(0).normal(size=(3, 300, 3))), np.arange(300)
     ratings, lengths = np.array([1.0 + row % 5 for row in rows]), Lengths(rows, rows)
-    options = replace(AUTOJUDGE, epochs=1)
+    options = replace(DERIU2019, epochs=1)
     fit = fit_bilinear(raw, ratings, lengths, rows, rows, ("context",), options, np.random.default_rng(0))
     # One batch an epoch, and the first step of Adam moves every entry by the step.
     assert (fit.best_epoch, fit.projection) == (1, None)
@@ -365,7 +366,8 @@ def test_ratings_of_different_scales_meet() -> None:
 def test_the_command_trains_over_an_encoder(run: Run, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "judge"
     rejoinder.write(rated(), tmp_path / "rated.jsonl")
-    ran = run("train", "autojudge", tmp_path / "rated.jsonl", "-e", folder, "--state", "utterance", "-o", out, "--json")
+    state = () if folder.name == "tweet2vec" else ("--state", "utterance")
+    ran = run("train", "autojudge", tmp_path / "rated.jsonl", "-e", folder, *state, "-o", out, "--json")
     assert (ran.code, ran.err) == (0, "")
     (result,) = json.loads(ran.out)["results"]
     assert (result["components"], result["batch_size"]) == (None, 512)

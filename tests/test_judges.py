@@ -22,8 +22,9 @@ from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind
 from rejoinder.judges.fit import FitOptions, Normalise, fit_head
 from rejoinder.judges.head import Head, Penalty, Vectors, gradient, initial_head, objective, penalty
+from rejoinder.judges.recipes import options_of
 from rejoinder.judges.sides import References, encode
-from rejoinder.judges.train import options_of, train_judge
+from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import run
 from rejoinder.stats.splits import split_groups
@@ -188,7 +189,8 @@ def test_judge_is_the_same_after_saving_and_loading(
 ) -> None:
     examples = dialogues(90, references=("good day", "bad"))
     options = replace(options_of(kind), epochs=3, normalise=normalise)
-    trained = train_judge(examples, kind, encoder, options, references=references)
+    counted = references if "reference" in TERMS[kind] else None
+    trained = train_judge(examples, kind, encoder, options, references=counted)
     trained.judge.save(tmp_path / "judge")
     loaded = rejoinder.load_scorer(tmp_path / "judge")
     before, after = run(trained.judge, examples), run(loaded, examples)

@@ -163,6 +163,6 @@ def test_a_judge_without_agreement_is_told(run: Run, tmp_path: Path) -> None:
             context, response = (" ".join(source.choices(WORDS, k=4)) for _ in range(2))
             line = {"context": [context], "response": response, "quality": {"overall": source.randint(1, 5)}}
             lines.write(json.dumps({**line, "scale": [1, 5]}) + "\n")
-    said = "not shown to agree with people at all on the test part; rate more"
+    said = "not shown to agree with people on the 22 lines of the test part"
     assert said in run("train", "c-adem", file, "-o", tmp_path / "judge").out
     assert said not in run("train", "r-adem", "@dstc7", "-o", tmp_path / "judge").out

@@ -321,7 +321,7 @@ def test_encoders_get_their_names_and_the_first_is_the_main_one(ratings: Path, t
     assert list(found.encoders) == ["mine", "word vectors"]
     assert found.main[0].raw.response.tolist() == found.encoders["word vectors"][0].raw.response.tolist()
     ran = run("reproduce", "lowe2017", ratings, "-o", tmp_path, "-e", f"mine={tmp_path / 'average'}:context")
-    refused(ran, 2, f"{tmp_path / 'average'}: a model of kind average has one state only. Leave :context out")
+    refused(ran, 2, f"{tmp_path / 'average'}: a model of kind average has one state only. Leave the state context out")
     ran = run("reproduce", "lowe2017", ratings, "-o", tmp_path, *2 * ["-e", f"mine={tmp_path / 'average'}"])
     refused(ran, 2, "two encoders are called 'mine'. Give each a name of its own: -e NAME=FOLDER")
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import typer
 
+from rejoinder.cli.grouped import Grouped
 from rejoinder.cli.places import guard
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.version import __version__
@@ -126,7 +127,7 @@ def _app(given: list[str]) -> typer.Typer:
     app.callback()(_options)
     called = next((argument for argument in given if not argument.startswith("-")), None)
     for name in [called] if called in COMMANDS else COMMANDS:
-        app.command(name)(_carried(import_module(COMMANDS[name]).command))
+        app.command(name, cls=Grouped)(_carried(import_module(COMMANDS[name]).command))
     return app
 
 

@@ -17,7 +17,9 @@ def command(
         Path, typer.Option("-e", "--encoder", help="Folder of a pre-trained model.", metavar="FOLDER"), Reads()
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Where to.", metavar="OUT.npz"), Writes()],
-    state: Annotated[State, typer.Option(help="Which state stands for a text.")] = State.CONTEXT,
+    state: Annotated[
+        State | None, typer.Option(help="Which state of an HRED or VHRED stands for a text. Default: context.")
+    ] = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Encode contexts, responses and references: `ids` [N], `context` and `response` [N, D], `reference` [M, D].
@@ -29,6 +31,8 @@ def command(
     from rejoinder.io.write import write_arrays
 
     with reporting(on_error) as on_bad:
-        arrays = encode_examples(load_encoder(encoder, state.value), list(read(*files, on_bad=on_bad)))
+        arrays = encode_examples(
+            load_encoder(encoder, None if state is None else state.value), list(read(*files, on_bad=on_bad))
+        )
     write_arrays(out, arrays)
     typer.echo(f"{len(arrays['ids']):,} lines encoded in {out}")

@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, State, Vectors, progress, reporting
-from rejoinder.cli.places import Reads, Writes
+from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, State, progress, reporting
+from rejoinder.cli.places import Writes
+from rejoinder.cli.train_options import (
+    Batch,
+    Components,
+    Encoder,
+    Epochs,
+    Norm,
+    Normalised,
+    OverSample,
+    OwnVectors,
+    Preset,
+    Recipe,
+    Repeated,
+    Several,
+    StateOf,
+    Step,
+    Weight,
+)
 
 if TYPE_CHECKING:
     from rejoinder.encoders import PortableEncoder
     from rejoinder.judges.bilinear import BilinearJudge
     from rejoinder.judges.bilinear import Kind as BilinearKind
+    from rejoinder.judges.fit import FitOptions
 
 
 class Kind(StrEnum):
@@ -29,28 +47,6 @@ class Kind(StrEnum):
     PANEL = "panel"
 
 
-class References(StrEnum):
-    """How to score against several references."""
-
-    MEAN = "mean"
-    BEST = "best"
-
-
-class Penalty(StrEnum):
-    """Norms of the matrices."""
-
-    FROBENIUS = "frobenius"
-    L2_SQUARED = "l2_squared"
-    L1 = "l1"
-
-
-class OverSample(StrEnum):
-    """Ways to repeat training lines."""
-
-    WORDS = "words"
-    RELEASE = "release"
-
-
 def command(
     kind: Annotated[
         Kind,
@@ -61,31 +57,19 @@ def command(
     ],
     files: Files,
     out: Annotated[Path, typer.Option("-o", "--out", help="Folder to save the judge in.", metavar="FOLDER"), Writes()],
-    encoder: Annotated[
-        Path | None,
-        typer.Option(
-            "-e", "--encoder", help="Folder of a pre-trained model. Default: averaged word vectors.", metavar="FOLDER"
-        ),
-        Reads(),
-    ] = None,
-    state: Annotated[State | None, typer.Option(help="Which state of an HRED or VHRED. Default: context.")] = None,
-    vectors: Vectors = None,
-    references: Annotated[
-        References,
-        typer.Option(
-            help="Several references: the mean of the scores against each, or the best, which rises with each more."
-        ),
-    ] = References.MEAN,
-    components: Annotated[
-        int | None, typer.Option(min=1, help="Principal components. Default: 50; autojudge takes the vectors whole.")
-    ] = None,
-    penalty: Annotated[
-        Penalty | None,
-        typer.Option(help="Norm held against the matrices: of the release, the paper, or earlier."),
-    ] = None,
-    over_sample: Annotated[
-        OverSample | None, typer.Option(help="Make length tell nothing: by words, or as the release does.")
-    ] = None,
+    encoder: Encoder = None,
+    state: StateOf = None,
+    vectors: OwnVectors = None,
+    references: Several = None,
+    preset: Recipe = None,
+    components: Components = None,
+    normalise: Normalised = None,
+    over_sample: Repeated = None,
+    penalty: Norm = None,
+    penalty_weight: Weight = None,
+    step: Step = None,
+    epochs: Epochs = None,
+    batch: Batch = None,
     held_out: Annotated[
         Path | None, typer.Option(help="Also write the test part, for `rejoinder study`.", metavar="FILE"), Writes()
     ] = None,
@@ -101,7 +85,7 @@ def command(
     """
     from rejoinder.io import read, write
     from rejoinder.judges.panel import MEMBERS, Panel, train_panel
-    from rejoinder.judges.train import options_of, train_judge
+    from rejoinder.judges.train import train_judge
     from rejoinder.report.training import training_table
 
     _check_places(out, held_out, force)
@@ -109,12 +93,19 @@ def command(
     with reporting(on_error) as on_bad:
         examples = list(read(*files, on_bad=on_bad))
     alone = cast("BilinearKind", MEMBERS[0] if kind is Kind.PANEL else kind.value)
-    asked = {"components": components, "penalty": penalty, "oversample": over_sample}
-    changed: dict[str, Any] = {
-        name: getattr(value, "value", value) for name, value in asked.items() if value is not None
+    asked = {
+        "components": components,
+        "normalise": normalise,
+        "oversample": over_sample,
+        "penalty": penalty,
+        "penalty_weight": penalty_weight,
+        "learning_rate": step,
+        "epochs": epochs,
+        "batch_size": batch,
     }
-    options = replace(options_of(alone), **changed)
-    given: dict[str, Any] = {"options": options, "references": references.value, "seed": seed}
+    options = _options(alone, preset, asked, chosen.width)
+    counted = None if references is None else references.value
+    given: dict[str, Any] = {"options": options, "references": counted, "seed": seed}
     judge: BilinearJudge | Panel
     if kind is Kind.PANEL:
         with progress("training", len(MEMBERS) * options.epochs) as advance:
@@ -141,6 +132,21 @@ def command(
     typer.echo(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 
+def _options(kind: BilinearKind, preset: Preset | None, asked: Mapping[str, Any], width: int) -> FitOptions:
+    """How to fit, from the flags that were given."""
+    from rejoinder.errors import UsageError
+    from rejoinder.judges.recipes import fit_options
+
+    changed = {name: getattr(value, "value", value) for name, value in asked.items() if value is not None}
+    if (found := changed.get("components")) is not None:
+        if found != "all" and not (found.isdecimal() and found.isascii()):
+            raise UsageError(f"--components is {found!r}, expected a number or all")
+        changed["components"] = None if found == "all" else int(found)
+    if changed.get("oversample") == OverSample.NONE.value:
+        changed["oversample"] = None
+    return fit_options(kind, preset and preset.value, changed, width=width)
+
+
 def _check_places(out: Path, held_out: Path | None, force: bool) -> None:
     """Refuse, before any work, places that the results cannot be written to."""
     from rejoinder.io.atomic import require_place
@@ -165,4 +171,4 @@ def _encoder(folder: Path | None, state: State | None, vectors: Path | None) -> 
         return AverageEncoder(read_vectors(vectors))
     if vectors is not None:
         raise UsageError(f"-e {folder} takes the place of word vectors. Leave --vectors out, or -e")
-    return load_encoder(folder, (state or State.CONTEXT).value)
+    return load_encoder(folder, None if state is None else state.value)

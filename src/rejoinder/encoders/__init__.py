@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.io.folders import Parts, read_folder
 from rejoinder.records import Example
 from rejoinder.scorer import Encoder
@@ -76,20 +76,23 @@ def from_parts(parts: Parts, where: str = "") -> PortableEncoder:
     return encoder
 
 
-def load_encoder(folder: str | Path, state: StateOf = "context") -> PortableEncoder:
+def load_encoder(folder: str | Path, state: StateOf | None = None) -> PortableEncoder:
     """The encoder of the pre-trained model in `folder`.
 
-    `state` says which state of an HRED or VHRED stands for a text; the others have one only and do not look at it.
+    `state` says which state of an HRED or VHRED stands for a text, None takes `context`; the others have one only.
 
     Raises:
         MissingAsset: there is no model.
         MissingExtra: a library that it needs is not installed.
         DataError: the folder holds something else, or is damaged.
-        UsageError: there is no such state.
+        UsageError: there is no such state, or one was asked of an encoder that has one only.
     """
     parts = read_folder(folder)
-    if parts.config.get("kind") in _WITH_STATES:
-        parts = replace(parts, config={**parts.config, "state": state})
+    kind = parts.config.get("kind")
+    if kind in _WITH_STATES:
+        parts = replace(parts, config={**parts.config, "state": state or "context"})
+    elif state is not None and kind in KINDS:
+        raise UsageError(f"{folder}: a model of kind {kind} has one state only. Leave the state {state} out")
     return from_parts(parts, str(folder))
 
 

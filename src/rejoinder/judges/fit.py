@@ -6,17 +6,20 @@ examples, D width of a raw vector, K of a projected one.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from rejoinder.encoders import Projection, fit_projection
+from rejoinder.errors import UsageError
 from rejoinder.judges.head import MATRICES, Head, Penalty, Terms, Vectors, gradient, initial_head
 from rejoinder.judges.oversample import Lengths, Rows, oversample, oversample_release
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 Normalise = Literal["none", "l2"]
+Oversample = Literal["words", "release"]
 # Adam (Kingma and Ba 2015) with the constants of its paper.
 _FAST, _SLOW, _TINY = 0.9, 0.999, 1e-8
 
@@ -47,8 +50,31 @@ class FitOptions:
     learning_rate: float = 0.003
     penalty: Penalty = "frobenius"
     penalty_weight: float = 0.003
-    oversample: Literal["words", "release"] | None = None
+    oversample: Oversample | None = None
     normalise: Normalise = "none"
+
+    def __post_init__(self) -> None:
+        """Refuse what nothing can be fitted with.
+
+        Raises:
+            UsageError: a value is out of its range, or there is none of that name.
+        """
+        counts = {"components": (self.components, 1), "epochs": (self.epochs, 0), "batch_size": (self.batch_size, 1)}
+        for name, (count, least) in counts.items():
+            if count is not None and count < least:
+                raise UsageError(f"{name} is {count}, expected {least} or more")
+        if not (0 < self.learning_rate < math.inf):
+            raise UsageError(f"the step (learning_rate) is {self.learning_rate:g}, expected a number over 0")
+        if not (0 <= self.penalty_weight < math.inf):
+            raise UsageError(f"penalty_weight is {self.penalty_weight:g}, expected 0 or more")
+        choices = {
+            "penalty": get_args(Penalty),
+            "oversample": (*get_args(Oversample), None),
+            "normalise": get_args(Normalise),
+        }
+        for name, known in choices.items():
+            if getattr(self, name) not in known:
+                raise UsageError(f"{name} is {getattr(self, name)!r}, expected {' or '.join(map(str, known))}")
 
 
 @dataclass(frozen=True)
@@ -73,10 +99,12 @@ class Fitted(FitResult):
     Attributes:
         projection: raw vectors to K components, or None where there is none.
         normalise: what happens to raw vectors before that.
+        rows: what the head was fitted on: the training rows, repeated and left out as over-sampling has it.
     """
 
     projection: Projection | None
     normalise: Normalise
+    rows: Rows
 
     def predict(self, raw: Vectors) -> FloatArray:
         """[N] predicted ratings from raw vectors, nominally 1 to 5; NaN where a vector that counts is NaN."""
@@ -136,7 +164,7 @@ def fit_bilinear(
         projected = project(raw, projection, "none")
         vectors, other = take(projected, rows), take(projected, validation)
         fit = fit_head(vectors, ratings[rows], other, ratings[validation], terms, options, rng, advance)
-        return Fitted(fit.head, fit.validation_errors, fit.best_epoch, projection, options.normalise)
+        return Fitted(fit.head, fit.validation_errors, fit.best_epoch, projection, options.normalise, rows)
 
 
 def fit_head(

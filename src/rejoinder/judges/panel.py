@@ -17,7 +17,7 @@ import numpy as np
 from rejoinder.encoders import PortableEncoder, from_parts
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts, write_folder
-from rejoinder.judges.bilinear import BilinearJudge, Kind, from_own_parts, training_lines
+from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, from_own_parts, training_lines
 from rejoinder.judges.fit import FitOptions
 from rejoinder.judges.sides import References
 from rejoinder.judges.train import Trained, split_contexts, train_judge
@@ -153,7 +153,7 @@ def train_panel(
     encoder: PortableEncoder | None = None,
     options: FitOptions | None = None,
     *,
-    references: References = "mean",
+    references: References | None = None,
     seed: int = 0,
     advance: Advance = ignore,
 ) -> tuple[Panel, list[Trained]]:
@@ -166,7 +166,7 @@ def train_panel(
         examples: rated examples with a scale.
         encoder: texts to vectors; None averages the word vectors in the box.
         options: how each is fitted; None takes `FitOptions()`.
-        references: how to score against several references.
+        references: how to score against several references; None takes the mean.
         seed: decides the split and the order of the examples.
         advance: called with 1 after each epoch.
 
@@ -177,9 +177,10 @@ def train_panel(
     found: list[Trained] = []
     absent: dict[Kind, str] = {}
     for kind in MEMBERS:
+        counted = references if "reference" in TERMS[kind] else None
         try:
             trained = train_judge(
-                examples, kind, encoder, options, references=references, seed=seed, assigned=assigned, advance=advance
+                examples, kind, encoder, options, references=counted, seed=seed, assigned=assigned, advance=advance
             )
         except DataError as error:
             absent[kind] = error.problem

@@ -18,6 +18,7 @@ from rejoinder.judges.conversations import conversations
 from rejoinder.judges.fit import FitOptions, Fitted, fit_bilinear
 from rejoinder.judges.head import HIGHEST, LOWEST, Terms
 from rejoinder.judges.oversample import Lengths, Rows
+from rejoinder.judges.recipes import options_of
 from rejoinder.judges.sides import Encoded, References, encode
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
@@ -29,8 +30,6 @@ SHARES = (0.70, 0.15, 0.15)
 PARTS = ("train", "validation", "test")
 FEWEST_CONTEXTS = 30
 FEWEST_LINES = 3
-# As Deriu and Cieliebak 2019 print it; they do not say for how long, nor when to stop.
-AUTOJUDGE = FitOptions(components=None, batch_size=512, learning_rate=0.001, penalty_weight=0.0)
 # What the release appends to a response before it counts characters: ` </s>`.
 _END = 5
 
@@ -60,7 +59,7 @@ def train_judge(
     encoder: PortableEncoder | None = None,
     options: FitOptions | None = None,
     *,
-    references: References = "mean",
+    references: References | None = None,
     seed: int = 0,
     assigned: Mapping[tuple[str, ...], int] | None = None,
     advance: Advance = ignore,
@@ -74,9 +73,9 @@ def train_judge(
         examples: rated examples with a scale; those without what `kind` needs are left out and counted.
         kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `vhred` (adem before training).
         encoder: texts to vectors; None averages the word vectors in the box.
-        options: how it is fitted; None takes `FitOptions()`, for AutoJudge `AUTOJUDGE`.
-        references: how it scores against several references, by the `best` score or by the `mean`. It is fitted on the
-            mean of their vectors.
+        options: how it is fitted; None takes `FitOptions()`, for AutoJudge `DERIU2019` (see `recipes`).
+        references: how it scores against several references, by the `best` score or by the `mean`; None takes the
+            mean. It is fitted on the mean of their vectors.
         seed: decides the split and the order of the examples.
         assigned: the number of the part that each context belongs to (see `split_contexts`); None splits those that can
             be used.
@@ -84,12 +83,11 @@ def train_judge(
 
     Raises:
         DataError: fewer than 30 rated contexts, constant ratings, no scale, or nothing that `kind` can use.
-        UsageError: there is no such kind, or no such way to count references.
+        UsageError: there is no such kind, or no such way to count references, or it reads none.
     """
     if kind not in TERMS:
         raise UsageError(f"no judge is called {kind!r}. There are: {', '.join(TERMS)}")
-    if references not in get_args(References):
-        raise UsageError(f"references count by {' or '.join(get_args(References))}, not by {references!r}")
+    _check_references(kind, references)
     options = options_of(kind, options)
     encoder, terms = encoder or AverageEncoder(read_vectors()), TERMS[kind]
     complete, left_out = _complete(examples, terms)
@@ -109,7 +107,7 @@ def train_judge(
     fit = fit_bilinear(
         encoded.means, ratings, response_lengths(complete), train, validation, terms, options, rng, advance
     )
-    judge = BilinearJudge(kind, encoder, fit.normalise, fit.projection, fit.head, references, {})
+    judge = BilinearJudge(kind, encoder, fit.normalise, fit.projection, fit.head, references or "mean", {})
     scores = judge.score_encoded(encoded).values
     training = {
         "datasets": dict(Counter(complete[row].dataset or "unnamed" for row in train)),
@@ -117,6 +115,9 @@ def train_judge(
         "left_out": dict(left_out),
         "seed": seed,
         **asdict(options),
+        "components": None if fit.projection is None else len(fit.projection.components),
+        "fitted_rows": len(fit.rows),
+        "over_sampling_left_out": len(train) - len(np.unique(fit.rows)),
         "best_epoch": fit.best_epoch,
         "validation": _agreement(scores[validation], ratings[validation]),
         "test": _agreement(scores[test], ratings[test]),
@@ -130,12 +131,6 @@ def split_contexts(examples: Sequence[Example], seed: int) -> dict[tuple[str, ..
     rated = [example for example in examples if example.rating() is not None]
     parts = split_groups(conversations(rated), SHARES, np.random.default_rng(seed))
     return {rated[row].context_key: number for number, part in enumerate(parts) for row in part}
-
-
-def options_of(kind: Kind, options: FitOptions | None = None) -> FitOptions:
-    """How a judge of this kind is fitted where `options` are asked for, or none."""
-    options = options or (AUTOJUDGE if kind == "autojudge" else FitOptions())
-    return replace(options, epochs=0) if kind == "vhred" else options
 
 
 def normalised_ratings(examples: Sequence[Example]) -> FloatArray:
@@ -162,6 +157,16 @@ def response_lengths(examples: Sequence[Example]) -> Lengths:
     """How long the responses of N examples are, as over-sampling counts."""
     counts = [(len(words(example.response)), len(example.response.strip()) + _END) for example in examples]
     return Lengths(*np.array(counts, dtype=np.intp).reshape(-1, 2).T)
+
+
+def _check_references(kind: Kind, references: References | None) -> None:
+    """Raise `UsageError` where there is no such way to count references, or it would have no effect."""
+    if references is None:
+        return
+    if references not in get_args(References):
+        raise UsageError(f"references count by {' or '.join(get_args(References))}, not by {references!r}")
+    if "reference" not in TERMS[kind]:
+        raise UsageError(f"{kind} reads no references, so counting them by {references!r} would have no effect")
 
 
 def _complete(examples: Sequence[Example], terms: Terms) -> tuple[list[Example], Counter[str]]:

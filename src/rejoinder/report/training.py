@@ -12,7 +12,7 @@ LEVEL = 0.05
 
 
 def training_table(training: Mapping[str, Any]) -> str:
-    """What the judge was trained on and how far it agrees with people on what it did not see.
+    """What the judge was trained on and how, and how far it agrees with people on what it did not see.
 
     Args:
         training: the record a trained judge carries (`BilinearJudge.training`).
@@ -26,7 +26,47 @@ def training_table(training: Mapping[str, Any]) -> str:
         rows.append([part, f"{lines[part]:,}", *cells])
     table = text_table(["part", "lines", "Pearson", "Spearman"], rows, 80)
     left_out = "".join(f"left out, {reason}: {count:,}\n" for reason, count in training["left_out"].items())
-    epochs = f"best epoch by validation error: {training['best_epoch']} of {training['epochs']}\n"
+    said = [_recipe(training), *_over_sampled(training), *_untrained(training), *_doubt(training)]
+    return table + "".join(f"{line}\n" for line in said) + left_out
+
+
+def _recipe(training: Mapping[str, Any]) -> str:
+    """How the head was fitted, in one line."""
+    components = "all" if training["components"] is None else training["components"]
+    weight = training["penalty_weight"]
+    penalty = f"{training['penalty']} norm times {weight:g}" if weight else "no penalty"
+    unit = ", vectors of length 1" if training["normalise"] == "l2" else ""
+    return (
+        f"fitted with {components} components{unit}, {penalty}, step {training['learning_rate']:g}, "
+        f"batch {training['batch_size']}; best epoch by validation error: {training['best_epoch']} of "
+        f"{training['epochs']}"
+    )
+
+
+def _over_sampled(training: Mapping[str, Any]) -> list[str]:
+    """What over-sampling made of the training lines, where there was any."""
+    if training["oversample"] is None:
+        return []
+    left_out = training["over_sampling_left_out"]
+    lost = f"; {left_out:,} training lines are too short or too long for it and were left out" if left_out else ""
+    return [f"over-sampled to {training['fitted_rows']:,} lines{lost}"]
+
+
+def _untrained(training: Mapping[str, Any]) -> list[str]:
+    """That the head before training was the best, where it was, and what may help."""
+    if training["best_epoch"] or not training["epochs"]:
+        return []
+    return [
+        "best epoch 0: no step of the training lowered the validation error, so what is saved is the head as it was "
+        "before training and has learnt nothing from these ratings. What may help: ratings that spread over the whole "
+        "scale, another encoder (-e), a smaller --step, another --penalty-weight, more rated lines"
+    ]
+
+
+def _doubt(training: Mapping[str, Any]) -> list[str]:
+    """That the test part shows no agreement, where it shows none."""
     p = training["test"].get("p")
-    doubt = "" if p is not None and p < LEVEL else "not shown to agree with people at all on the test part; rate more\n"
-    return f"{table}{epochs}{doubt}{left_out}"
+    if p is not None and p < LEVEL:
+        return []
+    few = training["test"]["n"]
+    return [f"not shown to agree with people on the {few:,} lines of the test part"]

@@ -122,13 +122,8 @@ def encode_all(examples: Sequence[Example], sources: Sequence[Source], terms: Te
 
 def _load(source: Source) -> dict[str, PortableEncoder]:
     """The encoder of a source, by state."""
-    encoder = load_encoder(source.folder, source.state or STATES[0])
+    encoder = load_encoder(source.folder, source.state)
     if "state" not in encoder.options:
-        if source.state is not None:
-            raise UsageError(
-                f"{source.folder}: a model of kind {encoder.parts.config['kind']} has one state only. "
-                f"Leave :{source.state} out"
-            )
         return {"": encoder}
     if source.state is not None:
         return {source.state: encoder}

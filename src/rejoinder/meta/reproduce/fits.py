@@ -16,7 +16,8 @@ import numpy as np
 from rejoinder.judges.fit import FitOptions, Fitted, Normalise, fit_bilinear, take
 from rejoinder.judges.head import Terms
 from rejoinder.judges.oversample import Rows
-from rejoinder.judges.train import AUTOJUDGE, SHARES
+from rejoinder.judges.recipes import DERIU2019
+from rejoinder.judges.train import SHARES
 from rejoinder.meta.reproduce.encodings import Encoding
 from rejoinder.meta.reproduce.material import Material
 from rejoinder.scorer import Advance, FloatArray, ignore
@@ -27,7 +28,7 @@ from rejoinder.stats.splits import split_groups
 # within .004 rating points, because it is lowest after some six epochs.
 QUICK = FitOptions(batch_size=128, learning_rate=0.007, epochs=20)
 # The printed step is .001; twice that comes to the same validation error in half the time.
-QUICK_AUTOJUDGE = replace(AUTOJUDGE, learning_rate=0.002, epochs=30)
+QUICK_AUTOJUDGE = replace(DERIU2019, learning_rate=0.002, epochs=30)
 COMPONENTS = (7, 20, 50, 100, 150)
 NORMALISE: tuple[Normalise, ...] = ("none", "l2")
 OVERSAMPLE: tuple[Literal["words"] | None, ...] = (None, "words")
