@@ -16,7 +16,6 @@ from pathlib import Path
 import rejoinder
 from rejoinder.catalogue import SCORERS, fitted_on
 from rejoinder.meta import full_study
-from rejoinder.report.answer import answer
 from rejoinder.report.over_sets import left_out_table, nearness_table
 from rejoinder.report.sections import Table, card_table, over_sets_table
 from rejoinder.report.study_files import write_study
@@ -61,7 +60,7 @@ def main() -> None:
         command=command,
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
         known=", ".join(known),
-        answer="\n\n".join(map(wrapped, answer(study))),
+        answer="\n\n".join(map(wrapped, study.answer)),
         tables="\n".join(map(as_markdown, tables)),
     )
     RESULT.write_text(page, encoding="utf-8")

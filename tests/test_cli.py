@@ -206,7 +206,7 @@ def test_word_vectors_that_nobody_reads_are_refused(run: Run, lines: Path) -> No
 def test_no_cell_of_a_table_is_ever_cut(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     found = json.loads(run("study", "@dstc7", "-s", "embedding-greedy", "-s", "length", "--json").out)["results"]
-    shown = run("study", "@dstc7", "-s", "embedding-greedy", "-s", "length").out
+    shown = run("study", "@dstc7", "-s", "embedding-greedy", "-s", "length", "--all").out
     for row in found:
         assert f"{row['value']:.3f} [{row['low']:.2f}, {row['high']:.2f}]" in shown
         assert row["scorer"] in shown and f" {row['n']} " in shown

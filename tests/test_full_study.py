@@ -18,7 +18,6 @@ from rejoinder.meta.content import WITHOUT
 from rejoinder.meta.findings import Findings, Standing
 from rejoinder.meta.known import OF_SET, OF_SYSTEM
 from rejoinder.records import Example, Rating
-from rejoinder.report.answer import answer, answer_of
 from rejoinder.report.study_files import WRITERS
 from rejoinder.report.study_page import study_page
 from rejoinder.scorer import Scores, Signature
@@ -135,8 +134,8 @@ def test_several_sets_give_a_mean_over_them_and_what_knowing_the_set_is_worth() 
     contrast = next(one for one in pooled.contrasts if (one.first, one.second) == ("given", "length"))
     length = next(row for row in found.over_sets if row.scorer == "length")
     assert contrast.value == pytest.approx(row.value - length.value)
-    assert answer(found)[0].startswith("given agrees best with people: Pearson ")
-    assert "the mean over 2 data sets" in answer(found)[0]
+    assert found.answer[0].startswith("given agrees with people: Pearson ")
+    assert "the mean over 2 data sets" in found.answer[0]
     assert 'href="#sets"' in everywhere(found)
 
 
@@ -159,7 +158,7 @@ def test_scorers_are_told_apart_and_grouped() -> None:
     assert (
         untold.p_adjusted > 0.05 and untold.low < 0 < untold.high and untold.needed is not None and untold.needed > 120
     )
-    said = " ".join(answer_of(found))
+    said = " ".join(found.answer)
     assert said.startswith("good agrees best with people") and "It is shown to be ahead of every other scorer." in said
 
 
@@ -243,9 +242,9 @@ def test_equal_ratings_leave_nothing_to_agree_with() -> None:
     examples = [replace(one, ratings=(Rating(3), Rating(3))) for one in lines()]
     found = full_study(examples, {"given": scores(noisy(lines(), 1.0))}, resamples=50)
     assert found.findings[0].people.reason == "all ratings are the same (3)"
-    assert answer(found) == [
-        "No scorer has a correlation with people here: the rating is the same in all 60 pairs (3)."
-    ]
+    assert found.answer == (
+        "No scorer has a correlation with people here: the rating is the same in all 60 pairs (3).",
+    )
     assert "the rating is the same in all 60 pairs (3)" in everywhere(found)
     assert {row.cluster for row in found.findings[0].systems.rows} == {1}
 
@@ -256,7 +255,7 @@ def test_one_or_two_lines_say_nothing(n: int) -> None:
     found = full_study(examples, {"given": scores([1.0, 2.0][:n])}, resamples=50)
     reason = f"{n} {'pair' if n == 1 else 'pairs'} of score and rating; three or more are needed"
     assert standing(found.findings[0], "given").pooled.reason == reason
-    assert answer(found) == [f"No scorer has a correlation with people here: {reason}."]
+    assert found.answer == (f"No scorer has a correlation with people here: {reason}.",)
     assert reason in everywhere(found)
 
 
@@ -295,7 +294,7 @@ def test_means_alone_give_no_ceiling() -> None:
     found = full_study(examples, {"given": scores(noisy(lines(), 1.0))}, resamples=50)
     assert found.findings[0].people.reason == "the data holds no single ratings, only means"
     assert math.isnan(standing(found.findings[0], "given").share)
-    assert any("the ceiling, is not known" in sentence for sentence in answer(found))
+    assert any("the ceiling, is not known" in sentence for sentence in found.answer)
     page = everywhere(found)
     assert "ceiling: the data holds no single ratings, only means" in page and "ceiling of Pearson" not in page
 
@@ -323,6 +322,4 @@ def test_a_judge_that_was_fitted_on_the_data_is_told() -> None:
     found = full_study(examples, ["rejoinder", "length"], resamples=100)
     assert found.fitted == {"rejoinder": ["conture_turn"]}
     assert found.to_dict()["fitted"] == {"rejoinder": ["conture_turn"]}
-    assert (
-        answer(found)[-1] == "rejoinder was fitted on lines of conture_turn, these or others: on those it does better."
-    )
+    assert found.answer[1] == "rejoinder was fitted on lines of conture_turn, these or others: on those it does better."

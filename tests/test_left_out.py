@@ -218,8 +218,6 @@ def test_every_form_of_the_study_holds_it() -> None:
 
 
 def test_what_is_refused(run: Run, tmp_path: Path) -> None:
-    asked = "--leave-one-out is a part of the whole study. Ask for that with -o FILE or --json"
-    refused(run("study", "@dstc7", "@conture", "-s", "length", "--leave-one-out"), 2, asked)
     one = "1 data set with ratings; to leave one out takes two or more. Name more files"
     refused(run("study", "@conture", "-s", "length", "--leave-one-out", "--json"), 2, one)
     other = "judges are fitted on overall ratings, so no set is left out for 'relevance'"

@@ -19,7 +19,6 @@ from rejoinder.meta.duel import duel_of
 from rejoinder.meta.parts import Part
 from rejoinder.meta.verdicts import Conclusion, Duel
 from rejoinder.records import Example
-from rejoinder.report.answer import answer
 from rejoinder.report.study_files import study_csv, study_json, study_markdown_page, study_tex
 from rejoinder.report.study_page import study_page
 from rejoinder.report.svg import Whisker, systems, whiskers
@@ -287,7 +286,7 @@ def test_every_form_tells_all_of_it() -> None:
     )
     assert any(
         one.startswith("Line by line the judge wise is nearer to people than the metric bleu-2 on")
-        for one in answer(found)
+        for one in found.answer
     )
     told = json.loads(study_json(found))["findings"][0]
     assert told["duel"]["first"] == "wise" and told["conclusions"][0]["scorer"] == "people"

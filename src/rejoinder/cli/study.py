@@ -24,6 +24,8 @@ from rejoinder.cli.common import (
 )
 from rejoinder.cli.places import Writes
 
+_MORE = "More: --all for every table, -o report.html for a page with everything"
+
 
 def command(
     files: Files,
@@ -33,6 +35,7 @@ def command(
         typer.Option("-o", "--out", help="The whole study as .html, .md, .tex, .csv or .json.", metavar="FILE"),
         Writes(),
     ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every table, by data set, level and statistic.")] = False,
     as_json: AsJson = False,
     dimension: Annotated[str, typer.Option(help="Which ratings.")] = "overall",
     drop_copies: Annotated[
@@ -42,7 +45,7 @@ def command(
         bool,
         typer.Option(
             "--leave-one-out",
-            help="With -o or --json: also fit a judge on all data sets but one, for each, and test it on that one.",
+            help="Also fit a judge on all data sets but one, for each, and test it on that one.",
         ),
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of contexts behind each interval.")] = 1000,
@@ -50,22 +53,18 @@ def command(
     seed: Seed = 0,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """How far scorers agree with people: Pearson, Spearman and Kendall with intervals, by data set, turn and system.
+    """Which scorers agree with people, and how far: the answer in words, and one table.
 
     With -o or --json the whole study: beside these the ceiling that people's disagreement leaves, trivial baselines,
     correlations inside systems, tests between scorers, the effect of length, systems, and where scorers and people
     disagree.
     """
     from rejoinder.catalogue import fitted_on
-    from rejoinder.errors import UsageError
     from rejoinder.io import read
-    from rejoinder.meta import full_study, study
-    from rejoinder.report.answer import answer
-    from rejoinder.report.study import study_text
+    from rejoinder.meta import full_study
+    from rejoinder.report.study import answer_text, study_text
     from rejoinder.report.study_files import require_writable, write_study
 
-    if leave_one_out and out is None and not as_json:
-        raise UsageError("--leave-one-out is a part of the whole study. Ask for that with -o FILE or --json")
     if out is not None:
         require_writable(out)
     with reporting(on_error) as on_bad:
@@ -87,22 +86,19 @@ def command(
         "seed": seed,
         "vectors": vectors,
         "drop_copies": drop_copies,
+        "leave_one_out": leave_one_out,
     }
-    steps = len(examples) * len(names)
-    if out is None and not as_json:
-        with progress("scoring", steps) as advance:
-            table = study(examples, names, **given, advance=advance)
-        typer.echo(study_text(table, width()), nl=False)
-        return
-    given["leave_one_out"] = leave_one_out
-    with progress("scoring", steps) as advance:
+    with progress("scoring", len(examples) * len(names)) as advance:
         found = full_study(examples, names, **given, advance=advance)
     if out is not None:
         write_study(found, out, _typed(files, scorers, out, given))
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-    else:
-        typer.echo("\n".join([*answer(found), f"saved in {out}"]))
+        return
+    typer.echo(answer_text(found, width()), nl=False)
+    if every:
+        typer.echo(f"\n{study_text(found.study, width())}", nl=False)
+    typer.echo(f"saved in {out}" if out else _MORE)
 
 
 def _typed(files: list[str], scorers: list[str] | None, out: Path, given: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from rejoinder.meta.left_out import Figure, LeftOut
 from rejoinder.meta.results import Agreement, Study, plain
+from rejoinder.meta.shown import Verdict
 from rejoinder.meta.verdicts import Conclusion, Duel
 from rejoinder.scorer import FloatArray
 
@@ -101,6 +102,7 @@ class Standing:
             correlation.
         chance: 95 % of the scorers that have nothing to do with the ratings have a correlation between -`chance` and
             `chance` on these lines, whose contexts are taken as wholes; NaN without a correlation.
+        verdict: whether the correlation is shown to be more than chance.
     """
 
     scorer: str
@@ -116,6 +118,7 @@ class Standing:
     accuracy_reason: str
     cluster: int = 0
     chance: float = math.nan
+    verdict: Verdict = "no correlation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +278,7 @@ class Findings:
         conclusions: what each scorer says of systems, people first; none where fewer than two are named.
         ratings: [N] ratings of the lines, for plots.
         scores: [N] scores by scorer, NaN where unscored, for plots.
+        answer: what follows, in sentences; none where data sets are pooled.
     """
 
     card: DataCard
@@ -288,6 +292,7 @@ class Findings:
     conclusions: tuple[Conclusion, ...]
     ratings: FloatArray
     scores: Mapping[str, FloatArray]
+    answer: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values, but for the single scores and ratings, which `rejoinder score` gives."""
@@ -297,7 +302,7 @@ class Findings:
             value = getattr(self, name)
             listed = [asdict(one) for one in value] if isinstance(value, tuple) else value and asdict(value)
             values[name] = plain(listed)
-        return {"dataset": self.card.dataset, **values}
+        return {"dataset": self.card.dataset, "answer": list(self.answer), **values}
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,9 +343,12 @@ class FullStudy:
         over_sets: mean over data sets of the Pearson correlation inside each, by scorer; none where there is one set.
         fitted: the judges that were fitted on lines of the data sets, and of which of them.
         chance: as in `Standing`, for the means in `over_sets`, by scorer.
+        verdicts: whether each mean in `over_sets`, or the correlation where there is one set, is shown, by scorer.
+        asked: the scorers that were asked for; the others came along.
         nearness: how near people and scorers come to people, over the data sets; none where there is one set.
         common: the data sets inside which every metric, judge and baseline has a correlation.
         left_out: every data set left out once; None where that was not asked for.
+        answer: what follows, in sentences, the main thing first.
     """
 
     study: Study
@@ -349,25 +357,37 @@ class FullStudy:
     over_sets: tuple[Agreement, ...]
     fitted: Mapping[str, Sequence[str]]
     chance: Mapping[str, float]
+    verdicts: Mapping[str, Verdict]
+    asked: tuple[str, ...]
     nearness: tuple[Nearness, ...] = ()
     common: tuple[str, ...] = ()
     left_out: LeftOut | None = None
+    answer: tuple[str, ...] = ()
 
     @property
     def agreements(self) -> tuple[Agreement, ...]:
         """Those of scorers and baselines."""
         return self.study.agreements + (self.baselines.agreements if self.baselines else ())
 
+    def sets_of(self, scorer: str) -> int:
+        """The number of data sets inside which a scorer has a correlation."""
+        own = (row.pooled for one in self.findings[:-1] for row in one.standings if row.scorer == scorer)
+        return sum(not math.isnan(row.value) for row in own)
+
     def to_dict(self) -> dict[str, Any]:
-        """The study's own JSON values, with `baselines`, `over_sets` and `findings` beside them."""
+        """The study's own JSON values, with `answer`, `baselines`, `over_sets` and `findings` beside them."""
         beside = self.baselines.to_dict() if self.baselines else {"results": [], "signature": {}}
+        own = self.study.to_dict()
         return {
-            **self.study.to_dict(),
+            "version": own.pop("version"),
+            "answer": list(self.answer),
+            **own,
             "baselines": {key: beside[key] for key in ("results", "signature")},
             "over_sets": [plain(asdict(one)) for one in self.over_sets],
             "findings": [one.to_dict() for one in self.findings],
             "fitted": {name: list(sets) for name, sets in self.fitted.items()},
             "chance": plain(self.chance),
+            "verdicts": dict(self.verdicts),
             "nearness": [plain(asdict(one)) for one in self.nearness],
             "common": list(self.common),
             "left_out": plain(asdict(self.left_out)) if self.left_out else None,

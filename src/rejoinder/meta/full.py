@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypedDict
 from zlib import crc32
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from rejoinder.catalogue import cards, fitted_on, listed, load_scorer
 from rejoinder.errors import UsageError
 from rejoinder.meta.agreement import NONE, Sampling
+from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.conclusions import conclusions_of, summed
 from rejoinder.meta.content import content_bleu
 from rejoinder.meta.contrasts import clusters_of, contrasts_of
@@ -22,10 +24,11 @@ from rejoinder.meta.findings import DataCard, Findings, FullStudy, Kind, People,
 from rejoinder.meta.known import OF_SET, OF_SYSTEM, known_means
 from rejoinder.meta.left_out import UNSEEN, left_out_of, left_out_scores
 from rejoinder.meta.nearness import common_sets, nearness_of
-from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, rated_parts, ratings_of
+from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, rated_parts
 from rejoinder.meta.people import people_of
 from rejoinder.meta.results import Agreement
-from rejoinder.meta.study import scores_of, study
+from rejoinder.meta.shown import Verdict, verdicts_of
+from rejoinder.meta.study import scores_of, study, usable_ratings
 from rejoinder.meta.systems import systems_of
 from rejoinder.metrics.baselines import words
 from rejoinder.records import OVERALL, Example
@@ -35,6 +38,16 @@ from rejoinder.stats.chance import chance_level
 from rejoinder.stats.paired import mean_correlation
 from rejoinder.stats.pairwise import calibrated_accuracy
 from rejoinder.stats.within import within_correlations
+
+
+class _Options(TypedDict):
+    """Those of `study` that all studies in one share."""
+
+    dimension: str
+    resamples: int
+    seed: int
+    drop_copies: bool
+
 
 OVER_SETS = "mean over data sets"
 BASELINES = ("length", "context-overlap")
@@ -69,31 +82,23 @@ def full_study(
         if dimension != OVERALL:
             raise UsageError(f"judges are fitted on overall ratings, so no set is left out for {dimension!r}")
         held_out = left_out_scores(examples, seed=seed, advance=advance)
+    ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
     given = dict(scores_of(examples, scorers, vectors, advance))
     if held_out:
         given[UNSEEN] = held_out[UNSEEN]
     sampling = Sampling(resamples, seed)
-    asked = study(examples, given, dimension=dimension, resamples=resamples, seed=seed, drop_copies=drop_copies)
-    ratings = ratings_of(examples, dimension)
-    if drop_copies:
-        ratings = np.where([example.copies_reference for example in examples], np.nan, ratings)
     parts = [part for part in rated_parts(examples, ratings, dimension) if len(part.places)]
-    trivial = [name for name in BASELINES if name not in given]
-    beside = {
-        **content_bleu(examples, given),
-        **{name: run(load_scorer(name), examples) for name in trivial},
-        **known_means(parts, len(examples)),
-    }
-    beside = {name: scores for name, scores in beside.items() if scores.scored.any()}
-    baselines = None
-    if beside:
-        baselines = study(
-            examples, beside, dimension=dimension, resamples=resamples, seed=seed, drop_copies=drop_copies
-        )
+    beside = _yardsticks(examples, given, parts)
+    options = _Options(dimension=dimension, resamples=resamples, seed=seed, drop_copies=drop_copies)
+    asked = study(examples, given, **options)
+    baselines = study(examples, beside, **options) if beside else None
     rows = asked.agreements + (baselines.agreements if baselines else ())
     scores = {**given, **beside}
     over_sets = _over_sets(parts, scores, sampling)
-    findings = [_findings(part, parts, examples, scores, (*rows, *over_sets), dimension, sampling) for part in parts]
+    findings = [
+        _findings(part, parts, examples, scores, (*rows, *over_sets), dimension, sampling, tuple(given))
+        for part in parts
+    ]
     if over_sets:
         findings[-1] = replace(findings[-1], conclusions=summed([two for one in findings for two in one.conclusions]))
     left_out = None
@@ -102,17 +107,38 @@ def full_study(
         left_out = left_out_of(parts, held_out, ceilings, sampling)
     single = findings[:-1] if over_sets else []
     own = {} if isinstance(scorers, Mapping) else fitted_on(listed(scorers), [one.dataset for one in examples])
-    return FullStudy(
+    chance = {row.scorer: _mean_chance(single, row.scorer) for row in over_sets}
+    verdicts = {one.scorer: one.verdict for one in findings[-1].standings}
+    found = FullStudy(
         study=asked,
         baselines=baselines,
         findings=tuple(findings),
         over_sets=over_sets,
         fitted=own,
-        chance={row.scorer: _mean_chance(single, row.scorer) for row in over_sets},
+        chance=chance,
+        verdicts=_verdicts(over_sets, chance, given) if over_sets else verdicts,
+        asked=tuple(given),
         nearness=nearness_of(single, [row for row in over_sets if row.scorer not in own], left_out),
         common=tuple(common_sets(single)),
         left_out=left_out,
     )
+    return replace(found, answer=answer(found))
+
+
+def _yardsticks(examples: Sequence[Example], given: Mapping[str, Scores], parts: Sequence[Part]) -> dict[str, Scores]:
+    """What stands beside the scorers `given`: trivial baselines, a variant of BLEU, and means of people's ratings."""
+    beside = {
+        **content_bleu(examples, given),
+        **{name: run(load_scorer(name), examples) for name in BASELINES if name not in given},
+        **known_means(parts, len(examples)),
+    }
+    return {name: scores for name, scores in beside.items() if scores.scored.any()}
+
+
+def _verdicts(rows: Sequence[Agreement], chance: Mapping[str, float], asked: Collection[str]) -> dict[str, Verdict]:
+    """What is shown of the scorers asked for, and by themselves of those that came along."""
+    groups = [[row for row in rows if (row.scorer in asked) is wanted] for wanted in (True, False)]
+    return {name: verdict for group in groups for name, verdict in verdicts_of(group, chance).items()}
 
 
 def _findings(
@@ -123,6 +149,7 @@ def _findings(
     rows: Sequence[Agreement],
     dimension: str,
     sampling: Sampling,
+    asked: Sequence[str],
 ) -> Findings:
     """All that is said of one part; of the pool nothing that its sets say better."""
     kinds = {name: _kind(name, one) for name, one in found.items()}
@@ -140,11 +167,13 @@ def _findings(
     order = sorted((name for name, value in ranked.items() if not np.isnan(value)), key=lambda name: -ranked[name])
     contrasts = contrasts_of(part, _sets(part, parts), blind, order, sampling)
     clusters = clusters_of({name: ranked[name] for name in order}, contrasts)
-    standings = [replace(one, cluster=clusters.get(one.scorer, 0)) for one in standings]
+    chance = {one.scorer: one.chance for one in standings}
+    verdicts = _verdicts([one.pooled for one in standings], chance, asked)
+    standings = [replace(one, cluster=clusters.get(one.scorer, 0), verdict=verdicts[one.scorer]) for one in standings]
     of_systems = [row for row in own if row.level == "system" and row.statistic == "pearson"]
     details = {} if part.name == POOLED else blind
     card = _card(part, examples, dimension, copies)
-    return Findings(
+    findings = Findings(
         card=card,
         people=people,
         standings=tuple(sorted(standings, key=lambda one: (np.isnan(one.pooled.value), -one.pooled.value))),
@@ -157,6 +186,7 @@ def _findings(
         ratings=part.ratings,
         scores=scores,
     )
+    return findings if part.name == POOLED else replace(findings, answer=answer_of(findings, asked))
 
 
 def _ranks(row: Agreement, dataset: str) -> bool:

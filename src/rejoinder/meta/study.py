@@ -53,13 +53,7 @@ def study(
     """
     if seed < 0 or resamples < 0:
         raise UsageError(f"seed and resamples must be 0 or more, not {seed} and {resamples}")
-    refuse_duplicates(examples)
-    ratings = ratings_of(examples, dimension)
-    _require_ratings(examples, ratings, dimension)
-    copies = np.array([example.copies_reference for example in examples], dtype=bool)
-    if drop_copies:
-        ratings = np.where(copies, np.nan, ratings)
-        _require_others(ratings)
+    ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
     parts = rated_parts(examples, ratings, dimension)
     scores = scores_of(examples, scorers, vectors, advance)
     sampling = Sampling(resamples, seed)
@@ -74,8 +68,23 @@ def study(
         drop_copies=drop_copies,
         examples=len(examples),
         rated=int(np.isfinite(ratings).sum()),
-        copies=int(copies.sum()),
+        copies=sum(example.copies_reference for example in examples),
     )
+
+
+def usable_ratings(examples: Sequence[Example], dimension: str, *, drop_copies: bool) -> NDArray[np.float64]:
+    """[N] ratings, NaN on lines that a study does not use.
+
+    Raises:
+        DataError: an id is given twice; no line is rated, or none but those that copy a reference.
+    """
+    refuse_duplicates(examples)
+    ratings = ratings_of(examples, dimension)
+    _require_ratings(examples, ratings, dimension)
+    if drop_copies:
+        ratings = np.where([example.copies_reference for example in examples], np.nan, ratings)
+        _require_others(ratings)
+    return ratings
 
 
 def _require_ratings(examples: Sequence[Example], ratings: NDArray[np.float64], dimension: str) -> None:

@@ -91,29 +91,6 @@ def left_out_rows(left_out: LeftOut) -> list[Agreement]:
     ]
 
 
-def over_sets_said(study: FullStudy) -> list[str]:
-    """Who is nearest on the sets that all scorers have, and what seeing a set is worth to a judge."""
-    said = []
-    rows = [one for one in study.nearness if one.kind in ("metric", "judge", "baseline") and one.scorer != SEEN]
-    if len({one.sets for one in rows}) > 1 and len(study.common) > 1:
-        lead = max(rows, key=lambda one: one.common.value)
-        figure = _text(lead.common, 2)
-        said.append(f"On the {len(study.common)} data sets that all scorers have, {lead.scorer} is nearest: {figure}.")
-    if study.left_out:
-        mean = study.left_out.mean
-        if mean.reason:
-            said.append(f"{UNSEEN} cannot be told from {SEEN}: {mean.reason}.")
-        else:
-            share, sets = mean.share.unseen.value, study.left_out.ceilings
-            limit = f" ({100 * share:.0f} % of the ceiling, mean over the {sets} that have one)" if sets else ""
-            said.append(
-                f"A judge reaches {_text(mean.pearson.unseen, 2)} on data sets that it never saw{limit}, and "
-                f"{_text(mean.pearson.seen, 2)} where it was fitted on other conversations of the set: a gap of "
-                f"{_text(mean.pearson.gap, 2)}."
-            )
-    return said
-
-
 def left_out_picture(left_out: LeftOut, key: str) -> str:
     """One row a data set, the mean last: unseen (hollow) and seen (filled) on a line, a stroke for the ceiling.
 

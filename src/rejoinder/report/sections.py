@@ -70,7 +70,7 @@ def over_sets_table(study: FullStudy) -> Table:
             Cell(row.scorer),
             figure(row),
             _chance(study.chance[row.scorer]),
-            _count(sets_of(study, row.scorer)),
+            _count(study.sets_of(row.scorer)),
             _count(row.n),
             *(_place(known, one, row.scorer) for one in single),
         )
@@ -91,12 +91,6 @@ def over_sets_table(study: FullStudy) -> Table:
         *(one.card.dataset for one in single),
     )
     return Table("sets", "Inside each data set", caption, header, rows)
-
-
-def sets_of(study: FullStudy, scorer: str) -> int:
-    """The number of data sets inside which a scorer has a correlation."""
-    own = (row.pooled for one in study.findings[:-1] for row in one.standings if row.scorer == scorer)
-    return sum(not math.isnan(row.value) for row in own)
 
 
 def card_table(cards: Iterable[DataCard]) -> Table:

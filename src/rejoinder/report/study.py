@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import astuple
 from itertools import groupby
 from typing import NamedTuple
 
-from rejoinder.meta import Agreement, Study
-from rejoinder.report.tables import markdown_table, number, p_value, text_table
+from rejoinder.meta import Agreement, FullStudy, Study
+from rejoinder.meta.findings import Kind
+from rejoinder.report.tables import markdown_table, number, p_value, prose, text_table
 
 ALL_STATISTICS = 105  # characters that a table with all three statistics needs
+
+
+_AGREES = {"agrees": "yes", "not shown": "not shown", "reversed": "the reverse"}
 
 
 class _Section(NamedTuple):
@@ -20,8 +25,62 @@ class _Section(NamedTuple):
     scorers: list[list[Agreement]]
 
 
+def answer_text(study: FullStudy, width: int) -> str:
+    """The answer in words, one table of people and of the scorers asked for, and what both rest on."""
+    header, rows = _over_sets(study) if study.over_sets else _one_set(study)
+    notes = [*_unscored(study.study, "turn"), *_lines(study.study)]
+    table = [text_table(header, rows, width)] if rows else []
+    return "\n".join([prose(study.answer, width), *table, prose(notes, width)])
+
+
+def _one_set(study: FullStudy) -> tuple[list[str], list[list[str]]]:
+    """People, then the scorers, best first."""
+    (found,) = study.findings
+    people, rows = found.people, list[list[str]]()
+    if not people.reason:
+        n, low, high = f"{people.items:,}", people.low, people.high
+        rows.append(["people: ceiling", n, _figure(people.ceiling, low, high), "–", "–"])
+        rows.append(["people: one rater", n, number(people.one_rater, 2), number(people.one_rater_spearman, 2), "–"])
+    for one in found.standings:
+        if _shown(study, one.scorer, one.kind) and not math.isnan(one.pooled.value):
+            row, spearman = one.pooled, one.spearman
+            figures = [_figure(row.value, row.low, row.high), _figure(spearman.value, spearman.low, spearman.high)]
+            rows.append([_name(one.scorer, one.kind), f"{row.n:,}", *figures, _AGREES[one.verdict]])
+    return ["scorer", "n", "Pearson [low, high]", "Spearman [low, high]", "agrees?"], rows
+
+
+def _over_sets(study: FullStudy) -> tuple[list[str], list[list[str]]]:
+    """People, then the scorers, best first by their mean over data sets."""
+    rows = [
+        [f"people: {one.scorer}", str(one.sets), f"{one.n:,}", _figure(*astuple(one.pearson)), "–"]
+        for one in study.nearness
+        if one.kind == "people"
+    ]
+    kinds = {one.scorer: one.kind for one in study.findings[-1].standings}
+    for row in study.over_sets:
+        if _shown(study, row.scorer, kinds[row.scorer]) and not math.isnan(row.value):
+            figures = [str(study.sets_of(row.scorer)), f"{row.n:,}", _figure(row.value, row.low, row.high)]
+            rows.append([_name(row.scorer, kinds[row.scorer]), *figures, _AGREES[study.verdicts[row.scorer]]])
+    return ["scorer", "sets", "n", "mean Pearson [low, high]", "agrees?"], rows
+
+
+def _shown(study: FullStudy, scorer: str, kind: Kind) -> bool:
+    """Whether a scorer was asked for or is a yardstick."""
+    return scorer in study.asked or kind == "baseline"
+
+
+def _name(scorer: str, kind: Kind) -> str:
+    """The scorer's name; of a yardstick, that it is one."""
+    return f"{scorer} (trivial)" if kind == "baseline" else scorer
+
+
+def _figure(value: float, low: float, high: float) -> str:
+    """A value and its interval."""
+    return number(value, 2) + ("" if math.isnan(low) else f" [{number(low, 2)}, {number(high, 2)}]")
+
+
 def study_text(study: Study, width: int) -> str:
-    """The study for a terminal: a table a data set and level, best scorer first, and what to read it by.
+    """All tables for a terminal: one a data set and level, best scorer first, and what to read it by.
 
     Where the terminal is too narrow for one table with all statistics, there is one a statistic.
     """
@@ -30,7 +89,11 @@ def study_text(study: Study, width: int) -> str:
         kinds = len(scorers[0]) if scorers else 0
         groups = [range(kinds)] if width >= ALL_STATISTICS else [range(one, one + 1) for one in range(kinds)]
         parts += [text_table(*_table(scorers, shown), width, title=title) + "\n" for shown in groups]
-    return "".join(parts) + "".join(f"{note}\n" for note in _notes(study))
+    method = (
+        f"[low, high]: 95 % expanded percentile interval over {study.resamples:,} resamples of contexts, "
+        f"seed {study.seed}; p: two-sided, takes lines as independent."
+    )
+    return "".join(parts) + prose([*_unscored(study), *_lines(study), method], width)
 
 
 def study_markdown(study: Study, *, dataset: str | None = None, level: str | None = None) -> str:
@@ -72,22 +135,22 @@ def _with_interval(agreement: Agreement) -> str:
     return f"{number(agreement.value)} [{number(agreement.low, 2)}, {number(agreement.high, 2)}]"
 
 
-def _notes(study: Study) -> list[str]:
-    """What is not in the tables and why, what the lines were, how the figures came about."""
+def _unscored(study: Study, level: str = "") -> list[str]:
+    """What is not in the tables, and why."""
     scorers: dict[str, list[str]] = {}
     for agreement in study.agreements:
-        if agreement.reason:
+        if agreement.reason and agreement.level == (level or agreement.level):
             mine = scorers.setdefault(f"{agreement.dataset}, {agreement.level} level: {agreement.reason}", [])
             if agreement.scorer not in mine:
                 mine.append(agreement.scorer)
+    return [f"{reason} ({', '.join(names)})" for reason, names in scorers.items()]
+
+
+def _lines(study: Study) -> list[str]:
+    """What the lines were."""
     copies = "left out" if study.drop_copies else "counted in"
-    return [
-        *(f"{reason} ({', '.join(names)})" for reason, names in scorers.items()),
-        f"{study.examples:,} lines, {study.rated:,} of them rated and used; {study.copies:,} responses that equal a "
-        f"reference word for word are {copies}.",
-        f"[low, high]: 95 % expanded percentile interval over {study.resamples:,} resamples of contexts, "
-        f"seed {study.seed}; p: two-sided, takes lines as independent.",
-    ]
+    said = f"; {study.copies:,} responses that equal a reference word for word are {copies}" if study.copies else ""
+    return [f"{study.examples:,} lines, {study.rated:,} of them rated and used{said}."]
 
 
 def _empty(mine: Sequence[Agreement]) -> bool:

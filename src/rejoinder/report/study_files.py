@@ -16,7 +16,6 @@ from rejoinder.io.atomic import atomic_file, require_place
 from rejoinder.meta.conclusions import COUNTS
 from rejoinder.meta.findings import Findings, FullStudy
 from rejoinder.meta.results import Agreement, plain
-from rejoinder.report.answer import answer, answer_of
 from rejoinder.report.over_sets import left_out_rows, left_out_table, nearness_table
 from rejoinder.report.sections import Table, card_table, over_sets_table, tables_of
 from rejoinder.report.study_page import study_page
@@ -55,7 +54,7 @@ def require_writable(path: Path) -> None:
 
 def study_markdown_page(study: FullStudy, command: str) -> str:
     """The answer and all tables in Markdown."""
-    parts = ["# Scorers against people", *map(_md, answer(study))]
+    parts = ["# Scorers against people", *map(_md, study.answer)]
     for title, said, tables in _parts(study):
         parts += [f"## {_md(title)}", *map(_md, said)]
         for table in tables:
@@ -194,11 +193,11 @@ WRITERS: Mapping[str, Callable[[FullStudy, str], str]] = {
 }
 
 
-def _parts(study: FullStudy) -> list[tuple[str, list[str], list[Table]]]:
+def _parts(study: FullStudy) -> list[tuple[str, tuple[str, ...], list[Table]]]:
     """Title, words and tables, for all sets together and for each."""
     several = bool(study.over_sets)
-    parts = [
-        (found.card.dataset, answer_of(found) if several else [], [t for t in tables_of(found) if t.key != "data"])
+    parts: list[tuple[str, tuple[str, ...], list[Table]]] = [
+        (found.card.dataset, found.answer if several else (), [t for t in tables_of(found) if t.key != "data"])
         for found in study.findings
     ]
     over = [
@@ -206,8 +205,8 @@ def _parts(study: FullStudy) -> list[tuple[str, list[str], list[Table]]]:
         *([left_out_table(study.left_out)] if study.left_out else []),
         over_sets_table(study),
     ]
-    first = [("All data sets", list[str](), over)] if several else []
-    return [*first, *parts, ("Data", [], [card_table(found.card for found in study.findings)])]
+    first = [("All data sets", (), over)] if several else []
+    return [*first, *parts, ("Data", (), [card_table(found.card for found in study.findings)])]
 
 
 def _signatures(study: FullStudy) -> list[object]:

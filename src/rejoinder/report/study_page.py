@@ -12,7 +12,6 @@ import numpy as np
 from rejoinder.meta.findings import Findings, FullStudy
 from rejoinder.meta.parts import POOLED
 from rejoinder.meta.results import Agreement
-from rejoinder.report.answer import answer, answer_of
 from rejoinder.report.over_sets import left_out_picture, left_out_table, nearness_table
 from rejoinder.report.sections import card_table, figure, over_sets_table, tables_of
 from rejoinder.report.svg import Mark, Whisker, scatter, systems, whiskers
@@ -36,7 +35,7 @@ def study_page(study: FullStudy, command: str) -> str:
     signatures = {**study.study.signatures, **(study.baselines.signatures if study.baselines else {})}
     return page.render(
         names=", ".join(found.card.dataset for found in single),
-        answer=answer(study),
+        answer=study.answer,
         picture=_over_sets(study) if several else _ceiling(single[0], "first"),
         over_sets=[nearness_table(study), over_sets_table(study)] if several else [],
         left_out=left_out_table(study.left_out) if study.left_out else None,
@@ -57,7 +56,7 @@ def _section(found: Findings, number: int, several: bool) -> dict[str, Any]:
     return {
         "key": key,
         "name": name,
-        "answer": answer_of(found) if several and name != POOLED else [],
+        "answer": found.answer if several else (),
         "picture": _ceiling(found, key) if several else "",
         "tables": [table for table in tables_of(found) if table.key != "data"],
         "missing": _missing(found),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from rich import box
@@ -43,6 +44,11 @@ def text_table(
     )
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
     return "\n".join([*([title] if title else []), *lines, ""])
+
+
+def prose(lines: Iterable[str], width: int) -> str:
+    """Sentences for a terminal, each beginning a line and broken between words where it is longer than `width`."""
+    return "".join(textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False) + "\n" for line in lines)
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -1,0 +1,250 @@
+"""A full study in words: which scorers may be believed on these data, and how far.
+
+The first sentence names a scorer that was asked for, and says that it agrees with people only where that is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from rejoinder.meta.findings import Findings, FullStudy, ScorerContrast, Standing
+from rejoinder.meta.known import OF_SYSTEM
+from rejoinder.meta.left_out import SEEN, UNSEEN, Figure
+from rejoinder.meta.results import Agreement
+from rejoinder.meta.shown import LEVEL, Verdict, needed
+
+
+class _Ranking(NamedTuple):
+    """What a headline is made of.
+
+    Attributes:
+        rows: Pearson correlations of those that may be named, best first.
+        tried: how many scorers were asked for and have a correlation, trivial baselines among them.
+        found: whose contrasts tell them apart.
+        verdicts: whether each correlation is shown.
+        chance: how far correlations go by chance.
+        where: what they are over.
+    """
+
+    rows: Sequence[Agreement]
+    tried: int
+    found: Findings
+    verdicts: Mapping[str, Verdict]
+    chance: Mapping[str, float]
+    where: str
+
+    @property
+    def lead(self) -> str:
+        """The first of them."""
+        return self.rows[0].scorer
+
+    def untold(self) -> list[ScorerContrast]:
+        """The contrasts of the lead with those of `rows` that it is not shown to be ahead of."""
+        pairs = [_between(self.found, self.lead, row.scorer) for row in self.rows[1:]]
+        return [pair for pair in pairs if pair is not None and not _ahead(pair, self.lead)]
+
+    def unbeaten(self) -> list[str]:
+        """The trivial baselines, those of `rows` left out, that the lead is not shown to be ahead of."""
+        trivial = [one.scorer for one in self.found.standings if one.kind == "baseline"]
+        others = [name for name in trivial if name not in {row.scorer for row in self.rows}]
+        pairs = [(name, _between(self.found, self.lead, name)) for name in others]
+        return [name for name, pair in pairs if pair is not None and not _ahead(pair, self.lead)]
+
+
+def answer(study: FullStudy) -> tuple[str, ...]:
+    """The answer as sentences, over all data sets where there are several, else over the one."""
+    last = study.findings[-1]
+    if not study.over_sets:
+        return (last.answer[0], *_fitted(study), *last.answer[1:])
+    rows = _named(study.over_sets, last, study.asked)
+    if not rows:
+        return ("No scorer has a correlation with people on any of these data sets.", *_fitted(study))
+    own, sets = study.sets_of(rows[0].scorer), len(study.findings) - 1
+    where = f", the mean over {sets} data sets" if own == sets else f", the mean over {own} of {sets} data sets"
+    ranking = _Ranking(rows, _tried(study.verdicts, study.asked), last, study.verdicts, study.chance, where)
+    head, *more = _headline(ranking)
+    return (head, *_fitted(study), *more, *_beside(ranking), *_over_sets(study), *_speaker(study.over_sets))
+
+
+def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
+    """The answer for one data set, of the scorers that were asked for."""
+    rows = _named([one.pooled for one in found.standings], found, asked)
+    if not rows:
+        reason = next((one.pooled.reason for one in found.standings if one.pooled.reason), "")
+        return (f"No scorer has a correlation with people here: {reason}.",)
+    lead = next(one for one in found.standings if one.scorer == rows[0].scorer)
+    chance = {one.scorer: one.chance for one in found.standings}
+    verdicts = {one.scorer: one.verdict for one in found.standings}
+    where = f" over {rows[0].n:,} responses{_share(found, lead)}"
+    ranking = _Ranking(rows, _tried(verdicts, asked), found, verdicts, chance, where)
+    return (
+        *_headline(ranking),
+        *_people(found),
+        *_beside(ranking),
+        *_inside(lead),
+        *_speaker([one.pooled for one in found.standings]),
+        *_nearer(found),
+    )
+
+
+def _named(rows: Sequence[Agreement], found: Findings, asked: Collection[str]) -> list[Agreement]:
+    """The rows that a headline may name, best first: of scorers asked for, and of baselines where there is no other."""
+    kinds = {one.scorer: one.kind for one in found.standings}
+    known = [row for row in rows if row.scorer in asked and not math.isnan(row.value)]
+    known.sort(key=lambda row: -row.value)
+    return [row for row in known if kinds[row.scorer] != "baseline"] or known
+
+
+def _tried(verdicts: Mapping[str, Verdict], asked: Collection[str]) -> int:
+    """How many of the scorers asked for have a correlation."""
+    return sum(verdicts.get(name, "no correlation") != "no correlation" for name in asked)
+
+
+def _headline(ranking: _Ranking) -> list[str]:
+    """Whether any scorer is shown to agree, and which."""
+    row, lead = ranking.rows[0], ranking.lead
+    figure = f"Pearson {_figure(row)}{ranking.where}"
+    if ranking.verdicts[lead] != "agrees":
+        one = len(ranking.rows) == 1
+        said = f"{lead} is not shown to agree with people" if one else "No scorer is shown to agree with people"
+        said += f": {figure}" if one else f": the best, {lead}, reaches {figure}"
+        if row.low > 0 and ranking.tried > 1:
+            said += f", and the best of {ranking.tried} scorers may reach that by chance"
+        return [f"{said}.", *_would_show(row, ranking.chance[lead], ranking.tried)]
+    if unbeaten := ranking.unbeaten():
+        return [f"{lead} agrees with people, but is not shown to beat the trivial {_listed(unbeaten)}: {figure}."]
+    best = "best " if len(ranking.rows) > 1 and not ranking.untold() else ""
+    return [f"{lead} agrees {best}with people: {figure}."]
+
+
+def _would_show(row: Agreement, chance: float, tried: int) -> list[str]:
+    """How many ratings would show a correlation like this one."""
+    count = needed(row, chance, tried)
+    if count is None:
+        return []
+    return [f"If it is as high as it looks, about {_round(count):,} rated responses would show it."]
+
+
+def _beside(ranking: _Ranking) -> list[str]:
+    """Who cannot be told from the leading scorer, and what would tell."""
+    if ranking.verdicts[ranking.lead] != "agrees":
+        return []
+    if {one.scorer: one.kind for one in ranking.found.standings}[ranking.lead] == "baseline":
+        return [f"{ranking.lead} is a trivial baseline: what does no better should not be believed on these data."]
+    untold = ranking.untold()
+    if not untold:
+        others = len(ranking.rows) > 1 and not ranking.unbeaten()
+        return ["It is shown to be ahead of every other scorer."] if others else []
+    names = [one.second if one.first == ranking.lead else one.first for one in untold]
+    more = untold[0].needed
+    tell = "" if more is None else f" About {_round(more):,} rated responses would tell it from {names[0]}."
+    return [f"Not shown to be behind it: {_listed(names)}.{tell}"]
+
+
+def _share(found: Findings, lead: Standing) -> str:
+    """The share of the ceiling, where there is one and the correlation is shown."""
+    if math.isnan(lead.share) or lead.verdict != "agrees":
+        return ""
+    return f", {100 * lead.share:.0f} % of the ceiling of {found.people.ceiling:.2f}"
+
+
+def _people(found: Findings) -> list[str]:
+    """How far people agree with each other."""
+    if not math.isnan(found.people.one_rater):
+        return [f"One person reaches {found.people.one_rater:z.2f} against the others."]
+    if found.people.reason:
+        return [f"How far people agree with each other, and so the ceiling, is not known: {found.people.reason}."]
+    return []
+
+
+def _inside(lead: Standing) -> list[str]:
+    """What is left of the leading scorer inside systems."""
+    if math.isnan(lead.within.value) or lead.verdict != "agrees":
+        return []
+    return [f"Inside systems, where knowing who spoke is worth nothing, its correlation is {_figure(lead.within)}."]
+
+
+def _speaker(rows: Sequence[Agreement]) -> list[str]:
+    """What knowing the system alone is worth."""
+    known = next((row for row in rows if row.scorer == OF_SYSTEM and not math.isnan(row.value)), None)
+    return [f"Knowing only which system spoke gives {_figure(known)}."] if known else []
+
+
+def _nearer(found: Findings) -> list[str]:
+    """How often the judge is nearer to people than the metric; nothing where either is missing."""
+    duel = found.duel
+    kinds = {one.scorer: one.kind for one in found.standings}
+    if duel is None or math.isnan(duel.share) or {kinds[duel.first], kinds[duel.second]} != {"judge", "metric"}:
+        return []
+    ends = "" if math.isnan(duel.low) else f" [{100 * duel.low:.0f}, {100 * duel.high:.0f}]"
+    share = f"{100 * duel.share:.0f} %{ends} of {duel.n:,} lines"
+    return [f"Line by line the judge {duel.first} is nearer to people than the metric {duel.second} on {share}."]
+
+
+def _over_sets(study: FullStudy) -> list[str]:
+    """Who is nearest on the sets that all scorers have, and what seeing a set is worth to a judge."""
+    said = []
+    rows = [one for one in study.nearness if one.scorer in study.asked]
+    if len({one.sets for one in rows}) > 1 and len(study.common) > 1:
+        lead = max(rows, key=lambda one: one.common.value)
+        figure = _text(lead.common)
+        said.append(f"On the {len(study.common)} data sets that all scorers have, {lead.scorer} is nearest: {figure}.")
+    if study.left_out is None:
+        return said
+    mean = study.left_out.mean
+    if mean.reason:
+        return [*said, f"{UNSEEN} cannot be told from {SEEN}: {mean.reason}."]
+    share, sets = mean.share.unseen.value, study.left_out.ceilings
+    limit = f" ({100 * share:.0f} % of the ceiling, mean over the {sets} that have one)" if sets else ""
+    return [
+        *said,
+        f"A judge reaches {_text(mean.pearson.unseen)} on data sets that it never saw{limit}, and "
+        f"{_text(mean.pearson.seen)} where it was fitted on other conversations of the set: a gap of "
+        f"{_text(mean.pearson.gap)}.",
+    ]
+
+
+def _fitted(study: FullStudy) -> list[str]:
+    """What must be known of judges that have seen lines like these."""
+    return [
+        f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better."
+        for name, sets in study.fitted.items()
+    ]
+
+
+def _between(found: Findings, one: str, other: str) -> ScorerContrast | None:
+    """The contrast of two scorers, whichever is first in it; None where there is none."""
+    return next((pair for pair in found.contrasts if {pair.first, pair.second} == {one, other}), None)
+
+
+def _ahead(pair: ScorerContrast, name: str) -> bool:
+    """Whether `name`, one of the pair, is shown to be ahead of the other."""
+    gain = pair.value if pair.first == name else -pair.value
+    return pair.p_adjusted < LEVEL and gain > 0
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names as people write them down: a, b and c."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _figure(row: Agreement) -> str:
+    """A correlation and its interval."""
+    return _interval(row.value, row.low, row.high)
+
+
+def _text(figure: Figure) -> str:
+    """A mean and its interval."""
+    return _interval(figure.value, figure.low, figure.high)
+
+
+def _interval(value: float, low: float, high: float) -> str:
+    """Value and interval, without a minus sign before zero."""
+    return f"{value:z.2f}" + ("" if math.isnan(low) else f" [{low:z.2f}, {high:z.2f}]")
+
+
+def _round(count: int) -> int:
+    """A forecast to two digits, because it knows no more."""
+    return count if count < 100 else int(float(f"{count:.1e}"))

@@ -1,0 +1,64 @@
+"""Whether a correlation is shown to be more than chance, or only looks like it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from statistics import NormalDist
+from typing import Literal
+
+from rejoinder.meta.results import Agreement
+from rejoinder.stats.significance import adjusted
+
+Verdict = Literal["agrees", "not shown", "reversed", "no correlation"]
+LEVEL = 0.05
+_NORMAL = NormalDist()
+_EDGE = _NORMAL.inv_cdf(1 - LEVEL / 2)  # standard deviations to the edge of a chance band
+_POWER = _NORMAL.inv_cdf(0.8)
+
+
+def verdicts_of(rows: Iterable[Agreement], chance: Mapping[str, float]) -> dict[str, Verdict]:
+    """By scorer, whether its correlation with people is shown.
+
+    It is where the interval leaves out zero and the value lies beyond what chance gives the best of as many scorers
+    (Holm, 5 %): the highest of a dozen scorers that have nothing to do with the ratings looks like something. Near the
+    edge of the band the normal distribution stands for Student's, which makes no less of few contexts than is due.
+
+    Args:
+        rows: Pearson correlations, one a scorer; all that were asked for together.
+        chance: 95 % of scorers that have nothing to do with the ratings fall between -`chance` and `chance`.
+    """
+    given = list(rows)
+    beyond = [_p(row.value, chance.get(row.scorer, math.nan)) for row in given]
+    return {row.scorer: _verdict(row, p) for row, p in zip(given, adjusted(beyond, "holm").tolist(), strict=True)}
+
+
+def needed(row: Agreement, chance: float, tried: int) -> int | None:
+    """About how many lines would show a correlation as high as this one with probability 0.8, were it true.
+
+    None where it is not positive or has no chance band, and where that many lines are there already.
+
+    Args:
+        row: the correlation.
+        chance: its chance band.
+        tried: how many scorers it is the best of.
+    """
+    if not row.value > 0 or math.isnan(chance):
+        return None
+    beyond = _NORMAL.inv_cdf(1 - LEVEL / 2 / tried) + _POWER
+    count = math.ceil(row.n * (beyond / _EDGE * chance / row.value) ** 2)
+    return count if count > row.n else None
+
+
+def _p(value: float, chance: float) -> float:
+    """Two-sided, of no correlation."""
+    return math.erfc(_EDGE * abs(value) / chance / math.sqrt(2)) if chance > 0 else math.nan
+
+
+def _verdict(row: Agreement, p: float) -> Verdict:
+    """What is shown; where there is no interval, nothing is."""
+    if math.isnan(row.value):
+        return "no correlation"
+    if p < LEVEL and row.low > 0:
+        return "agrees"
+    return "reversed" if p < LEVEL and row.high < 0 else "not shown"
