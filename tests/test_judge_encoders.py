@@ -120,6 +120,13 @@ def test_a_judge_takes_its_encoder_along(folder: Path, kind: Kind, tmp_path: Pat
     assert f"{trained.judge.encoder.width} dimensions" in card and "Word order" not in card
 
 
+def test_a_judges_own_encoder_keeps_its_state(encoder: PortableEncoder, tmp_path: Path) -> None:
+    train_judge(rated(), "c-adem", encoder, QUICK).judge.save(tmp_path / "judge")
+    assert load_encoder(tmp_path / "judge").options == encoder.options
+    if "state" in encoder.options:
+        assert load_encoder(tmp_path / "judge", "context").options["state"] == "context"
+
+
 def test_training_again_gives_the_same_judge(encoder: PortableEncoder) -> None:
     first, again = (train_judge(rated(), "adem", encoder, QUICK).judge for _ in range(2))
     assert first.options["model"] == again.options["model"]
@@ -388,12 +395,38 @@ def test_flags_that_do_not_go_together(run: Run, tmp_path: Path) -> None:
     refused(
         run(*start, "-e", encoder, "--vectors", "v.npz"),
         2,
-        f"-e {encoder} takes the place of word vectors. Leave --vectors out, or -e",
+        f"the encoder {encoder} takes the place of word vectors. Leave v.npz out, or the encoder",
     )
     refused(
         run(*start, "--state", "context"),
         2,
-        "--state says which state of a pre-trained encoder. Name one with -e, or leave it out",
+        "the encoder word-vectors has one state only. Leave the state context out",
     )
     assert run(*start, "-e", tmp_path / "gone").code == 4
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["rejoinder", "word-vectors"])
+def test_an_encoder_that_comes_along_goes_by_its_name(run: Run, tmp_path: Path, name: str) -> None:
+    ran = run("train", "c-adem", "@conture", "-e", name, "-o", tmp_path / "judge", "--epochs", "5")
+    assert (ran.code, ran.err) == (0, "")
+    judge, own = rejoinder.load_scorer(tmp_path / "judge"), load_encoder(name)
+    assert own.options.items() <= judge.options.items()
+    assert (own.options["encoder"] == "dan") == (name == "rejoinder")
+    examples = list(rejoinder.read("@conture"))
+    again = train_judge(examples, "c-adem", name, FitOptions(epochs=5)).judge
+    assert again.options == judge.options, "the Python call takes the same names"
+
+    inside = load_encoder(tmp_path / "judge")
+    assert inside.options == own.options, "a judge's folder holds its encoder"
+    encoded = run("encode", "@conture", "-e", name, "-o", tmp_path / "vectors.npz")
+    assert encoded.code == 0, encoded.err
+    vectors = np.load(tmp_path / "vectors.npz")["response"]
+    assert np.allclose(vectors, own.encode([example.response for example in examples]), atol=1e-6, equal_nan=True)
+
+
+def test_an_output_may_be_called_as_an_encoder_is(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("train", "c-adem", "@conture", "-e", "rejoinder", "-o", "rejoinder", "--epochs", "1").code == 0
+    ran = run("train", "c-adem", "@conture", "-e", "rejoinder/", "-o", "rejoinder", "--epochs", "1", "--force")
+    assert (ran.code, ran.out) == (2, ""), "with a slash it is the folder"

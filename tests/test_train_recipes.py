@@ -130,7 +130,7 @@ def test_fewer_components_than_asked_for_are_told(run: Run, tmp_path: Path) -> N
         ("c-adem @conture --penalty-weight inf", "penalty_weight is inf, expected 0 or more"),
         (
             "c-adem @conture --state context",
-            "--state says which state of a pre-trained encoder. Name one with -e, or leave it out",
+            "the encoder word-vectors has one state only. Leave the state context out",
         ),
     ],
 )

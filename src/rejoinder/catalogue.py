@@ -41,6 +41,8 @@ PREFIXES = ("column", "python")
 
 # What scores where nothing else is said.
 DEFAULT = "rejoinder"
+# Encoders that come along, and the module whose `encoder(vectors)` makes each.
+ENCODERS = {"word-vectors": "rejoinder.encoders.average", "rejoinder": "rejoinder.judges.boxed"}
 # The module whose `load(folder)` makes a scorer of a trained judge.
 JUDGES = "rejoinder.judges"
 # What stands before the colon in the name of a responder that is no trained model, and the module whose

@@ -8,13 +8,21 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, State, reporting
-from rejoinder.cli.places import Reads, Writes
+from rejoinder.cli.places import Reads, Writes, in_encoder
 
 
 def command(
     files: Files,
     encoder: Annotated[
-        Path, typer.Option("-e", "--encoder", help="Folder of a pre-trained model.", metavar="FOLDER"), Reads()
+        str,
+        typer.Option(
+            "-e",
+            "--encoder",
+            help="rejoinder (the encoder of the judge in the box), word-vectors, or the folder of a pre-trained model "
+            "or of a judge.",
+            metavar="NAME",
+        ),
+        Reads(in_encoder),
     ],
     out: Annotated[Path, typer.Option("-o", "--out", help="Where to.", metavar="OUT.npz"), Writes()],
     state: Annotated[

@@ -84,6 +84,13 @@ def in_scorer(name: str) -> list[str]:
     return [] if name.partition("/")[0] in SCORERS else [name]
 
 
+def in_encoder(name: str) -> list[str]:
+    """The folder of a model; a name that the catalogue knows is no folder, even where one is called so."""
+    from rejoinder.catalogue import ENCODERS
+
+    return [] if name in ENCODERS else [name]
+
+
 def in_responder(name: str) -> list[str]:
     """The folder of a model, the file after `human:`, or the files that a `command:` names."""
     if name.startswith("command:"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, State, progress, reporting
+from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting
 from rejoinder.cli.places import Writes
 from rejoinder.cli.train_options import (
     Batch,
@@ -31,7 +31,6 @@ from rejoinder.cli.train_options import (
 )
 
 if TYPE_CHECKING:
-    from rejoinder.encoders import PortableEncoder
     from rejoinder.judges.bilinear import BilinearJudge
     from rejoinder.judges.bilinear import Kind as BilinearKind
     from rejoinder.judges.fit import FitOptions
@@ -83,13 +82,14 @@ def command(
     Conversations are split 70 / 15 / 15 into training, validation and test; the epoch of the lowest validation error
     is kept. Ratings are brought from their scale to 1 to 5, and so are the judge's scores.
     """
+    from rejoinder.encoders import WORD_VECTORS, load_encoder
     from rejoinder.io import read, write
     from rejoinder.judges.panel import MEMBERS, Panel, train_panel
     from rejoinder.judges.train import train_judge
     from rejoinder.report.training import training_table
 
     _check_places(out, held_out, force)
-    chosen = _encoder(encoder, state, vectors)
+    chosen = load_encoder(encoder or WORD_VECTORS, None if state is None else state.value, vectors=vectors)
     with reporting(on_error) as on_bad:
         examples = list(read(*files, on_bad=on_bad))
     alone = cast("BilinearKind", MEMBERS[0] if kind is Kind.PANEL else kind.value)
@@ -157,18 +157,3 @@ def _check_places(out: Path, held_out: Path | None, force: bool) -> None:
     if held_out is not None:
         format_of(held_out)
         require_place(held_out)
-
-
-def _encoder(folder: Path | None, state: State | None, vectors: Path | None) -> PortableEncoder:
-    """The encoder that the flags ask for."""
-    from rejoinder.encoders import AverageEncoder, load_encoder
-    from rejoinder.errors import UsageError
-    from rejoinder.io.vectors import read_vectors
-
-    if folder is None:
-        if state is not None:
-            raise UsageError("--state says which state of a pre-trained encoder. Name one with -e, or leave it out")
-        return AverageEncoder(read_vectors(vectors))
-    if vectors is not None:
-        raise UsageError(f"-e {folder} takes the place of word vectors. Leave --vectors out, or -e")
-    return load_encoder(folder, None if state is None else state.value)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import State
-from rejoinder.cli.places import Reads
+from rejoinder.cli.places import Reads, in_encoder
 
 
 class References(StrEnum):
@@ -51,15 +51,16 @@ class Preset(StrEnum):
 
 _READING, _FITTING = "What it reads", "How it is fitted (what is left out: the judge's own recipe, or the preset's)"
 Encoder = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "-e",
         "--encoder",
-        help="Folder of a pre-trained model. Default: averaged word vectors.",
-        metavar="FOLDER",
+        help="What turns texts into vectors: rejoinder (the encoder of the judge in the box), or the folder of a "
+        "pre-trained model or of a judge. Default: word-vectors, which are averaged.",
+        metavar="NAME",
         rich_help_panel=_READING,
     ),
-    Reads(),
+    Reads(in_encoder),
 ]
 StateOf = Annotated[
     State | None, typer.Option(help="Which state of an HRED or VHRED. Default: context.", rich_help_panel=_READING)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.catalogue import ENCODERS
 from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
@@ -43,6 +44,10 @@ KINDS = {
     "dan": "rejoinder.encoders.dan",
 }
 _WITH_STATES = ("hred", "vhred")
+WORD_VECTORS = "word-vectors"
+"""What a judge is trained over where no encoder is named."""
+INSIDE = "encoder"
+"""The name under which a judge's folder keeps its encoder."""
 
 
 class PortableEncoder(Encoder, Protocol):
@@ -76,24 +81,39 @@ def from_parts(parts: Parts, where: str = "") -> PortableEncoder:
     return encoder
 
 
-def load_encoder(folder: str | Path, state: StateOf | None = None) -> PortableEncoder:
-    """The encoder of the pre-trained model in `folder`.
+def load_encoder(
+    name: str | Path, state: StateOf | None = None, *, vectors: str | Path | None = None
+) -> PortableEncoder:
+    """The encoder called `name`.
 
-    `state` says which state of an HRED or VHRED stands for a text, None takes `context`; the others have one only.
+    Args:
+        name: one of the catalogue's `ENCODERS`, or the folder of a pre-trained model or of a judge, whose own it is.
+        state: which state of an HRED or VHRED stands for a text; None takes `context`, or the judge's.
+        vectors: file of word vectors for `word-vectors`; None takes those in the box.
 
     Raises:
         MissingAsset: there is no model.
         MissingExtra: a library that it needs is not installed.
         DataError: the folder holds something else, or is damaged.
-        UsageError: there is no such state, or one was asked of an encoder that has one only.
+        UsageError: there is no such state, or one was asked of an encoder that has one only; or `vectors` of an
+            encoder that reads none.
     """
-    parts = read_folder(folder)
+    if vectors is not None and str(name) != WORD_VECTORS:
+        raise UsageError(f"the encoder {name} takes the place of word vectors. Leave {vectors} out, or the encoder")
+    if module := ENCODERS.get(str(name)):
+        if state is not None:
+            raise UsageError(f"the encoder {name} has one state only. Leave the state {state} out")
+        own: PortableEncoder = import_module(module).encoder(vectors)
+        return own
+    parts = read_folder(name)
+    if parts.config.get("kind") not in KINDS and INSIDE in parts.config:
+        parts = parts.inner(INSIDE)
     kind = parts.config.get("kind")
     if kind in _WITH_STATES:
-        parts = replace(parts, config={**parts.config, "state": state or "context"})
+        parts = replace(parts, config={"state": "context", **parts.config, **({"state": state} if state else {})})
     elif state is not None and kind in KINDS:
-        raise UsageError(f"{folder}: a model of kind {kind} has one state only. Leave the state {state} out")
-    return from_parts(parts, str(folder))
+        raise UsageError(f"{name}: a model of kind {kind} has one state only. Leave the state {state} out")
+    return from_parts(parts, str(name))
 
 
 def encode_examples(encoder: Encoder, examples: Sequence[Example]) -> dict[str, NDArray[Any]]:

@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from rejoinder.io.folders import Parts
-from rejoinder.io.vectors import WordVectors, word_vectors
+from rejoinder.io.vectors import WordVectors, read_vectors, word_vectors
 from rejoinder.scorer import FloatArray
 from rejoinder.text import tokenizer
 
@@ -63,6 +64,11 @@ class AverageEncoder:
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
         """[N, D] mean vectors over all words of all turns."""
         return self.encode([" ".join(turns) for turns in contexts])
+
+
+def encoder(vectors: str | Path | None) -> AverageEncoder:
+    """The encoder that averages the word vectors in a file; None takes those in the box."""
+    return AverageEncoder(read_vectors(vectors))
 
 
 def from_parts(parts: Parts) -> AverageEncoder:

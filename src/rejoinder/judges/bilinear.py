@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rejoinder.encoders import PortableEncoder, Projection, from_parts
+from rejoinder.encoders import INSIDE, PortableEncoder, Projection, from_parts
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.fit import Normalise, project
 from rejoinder.judges.head import HIGHEST, LOWEST, MATRICES, Head, Terms, Vectors
@@ -120,7 +120,7 @@ class BilinearJudge:
     @cached_property
     def _parts(self) -> Parts:
         """Everything learned or looked up."""
-        return self.own_parts.holding("encoder", self.encoder.parts)
+        return self.own_parts.holding(INSIDE, self.encoder.parts)
 
     @cached_property
     def own_parts(self) -> Parts:
@@ -194,7 +194,7 @@ def from_folder(parts: Parts) -> BilinearJudge:
     Raises:
         MissingExtra: a library that its encoder needs is not installed.
     """
-    return from_own_parts(parts, from_parts(parts.inner("encoder")))
+    return from_own_parts(parts, from_parts(parts.inner(INSIDE)))
 
 
 def from_own_parts(parts: Parts, encoder: PortableEncoder) -> BilinearJudge:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.panel import Panel, from_folder
 from rejoinder.scorer import Card
@@ -33,3 +34,8 @@ CARDS = {
 def load(name: str, vectors: str | Path | None) -> Panel:  # noqa: ARG001 - every scorer is loaded so
     """The judge in the box."""
     return replace(from_folder(read_folder(FOLDER)), name=name, version=VERSION)
+
+
+def encoder(vectors: str | Path | None) -> PortableEncoder:  # noqa: ARG001 - every encoder is made so
+    """The encoder of the judge in the box; it has seen dialogues and no rating."""
+    return load_encoder(FOLDER)

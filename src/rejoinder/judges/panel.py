@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.encoders import PortableEncoder, from_parts
+from rejoinder.encoders import INSIDE, WORD_VECTORS, PortableEncoder, from_parts
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, from_own_parts, training_lines
@@ -134,7 +134,7 @@ class Panel:
         parts = Parts({"kind": FAMILY, "members": list(self.members), "absent": dict(self.absent)}, {})
         for kind, judge in self.members.items():
             parts = parts.holding(kind, judge.own_parts)
-        return parts.holding("encoder", self.encoder.parts)
+        return parts.holding(INSIDE, self.encoder.parts)
 
 
 def from_folder(parts: Parts) -> Panel:
@@ -143,14 +143,14 @@ def from_folder(parts: Parts) -> Panel:
     Raises:
         MissingExtra: a library that its encoder needs is not installed.
     """
-    encoder = from_parts(parts.inner("encoder"))
+    encoder = from_parts(parts.inner(INSIDE))
     members = {kind: from_own_parts(parts.inner(kind), encoder) for kind in parts.config["members"]}
     return Panel(members, parts.config["absent"])
 
 
 def train_panel(
     examples: Sequence[Example],
-    encoder: PortableEncoder | None = None,
+    encoder: PortableEncoder | str | Path = WORD_VECTORS,
     options: FitOptions | None = None,
     *,
     references: References | None = None,
@@ -164,7 +164,7 @@ def train_panel(
 
     Args:
         examples: rated examples with a scale.
-        encoder: texts to vectors; None averages the word vectors in the box.
+        encoder: texts to vectors, or what `load_encoder` makes it from.
         options: how each is fitted; None takes `FitOptions()`.
         references: how to score against several references; None takes the mean.
         seed: decides the split and the order of the examples.

@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
-from rejoinder.encoders import AverageEncoder, PortableEncoder
+from rejoinder.encoders import WORD_VECTORS, PortableEncoder, load_encoder
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, unknown_sides
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.fit import FitOptions, Fitted, fit_bilinear
@@ -56,7 +56,7 @@ class Trained:
 def train_judge(
     examples: Sequence[Example],
     kind: Kind = "adem",
-    encoder: PortableEncoder | None = None,
+    encoder: PortableEncoder | str | Path = WORD_VECTORS,
     options: FitOptions | None = None,
     *,
     references: References | None = None,
@@ -72,7 +72,7 @@ def train_judge(
     Args:
         examples: rated examples with a scale; those without what `kind` needs are left out and counted.
         kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `vhred` (adem before training).
-        encoder: texts to vectors; None averages the word vectors in the box.
+        encoder: texts to vectors, or what `load_encoder` makes it from.
         options: how it is fitted; None takes `FitOptions()`, for AutoJudge `DERIU2019` (see `recipes`).
         references: how it scores against several references, by the `best` score or by the `mean`; None takes the
             mean. It is fitted on the mean of their vectors.
@@ -89,7 +89,7 @@ def train_judge(
         raise UsageError(f"no judge is called {kind!r}. There are: {', '.join(TERMS)}")
     _check_references(kind, references)
     options = options_of(kind, options)
-    encoder, terms = encoder or AverageEncoder(read_vectors()), TERMS[kind]
+    encoder, terms = load_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder, TERMS[kind]
     complete, left_out = _complete(examples, terms)
     encoded, ratings = encode(complete, encoder, terms), normalised_ratings(complete)
     usable = _usable(complete, encoded, ratings, kind, left_out)

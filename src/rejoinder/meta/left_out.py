@@ -11,7 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from rejoinder.judges.boxed import load
+from rejoinder.encoders import load_encoder
 from rejoinder.judges.left_out import FOLDS, QUICK, rated_lines, seen_scores, unseen_scores
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.parts import POOLED, Part
@@ -111,7 +111,7 @@ def left_out_scores(examples: Sequence[Example], *, seed: int = 0, advance: Adva
         UsageError: fewer than two data sets have ratings.
         DataError: a rated line has no scale.
     """
-    encoder = load("rejoinder", None).encoder
+    encoder = load_encoder("rejoinder")
     lines = rated_lines(examples, encoder)
     found = {}
     for name, fitted in ((UNSEEN, unseen_scores), (SEEN, seen_scores)):
