@@ -11,10 +11,10 @@ from rejoinder.version import __version__
 if TYPE_CHECKING:
     from rejoinder.catalogue import load_responder, load_scorer, score
     from rejoinder.errors import RejoinderError
-    from rejoinder.io import read, write
+    from rejoinder.io import read, read_pairs, write
     from rejoinder.judges.train import train_judge
     from rejoinder.meta import compare, full_study, study
-    from rejoinder.records import Example, Rating
+    from rejoinder.records import Example, Pair, Rating
     from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
     from rejoinder.scorer import Card, Encoder, Scorer, Scores
 
@@ -24,6 +24,7 @@ _HOME = {
     "Decoding": "rejoinder.responder",
     "Encoder": "rejoinder.scorer",
     "Example": "rejoinder.records",
+    "Pair": "rejoinder.records",
     "Rating": "rejoinder.records",
     "RejoinderError": "rejoinder.errors",
     "Reply": "rejoinder.responder",
@@ -37,6 +38,7 @@ _HOME = {
     "load_responder": "rejoinder.catalogue",
     "load_scorer": "rejoinder.catalogue",
     "read": "rejoinder.io",
+    "read_pairs": "rejoinder.io",
     "request": "rejoinder.responder",
     "score": "rejoinder.catalogue",
     "study": "rejoinder.meta",
@@ -50,6 +52,7 @@ __all__ = [
     "Decoding",
     "Encoder",
     "Example",
+    "Pair",
     "Rating",
     "RejoinderError",
     "Reply",
@@ -64,6 +67,7 @@ __all__ = [
     "load_responder",
     "load_scorer",
     "read",
+    "read_pairs",
     "request",
     "score",
     "study",

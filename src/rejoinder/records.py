@@ -1,14 +1,17 @@
-"""The records that everything passes around: `Example` and `Rating`."""
+"""The records that everything passes around: `Example`, `Rating` and `Pair`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from itertools import takewhile
+from typing import Any, Literal
 
 from rejoinder.errors import UsageError
 
 OVERALL = "overall"
+Choice = Literal[0, 1]
+"""The first or the second of two replies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,3 +110,38 @@ class Example:
         """Whether the response equals one of the references word for word, case and spacing aside."""
         words = self.response.casefold().split()
         return any(words == reference.casefold().split() for reference in self.references)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two replies, and which of them people prefer.
+
+    Attributes:
+        replies: the two, each with the context that it answers; usually the same.
+        preferred: 0 or 1, the place of the preferred reply, or None for a tie.
+        votes: single judgements, where they were released; each 0, 1 or None.
+        id: names the line.
+        where: `file:line` the pair was read from, for messages; no part of its identity.
+    """
+
+    replies: tuple[Example, Example]
+    preferred: Choice | None
+    votes: tuple[Choice | None, ...] = ()
+    id: str = ""
+    where: str = field(default="", compare=False)
+
+    @property
+    def dataset(self) -> str | None:
+        """The set that the pair belongs to, or None."""
+        return self.replies[0].dataset
+
+    @property
+    def context_key(self) -> tuple[str, ...]:
+        """What tells this pair's context from others; of two conversations, the turns that both begin with."""
+        return replace(self.replies[0], context=self.shared_turns, id=self.id).context_key
+
+    @property
+    def shared_turns(self) -> tuple[str, ...]:
+        """The turns that both conversations begin with."""
+        both = zip(*(reply.context for reply in self.replies), strict=False)
+        return tuple(one for one, _ in takewhile(lambda turns: turns[0] == turns[1], both))

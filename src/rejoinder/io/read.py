@@ -5,25 +5,27 @@ from __future__ import annotations
 import csv
 import json
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.io.box import in_the_box
 from rejoinder.io.flat import LISTS, OBJECTS, from_cells
 from rejoinder.io.lines import SAVE_AS_UTF8, STDIN, OnBad, name_of, open_bytes, raise_bad, text_lines
-from rejoinder.io.parse import FIELDS, parse_record
+from rejoinder.io.pairs import parse_either, parse_only_pair, parse_single
+from rejoinder.io.parse import FIELDS
 from rejoinder.io.values import require_whole_characters
-from rejoinder.records import Example
+from rejoinder.records import Example, Pair
 
 # The default limit of 128 KiB a cell is less than a long dialogue; 1 GiB still stops a file that is one open quote.
 _LONGEST_CELL = 2**30
 _PARQUET_ROWS = 4096
 _COLUMNS = {*FIELDS, *LISTS, *OBJECTS}
 
+Parsed = TypeVar("Parsed")
 Rows = Iterator[tuple[str, Any]]
 """(`file:line`, decoded record)."""
 
@@ -44,14 +46,29 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Example]:
         MissingAsset: a file is not there.
         UsageError: the suffix is of no known format.
     """
+    return _parsed(paths, parse_single, on_bad)
+
+
+def read_either(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Example | Pair]:
+    """As `read`, but lines with two replies and which of them people prefer come too, as `Pair`s (`io.pairs`)."""
+    return _parsed(paths, parse_either, on_bad)
+
+
+def read_pairs(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Pair]:
+    """As `read`, for files whose every line is a pair of replies."""
+    return _parsed(paths, parse_only_pair, on_bad)
+
+
+def _parsed(paths: Sequence[str | Path], parse: Callable[[Any, str], Parsed], on_bad: OnBad) -> Iterator[Parsed]:
+    """What `parse` makes of every row of the files, in their order."""
     for path in paths:
         for where, record in rows(path, on_bad):
             try:
-                example = parse_record(record, where)
+                found = parse(record, where)
             except DataError as error:
                 on_bad(error)
             else:
-                yield example
+                yield found
 
 
 def rows(path: str | Path, on_bad: OnBad) -> Rows:

@@ -1,0 +1,211 @@
+"""Preference pairs: every form they are released in is read, the rest refused in one line."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rejoinder
+from conftest import Run, refused
+from rejoinder import Pair
+from rejoinder.errors import DataError
+from rejoinder.io.pairs import form_of, parse_pair
+
+USER, GOOD, BAD = (
+    {"role": "user", "content": "Tea or coffee?"},
+    {"role": "assistant", "content": "Tea, please."},
+    {"role": "assistant", "content": "No."},
+)
+TEXTS = {"prompt": "Tea or coffee?", "response_a": "Tea, please.", "response_b": "No."}
+
+
+def pair_of(record: dict[str, Any]) -> Pair:
+    form = form_of(record)
+    assert form is not None
+    return parse_pair(record, form, "f:1")
+
+
+def refusal(record: dict[str, Any]) -> str:
+    with pytest.raises(DataError) as caught:
+        pair_of(record)
+    return str(caught.value)
+
+
+def saved(path: Path, records: Iterable[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+FORMS: dict[str, dict[str, Any]] = {
+    "texts": {"prompt": "Tea or coffee?", "chosen": "Tea, please.", "rejected": "No."},
+    "TRL, messages with the prompt": {"chosen": [USER, GOOD], "rejected": [USER, BAD]},
+    "TRL, messages beside the prompt": {"prompt": [USER], "chosen": [GOOD], "rejected": [BAD]},
+    "UltraFeedback": {
+        "prompt": "Tea or coffee?",
+        "chosen": [USER, GOOD],
+        "rejected": [USER, BAD],
+        "messages": [USER, GOOD],
+        "score_chosen": 8.0,
+        "score_rejected": 5.5,
+    },
+    "one message each": {"question": "Tea or coffee?", "chosen": GOOD, "rejected": BAD},
+    "hh-rlhf": {
+        "chosen": "\n\nHuman: Tea or coffee?\n\nAssistant: Tea, please.",
+        "rejected": "\n\nHuman: Tea or coffee?\n\nAssistant: No.",
+    },
+    "hh-rlhf with its prompt": {
+        "prompt": "\n\nHuman: Tea or coffee?\n\nAssistant:",
+        "response": "Tea, please.",
+        "chosen": "Tea, please.",
+        "rejected": "No.",
+    },
+    "arena": {
+        "conversation_a": [USER, GOOD],
+        "conversation_b": [USER, BAD],
+        "model_a": "koala",
+        "model_b": "dolly",
+        "winner": "model_a",
+    },
+    "arena, the winner's name": {**TEXTS, "model_a": "koala", "model_b": "dolly", "winner": "koala"},
+    "a column for each verdict": {**TEXTS, "winner_model_a": 1, "winner_model_b": 0, "winner_tie": 0},
+    "AlpacaEval": {"instruction": "Tea or coffee?", "output_1": "Tea, please.", "output_2": "No.", "preference": 1},
+    "SafeRLHF": {
+        "prompt": "Tea or coffee?",
+        "response_0": "Tea, please.",
+        "response_1": "No.",
+        "better_response_id": 0,
+    },
+    "SHP": {"history": "Tea or coffee?", "human_ref_A": "Tea, please.", "human_ref_B": "No.", "labels": 1},
+    "ours": {"context": ["Tea or coffee?"], "responses": ["Tea, please.", "No."], "preferred": 0, "votes": [0, 0, 1]},
+    "ours, votes alone": {"context": ["Tea or coffee?"], "responses": ["Tea, please.", "No."], "votes": [0, None, 0]},
+}
+
+
+@pytest.mark.parametrize("record", FORMS.values(), ids=FORMS)
+def test_every_form_says_the_same(record: dict[str, Any]) -> None:
+    pair = pair_of(record)
+    assert [(reply.context, reply.response) for reply in pair.replies] == [
+        (("Tea or coffee?",), "Tea, please."),
+        (("Tea or coffee?",), "No."),
+    ]
+    assert (pair.preferred, pair.id) == (0, "f:1")
+    assert [reply.id for reply in pair.replies] == ["f:1/0", "f:1/1"]
+
+
+@pytest.mark.parametrize("record", FORMS.values(), ids=FORMS)
+def test_every_form_is_read_from_json_lines_and_from_a_table(record: dict[str, Any], tmp_path: Path) -> None:
+    (lines,) = rejoinder.read_pairs(saved(tmp_path / "a.jsonl", [record]))
+    cells = {key: json.dumps(value) if isinstance(value, (list, dict)) else value for key, value in record.items()}
+    if isinstance(record.get("chosen"), dict):
+        pytest.skip("one message alone in a cell is no form of anybody's")
+    with (tmp_path / "a.csv").open("w", newline="") as stream:
+        table = csv.DictWriter(stream, [*cells])
+        table.writeheader()
+        table.writerow(cells)
+    (row,) = rejoinder.read_pairs(tmp_path / "a.csv")
+    assert [(one.context, one.response) for one in row.replies] == [
+        (one.context, one.response) for one in lines.replies
+    ]
+    assert (row.preferred, row.votes) == (lines.preferred, lines.votes)
+
+
+@pytest.mark.parametrize(
+    ("keys", "verdict", "preferred"),
+    [
+        ("response_a response_b winner", "model_b", 1),
+        ("response_a response_b winner", "B", 1),
+        ("response_a response_b winner", "tie (bothbad)", None),
+        ("response_a response_b winner", "response_a", 0),
+        ("output_1 output_2 preference", 2, 1),
+        ("output_1 output_2 preference", 2.0, 1),
+        ("output_1 output_2 preference", "1", 0),
+        ("output_1 output_2 preference", 1.5, None),
+        ("output_1 output_2 preference", 0, None),
+        ("output_1 output_2 winner", "output_2", 1),
+        ("response_0 response_1 preference", 1, 1),
+        ("answer_A answer_B choice", "second", 1),
+        ("human_ref_A human_ref_B labels", 0, 1),
+    ],
+)
+def test_verdicts(keys: str, verdict: Any, preferred: int | None) -> None:
+    assert pair_of(dict(zip(keys.split(), ("x", "y", verdict), strict=True))).preferred == preferred
+
+
+@given(st.lists(st.sampled_from([0, 1, None]), min_size=1, max_size=9))
+def test_without_a_verdict_the_votes_decide(votes: list[int | None]) -> None:
+    counts = [votes.count(choice) for choice in (0, 1, None)]
+    alone = counts.count(max(counts)) == 1
+    pair = pair_of({"responses": ["x", "y"], "votes": votes})
+    assert pair.votes == tuple(votes)
+    assert pair.preferred == ((0, 1, None)[counts.index(max(counts))] if alone else None)
+
+
+def test_a_null_is_a_tie_in_our_form_alone() -> None:
+    assert pair_of({"responses": ["x", "y"], "preferred": None}).preferred is None
+    assert refusal({**TEXTS, "winner": None}).startswith('f:1: field "winner": None, expected "preferred": "a", "b"')
+
+
+def test_what_is_said_of_one_reply_goes_with_it() -> None:
+    first, second = pair_of({**FORMS["arena"], "score_a": 7, "score_b": 3, "system": "Be kind.", "turn": 1}).replies
+    assert (first.system, second.system) == ("koala", "dolly")
+    assert first.extra == {"score": 7, "system_prompt": "Be kind.", "turn": 1}
+    assert second.extra == {"score": 3, "system_prompt": "Be kind.", "turn": 1}
+    first, second = pair_of(FORMS["UltraFeedback"]).replies
+    assert (first.extra["score"], second.extra["score"]) == (8.0, 5.5)
+    first, second = pair_of({**FORMS["ours"], "gpt4": [4, 2], "systems": ["koala", "dolly"], "plan_0": 1}).replies
+    assert (first.extra, second.system) == ({"gpt4": 4, "plan_0": 1}, "dolly")
+
+
+def test_conversations_that_part_early_share_their_beginning() -> None:
+    more = {"role": "user", "content": "Why?"}
+    pair = pair_of({"chosen": [USER, GOOD, more, BAD], "rejected": [USER, BAD, more, GOOD]})
+    assert pair.shared_turns == ("Tea or coffee?",)
+    assert pair.replies[0].context == ("Tea or coffee?", "Tea, please.", "Why?")
+    assert pair.context_key == pair_of(FORMS["texts"]).context_key
+
+
+def test_what_is_no_pair_to_judge() -> None:
+    other = {"role": "user", "content": "Milk?"}
+    assert refusal({"chosen": [USER, GOOD], "rejected": [other, BAD]}) == (
+        'f:1: field "rejected": the two replies answer different prompts. Give both the same prompt'
+    )
+    assert refusal({"responses": ["a", "b", "c"], "preferred": 0}) == (
+        'f:1: field "responses": 3 replies, expected a list of two replies. Write "responses": ["...", "..."]'
+    )
+    assert refusal({**TEXTS}) == (
+        'f:1: field "preferred": missing, and there are no votes, so nothing says which reply is preferred. '
+        'Write "preferred": "a", "b" or "tie"'
+    )
+    assert refusal({**TEXTS, "winner": "model_c"}) == (
+        'f:1: field "winner": \'model_c\', expected "preferred": "a", "b" or "tie". Correct it, or leave the line out'
+    )
+    assert refusal({"chosen": 3, "rejected": "a"}).startswith('f:1: field "chosen": is a number, expected text')
+    assert refusal({"responses": ["x", "y"], "votes": 3}).startswith('f:1: field "votes": is a number, expected a list')
+
+
+def test_the_judgements_of_the_shared_sets_are_pairs(shared: Path) -> None:
+    found = list(rejoinder.read_pairs(shared / "data/preferences/pandalm.jsonl.gz"))
+    assert len(found) == 999 and sum(pair.preferred is None for pair in found) == 105
+    assert {len(pair.votes) for pair in found} == {3} and found[0].dataset == "pandalm"
+
+
+def test_a_command_that_wants_single_replies_refuses_pairs(run: Run, tmp_path: Path) -> None:
+    path = saved(tmp_path / "pairs.jsonl", [FORMS["texts"]])
+    said = (
+        f"{path}:1: a pair of replies (chosen and rejected), expected one reply. Pairs go into rejoinder study or score"
+    )
+    for command in (
+        ("train", "c-adem", path, "-o", tmp_path / "j"),
+        ("compare", path, path),
+    ):
+        refused(run(*command), 3, said)
+    single = saved(tmp_path / "single.jsonl", [{"response": "a"}])
+    with pytest.raises(DataError, match="no pair of replies .found: response.. Write"):
+        list(rejoinder.read_pairs(single))
