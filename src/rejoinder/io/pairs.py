@@ -1,6 +1,6 @@
 """Preference pairs, in the forms that they are commonly released in, to `Pair`s.
 
-A line is a pair where it has `chosen` and `rejected`; `responses`, a list of two; or two keys that differ in their mark
+A line is a pair where it has `chosen` and `rejected`; `responses`, a list of two texts; or two keys that differ in their mark
 alone: `response_a` and `response_b`, `output_1` and `output_2`. A key with such a mark belongs to that reply: of
 `model_a` and `score_a` the first reply gets `system` and `score`.
 """
@@ -77,8 +77,9 @@ def form_of(record: Any) -> Form | None:
         return _CHOSEN
     if "response" in record:
         return None
-    if "responses" in record:
-        return _LISTED
+    if (listed := _decoded(record.get("responses"))) is not None:
+        two = isinstance(listed, list) and len(listed) == 2
+        return _LISTED if two or not record.keys().isdisjoint((*_VERDICTS, "votes")) else None
     return next((form for form in _MARKED if form.keys[0] in record and form.keys[1] in record), None)
 
 
