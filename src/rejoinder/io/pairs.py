@@ -1,6 +1,6 @@
 """Preference pairs, in the forms that they are commonly released in, to `Pair`s.
 
-A line is a pair where it has `chosen` and `rejected`; `responses`, a list of two texts; or two keys that differ in their mark
+A line is a pair where it has `chosen` and `rejected`; `responses`, a list of two; or two keys that differ in their mark
 alone: `response_a` and `response_b`, `output_1` and `output_2`. A key with such a mark belongs to that reply: of
 `model_a` and `score_a` the first reply gets `system` and `score`.
 """
