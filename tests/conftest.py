@@ -17,6 +17,9 @@ import pytest
 from hypothesis import settings
 
 from rejoinder import cli
+from rejoinder.catalogue import load_scorer
+from rejoinder.errors import MissingExtra
+from rejoinder.scorer import Scorer
 
 PROJECT = Path(__file__).resolve().parent.parent
 # The same examples on every run: a change is judged by what it does, not by what was drawn that day.
@@ -45,6 +48,14 @@ def shared() -> Path:
     if not (folder / "data").is_dir():
         pytest.skip(f"needs the rated data sets; none at {folder} (set REJOINDER_SHARED)")
     return folder
+
+
+def loaded(name: str) -> Scorer:
+    """The scorer called `name`; the test skips where what it needs is not installed."""
+    try:
+        return load_scorer(name)
+    except MissingExtra as error:
+        pytest.skip(str(error))
 
 
 @dataclass(frozen=True)

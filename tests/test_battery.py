@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import rejoinder
+from conftest import loaded
 from rejoinder.catalogue import cards, load_scorer
 from rejoinder.cli import main
 from rejoinder.encoders import load_encoder
@@ -67,7 +68,7 @@ def scorer(request: pytest.FixtureRequest, judges: dict[str, Scorer]) -> Scorer:
             pytest.skip(str(error))
     if request.param == OVER_HRED and OVER_HRED not in judges:
         pytest.skip("needs the extra train")
-    return judges[request.param] if request.param in judges else load_scorer(request.param)
+    return judges[request.param] if request.param in judges else loaded(request.param)
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ SCORERS: dict[str, str] = {
     "bleu-2": "rejoinder.metrics.bleu",
     "bleu-3": "rejoinder.metrics.bleu",
     "bleu-4": "rejoinder.metrics.bleu",
+    "chrf": "rejoinder.metrics.chrf",
     "rouge-l": "rejoinder.metrics.rouge",
     "meteor": "rejoinder.metrics.meteor",
     "embedding-average": "rejoinder.metrics.embedding",
@@ -218,7 +219,7 @@ def _unknown(name: str) -> str:
     """The message for a name that is neither a scorer nor a folder."""
     if name in TRAINABLE:
         return f"{name} has to be trained first: rejoinder train {name} FILE -o FOLDER. Then name the folder"
-    names = list(cards())
+    names = [known for known in cards() if ("/" in known) == ("/" in name)]
     near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)
     hint = f" Nearest: {', '.join(near)}." if near else ""
     return f"no scorer and no folder is called {name!r}.{hint} All of them: rejoinder list"

@@ -12,19 +12,32 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rejoinder.errors import MissingExtra
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome, Scorer
+from rejoinder.text import uncut, without_spaces
 
 ORDERS = (1, 2, 3, 4)
 NLTK_METHODS = range(8)
 SUMMABLE_METHODS = range(5)  # 5 to 7 look at the text of one sentence, so no sum of counts stands for a corpus
 FIRST_ORDER_OF_METHOD_6 = 3  # nltk reads the third precision whatever the order is, and fails below
 TINY, SMALL = 1e-15, 1e-9  # what pycocoevalcap adds to every numerator and denominator
+PLAIN, MECAB = "13a", "ja-mecab"
+# sacreBLEU's tokenizers, the preset of each, and what it is for.
+TOKENS = {
+    PLAIN: "13a tokens",
+    "intl": "Signs of every script are tokens of their own: for languages with spaces between words",
+    "zh": "Every Chinese character is a token, the rest is cut as by 13a",
+    "char": "Every character is a token, spaces are none: for every script",
+    MECAB: "Japanese words by MeCab with the IPA dictionary",
+}
+_PRESET_FOR = {"Chinese": "zh", "Japanese": MECAB}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +62,16 @@ class SacreBleu:
     def options(self) -> Mapping[str, Any]:
         """Tokenizer, smoothing, what becomes of several references, and sacreBLEU's version."""
         effective = "yes" if self.effective_order else "no"
-        return {"tokenizer": self.tokens, "smoothing": self.smoothing, "effective-order": effective, **_by("sacrebleu")}
+        found = {"tokenizer": self.tokens, "smoothing": self.smoothing, "effective-order": effective}
+        if self.tokens == MECAB:
+            found["mecab"] = f"{version('mecab-python3')} ipadic {version('ipadic')}"
+        return found | _by("sacrebleu")
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Sentence BLEU and counts of N examples; 0 for a response without words."""
         counts = count_ngrams(examples, self.order, self.tokens)
-        return Outcome(np.array([self._score(row, self.effective_order) for row in counts]), statistics=counts)
+        values = np.array([self._score(row, self.effective_order) for row in counts])
+        return _outcome(values, _unread(examples, self.order, self.tokens), counts)
 
     def corpus_score(self, totals: FloatArray) -> float:
         """Corpus BLEU from summed counts, as `sacrebleu.corpus_bleu` has it (no effective order)."""
@@ -96,7 +113,8 @@ class CocoBleu:
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Sentence BLEU and counts of N examples; 0 for a response without words."""
         counts = count_ngrams(examples, self.order, "none")
-        return Outcome(np.array([self.corpus_score(row) for row in counts]), statistics=counts)
+        values = np.array([self.corpus_score(row) for row in counts])
+        return _outcome(values, _unread(examples, self.order, "none"), counts)
 
     def corpus_score(self, totals: FloatArray) -> float:
         """BLEU from counts, of one sentence or summed over many: the program has one formula for both.
@@ -143,7 +161,8 @@ class NltkBleu:
             math.nan if place in reasons else self._score(row, example)
             for place, (row, example) in enumerate(zip(counts, examples, strict=True))
         ]
-        return Outcome(np.array(values), reasons, counts if self.method in SUMMABLE_METHODS else None)
+        reasons |= _unread(examples, self.order, "none")
+        return _outcome(np.array(values), reasons, counts if self.method in SUMMABLE_METHODS else None)
 
     def corpus_score(self, totals: FloatArray) -> float:
         """Corpus BLEU from summed counts, as `nltk.translate.bleu_score.corpus_bleu` has it (methods 0 to 4)."""
@@ -206,6 +225,35 @@ def count_ngrams(examples: Sequence[Example], order: int, tokens: str) -> FloatA
     return rows
 
 
+def _unread(examples: Sequence[Example], order: int, tokens: str) -> dict[int, str]:
+    """Why examples cannot be scored with these tokens, which leave sentences whole; a blank response shares nothing."""
+    found = {}
+    for place, example in enumerate(examples):
+        script = _left_whole(" ".join((example.response, *example.references)), tokens)
+        if script is not None and example.response.strip():
+            found[place] = f"{without_spaces(script)}: use bleu-{order}/{_PRESET_FOR.get(script, 'char')}"
+    return found
+
+
+def _left_whole(text: str, tokens: str) -> str | None:
+    """What `text` is where these tokens do not cut it into words, or None where they do."""
+    script = uncut(text)
+    if script is None or tokens == "none":
+        return script
+    from sacrebleu.metrics.bleu import BLEU
+
+    tokenize = BLEU(tokenize=tokens).tokenizer
+    cut = tokenize(text)
+    _forget(tokenize)
+    return uncut(cut)
+
+
+def _outcome(values: FloatArray, reasons: Mapping[int, str], counts: FloatArray | None) -> Outcome:
+    """The outcome of N examples with these scores, but for those that there is a reason against."""
+    values[list(reasons)] = math.nan
+    return Outcome(values, reasons, counts)
+
+
 def _forget(tokenize: Any) -> None:
     """Empty what sacreBLEU's tokenizer, and those it is made of, remember: 65,536 texts each, for good.
 
@@ -231,16 +279,17 @@ def _by(program: str) -> dict[str, str]:
 
 def _card(name: str, summary: str, source: str, notes: str, highest: float | None = 1.0) -> Card:
     source = f"Papineni et al. 2002; {source}"
-    return Card(name, summary, "metric", frozenset({"reference"}), (0.0, highest), source, notes=notes)
+    return Card(name, summary, "metric", frozenset({"reference"}), (0.0, highest), source, version=2, notes=notes)
 
 
-def _sacrebleu_card(order: int) -> Card:
+def _sacrebleu_card(order: int, tokens: str) -> Card:
+    plain = tokens == PLAIN
     return _card(
-        f"bleu-{order}",
-        f"n-grams up to {order} shared with the references, by sacreBLEU",
+        f"bleu-{order}" if plain else f"bleu-{order}/{tokens}",
+        f"n-grams up to {order} shared with the references, by sacreBLEU" + f" with {tokens} tokens" * (not plain),
         "sacreBLEU, sentence_score / 100",
-        "13a tokens, case counts. A sentence: exponential smoothing and effective order, so a one-word match scores 1. "
-        "A corpus: summed counts, no effective order.",
+        f"{TOKENS[tokens]}; case counts. A sentence: exponential smoothing and effective order, so a one-word match "
+        "scores 1. A corpus: summed counts, no effective order. Unscored where the tokens are whole sentences.",
     )
 
 
@@ -280,7 +329,8 @@ def _scorers() -> dict[str, Scorer]:
     """All scorers of this file, by name."""
     made: list[Scorer] = []
     for order in ORDERS:
-        made += [SacreBleu(_sacrebleu_card(order), order), CocoBleu(_coco_card(order), order)]
+        made += [SacreBleu(_sacrebleu_card(order, tokens), order, tokens) for tokens in TOKENS]
+        made.append(CocoBleu(_coco_card(order), order))
         for method in NLTK_METHODS:
             if method != 6 or order >= FIRST_ORDER_OF_METHOD_6:
                 made.append(NltkBleu(_nltk_card(order, method), order, method))
@@ -292,5 +342,11 @@ CARDS: dict[str, Card] = {name: scorer.card for name, scorer in _SCORERS.items()
 
 
 def load(name: str, vectors: str | Path | None) -> Scorer:  # noqa: ARG001 - every metric's `load` takes vectors
-    """The BLEU scorer called `name`, a name in `CARDS`; `vectors` is ignored."""
+    """The BLEU scorer called `name`, a name in `CARDS`; `vectors` is ignored.
+
+    Raises:
+        MissingExtra: it cuts Japanese, and what does that is not installed.
+    """
+    if name.endswith(f"/{MECAB}") and not all(map(find_spec, ("MeCab", "ipadic"))):
+        raise MissingExtra("mecab-python3 with ipadic", "ja", f"{name}, BLEU over Japanese words,")
     return _SCORERS[name]
