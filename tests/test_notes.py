@@ -8,14 +8,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
+from rejoinder.catalogue import load_scorer
+from rejoinder.encoders import AverageEncoder, Limited, load_encoder
+from rejoinder.encoders.batching import is_cut, numbered_turns
+from rejoinder.io.vectors import word_vectors
+from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.notes import CONTEXT_CUT, CUT, notes_on, text_notes
+from rejoinder.judges.train import train_judge
 from rejoinder.meta.scoring import Tally, score_stream
+from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.report.notes import noted
 from rejoinder.report.scores import summary_table
-from rejoinder.scorer import Card, Outcome, run
+from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import run as run_scorer
+from rejoinder.text.bpe import train_bpe
+from sentences import HELD_OUT, SENTENCES
 
 
 class Noting:
@@ -38,7 +51,7 @@ def lines(extra: Mapping[str, object] | None = None) -> list[Example]:
 
 @pytest.mark.parametrize("batch_size", [1, 2, 512])
 def test_notes_come_back_in_order_and_reach_duplicates(batch_size: int) -> None:
-    scores = run(Noting(), lines(), batch_size=batch_size)
+    scores = run_scorer(Noting(), lines(), batch_size=batch_size)
     assert list(scores.notes.items()) == [(place, ("a question",)) for place in (0, 2, 3)]
 
 
@@ -52,7 +65,7 @@ def test_an_output_line_has_its_notes_by_scorer_and_the_summary_counts_them() ->
     assert [record["notes"] for record in records] == [
         {"noting": ["a question"]} if text.endswith("?") else {} for text in REPLIES
     ]
-    assert "3 of 5 replies are noted as a question (noting)\n" in summary_table({"noting": tally}, 80)
+    assert '3 of 5 replies are noted as "a question" (noting)\n' in summary_table({"noting": tally}, 80)
 
 
 def test_notes_of_an_earlier_run_stay_but_for_the_same_scorer() -> None:
@@ -87,6 +100,94 @@ def test_notes_survive_every_format(tmp_path: Path, name: str) -> None:
 def test_notes_in_words() -> None:
     counts = {"a": {"code": 1, "cut": 1200}, "b": {"cut": 1200}}
     assert noted(counts, 3000, "of A") == [
-        "1,200 of 3,000 replies of A are noted as cut (a, b)",
-        "1 of 3,000 replies of A is noted as code (a)",
+        '1,200 of 3,000 replies of A are noted as "cut" (a, b)',
+        '1 of 3,000 replies of A is noted as "code" (a)',
     ]
+
+
+# Notes of learned judges
+
+
+ODD = {
+    "👍🏽": ("no words",),
+    "ich weiss nicht wo die schluessel sind": ("not English",),
+    "x = f(3); print(x);": ("code",),
+    "on and on " * 50: ("unlike short chat",),
+    "- мы не знаем\n- где ключи": ("not English", "unlike short chat"),
+    "I am fine , thanks .": (),
+}
+
+
+def test_the_judge_in_the_box_notes_what_it_cannot_judge() -> None:
+    given = [Example(("hello , how are you today ?",), text) for text in ODD]
+    scores = rejoinder.score(given, "rejoinder")
+    assert scores.notes == {place: notes for place, notes in enumerate(ODD.values()) if notes}
+    assert [rejoinder.score([one], "rejoinder").notes.get(0, ()) for one in given] == list(ODD.values())
+
+
+def test_a_context_is_noted_where_the_judge_reads_it() -> None:
+    turns = ("Wie geht es dir heute?", "Mir geht es heute nicht so gut")
+    long = ("Rewrite this. " + "It is too long. " * 40,)
+    given = [Example(context, "ok", ("fine",)) for context in (turns, long)]
+    assert text_notes(given, ("context",)) == {0: ("context not English",), 1: ("unlike short chat",)}
+    assert text_notes(given, ("reference",)) == {}
+
+
+def test_the_command_says_what_was_noted(run: Run, tmp_path: Path) -> None:
+    lines = [json.dumps({"id": text[:3], "context": ["hello"], "response": text}) for text in ODD]
+    (tmp_path / "a.jsonl").write_text("\n".join(lines) + "\n")
+    ran = run("score", tmp_path / "a.jsonl", "-o", tmp_path / "out.csv")
+    assert (ran.code, ran.err) == (0, "")
+    assert '2 of 6 replies are noted as "not English" (rejoinder)' in ran.out
+    assert '1 of 6 replies is noted as "code" (rejoinder)' in ran.out
+    written = list(rejoinder.read(tmp_path / "out.csv"))
+    assert [one.extra["notes"].get("rejoinder", []) for one in written] == [list(notes) for notes in ODD.values()]
+
+
+def german(count: int) -> list[Example]:
+    """Rated lines in German; a rating follows from the length, so that there is something to learn."""
+    texts = SENTENCES["German"] + HELD_OUT["German"]
+    pairs = [(first, second) for first in texts for second in texts if first != second]
+    return [
+        Example((f"{first} {second}",), second, quality={"overall": len(second) % 5 + 1}, scales={"overall": (1, 5)})
+        for first, second in pairs[:count]
+    ]
+
+
+def test_a_judge_does_not_note_what_it_was_fitted_on(tmp_path: Path) -> None:
+    texts = {word: None for one in german(90) for text in (*one.context, one.response) for word in words(text)}
+    rng = np.random.default_rng(0)
+    encoder = AverageEncoder(word_vectors(list(texts), rng.normal(size=(len(texts), 4))))
+    judge = train_judge(german(90), "c-adem", encoder, FitOptions(components=2, epochs=2)).judge
+    assert judge.training["noted"]["not English"] > 0.9
+    judge.save(tmp_path / "judge")
+    given = [Example(("Wie geht es dir heute?",), text) for text in ODD]
+    for one in (judge, load_scorer(tmp_path / "judge")):
+        found = run_scorer(one, given).notes
+        assert found == {0: ("no words",), 2: ("code",), 3: ("unlike short chat",), 4: ("unlike short chat",)}
+
+
+@pytest.mark.parametrize("model", ["dialogue_model", "tweet_model"])
+def test_what_an_encoder_cuts_is_noted(tmp_path: Path, model: str) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    import tiny
+
+    encoder = load_encoder(getattr(tiny, model)(tmp_path / "model"))
+    assert isinstance(encoder, Limited)
+    limit = getattr(encoder, "longest", None) or tiny.LONGEST_TURN
+    whole, cut = ("the cat sat", "the cat sat on the mat " * limit)
+    given = [Example((context,), reply) for context in (whole, cut) for reply in (whole, cut)]
+    wanted: list[set[str]] = [set(), {CUT}, {CONTEXT_CUT}, {CUT, CONTEXT_CUT}]
+    found = notes_on(given, ("context",), encoder, usual=())
+    assert [{CUT, CONTEXT_CUT}.intersection(found.get(place, ())) for place in range(4)] == wanted
+    assert not any(CONTEXT_CUT in notes for notes in notes_on(given, ("reference",), encoder, usual=()).values())
+
+
+@given(st.integers(1, 12))
+def test_a_text_is_cut_where_the_encoder_sees_no_more_of_it(size: int) -> None:
+    pytest.importorskip("tokenizers", reason="needs the extra train")
+    vocabulary = train_bpe(["a b c d e f g h"] * 5, 60)
+    text = " ".join("abcdefgh"[place % 8] for place in range(size))
+    (kept,) = numbered_turns(vocabulary, [text], 8, 2)
+    assert is_cut(vocabulary, [text], 8, 2) == (kept[:-1] != vocabulary.encode(text))
+    assert is_cut(vocabulary, ["a"] * size, 8, 2) == (len(numbered_turns(vocabulary, ["a"] * size, 8, 2)) < size)

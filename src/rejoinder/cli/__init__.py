@@ -21,7 +21,7 @@ from typing import Any
 import typer
 
 from rejoinder.cli.grouped import Grouped
-from rejoinder.cli.places import guard, require_finite
+from rejoinder.cli.places import guard
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.version import __version__
 
@@ -84,7 +84,6 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def call(**kwargs: Any) -> None:
         try:
-            require_finite(command, kwargs)
             guard(command, kwargs)
             command(**kwargs)
             sys.stdout.flush()

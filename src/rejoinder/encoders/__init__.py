@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KINDS",
     "AverageEncoder",
+    "Limited",
     "PortableEncoder",
     "Projection",
     "encode_examples",
@@ -56,6 +57,19 @@ class PortableEncoder(Encoder, Protocol):
     @property
     def parts(self) -> Parts:
         """All that `from_parts` needs to make it again."""
+        ...
+
+
+@runtime_checkable
+class Limited(Protocol):
+    """An encoder that reads texts up to a limit, and says of which it leaves something out."""
+
+    def cuts(self, texts: Sequence[str]) -> list[int]:
+        """The positions of texts that it does not read to the end."""
+        ...
+
+    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+        """The positions of contexts of which it leaves out turns, or the end of a turn."""
         ...
 
 

@@ -89,6 +89,12 @@ def numbered_turns(
     return turns[-most_turns:]
 
 
+def is_cut(vocabulary: Vocabulary, context: Sequence[str], longest_turn: int, most_turns: int) -> bool:
+    """Whether `numbered_turns` leaves something of a context out."""
+    sizes = [size for text in context if (size := len(vocabulary.encode(text)))]
+    return len(sizes) > most_turns or any(size >= longest_turn for size in sizes)
+
+
 def require_torch(what: str = "A pre-trained encoder") -> None:
     """Raise where a network cannot run.
 

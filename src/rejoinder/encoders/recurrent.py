@@ -10,7 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from rejoinder.encoders.batching import as_dialogues, encode_batches, numbered_turns, require_torch, with_weights
+from rejoinder.encoders.batching import (
+    as_dialogues,
+    encode_batches,
+    is_cut,
+    numbered_turns,
+    require_torch,
+    with_weights,
+)
 from rejoinder.errors import UsageError
 from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
@@ -64,6 +71,15 @@ class RecurrentEncoder:
         """[N, D] states of contexts; NaN for a context without a word."""
         turns = [self._turns(context) for context in contexts]
         return encode_batches(turns, self.width, lambda turns: (len(turns), max(map(len, turns))), self._states)
+
+    def cuts(self, texts: Sequence[str]) -> list[int]:
+        """The positions of texts whose end is not read."""
+        return self.cuts_contexts([(text,) for text in texts])
+
+    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+        """The positions of contexts of which first turns, or the end of a turn, are not read."""
+        limits = (self.longest_turn, self.most_turns)
+        return [place for place, context in enumerate(contexts) if is_cut(self.vocabulary, context, *limits)]
 
     def _turns(self, context: tuple[str, ...]) -> list[list[int]]:
         """The numbers of the last turns of a context that have any."""

@@ -55,10 +55,17 @@ class TweetEncoder:
         """[N, D] vectors of the beginnings of texts; NaN for a text without a known character."""
         return self._encode([clean_tweet(text)[: self.longest].rstrip() for text in texts])
 
+    def cuts(self, texts: Sequence[str]) -> list[int]:
+        """The positions of texts whose end is not read."""
+        return [place for place, text in enumerate(texts) if len(clean_tweet(text)) > self.longest]
+
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
         """[N, D] vectors of the ends of contexts, turns joined with a space; NaN as in `encode`."""
-        joined = (" ".join(filter(None, map(clean_tweet, context))) for context in contexts)
-        return self._encode([text[-self.longest :].lstrip() for text in joined])
+        return self._encode([_joined(context)[-self.longest :].lstrip() for context in contexts])
+
+    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+        """The positions of contexts whose beginning is not read."""
+        return [place for place, context in enumerate(contexts) if len(_joined(context)) > self.longest]
 
     def _encode(self, cleaned: Sequence[str]) -> FloatArray:
         """[N, D] vectors of cleaned and cut texts."""
@@ -69,6 +76,11 @@ class TweetEncoder:
     def _vectors(self, texts: Sequence[Sequence[int]]) -> Tensor:
         """[n, D] vectors of texts in numbers."""
         return self.model.encode(*padded(texts, UNKNOWN))
+
+
+def _joined(context: Sequence[str]) -> str:
+    """The cleaned turns of a context as one text."""
+    return " ".join(filter(None, map(clean_tweet, context)))
 
 
 def from_parts(parts: Parts) -> TweetEncoder:

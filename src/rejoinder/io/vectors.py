@@ -128,6 +128,20 @@ def read_vectors(path: str | Path | None = None) -> WordVectors:
         raise MissingAsset(f"{file}: the word vectors cannot be read ({error.strerror or error})") from error
 
 
+@lru_cache(maxsize=1)
+def common_words() -> tuple[str, ...]:
+    """The words and signs in the box, most frequent in English dialogues first, lower case.
+
+    Raises:
+        MissingAsset: the file is not there.
+    """
+    file = vectors_in_the_box()
+    if not file.is_file():
+        raise MissingAsset(_missing(file, in_the_box=True))
+    with np.load(file) as held:
+        return tuple(held["words"].tolist())
+
+
 def _missing(file: Path, *, in_the_box: bool) -> str:
     """The message for what is no file."""
     if in_the_box:

@@ -20,9 +20,10 @@ from rejoinder.encoders import INSIDE, PortableEncoder, Projection, from_parts
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.fit import Normalise, project
 from rejoinder.judges.head import HIGHEST, LOWEST, MATRICES, Head, Terms, Vectors
+from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.judges.sides import Encoded, References, encode
 from rejoinder.records import Example
-from rejoinder.scorer import Card, FloatArray, Need, Outcome
+from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
 
 Kind = Literal["adem", "c-adem", "r-adem", "autojudge", "vhred"]
 FAMILY = "bilinear"
@@ -93,7 +94,11 @@ class BilinearJudge:
         """Predicted ratings; unscored where a needed text holds no word that the encoder knows."""
         outcome = self.score_encoded(encode(examples, self.encoder, self.head.terms))
         empty = {row: "the response is empty" for row in outcome.reasons if not examples[row].response.strip()}
-        return replace(outcome, reasons={**outcome.reasons, **empty})
+        return replace(outcome, reasons={**outcome.reasons, **empty}, notes=self._notes(examples))
+
+    def _notes(self, examples: Sequence[Example]) -> Notes:
+        """What the judge cannot judge."""
+        return notes_on(examples, self.head.terms, self.encoder, usual_notes(self.training.get("noted", {})))
 
     def score_encoded(self, encoded: Encoded) -> Outcome:
         """Predicted ratings of examples that were encoded before."""

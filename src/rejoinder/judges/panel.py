@@ -14,14 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.encoders import INSIDE, WORD_VECTORS, PortableEncoder, from_parts, load_encoder
+from rejoinder.encoders import INSIDE, WORD_VECTORS, PortableEncoder, from_parts
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, from_own_parts, training_lines
 from rejoinder.judges.fit import FitOptions
-from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.sides import References
-from rejoinder.judges.train import Trained, fit_judge, split_lines
+from rejoinder.judges.train import Trained, split_contexts, train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, Card, Need, Outcome, ignore, missing_need
 
@@ -77,6 +76,7 @@ class Panel:
         """Predicted ratings; unscored where no member can read what is there."""
         values = np.full(len(examples), np.nan)
         reasons: dict[int, str] = {}
+        notes: dict[int, tuple[str, ...]] = {}
         rows: dict[Kind, list[int]] = {kind: [] for kind in self.members}
         for row, example in enumerate(examples):
             kind = self._member_for(example)
@@ -89,7 +89,8 @@ class Panel:
             outcome = self.members[kind].score_batch([examples[place] for place in places])
             values[places] = outcome.values
             reasons.update({places[row]: reason for row, reason in outcome.reasons.items()})
-        return Outcome(values, reasons)
+            notes.update({places[row]: found for row, found in outcome.notes.items()})
+        return Outcome(values, reasons, notes=notes)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the panel as one folder that needs nothing outside it.
@@ -174,30 +175,19 @@ def train_panel(
     Raises:
         DataError: the examples suffice for no member; the reasons of all.
     """
-    encoder = load_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
-    lines = encode_rated(examples, encoder, MEMBERS)
-    return fit_panel(lines, options, references=references, seed=seed, advance=advance)
-
-
-def fit_panel(
-    lines: RatedLines,
-    options: FitOptions | None = None,
-    *,
-    references: References | None = None,
-    seed: int = 0,
-    advance: Advance = ignore,
-) -> tuple[Panel, list[Trained]]:
-    """`train_panel` on lines that were encoded before, for all of `MEMBERS`."""
-    assigned = split_lines(lines, seed)
+    assigned = split_contexts(examples, seed)
     found: list[Trained] = []
     absent: dict[Kind, str] = {}
     for kind in MEMBERS:
         counted = references if "reference" in TERMS[kind] else None
         try:
-            trained = fit_judge(lines, kind, options, references=counted, seed=seed, assigned=assigned, advance=advance)
+            trained = train_judge(
+                examples, kind, encoder, options, references=counted, seed=seed, assigned=assigned, advance=advance
+            )
         except DataError as error:
             absent[kind] = error.problem
         else:
+            encoder = trained.judge.encoder
             found.append(trained)
     if not found:
         raise DataError("; ".join(dict.fromkeys(absent.values())), "Rate responses to more contexts")

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from rejoinder.errors import UsageError
 from rejoinder.io.atomic import atomic_file, require_place
-from rejoinder.io.formulas import guarded
 from rejoinder.meta.conclusions import COUNTS
 from rejoinder.meta.findings import Findings, FullStudy
 from rejoinder.meta.results import Agreement, plain
@@ -98,7 +97,7 @@ def study_csv(study: FullStudy, _command: str = "") -> str:
     table = csv.DictWriter(out, list(asdict(rows[0])), lineterminator="\n")
     table.writeheader()
     for row in rows:
-        table.writerow({key: guarded(value) for key, value in plain(asdict(row)).items()})
+        table.writerow({key: _cell(value) for key, value in plain(asdict(row)).items()})
     return out.getvalue()
 
 
@@ -234,3 +233,8 @@ def _columns(table: Table) -> str:
     """The columns of a table in LaTeX; those of prose are broken into lines."""
     columns = zip(*table.rows, strict=True)
     return "".join("p{5cm}" if max(len(cell.text) for cell in column) > _PROSE else "l" for column in columns)
+
+
+def _cell(value: object) -> object:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
