@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Literal
@@ -110,6 +111,12 @@ class Example:
         """Whether the response equals one of the references word for word, case and spacing aside."""
         words = self.response.casefold().split()
         return any(words == reference.casefold().split() for reference in self.references)
+
+
+def majority(votes: Sequence[Choice | None]) -> Choice | None:
+    """What most of the votes say; None, a tie, where no choice has the most."""
+    (most, count), *others = Counter(votes).most_common() or [(None, 0)]
+    return None if others and others[0][1] == count else most
 
 
 @dataclass(frozen=True, slots=True)

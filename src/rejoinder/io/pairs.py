@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
@@ -19,7 +18,7 @@ from rejoinder.errors import DataError
 from rejoinder.io.chat import spoken, turns_of
 from rejoinder.io.parse import parse_record
 from rejoinder.io.values import is_number, kind_of, plain_json
-from rejoinder.records import Choice, Example, Pair
+from rejoinder.records import Choice, Example, Pair, majority
 
 Record = Mapping[str, Any]
 Said = tuple[list[str], str]
@@ -278,8 +277,7 @@ def _preferred(record: Record, form: Form, votes: Sequence[Choice | None], where
     if key:
         return _verdict(record[key], record, form, key, where)
     if votes:
-        (most, count), *others = Counter(votes).most_common()
-        return None if others and others[0][1] == count else most
+        return majority(votes)
     found = "missing, and there are no votes, so nothing says which reply is preferred"
     raise DataError(found, f"Write {_such_as(form)}", where=where, field="preferred")
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
-from rejoinder.records import OVERALL, Example
+from rejoinder.records import OVERALL, Example, Pair
 
 UNNAMED = "all"
 POOLED = "pooled"
@@ -76,17 +76,17 @@ def _part(
     """The part called `name` of the lines at `places`."""
     chosen = [examples[place] for place in places]
     known = np.array([example.system is not None for example in chosen], dtype=bool)
-    systems = _numbered([(example.dataset or "", example.system or "") for example in chosen])
+    systems = numbered([(example.dataset or "", example.system or "") for example in chosen])
     return Part(
         name,
         places,
         _on_one_scale(chosen, ratings[places], dimension, pooled=name == POOLED),
-        _numbered([example.context_key for example in chosen]),
+        numbered([example.context_key for example in chosen]),
         np.where(known, systems, NO_SYSTEM),
     )
 
 
-def _numbered(keys: Sequence[tuple[str, ...]]) -> NDArray[np.int64]:
+def numbered(keys: Sequence[tuple[str, ...]]) -> NDArray[np.int64]:
     """[N] number of each key among the distinct ones in sorted order, so that the order of lines changes no number."""
     numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
     return np.array([numbers[key] for key in keys], dtype=np.int64)
@@ -137,7 +137,7 @@ def _refuse_pool_name(examples: Sequence[Example]) -> None:
             )
 
 
-def refuse_duplicates(examples: Sequence[Example]) -> None:
+def refuse_duplicates(examples: Sequence[Example | Pair]) -> None:
     """Raise `DataError` where two lines of a data set have one id: a line given twice would count twice."""
     seen: dict[tuple[Hashable, Any], int] = {}
     for place, example in enumerate(examples):

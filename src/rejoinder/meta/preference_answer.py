@@ -1,0 +1,109 @@
+"""A study of preference pairs in words: whether a scorer takes the replies that people prefer, and better than length.
+
+The first sentence says that a scorer agrees only where that is shown, against chance and against the longer reply.
+"""
+
+from __future__ import annotations
+
+import math
+
+from rejoinder.meta.preference_results import (
+    LENGTH,
+    LESS_LENGTH,
+    OF_LONGER,
+    OF_SHORTER,
+    PairStudy,
+    Preference,
+    Statistic,
+)
+from rejoinder.meta.shown import LEVEL
+
+
+def answer(study: PairStudy) -> tuple[str, ...]:
+    """The answer as sentences, one data set after the other; each sentence names its set where there are several."""
+    said = [(card.dataset, sentence) for card in study.cards for sentence in _of_set(study, card.dataset)]
+    return tuple(f"{dataset}: {sentence}" if len(study.cards) > 1 else sentence for dataset, sentence in said)
+
+
+def _of_set(study: PairStudy, dataset: str) -> list[str]:
+    """The answer for one data set."""
+    asked = [row for row in study.rows(dataset) if row.scorer in study.asked]
+    ranked = [row for row in asked if row.kind != "baseline"] or asked
+    if not ranked:
+        return ["No scorer could score both replies of any pair with a preferred one."]
+    lead = ranked[0]
+    return [
+        _headline(study, lead, len(ranked)),
+        *_against_length(study, lead),
+        *_by_length(study, lead),
+        *_people(study, dataset),
+    ]
+
+
+def _headline(study: PairStudy, lead: Preference, tried: int) -> str:
+    """Whether any scorer is shown to agree, and which."""
+    figure = f"takes the reply that they prefer in {_share(lead)} of {lead.n:,} pairs, where chance takes 50 %."
+    if not shown(lead) and tried > 1:
+        return f"No scorer is shown to agree with people's choices: the best, {lead.scorer}, {figure}"
+    if not shown(lead):
+        return f"{lead.scorer} is not shown to agree with people's choices: it {figure}"
+    if lead.value < 0.5:
+        return f"{lead.scorer} goes against people's choices: it {figure}"
+    ahead = _row(study, lead, LESS_LENGTH)
+    if ahead is not None and not (shown(ahead) and ahead.value > 0):
+        return (
+            f"{lead.scorer} agrees with people's choices, but is not shown to beat taking the longer reply: it {figure}"
+        )
+    return f"{lead.scorer} agrees with people's choices: it {figure}"
+
+
+def _against_length(study: PairStudy, lead: Preference) -> list[str]:
+    """What taking the longer reply is worth beside it."""
+    ahead, longer = _row(study, lead, LESS_LENGTH), _of(study, lead.dataset, LENGTH)
+    if ahead is None or longer is None:
+        return []
+    said = f"Taking the longer reply is right in {_share(longer)}"
+    if not shown(ahead):
+        return [f"{said}."]
+    return [f"{said}, and {lead.scorer} is shown to be {'ahead of' if ahead.value > 0 else 'behind'} that."]
+
+
+def _by_length(study: PairStudy, lead: Preference) -> list[str]:
+    """How it does where people prefer the longer reply, and where the shorter one."""
+    longer, shorter = (_row(study, lead, statistic) for statistic in (OF_LONGER, OF_SHORTER))
+    if longer is None or shorter is None or lead.scorer == LENGTH:
+        return []
+    return [
+        f"Where people prefer the longer reply {lead.scorer} takes it in {_share(longer)} of {longer.n:,} pairs; where "
+        f"they prefer the shorter, in {_share(shorter)} of {shorter.n:,}."
+    ]
+
+
+def _people(study: PairStudy, dataset: str) -> list[str]:
+    """How far people agree with each other."""
+    person = next((row for row in study.rows(dataset) if row.kind == "people"), None)
+    if person is None:
+        return ["How far people agree with each other is not known: no pair has several votes."]
+    return [f"One person takes what most of the others prefer in {_share(person)} of {person.n:,} pairs."]
+
+
+def shown(row: Preference) -> bool:
+    """Whether a figure is shown to differ from chance: by its interval, and by its p for the number of scorers."""
+    chance = 0.0 if row.statistic == LESS_LENGTH else 0.5
+    return row.p_adjusted < LEVEL and (row.low > chance or row.high < chance)
+
+
+def _row(study: PairStudy, lead: Preference, statistic: Statistic) -> Preference | None:
+    """Another figure of the same scorer and data set; None where there is none."""
+    return next((row for row in study.rows(lead.dataset, statistic) if row.scorer == lead.scorer), None)
+
+
+def _of(study: PairStudy, dataset: str, scorer: str) -> Preference | None:
+    """The accuracy of a scorer."""
+    return next((row for row in study.rows(dataset) if row.scorer == scorer), None)
+
+
+def _share(row: Preference) -> str:
+    """A share and its interval."""
+    ends = "" if math.isnan(row.low) else f" [{100 * row.low:.0f}, {100 * row.high:.0f}]"
+    return f"{100 * row.value:.0f} %{ends}"

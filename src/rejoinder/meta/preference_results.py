@@ -1,0 +1,124 @@
+"""The records that a study of preference pairs returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from rejoinder.meta.results import FORMAT_VERSION, plain
+from rejoinder.scorer import Signature
+
+Kind = Literal["judge", "metric", "baseline", "people"]
+Statistic = Literal[
+    "accuracy", "accuracy, longer preferred", "accuracy, shorter preferred", "accuracy less that of the longer reply"
+]
+ACCURACY: Statistic = "accuracy"
+OF_LONGER: Statistic = "accuracy, longer preferred"
+OF_SHORTER: Statistic = "accuracy, shorter preferred"
+LESS_LENGTH: Statistic = "accuracy less that of the longer reply"
+CHANCE = 0.5
+LENGTH, OVERLAP, FIRST, PEOPLE = "length", "context-overlap", "the first reply", "one person"
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """How often one scorer takes the reply that people prefer, on the pairs of one data set.
+
+    Attributes:
+        dataset: name of the data set.
+        scorer: name of the scorer; of what takes the first reply, and of a person, the words for it.
+        kind: "judge", "metric", "baseline" (trivial) or "people" (one vote against the others).
+        statistic: what `value` is; accuracies lie in [0, 1], chance is 0.5; differences in [-1, 1], chance is 0.
+        n: pairs that it is over.
+        unscored: pairs with a preference that the scorer gave no two scores.
+        contexts: contexts of those n pairs; whole contexts are resampled.
+        value: the accuracy or the difference; NaN where there is none.
+        low: lower end of the 95 % interval; NaN where there is none.
+        high: upper end.
+        p: two-sided, of chance; never 0; NaN where there is none.
+        p_adjusted: p by Holm for the number of scorers asked for; NaN of those that were not.
+        method: how the figures were worked out.
+        seed: seed of the resampling.
+        reason: why a figure is missing, else "".
+    """
+
+    dataset: str
+    scorer: str
+    kind: Kind
+    statistic: Statistic
+    n: int
+    unscored: int
+    contexts: int
+    value: float
+    low: float
+    high: float
+    p: float
+    p_adjusted: float
+    method: str
+    seed: int
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PairCard:
+    """What the pairs of a data set are.
+
+    Attributes:
+        dataset: its name.
+        pairs: how many.
+        ties: of these, those where people prefer neither; they are in no accuracy.
+        contexts: of all pairs.
+        votes: single votes.
+        longer: pairs whose longer reply, in words, is preferred.
+        shorter: pairs whose shorter reply is.
+        empty: pairs with a preference of which one reply is empty.
+    """
+
+    dataset: str
+    pairs: int
+    ties: int
+    contexts: int
+    votes: int
+    longer: int
+    shorter: int
+    empty: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairStudy:
+    """Scorers against people's choices between two replies.
+
+    Attributes:
+        answer: what was found, in sentences.
+        results: one per data set, scorer and statistic.
+        cards: the data sets.
+        asked: the scorers that were asked for.
+        signatures: where the scores came from, by scorer.
+        resamples: number of resamples behind each interval.
+        seed: their seed.
+    """
+
+    answer: tuple[str, ...]
+    results: tuple[Preference, ...]
+    cards: tuple[PairCard, ...]
+    asked: tuple[str, ...]
+    signatures: Mapping[str, Signature]
+    resamples: int
+    seed: int
+
+    def rows(self, dataset: str, statistic: Statistic = ACCURACY) -> list[Preference]:
+        """The results of a data set by one statistic, people first, then the best."""
+        found = [one for one in self.results if one.dataset == dataset and one.statistic == statistic and one.n]
+        return sorted(found, key=lambda one: (one.kind != "people", -one.value))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The study as plain JSON values: numbers that do not exist are None, never NaN."""
+        return {
+            "version": FORMAT_VERSION,
+            "answer": list(self.answer),
+            "results": [plain({**asdict(one), "level": "pair"}) for one in self.results],
+            "data": [plain(asdict(card)) for card in self.cards],
+            "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
+            "options": {"resamples": self.resamples, "seed": self.seed, "scorers": list(self.asked)},
+        }

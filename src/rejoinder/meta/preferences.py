@@ -1,0 +1,277 @@
+"""`study_pairs`: how often scorers take the reply that people prefer.
+
+A scorer is right where it gives the preferred reply the higher score, half right where it gives both the same. Ties
+between people are in no accuracy: what a scorer should say there is nobody's definition. A reply without a word is the
+worse one where a scorer cannot score it.
+
+Shapes: N pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.catalogue import load_scorer, load_scorers
+from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.meta.agreement import NONE, Sampling, most_frequent
+from rejoinder.meta.parts import UNNAMED, numbered, refuse_duplicates
+from rejoinder.meta.preference_answer import answer
+from rejoinder.meta.preference_results import (
+    ACCURACY,
+    CHANCE,
+    FIRST,
+    LENGTH,
+    LESS_LENGTH,
+    OF_LONGER,
+    OF_SHORTER,
+    OVERLAP,
+    PEOPLE,
+    Kind,
+    PairCard,
+    PairStudy,
+    Preference,
+    Statistic,
+)
+from rejoinder.records import Choice, Pair, majority
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
+from rejoinder.stats.significance import adjusted
+
+_NULL: Mapping[Statistic, float] = {ACCURACY: CHANCE, OF_LONGER: CHANCE, OF_SHORTER: CHANCE, LESS_LENGTH: 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class _Chooser:
+    """Who or what chooses between the replies of N pairs.
+
+    Attributes:
+        name: of the scorer.
+        kind: what it is.
+        right: [N] 1 where it takes the preferred reply, 0 where the other, 0.5 where neither; NaN where it cannot
+            choose or people prefer neither.
+        why_not: the reason given most often why it cannot.
+    """
+
+    name: str
+    kind: Kind
+    right: FloatArray
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The pairs of one data set.
+
+    Attributes:
+        name: of the data set.
+        pairs: N of them.
+        contexts: [N] number of each pair's context.
+        choosers: by name.
+    """
+
+    name: str
+    pairs: Sequence[Pair]
+    contexts: NDArray[np.int64]
+    choosers: Mapping[str, _Chooser]
+
+    @property
+    def decided(self) -> NDArray[np.bool_]:
+        """[N], True where people prefer one of the replies."""
+        return np.array([pair.preferred is not None for pair in self.pairs])
+
+
+def study_pairs(
+    pairs: Iterable[Pair],
+    scorers: Iterable[ScorerLike] | ScorerLike,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+    vectors: str | Path | None = None,
+    advance: Advance = ignore,
+) -> PairStudy:
+    """The accuracy of each scorer against people's choices between two replies, with 95 % intervals.
+
+    Per data set; beside the scorers stand what takes the longer reply, the one that shares more words with the context,
+    the first one, and, where there are single votes, a person. Intervals come from resampled contexts; the same seed
+    gives the same numbers, in whatever order pairs and scorers come.
+
+    Args:
+        pairs: N pairs, of which some have a preference.
+        scorers: names, folders of judges, scorer objects or functions.
+        resamples: number of resamples; 0 gives no intervals.
+        seed: seed of the resampling, 0 or more.
+        vectors: file of word vectors for scorers that need them; None takes those in the box.
+        advance: called during scoring with the number of replies done, 2 N in all for each scorer.
+
+    Raises:
+        DataError: no pair has a preference; an id is given twice.
+        TooManyUnscored: not one of the scorers could score the replies of a single pair.
+        UsageError: something else than pairs was given; no scorer, or two of one name; a number is out of range.
+    """
+    given = _checked(pairs, resamples, seed)
+    loaded = load_scorers(scorers, vectors=vectors)
+    if not loaded:
+        raise UsageError("no scorer was named; a study needs at least one")
+    asked = tuple(loaded)
+    loaded |= {name: load_scorer(name) for name in (LENGTH, OVERLAP) if name not in loaded}
+    replies = list(chain.from_iterable(pair.replies for pair in given))
+    scores = {name: run(one, replies, advance=advance if name in asked else ignore) for name, one in loaded.items()}
+    choosers = [_of_scorer(name, loaded[name], found, given) for name, found in scores.items()]
+    _require_some(choosers[: len(asked)], len(given))
+    parts = _parts(given, [*choosers, *_beside(given)])
+    study = PairStudy(
+        answer=(),
+        results=tuple(row for part in parts for row in _rows(part, asked, Sampling(resamples, seed))),
+        cards=tuple(_card(part) for part in parts),
+        asked=asked,
+        signatures={name: found.signature for name, found in scores.items()},
+        resamples=resamples,
+        seed=seed,
+    )
+    return replace(study, answer=answer(study))
+
+
+def _checked(pairs: Iterable[Pair], resamples: int, seed: int) -> list[Pair]:
+    """The pairs, where a study of them can be made."""
+    if seed < 0 or resamples < 0:
+        raise UsageError(f"seed and resamples must be 0 or more, not {seed} and {resamples}")
+    given = list(pairs)
+    if odd := next((one for one in given if not isinstance(one, Pair)), None):
+        found = f"pairs hold a {type(odd).__name__}, expected Pair"
+        raise UsageError(f"{found}. Read a file: rejoinder.read_pairs('a.jsonl'); ratings go into rejoinder.study")
+    refuse_duplicates(given)
+    if all(pair.preferred is None for pair in given):
+        remedy = 'Say of some which reply people prefer: "preferred": 0 or 1'
+        raise DataError(f"none of {len(given)} pairs has a preferred reply", remedy)
+    return given
+
+
+def _require_some(choosers: Sequence[_Chooser], pairs: int) -> None:
+    """Raise where none of the scorers can choose in a single pair."""
+    if not any(np.isfinite(one.right).any() for one in choosers):
+        first = choosers[0]
+        raise TooManyUnscored(f"{first.name}: none of {pairs} pairs has two scores; most often: {first.why_not}")
+
+
+def _of_scorer(name: str, scorer: Scorer, scores: Scores, pairs: Sequence[Pair]) -> _Chooser:
+    """What a scorer takes."""
+    direction = -1 if scorer.card.higher_is_better is False else 1
+    values = direction * scores.values.reshape(-1, 2)
+    empty = np.array([[not reply.response.strip() for reply in pair.replies] for pair in pairs])
+    values[np.isnan(values) & empty & np.isfinite(values[:, ::-1])] = -np.inf
+    right = 0.5 + np.sign(values[:, 0] - values[:, 1]) * _first_is_preferred(pairs)
+    return _Chooser(name, scorer.card.kind, right, most_frequent(scores.reasons.values()) or "no reason given")
+
+
+def _first_is_preferred(pairs: Sequence[Pair]) -> FloatArray:
+    """[N] 0.5 where the first reply is preferred, -0.5 where the second is; NaN for a tie."""
+    halves: dict[Choice | None, float] = {0: 0.5, 1: -0.5, None: NONE}
+    return np.array([halves[pair.preferred] for pair in pairs])
+
+
+def _beside(pairs: Sequence[Pair]) -> list[_Chooser]:
+    """What takes the first reply, unless that is always or never preferred by how pairs are written; and a person."""
+    first = 0.5 + _first_is_preferred(pairs)
+    varied = len(np.unique(first[np.isfinite(first)])) > 1
+    person = np.array([_one_person(pair.votes) for pair in pairs])
+    return [*([_Chooser(FIRST, "baseline", first)] if varied else []), _Chooser(PEOPLE, "people", person)]
+
+
+def _one_person(votes: Sequence[Choice | None]) -> float:
+    """How often a vote is what most of the other votes are, a tie half so; NaN where they prefer neither."""
+    right = []
+    for place, vote in enumerate(votes):
+        others = majority([*votes[:place], *votes[place + 1 :]])
+        if others is not None:
+            right.append(0.5 if vote is None else float(vote == others))
+    return sum(right) / len(right) if right else NONE
+
+
+def _parts(pairs: Sequence[Pair], choosers: Sequence[_Chooser]) -> list[_Part]:
+    """One part a data set, in order of appearance."""
+    names = np.array([pair.dataset or UNNAMED for pair in pairs])
+    parts = []
+    for name in dict.fromkeys(names.tolist()):
+        places = np.flatnonzero(names == name).tolist()
+        own = [pairs[place] for place in places]
+        contexts = numbered([pair.context_key for pair in own])
+        parts.append(_Part(name, own, contexts, {one.name: replace(one, right=one.right[places]) for one in choosers}))
+    return parts
+
+
+def _rows(part: _Part, asked: Sequence[str], sampling: Sampling) -> list[Preference]:
+    """Every figure of one data set."""
+    asks = [ask for one in part.choosers.values() for ask in _asks(one, part.choosers[LENGTH].right)]
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode())]))
+    values, null = np.stack([values for _, _, values in asks]), np.array([_NULL[statistic] for _, statistic, _ in asks])
+    means = cluster_means(values, part.contexts, null, sampling.resamples, rng)
+    rows = [_row(part, one, statistic, mean, sampling) for (one, statistic, _), mean in zip(asks, means, strict=True)]
+    return _adjusted([row for row in rows if row.n or row.kind != "people"], asked)
+
+
+def _asks(one: _Chooser, of_longer: FloatArray) -> Iterator[tuple[_Chooser, Statistic, FloatArray]]:
+    """What is asked of a chooser: whose mean, what it is called, and [N] values."""
+    yield one, ACCURACY, one.right
+    if one.kind == "people":
+        return
+    yield one, OF_LONGER, np.where(of_longer == 1, one.right, NONE)
+    yield one, OF_SHORTER, np.where(of_longer == 0, one.right, NONE)
+    if one.name != LENGTH:
+        yield one, LESS_LENGTH, one.right - of_longer
+
+
+def _row(part: _Part, one: _Chooser, statistic: Statistic, mean: Mean, sampling: Sampling) -> Preference:
+    """One figure; p is not adjusted yet."""
+    unscored = 0 if one.kind == "people" else int(np.isnan(one.right[part.decided]).sum())
+    why = f"{unscored:,} pairs without two scores, most often: {one.why_not}" if unscored else ""
+    return Preference(
+        dataset=part.name,
+        scorer=one.name,
+        kind=one.kind,
+        statistic=statistic,
+        n=mean.n,
+        unscored=unscored,
+        contexts=mean.clusters,
+        value=mean.value,
+        low=mean.low,
+        high=mean.high,
+        p=mean.p,
+        p_adjusted=NONE,
+        method=f"mean over pairs; 95% expanded percentile interval, {sampling.resamples} resamples of contexts; "
+        f"p: {FLIPS} sign flips of contexts",
+        seed=sampling.seed,
+        reason=why or mean.reason,
+    )
+
+
+def _adjusted(rows: Sequence[Preference], asked: Sequence[str]) -> list[Preference]:
+    """The rows of scorers asked for with p adjusted for their number, by statistic; the others as they are."""
+    found = list(rows)
+    for statistic in _NULL:
+        places = [place for place, row in enumerate(found) if row.statistic == statistic and row.scorer in asked]
+        for place, p in zip(places, adjusted([found[place].p for place in places], "holm").tolist(), strict=True):
+            found[place] = replace(found[place], p_adjusted=p)
+    return found
+
+
+def _card(part: _Part) -> PairCard:
+    """What the pairs of a data set are."""
+    of_longer = part.choosers[LENGTH].right
+    empty = [any(not reply.response.strip() for reply in pair.replies) for pair in part.pairs]
+    return PairCard(
+        dataset=part.name,
+        pairs=len(part.pairs),
+        ties=int((~part.decided).sum()),
+        contexts=int(part.contexts.max()) + 1,
+        votes=sum(len(pair.votes) for pair in part.pairs),
+        longer=int((of_longer == 1).sum()),
+        shorter=int((of_longer == 0).sum()),
+        empty=int((part.decided & np.array(empty)).sum()),
+    )
