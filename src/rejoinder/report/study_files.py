@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,16 +13,10 @@ from rejoinder.io.atomic import atomic_file, require_place
 from rejoinder.meta.conclusions import COUNTS
 from rejoinder.meta.findings import Findings, FullStudy
 from rejoinder.meta.results import Agreement, plain
+from rejoinder.report.document import Section, csv_page, latex, markdown_page
 from rejoinder.report.over_sets import left_out_rows, left_out_table, nearness_table
-from rejoinder.report.sections import Table, card_table, over_sets_table, tables_of
+from rejoinder.report.sections import card_table, over_sets_table, tables_of
 from rejoinder.report.study_page import study_page
-from rejoinder.report.tables import markdown_table
-
-_PROSE = 40  # characters of a cell
-_TEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
-}  # fmt: skip
 
 
 def write_study(study: FullStudy, path: Path, command: str) -> None:
@@ -54,34 +45,12 @@ def require_writable(path: Path) -> None:
 
 def study_markdown_page(study: FullStudy, command: str) -> str:
     """The answer and all tables in Markdown."""
-    parts = ["# Scorers against people", *map(_md, study.answer)]
-    for title, said, tables in _parts(study):
-        parts += [f"## {_md(title)}", *map(_md, said)]
-        for table in tables:
-            rows = [[_md(cell.text) for cell in row] for row in table.rows]
-            parts += [f"### {table.title}", _md(table.caption), markdown_table([*map(_md, table.header)], rows)]
-    signatures = [f"- `{_one_line(str(one)).replace('`', '')}`" for one in _signatures(study)]
-    parts += ["## How this was made", f"    {_one_line(command)}", "\n".join(signatures)]
-    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+    return markdown_page("Scorers against people", study.answer, _parts(study), _signatures(study), command)
 
 
 def study_tex(study: FullStudy, command: str) -> str:
     """All tables in LaTeX, to be put into a document that uses the package booktabs."""
-    parts = [f"% {_one_line(command)}"]
-    for title, _, tables in _parts(study):
-        for table in tables:
-            lines = [table.header, *((cell.text for cell in row) for row in table.rows)]
-            head, *body = [" & ".join(_tex(_one_line(text)) for text in line) + r" \\" for line in lines]
-            parts += [
-                rf"\begin{{table}}\caption{{{_tex(_one_line(f'{title}: {table.title}. {table.caption}'))}}}",
-                rf"\begin{{tabular}}{{{_columns(table)}}}\toprule",
-                head,
-                r"\midrule",
-                *body,
-                r"\bottomrule\end{tabular}\end{table}",
-                "",
-            ]
-    return "\n".join(parts)
+    return latex(_parts(study), command)
 
 
 def study_csv(study: FullStudy, _command: str = "") -> str:
@@ -93,12 +62,7 @@ def study_csv(study: FullStudy, _command: str = "") -> str:
         for one in found.standings:
             rows += [row for row in (one.within, one.without_copies) if row.statistic not in ("pearson", "spearman")]
         rows += [*_by_chance(found), *_nearer(found), *_alone(found)]
-    out = io.StringIO()
-    table = csv.DictWriter(out, list(asdict(rows[0])), lineterminator="\n")
-    table.writeheader()
-    for row in rows:
-        table.writerow({key: _cell(value) for key, value in plain(asdict(row)).items()})
-    return out.getvalue()
+    return csv_page(plain(asdict(row)) for row in rows)
 
 
 def _by_chance(found: Findings) -> list[Agreement]:
@@ -193,48 +157,22 @@ WRITERS: Mapping[str, Callable[[FullStudy, str], str]] = {
 }
 
 
-def _parts(study: FullStudy) -> list[tuple[str, tuple[str, ...], list[Table]]]:
+def _parts(study: FullStudy) -> list[Section]:
     """Title, words and tables, for all sets together and for each."""
     several = bool(study.over_sets)
-    parts: list[tuple[str, tuple[str, ...], list[Table]]] = [
-        (found.card.dataset, found.answer if several else (), [t for t in tables_of(found) if t.key != "data"])
-        for found in study.findings
+    parts = [
+        Section(one.card.dataset, one.answer if several else (), [t for t in tables_of(one) if t.key != "data"])
+        for one in study.findings
     ]
     over = [
         nearness_table(study),
         *([left_out_table(study.left_out)] if study.left_out else []),
         over_sets_table(study),
     ]
-    first = [("All data sets", (), over)] if several else []
-    return [*first, *parts, ("Data", (), [card_table(found.card for found in study.findings)])]
+    first = [Section("All data sets", (), over)] if several else []
+    return [*first, *parts, Section("Data", (), [card_table(found.card for found in study.findings)])]
 
 
 def _signatures(study: FullStudy) -> list[object]:
     """Where all scores came from."""
     return [*study.study.signatures.values(), *(study.baselines.signatures.values() if study.baselines else ())]
-
-
-def _one_line(text: str) -> str:
-    """`text` without line ends, which would end a table's row, a heading or a comment."""
-    return " ".join(text.split())
-
-
-def _md(text: str) -> str:
-    """`text` on one line, with what would open an HTML element escaped."""
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", _one_line(text))
-
-
-def _tex(text: str) -> str:
-    """`text` with the characters that mean something to LaTeX escaped."""
-    return "".join(_TEX.get(character, character) for character in text)
-
-
-def _columns(table: Table) -> str:
-    """The columns of a table in LaTeX; those of prose are broken into lines."""
-    columns = zip(*table.rows, strict=True)
-    return "".join("p{5cm}" if max(len(cell.text) for cell in column) > _PROSE else "l" for column in columns)
-
-
-def _cell(value: object) -> object:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value
