@@ -225,7 +225,7 @@ def test_no_cell_of_a_table_is_ever_cut(run: Run, monkeypatch: pytest.MonkeyPatc
         ),
         (
             ("-s", "length", "-o", "{folder}/no/a.jsonl"),
-            2,
+            7,
             "{folder}/no/a.jsonl: its folder does not exist. Make it first: mkdir -p {folder}/no",
         ),
         (
@@ -283,7 +283,8 @@ def test_a_fault_of_ours_is_one_line_too(run: Run, lines: Path, monkeypatch: pyt
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("rejoinder.catalogue.load_scorer", full)
-    refused(run("score", lines), 1, "OSError: [Errno 28] No space left on device")
+    told = "cannot be written (No space left on device). Make room, also for temporary files, or choose another place."
+    refused(run("score", lines), 7, f"standard output or a temporary file: {told}")
 
 
 def test_interruption_is_refused(run: Run, lines: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

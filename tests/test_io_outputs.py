@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import rejoinder
-from rejoinder.errors import UsageError
+from rejoinder.errors import UsageError, WriteError
 from rejoinder.io.atomic import atomic_file, atomic_folder
 from rejoinder.records import Example
 
@@ -44,7 +44,7 @@ def test_a_failure_in_the_middle_leaves_no_file_and_keeps_the_old_one(
 
 def test_where_no_file_can_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
-        UsageError, match=r"nowhere/a.jsonl: its folder does not exist. Make it first: mkdir -p .*nowhere"
+        WriteError, match=r"nowhere/a.jsonl: its folder does not exist. Make it first: mkdir -p .*nowhere"
     ):
         rejoinder.write([EXAMPLE], tmp_path / "nowhere" / "a.jsonl")
     (tmp_path / "a.jsonl").mkdir()
@@ -55,11 +55,11 @@ def test_where_no_file_can_be_written(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(UsageError, match="Parquet goes to a file"):
         rejoinder.write([EXAMPLE], "-", format="parquet")
 
-    def refuse(**_: Any) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("tempfile.mkstemp", refuse)
-    with pytest.raises(UsageError, match=r"b.jsonl: cannot be written \(Permission denied\). Choose another place."):
+    monkeypatch.setattr(Path, "touch", refuse)
+    with pytest.raises(WriteError, match=r"b.jsonl: cannot be written \(Permission denied\). Choose another place."):
         rejoinder.write([EXAMPLE], tmp_path / "b.jsonl")
 
 
@@ -126,7 +126,7 @@ def test_a_strangers_folder_is_not_replaced(tmp_path: Path) -> None:
     ):
         pytest.fail("the block must not run")
     with (
-        pytest.raises(UsageError, match="its folder does not exist. Make it first: mkdir -p"),
+        pytest.raises(WriteError, match="its folder does not exist. Make it first: mkdir -p"),
         atomic_folder(tmp_path / "no" / "where", ours=()),
     ):
         pytest.fail("the block must not run")

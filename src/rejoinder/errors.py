@@ -6,9 +6,11 @@
       MissingAsset      a file that scoring needs is not there                 (exit code 4)
       MissingExtra      an optional library is not installed                   (exit code 4)
       TooManyUnscored   a scorer could not score a single line                 (exit code 5)
+      WriteError        an output cannot be written                            (exit code 7)
 
 Every message says where, what was found, what was expected and what to do, in one line. The command line prints that
-line on stderr and exits with the class's `exit_code`; `--debug` shows the traceback.
+line on stderr and exits with the class's `exit_code`; `--debug` shows the traceback. Exit code 6 is no error: a gate
+was not passed.
 """
 
 from __future__ import annotations
@@ -66,3 +68,9 @@ class TooManyUnscored(RejoinderError, RuntimeError):
     """A scorer could not score a single line; the message carries its most frequent reason."""
 
     exit_code = 5
+
+
+class WriteError(RejoinderError, OSError):
+    """An output cannot be written: no folder, no right, no space left."""
+
+    exit_code = 7

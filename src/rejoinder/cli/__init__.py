@@ -1,19 +1,18 @@
 """The command `rejoinder`: one file a subcommand, imported only when it is called.
 
-Exit codes: 0 ok, 2 usage, 3 data, 4 missing asset or extra, 5 nothing could be scored, 6 a gate not passed,
-130 interrupted, 1 the rest.
-Results go to standard output, progress and messages to standard error.
+Exit codes: 0 ok, 2 usage, 3 data, 4 missing asset or extra, 5 nothing could be scored, 6 a gate not passed, 7 an output
+cannot be written, 130 interrupted, 1 the rest.
+Results go to standard output, progress and messages to standard error; nothing in them can make a terminal do anything.
 """
 
 from __future__ import annotations
 
 import io
 import os
-import signal
 import sys
-import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from importlib import import_module
 from typing import Any
@@ -22,7 +21,10 @@ import typer
 
 from rejoinder.cli.grouped import Grouped
 from rejoinder.cli.places import guard
+from rejoinder.cli.stops import ignore_stops, stops
 from rejoinder.errors import RejoinderError, UsageError
+from rejoinder.io.atomic import is_full, remove_unfinished, unwritten
+from rejoinder.io.terminal import inert_streams
 from rejoinder.version import __version__
 
 COMMANDS = {
@@ -53,21 +55,13 @@ def main(arguments: list[str] | None = None) -> None:
     given = [argument for argument in given if argument != "--debug"] or ["--help"]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # what goes into a file or a pipe must not depend on the locale
-    try:
-        _stop_on_signals()
-        sys.exit(_app(given)(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
-    except _Stopped as stop:
-        sys.exit(_exit_code(stop.reason, debug=debug))
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (every fault gets its one line and its exit code)
-        sys.exit(_exit_code(error, debug=debug))
-
-
-def _stop_on_signals() -> None:
-    """Let a polite request to end (`kill`, a closed terminal) clean up as an interruption does."""
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            if hasattr(signal, name):
-                signal.signal(getattr(signal, name), signal.default_int_handler)
+    with inert_streams(), stops():
+        try:
+            sys.exit(_app(given)(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
+        except _Stopped as stop:
+            sys.exit(_exit_code(stop.reason, debug=debug))
+        except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (every fault gets its one line and exit code)
+            sys.exit(_exit_code(error, debug=debug))
 
 
 class _Stopped(Exception):
@@ -96,9 +90,11 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
 def _exit_code(error: BaseException, *, debug: bool) -> int:
     """Say what stopped the command, in one line, and return its exit code."""
     if isinstance(error, BrokenPipeError):
-        # The reader of our output is gone (`| head`); leaving stdout open would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()  # its reader is gone (`| head`)
         return 0
+    if isinstance(error, KeyboardInterrupt):
+        ignore_stops()
+        remove_unfinished()
     if debug:
         traceback.print_exception(error)
     if isinstance(error, RejoinderError):
@@ -114,9 +110,20 @@ def _exit_code(error: BaseException, *, debug: bool) -> int:
         end = "" if said.endswith((".", "?")) else "."
         _say(f"{said}{end} See rejoinder --help, rejoinder COMMAND --help")
         return UsageError.exit_code
+    if isinstance(error, OSError) and is_full(error):
+        _close_output()
+        refused = unwritten(error.filename or "standard output or a temporary file", error)
+        _say(str(refused))
+        return refused.exit_code
     fault = "" if isinstance(error, OSError) else ". This is a fault of rejoinder; --debug shows where"
     _say(f"{type(error).__name__}: {error}{fault}")
     return 1
+
+
+def _close_output() -> None:
+    """Let what is left of standard output go nowhere; it would complain once more at exit."""
+    with suppress(io.UnsupportedOperation):  # it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _app(given: list[str]) -> typer.Typer:
@@ -133,7 +140,8 @@ def _app(given: list[str]) -> typer.Typer:
 
 _HELP = (
     "Judge the replies of chatbots. `rejoinder COMMAND --help` tells more; --debug shows a traceback on errors. "
-    "Exit codes: 2 wrong call, 3 bad data, 4 something is missing, 5 nothing could be scored, 6 a gate not passed."
+    "Exit codes: 2 wrong call, 3 bad data, 4 something is missing, 5 nothing could be scored, 6 a gate not passed, "
+    "7 an output cannot be written."
 )
 
 

@@ -14,6 +14,7 @@ import typer
 from rejoinder.cli.places import Reads, in_scorer
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.io.terminal import exact, inert
 from rejoinder.scorer import Advance, ignore
 
 _LISTED = 20
@@ -117,9 +118,11 @@ def progress(label: str, total: int | None = None) -> Iterator[Advance]:
         TimeRemainingColumn(),
     )
     # Left alone, rich would send what is written to standard output through its own stream, onto the terminal.
-    bar = Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False)
+    bar = Progress(
+        *columns, console=Console(file=exact(sys.stderr)), transient=True, redirect_stdout=False, redirect_stderr=False
+    )
     with bar:
-        task = bar.add_task(label, total=total)
+        task = bar.add_task(inert(label), total=total)
         yield lambda done: bar.advance(task, done)
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import shutil
-import tempfile
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from rejoinder.errors import RejoinderError, UsageError
+from rejoinder.errors import UsageError, WriteError
+
+# What the system says where nothing more fits: the disk, a quota, the largest file; or the disk may only be read.
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+_UNFINISHED: set[Path] = set()
 
 
 @contextmanager
@@ -19,24 +24,23 @@ def atomic_file(target: Path) -> Iterator[Path]:
     A link stays and what it points to is replaced. A pipe or a device is written to as it is.
 
     Raises:
-        UsageError: the folder of `target` does not exist or cannot be written to, or `target` is a folder.
+        WriteError: the folder of `target` does not exist or cannot be written to, or the disk is full.
+        UsageError: `target` is a folder.
     """
     target = target.resolve()
     require_place(target)
     if target.exists() and not target.is_file():
-        yield target
+        with _filling(target):
+            yield target
         return
     mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
-    with _placing(target):
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial")
-    os.close(handle)
-    partial = Path(name)
-    try:
+    with _beside(target) as partial, _filling(target):
+        with _placing(target):
+            partial.touch(mode=0o600, exist_ok=False)
         yield partial
-        partial.chmod(mode)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+        with _placing(target):
+            partial.chmod(mode)
+            partial.replace(target)
 
 
 @contextmanager
@@ -48,28 +52,62 @@ def atomic_folder(target: Path, *, ours: Collection[str]) -> Iterator[Path]:
         ours: see `require_replaceable`.
 
     Raises:
-        UsageError: see `require_replaceable`; or the parent of `target` cannot be written to.
+        WriteError: the parent of `target` does not exist or cannot be written to, or the disk is full.
+        UsageError: see `require_replaceable`.
     """
     target = target.resolve()
     require_replaceable(target, ours)
-    with _placing(target):
-        partial = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}.", suffix=".partial"))
-    aside = partial.with_suffix(".old")
+    with _beside(target) as partial, _filling(target):
+        with _placing(target):
+            partial.mkdir(mode=0o700)
+        yield partial
+        with _placing(target):
+            partial.chmod(0o777 & ~_umask())
+            _exchange(partial, target)
+
+
+def remove_unfinished() -> None:
+    """Remove what an interrupted output has left, for a process that was stopped even while it cleaned up."""
+    for partial in [*_UNFINISHED]:
+        _remove(partial)
+
+
+@contextmanager
+def _beside(target: Path) -> Iterator[Path]:
+    """Yield a free name beside `target`; what stands there when the block ends is removed.
+
+    It is known before anything stands there, so there is no moment at which an interruption leaves it behind.
+    """
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    _UNFINISHED.add(partial)
     try:
         yield partial
-        partial.chmod(0o777 & ~_umask())
-        if target.exists():
-            target.rename(aside)
-        partial.rename(target)
-    except RejoinderError:  # a missing asset is an OSError too, and not of ours
-        raise
-    except OSError as error:
-        if aside.exists() and not target.exists():
-            aside.rename(target)
-        raise UsageError(f"{target}: cannot be replaced ({error.strerror}). Does another run write there?") from error
     finally:
+        _remove(partial)
+        _UNFINISHED.discard(partial)
+
+
+def _remove(partial: Path) -> None:
+    """Remove an unfinished file or folder, where it is there."""
+    if partial.is_dir():
         shutil.rmtree(partial, ignore_errors=True)
-        shutil.rmtree(aside, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+
+
+def _exchange(partial: Path, target: Path) -> None:
+    """Put the folder `partial` in the place of `target`; the old one comes back where that fails or is interrupted."""
+    if not target.exists():
+        partial.rename(target)
+        return
+    with _beside(target) as aside:
+        try:
+            target.rename(aside)
+            partial.rename(target)
+        finally:
+            if not target.exists():
+                aside.rename(target)
 
 
 def require_replaceable(target: Path, ours: Collection[str]) -> None:
@@ -80,10 +118,10 @@ def require_replaceable(target: Path, ours: Collection[str]) -> None:
         ours: the names that an existing `target` may hold, and no others, so that nobody loses a file of his own.
 
     Raises:
-        UsageError: `target` is there and is not a folder of ours, or its parent does not exist.
+        UsageError: `target` is there and is not a folder of ours.
+        WriteError: its parent does not exist.
     """
-    if not target.absolute().parent.is_dir():
-        raise UsageError(f"{target}: its folder does not exist. Make it first: mkdir -p {target.parent}")
+    _require_parent(target)
     if not target.exists():
         return
     if not target.is_dir():
@@ -95,21 +133,50 @@ def require_replaceable(target: Path, ours: Collection[str]) -> None:
         )
 
 
-@contextmanager
-def _placing(target: Path) -> Iterator[None]:
-    """Turn the system's refusal to write beside `target` into an error that names it."""
-    try:
-        yield
-    except OSError as error:
-        raise UsageError(f"{target}: cannot be written ({error.strerror}). Choose another place.") from error
-
-
 def require_place(target: Path) -> None:
     """Raise where a file cannot be written at `target`."""
     if target.is_dir():
         raise UsageError(f"{target}: is a folder. Name a file.")
-    if not target.parent.is_dir():
-        raise UsageError(f"{target}: its folder does not exist. Make it first: mkdir -p {target.parent}")
+    _require_parent(target)
+
+
+def is_full(error: OSError) -> bool:
+    """Whether the system says that no more can be written."""
+    return error.errno in _FULL
+
+
+def unwritten(target: object, error: OSError) -> WriteError:
+    """The error of an output that the system does not take."""
+    remedy = (
+        "Make room, also for temporary files, or choose another place" if is_full(error) else "Choose another place"
+    )
+    return WriteError(f"{target}: cannot be written ({error.strerror}). {remedy}.")
+
+
+def _require_parent(target: Path) -> None:
+    """Raise where there is no folder for `target` to stand in."""
+    if not target.absolute().parent.is_dir():
+        raise WriteError(f"{target}: its folder does not exist. Make it first: mkdir -p {target.parent}")
+
+
+@contextmanager
+def _placing(target: Path) -> Iterator[None]:
+    """Turn whatever the system refuses to do at `target` into an error that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritten(target, error) from error
+
+
+@contextmanager
+def _filling(target: Path) -> Iterator[None]:
+    """Turn a full disk into an error that names `target`; other errors may be those of something that is read."""
+    try:
+        yield
+    except OSError as error:
+        if not is_full(error):
+            raise
+        raise unwritten(target, error) from error
 
 
 def _umask() -> int:

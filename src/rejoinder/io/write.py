@@ -7,7 +7,6 @@ import gzip
 import io
 import json
 import shutil
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from rejoinder.io.atomic import atomic_file
 from rejoinder.io.chat import as_chat
 from rejoinder.io.flat import to_cells
 from rejoinder.io.parse import to_record
+from rejoinder.io.terminal import data_output
 from rejoinder.records import Example
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "chat"]
@@ -104,7 +104,7 @@ def open_writer(path: str | Path, format: Format | None = None) -> Iterator[Put]
 def _target(path: str | Path) -> Iterator[Path | IO[str]]:
     """Standard output, or a temporary file that becomes `path`."""
     if str(path) == "-":
-        yield sys.stdout
+        yield data_output()
     else:
         with atomic_file(Path(path)) as partial:
             yield partial

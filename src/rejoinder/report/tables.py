@@ -12,6 +12,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
+from rejoinder.io.terminal import inert
+
 _PROSE = 16  # fewest characters of a column of prose
 
 
@@ -27,7 +29,7 @@ def text_table(
         folded: columns of prose, which may be folded to fit.
         title: a line above the table.
     """
-    body, prose = [list(row) for row in rows], set(folded)
+    body, prose = [list(map(inert, row)) for row in rows], set(folded)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
     needed = 0
     for place, name in enumerate(header):

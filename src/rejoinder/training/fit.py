@@ -248,8 +248,11 @@ class _WholeFiles(TorchCheckpointIO):
 
     def save_checkpoint(self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None) -> None:  # noqa: ARG002
         """Write it whole or not at all."""
-        with atomic_file(Path(path)) as partial:
-            torch.save(checkpoint, partial)
+        with (
+            atomic_file(Path(path)) as partial,
+            partial.open("wb") as stream,
+        ):  # of a full disk torch itself says nothing clear
+            torch.save(checkpoint, stream)
 
 
 class _Progress(Callback):
