@@ -25,8 +25,9 @@ from rejoinder.judges.boxed import FOLDER
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.fit import FitOptions
 from rejoinder.judges.left_out import rated_lines, unseen_scores
+from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.panel import MEMBERS, Panel, train_panel
-from rejoinder.judges.train import Trained, normalised_ratings
+from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
 from rejoinder.meta.results import Agreement
 from rejoinder.records import Example

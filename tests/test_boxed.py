@@ -8,6 +8,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -27,11 +28,16 @@ from rejoinder.records import Example
 BOTH = Example(("any plans for the weekend?",), "i will see a movie.", ("a film with friends.", "nothing much."))
 
 
-@pytest.fixture(scope="module")
-def judge() -> Panel:
+@cache
+def in_the_box() -> Panel:
     loaded = rejoinder.load_scorer("rejoinder")
     assert isinstance(loaded, Panel)
     return loaded
+
+
+@pytest.fixture
+def judge() -> Panel:
+    return in_the_box()
 
 
 def test_it_scores_where_nothing_else_is_said(run: Run, tmp_path: Path) -> None:
@@ -116,7 +122,8 @@ SAMPLE = [*rejoinder.read("@conture"), *rejoinder.read("@dstc7")][::8]
 
 
 @given(places=st.lists(st.integers(0, len(SAMPLE) - 1), min_size=1, max_size=80))
-def test_a_score_is_the_same_bit_by_bit_in_every_batch(judge: Panel, places: list[int]) -> None:
+def test_a_score_is_the_same_bit_by_bit_in_every_batch(places: list[int]) -> None:
+    judge = in_the_box()
     alone = np.array([judge.score_batch([SAMPLE[place]]).values[0] for place in places])
     together = judge.score_batch([SAMPLE[place] for place in places]).values
     np.testing.assert_array_equal(together, alone)

@@ -7,6 +7,7 @@ import io
 import json
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -344,3 +345,26 @@ def test_the_bare_name_helps(run: Run) -> None:
     bare, asked = run(), run("--help")
     assert (bare.code, bare.out) == (0, asked.out)
     assert "\nCommands:\n" in bare.out
+
+
+def decimals() -> list[tuple[str, str]]:
+    """Every option of every command that takes a number with a fraction."""
+    from typing import get_type_hints
+
+    return [
+        (name, parameter)
+        for name, module in cli.COMMANDS.items()
+        for parameter, hint in get_type_hints(import_module(module).command, include_extras=True).items()
+        if "float" in str(getattr(hint, "__origin__", hint))
+    ]
+
+
+@pytest.mark.parametrize("value", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize(("name", "parameter"), decimals())
+def test_a_number_that_is_none_is_refused(run: Run, tmp_path: Path, name: str, parameter: str, value: str) -> None:
+    from test_outputs import call_of
+
+    flag = {"share": "--held-out"}.get(parameter, f"--{parameter.replace('_', '-')}")
+    ran = run(*call_of(name, {}, tmp_path), f"{flag}={value}")
+    assert (ran.code, ran.out) == (2, "") and flag in ran.err and ran.err.count("\n") == 1, ran.err
+    assert "expected a finite number" in ran.err or "Invalid value" in ran.err

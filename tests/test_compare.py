@@ -25,19 +25,21 @@ from rejoinder.scorer import Card, Outcome
 
 @dataclass(frozen=True)
 class Worth:
-    """Scores a response with the number that it is; a response that is none is unscored."""
+    """Scores a response with the number that it is; an empty one and a question mark are unscored."""
 
     name: str = "worth"
     higher: bool | None = True
+    range: tuple[float | None, float | None] = (None, None)
     options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def card(self) -> Card:
-        return Card(self.name, "worth", "metric", frozenset(), (None, None), "none", higher_is_better=self.higher)
+        return Card(self.name, "worth", "metric", frozenset(), self.range, "none", higher_is_better=self.higher)
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
-        values = [float(one.response) if one.response else math.nan for one in examples]
-        return Outcome(np.array(values), {n: "empty response" for n, one in enumerate(examples) if not one.response})
+        numbers = [not (one.unanswered or one.response == "?") for one in examples]
+        values = [float(one.response) if known else math.nan for one, known in zip(examples, numbers, strict=True)]
+        return Outcome(np.array(values), {n: "no number" for n, known in enumerate(numbers) if not known})
 
 
 def side(values: Sequence[float | str], **keys: Any) -> list[Example]:
@@ -168,25 +170,96 @@ def test_degenerate_pairs_have_an_outcome(a: list[float], b: list[float], words:
 
 
 def test_unscored_pairs_are_left_out_and_counted() -> None:
-    a, b = side([1, "", 3, 4, 5]), side([2, 3, 4, 4, ""])
+    a, b = side([1, "?", 3, 4, 5]), side([2, 3, 4, 4, "?"])
     found = compare(a, b, [Worth()])
     one = only(found)
     assert (one.n, one.unscored) == (3, 2) and (one.mean_a, one.mean_b) == pytest.approx((8 / 3, 10 / 3))
     assert "2 pairs unscored by worth" in compare_text(found, ("a", "b"), 100)
-    with pytest.raises(TooManyUnscored, match=r"^worth: none of 2 pairs has two scores; most often: empty response$"):
-        compare(side(["", ""]), side([1, 2]), [Worth()])
+    with pytest.raises(TooManyUnscored, match=r"^worth: none of 2 pairs has two scores; most often: no number$"):
+        compare(side(["?", "?"]), side([1, 2]), [Worth()])
 
 
 def test_a_gate_asks_for_a_gain_by_the_unfavourable_end() -> None:
     a, b = drawn(60, 0.5)
     found = compare(a, b, [Worth()])
     low, high = only(found).low, only(found).high
-    assert found.clears(low) and not found.clears(low + 1e-9)
+    assert found.gate(low).passed and not found.gate(low + 1e-9).passed
     down = compare(a, b, [Worth(higher=False)])
-    assert down.clears(-high) and not down.clears(-high + 1e-9)
-    assert not compare(side([1, 2]), side([5, 6]), [Worth()]).clears(-100.0), "no interval, no pass"
+    assert down.gate(-high).passed and not down.gate(-high + 1e-9).passed
+    closed = compare(side([1, 2]), side([5, 6]), [Worth()]).gate(-100.0)
+    assert not closed.passed and closed.reasons == ("worth has no interval",)
     with pytest.raises(UsageError, match=r"^worth claims no direction, so there is no gain to ask for. Leave it out$"):
-        compare(a, b, [Worth(higher=None)]).clears(0)
+        compare(a, b, [Worth(higher=None)]).gate(0)
+    for threshold, share in ((math.nan, 0.5), (math.inf, 0.5), (0.0, math.nan), (0.0, 1.1)):
+        with pytest.raises(UsageError, match="expected to be a finite number and the least share scored to be from 0 "):
+            found.gate(threshold, share)
+
+
+# empty replies
+
+
+def test_a_side_that_says_nothing_loses() -> None:
+    a, _ = drawn(60, 0.0)
+    for nothing in ("", " \n\t", "\u200b\u2060"):
+        b = [replace(one, response=nothing) if n >= 6 else one for n, one in enumerate(a)]
+        found = compare(a, b, [Worth()])
+        one = only(found)
+        lowest = min(float(x.response) for x in a)
+        assert (one.n, one.unscored, one.verdict, one.worst) == (60, 0, "A is better", lowest)
+        assert found.empty == (0, 54) and not found.gate(0).passed
+        assert "Empty replies: 0 of 60 of A and 54 of 60 of B; each counts as the worst reply (" in words(found)
+    assert compare(b, a, [Worth()]).gate(0).passed
+
+
+def words(found: Comparison) -> str:
+    return " ".join(compare_text(found, ("a", "b"), 100).split())
+
+
+def test_what_the_worst_is() -> None:
+    a, b = side([1, 2, 3, 4]), side([2, "", 4, 5])
+    assert only(compare(a, b, [Worth()])).worst == 1
+    assert only(compare(a, b, [Worth(higher=False)])).worst == 5
+    assert only(compare(a, b, [Worth(range=(0, None))])).worst == 0
+    assert only(compare(a, b, [Worth(range=(3, 9))])).worst == 1, "a scorer may go beyond its own range"
+    assert only(compare(a, b, [Worth(higher=False, range=(0, 9))])).worst == 9
+    neutral = only(compare(a, b, [Worth(higher=None)]))
+    assert math.isnan(neutral.worst) and (neutral.n, neutral.unscored) == (3, 1)
+    none_empty = only(compare(a, a, [Worth()]))
+    assert math.isnan(none_empty.worst) and "Empty" not in words(compare(a, a, [Worth()]))
+
+
+def test_a_score_that_a_scorer_gives_to_nothing_is_not_believed(run: Run, tmp_path: Path) -> None:
+    lines = [{"id": str(n), "context": [f"turn {n}"], "response": "yes", "mine": n % 5} for n in range(40)]
+    silent = [{**line, "response": "", "mine": 5} for line in lines]
+    for name, side_ in (("a", lines), ("b", silent)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in side_))
+    ran = run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "-s", "column:mine", "--threshold", "0")
+    assert ran.code == 6 and "A is better" in ran.out and "40 of 40 of B" in ran.out
+
+
+def test_an_unanswered_line_is_an_empty_reply() -> None:
+    a, b = drawn(40, 0.0)
+    silent = [replace(one, response="", extra={"unanswered": "no candidate"}) for one in b]
+    one = only(compare(a, silent, [Worth()]))
+    assert (one.n, one.verdict) == (40, "A is better")
+
+
+def test_nothing_to_read_is_no_fault_of_the_reply() -> None:
+    """Without a reference BLEU can score no reply, so an empty one there is unscored as any other is."""
+    a = [Example((f"turn {n}",), "yes it is", references=("yes it is",) if n else ()) for n in range(5)]
+    b = [replace(one, response="") for one in a]
+    (one,) = compare(a, b, ["bleu-1"]).contrasts
+    assert (one.n, one.unscored, one.mean_b, one.worst) == (4, 1, 0.0, 0.0)
+
+
+def test_a_gate_asks_for_enough_scores() -> None:
+    a, b = drawn(60, 2.0)
+    few = [replace(one, response="?") if n < 4 else one for n, one in enumerate(b)]
+    found = compare(a, few, [Worth()])
+    assert not found.gate(0).passed and found.gate(0, 0.9).passed
+    assert found.gate(0).reasons == ("worth has scores on both sides for 56 of 60 pairs, under 95 %",)
+    missing = compare(a, b[4:], [Worth()])
+    assert not missing.gate(0).passed and missing.gate(0, 0.9).passed, "a reply that is missing is not forgiven"
 
 
 def test_numbers_out_of_range() -> None:
@@ -225,12 +298,21 @@ def test_compare_for_machines_and_as_a_gate(run: Run, systems: dict[str, Path]) 
     assert found["version"] == 1 and "gate" not in found
     (one,) = found["results"]
     assert {"scorer", "level", "n", "value", "low", "high", "p", "method", "seed", "verdict", "more"} <= set(one)
-    assert found["counts"] == {"aligned": "context", "pairs": 40, "only_a": 0, "only_b": 0}
+    assert found["counts"] == {
+        "aligned": "context",
+        "pairs": 40,
+        "only_a": 0,
+        "only_b": 0,
+        "replies": [40, 40],
+        "empty": [0, 0],
+    }
     passed, failed = run(*call, "--threshold", "0"), run(*call, "--threshold", "0.5")
-    assert (passed.code, json.loads(passed.out)["gate"]) == (0, {"threshold": 0.0, "passed": True})
-    assert (failed.code, json.loads(failed.out)["gate"]) == (6, {"threshold": 0.5, "passed": False})
+    opened = {"threshold": 0.0, "min_scored": 0.95, "passed": True, "reasons": []}
+    assert (passed.code, json.loads(passed.out)["gate"]) == (0, opened)
+    closed = json.loads(failed.out)["gate"]
+    assert (failed.code, closed["passed"], len(closed["reasons"])) == (6, False, 1)
     told = run(*call[:-1], "--threshold", "0.5")
-    assert told.code == 6 and "gate +0.5: not passed, exit code 6" in told.out and told.err == ""
+    assert told.code == 6 and "gate +0.5: not passed, exit code 6 (by rouge-l" in told.out and told.err == ""
 
 
 def test_compare_that_cannot_be(run: Run, systems: dict[str, Path]) -> None:
@@ -239,6 +321,11 @@ def test_compare_that_cannot_be(run: Run, systems: dict[str, Path]) -> None:
         run("compare", human, human, "-s", "length", "--threshold", "0"),
         2,
         "length claims no direction, so there is no gain to ask for. Leave it out",
+    )
+    refused(
+        run("compare", human, human, "--min-scored", "0.5"),
+        2,
+        "--min-scored belongs to the gate. Give --threshold too, or leave it out",
     )
     assert run("compare", human, "@conture", "-s", "length").code == 3
     assert run("compare", human, human.with_name("gone.jsonl")).code == 4

@@ -27,10 +27,11 @@ from rejoinder.io.vectors import read_vectors, word_vectors
 from rejoinder.judges.bilinear import BilinearJudge, Kind
 from rejoinder.judges.fit import FitOptions, fit_bilinear
 from rejoinder.judges.head import Vectors
+from rejoinder.judges.lines import normalised_ratings, rescaled
 from rejoinder.judges.oversample import Lengths
 from rejoinder.judges.recipes import DERIU2019, options_of
 from rejoinder.judges.sides import Encoded, References, encode
-from rejoinder.judges.train import normalised_ratings, rescaled, train_judge
+from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, run
 
@@ -364,7 +365,7 @@ def test_ratings_of_different_scales_meet() -> None:
     assert normalised_ratings(examples).tolist() == [3.0, 5.0]
     with pytest.raises(DataError) as refusal:
         normalised_ratings([Example((), "", where="a.jsonl:1")])
-    assert str(refusal.value) == 'a.jsonl:1: not rated, or without a scale. Give "quality" and "scale": [1, 5]'
+    assert str(refusal.value) == 'a.jsonl:1: not rated. Give "quality" and "scale": [1, 5]'
 
 
 # The command line

@@ -17,7 +17,8 @@ from rejoinder.encoders import AverageEncoder
 from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.conversations import conversations, traces
 from rejoinder.judges.fit import FitOptions
-from rejoinder.judges.left_out import RatedLines, rated_lines, seen_scores, unseen_scores
+from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
+from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.panel import train_panel
 from rejoinder.meta import full_study
 from rejoinder.meta.agreement import Sampling
@@ -101,11 +102,11 @@ def test_lines_of_a_shared_conversation_are_not_fitted_on(encoder: AverageEncode
     place = next(place for place, one in enumerate(examples) if one.dataset == "two")
     examples[place] = replace(examples[place], context=(examples[4].context[0].upper() + " !",))
     found = rated_lines(examples, encoder)
-    others = found.others("one").tolist()
-    assert place not in others and place + 1 in others and 4 not in others
-    assert {4, 5} & set(found.others("two").tolist()) == set()
+    rest = others(found, found.sets["one"]).tolist()
+    assert place not in rest and place + 1 in rest and 4 not in rest
+    assert {4, 5} & set(others(found, found.sets["two"]).tolist()) == set()
     known = {trace for one in examples[:140] for trace in traces(one) if trace}
-    assert all(known.isdisjoint(traces(examples[row])) for row in others)
+    assert all(known.isdisjoint(traces(examples[row])) for row in rest)
 
 
 def test_unrated_lines_are_passed_over(encoder: AverageEncoder) -> None:

@@ -12,11 +12,13 @@ import pytest
 
 from conftest import Run
 from rejoinder.catalogue import load_scorer, score
+from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.conversations import conversations
+from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.panel import MEMBERS, Panel, train_panel
-from rejoinder.judges.train import Trained, train_judge
+from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.records import Example
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]
@@ -108,9 +110,9 @@ def test_too_few_for_any_member_are_told() -> None:
 
 def test_a_split_without_lines_for_a_member_is_told() -> None:
     both = list(rated(0, context=True, reference=True, count=60))
-    assigned = dict.fromkeys([example.context_key for example in both], 0)
+    lines = encode_rated(both, load_encoder("word-vectors"), ("adem",))
     with pytest.raises(DataError, match="the validation part of the split has 0 lines that adem can use, expected 3"):
-        train_judge(both, assigned=assigned)
+        fit_judge(lines, "adem", assigned=np.zeros(len(both), dtype=np.intp))
 
 
 def test_conversations_are_told_across_sets_and_turns() -> None:

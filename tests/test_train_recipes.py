@@ -124,10 +124,9 @@ def test_fewer_components_than_asked_for_are_told(run: Run, tmp_path: Path) -> N
         ),
         ("c-adem @conture --components many", "--components is 'many', expected a number or all"),
         ("c-adem @conture --components 0", "components is 0, expected 1 or more"),
-        ("c-adem @conture --step nan", "the step (learning_rate) is nan, expected a number over 0"),
+        ("c-adem @conture --step nan", "--step is nan, expected a finite number"),
         ("c-adem @conture --step 0", "the step (learning_rate) is 0, expected a number over 0"),
         ("c-adem @conture --penalty-weight -1", "penalty_weight is -1, expected 0 or more"),
-        ("c-adem @conture --penalty-weight inf", "penalty_weight is inf, expected 0 or more"),
         (
             "c-adem @conture --state context",
             "the encoder word-vectors has one state only. Leave the state context out",
@@ -165,6 +164,8 @@ def test_a_state_of_an_encoder_that_has_one_only_is_refused(run: Run, tmp_path: 
     [
         ({"epochs": -1}, "epochs is -1, expected 0 or more"),
         ({"batch_size": 0}, "batch_size is 0, expected 1 or more"),
+        ({"learning_rate": float("nan")}, r"the step \(learning_rate\) is nan, expected a number over 0"),
+        ({"penalty_weight": float("inf")}, "penalty_weight is inf, expected 0 or more"),
         ({"penalty": "l3"}, "penalty is 'l3', expected frobenius or l2_squared or l1"),
         ({"oversample": "lines"}, "oversample is 'lines', expected words or release or None"),
         ({"normalise": "l1"}, "normalise is 'l1', expected none or l2"),

@@ -13,6 +13,8 @@ from rejoinder.errors import UsageError
 OVERALL = "overall"
 Choice = Literal[0, 1]
 """The first or the second of two replies."""
+UNANSWERED = "unanswered"
+"""The key under which a line without a reply says why; `respond` writes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,12 @@ class Example:
         if any(turn.strip() for turn in self.context):
             return (name, "turns", *self.context)
         return (name, "line", self.id or self.where or self.response)
+
+    @property
+    def unanswered(self) -> bool:
+        """Whether nothing was replied: no character that can be seen, or a line that is marked as without a reply."""
+        seen = any(character.isprintable() and not character.isspace() for character in self.response)
+        return not seen or bool(self.extra.get(UNANSWERED))
 
     def rating(self, dimension: str = OVERALL) -> float | None:
         """The mean rating people gave in `dimension`, or None where nobody rated it.

@@ -17,7 +17,7 @@ from typing import Any, Literal, Protocol, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.records import Example
+from rejoinder.records import UNANSWERED, Example
 from rejoinder.version import __version__
 
 FloatArray = NDArray[np.float64]
@@ -198,8 +198,8 @@ def signature_of(scorer: Scorer) -> Signature:
 
 def missing_need(card: Card, example: Example) -> str | None:
     """Why `example` cannot be scored by a scorer with `card`, or None where it can."""
-    if unanswered := example.extra.get("unanswered"):  # what `respond` writes where a responder had no reply
-        return f"no response ({unanswered})"
+    if why := example.extra.get(UNANSWERED):
+        return f"no response ({why})"
     if "context" in card.needs and not any(map(str.strip, example.context)):
         return "no context"
     if "reference" in card.needs and not any(map(str.strip, example.references)):

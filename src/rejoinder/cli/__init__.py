@@ -20,7 +20,7 @@ from typing import Any
 import typer
 
 from rejoinder.cli.grouped import Grouped
-from rejoinder.cli.places import guard
+from rejoinder.cli.places import guard, require_finite
 from rejoinder.cli.stops import ignore_stops, stops
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.io.atomic import is_full, remove_unfinished, unwritten
@@ -78,6 +78,7 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def call(**kwargs: Any) -> None:
         try:
+            require_finite(command, kwargs)
             guard(command, kwargs)
             command(**kwargs)
             sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -25,6 +26,16 @@ def command(
             metavar="GAIN",
         ),
     ] = None,
+    min_scored: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="For the gate: the least share of pairs with scores on both sides. Default: 0.95.",
+            metavar="SHARE",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples and exchanges of contexts.")] = 1000,
     vectors: Vectors = None,
@@ -33,13 +44,17 @@ def command(
 ) -> None:
     """Which of two systems is better, or that they cannot be told apart and how much more would tell.
 
-    Responses are paired by id where the files share any, else by context.
+    Responses are paired by id where the files share any, else by context. An empty reply is the worst reply.
     """
     from rejoinder.catalogue import DEFAULT, fitted_on
+    from rejoinder.errors import UsageError
     from rejoinder.io import read
     from rejoinder.meta.compare import compare
-    from rejoinder.report.compare import compare_text
+    from rejoinder.meta.comparison import MIN_SCORED
+    from rejoinder.report.compare import compare_text, gate_text
 
+    if threshold is None and min_scored is not None:
+        raise UsageError("--min-scored belongs to the gate. Give --threshold too, or leave it out")
     with reporting(on_error) as on_bad:
         one, other = (list(read(file, on_bad=on_bad)) for file in (a, b))
     names = scorers or [DEFAULT]
@@ -47,13 +62,13 @@ def command(
         typer.echo(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)
     with progress("scoring", (len(one) + len(other)) * len(names)) as advance:
         found = compare(one, other, names, resamples=resamples, seed=seed, vectors=vectors, advance=advance)
-    passed = None if threshold is None else found.clears(threshold)
+    gate = None if threshold is None else found.gate(threshold, MIN_SCORED if min_scored is None else min_scored)
     if as_json:
-        gate = {} if passed is None else {"gate": {"threshold": threshold, "passed": passed}}
-        typer.echo(json.dumps({**found.to_dict(), **gate}, ensure_ascii=False))
+        told = {} if gate is None else {"gate": asdict(gate)}
+        typer.echo(json.dumps({**found.to_dict(), **told}, ensure_ascii=False))
     else:
         typer.echo(compare_text(found, (a, b), width()), nl=False)
-        if passed is not None:
-            typer.echo(f"gate {threshold:+g}: {'passed' if passed else 'not passed, exit code 6'}")
-    if passed is False:
+        if gate is not None:
+            typer.echo(gate_text(gate))
+    if gate is not None and not gate.passed:
         raise typer.Exit(GATE_CLOSED)

@@ -1,4 +1,4 @@
-"""Which parameters of a command name what it reads and what it writes; every command is guarded by these marks.
+"""What every call is checked for before its command runs: what it reads, what it writes, and its numbers.
 
 A parameter that names a file or folder carries `Reads` or `Writes` in its annotation, and nothing else has to be done:
 `guard` is called before each command.
@@ -6,12 +6,14 @@ A parameter that names a file or folder carries `Reads` or `Writes` in its annot
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from rejoinder.errors import UsageError
 from rejoinder.io.outputs import require_apart
 
 Given = Mapping[str, Any]
@@ -67,6 +69,13 @@ def guard(command: Callable[..., None], given: Given) -> None:
     require_apart(outputs, inputs)
 
 
+def require_finite(command: Callable[..., None], given: Given) -> None:
+    """Raise `UsageError` where a number of the call is none: NaN passes every check of a range, infinity many."""
+    for name, value in given.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UsageError(f"{_flag(command, name)} is {value}, expected a finite number")
+
+
 def marks(command: Callable[..., None]) -> dict[str, Reads | Writes]:
     """The marked parameters of a command."""
     return {
@@ -102,6 +111,18 @@ def in_named(text: str) -> list[str]:
     """The places in NAME=PLACE, or in NAME=FOLDER:STATE."""
     place = text.partition("=")[2]
     return [text, *in_responder(place), place.rpartition(":")[0] or place] if place else [text]
+
+
+def _flag(command: Callable[..., None], name: str) -> str:
+    """What a user calls a parameter."""
+    hint = get_type_hints(command, include_extras=True)[name]
+    flags = [
+        flag
+        for mark in getattr(hint, "__metadata__", ())
+        for flag in (getattr(mark, "default", None), *(getattr(mark, "param_decls", None) or ()))
+        if str(flag).startswith("--")
+    ]
+    return flags[-1] if flags else f"--{name.replace('_', '-')}"
 
 
 def _words(program: str) -> list[str]:

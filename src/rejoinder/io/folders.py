@@ -35,8 +35,8 @@ class Parts:
     """
 
     config: Mapping[str, Any]
-    tensors: Mapping[str, NDArray[Any]]
-    files: Mapping[str, str] = field(default_factory=dict)
+    tensors: Mapping[str, NDArray[Any]] = field(repr=False)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @cached_property
     def digest(self) -> str:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.io.box import in_the_box
 from rejoinder.io.flat import LISTS, OBJECTS, from_cells
+from rejoinder.io.formulas import plain
 from rejoinder.io.lines import SAVE_AS_UTF8, STDIN, OnBad, name_of, open_bytes, raise_bad, text_lines
 from rejoinder.io.pairs import parse_either, parse_only_pair, parse_single
 from rejoinder.io.parse import FIELDS
@@ -239,7 +240,7 @@ def _table(path: str | Path, on_bad: OnBad, usual: str) -> Iterator[tuple[str, l
             yield where, None
         else:
             if cells:
-                yield where, cells
+                yield where, list(map(plain, cells))
 
 
 def _first(lines: Iterator[str]) -> Iterator[str]:

@@ -18,6 +18,7 @@ from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.chat import as_chat
 from rejoinder.io.flat import to_cells
+from rejoinder.io.formulas import guarded
 from rejoinder.io.parse import to_record
 from rejoinder.io.terminal import data_output
 from rejoinder.records import Example
@@ -134,13 +135,13 @@ def _put_line(stream: IO[str], record: Mapping[str, Any]) -> None:
 
 
 def _write_csv(rows: Iterable[dict[str, Any]], columns: list[str], stream: IO[str], delimiter: str) -> None:
-    """Rows under one header; a cell that a row lacks is empty."""
+    """Rows under one header; a cell that a row lacks is empty, and none is a formula to a spreadsheet."""
     # Python before 3.13 quotes a cell with a carriage return only where that ends lines too.
     lines = SimpleNamespace(write=lambda line: stream.write(line.removesuffix("\r\n") + "\n"))
     table = csv.DictWriter(lines, columns, restval="", delimiter=delimiter, lineterminator="\r\n")
-    table.writeheader()
+    table.writerow(dict(zip(columns, map(guarded, columns), strict=True)))
     for row in rows:
-        table.writerow({column: row.get(column) for column in columns})
+        table.writerow({column: guarded(row.get(column)) for column in columns})
 
 
 def _write_parquet(rows: Iterable[dict[str, Any]], columns: list[str], target: Path) -> None:

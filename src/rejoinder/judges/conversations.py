@@ -13,6 +13,7 @@ from rejoinder.stats.splits import joined_groups
 
 # A text of so many words or more is one conversation's; a shorter one ("how are you ?") may stand in many.
 TELLING_WORDS = 6
+TRACES = 4
 
 
 def conversations(examples: Sequence[Example]) -> Rows:
@@ -27,12 +28,16 @@ def conversations(examples: Sequence[Example]) -> Rows:
     return joined_groups(*zip(*map(traces, examples), strict=True))
 
 
-def traces(example: Example) -> tuple[str, ...]:
+def traces(example: Example) -> tuple[str, str, str, str]:
     """What examples of a conversation have in common: key, context, last turn, opening; "" where it would not tell."""
     turns = [_words(turn) for turn in example.context]
     whole, last, opening = (" ".join(text) for text in (turns, turns[-1:], turns[:2]))
-    telling = (text if len(text.split()) >= TELLING_WORDS else "" for text in (whole, last, opening))
-    return ("\n".join(example.context_key), *telling)
+    return ("\n".join(example.context_key), _telling(whole), _telling(last), _telling(opening))
+
+
+def _telling(text: str) -> str:
+    """The text where it is long enough to stand in one conversation alone, else ""."""
+    return text if len(text.split()) >= TELLING_WORDS else ""
 
 
 def _words(turn: str) -> str:

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.encoders import INSIDE, WORD_VECTORS, PortableEncoder, from_parts
+from rejoinder.encoders import INSIDE, WORD_VECTORS, PortableEncoder, from_parts, load_encoder
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, from_own_parts, training_lines
 from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.sides import References
-from rejoinder.judges.train import Trained, split_contexts, train_judge
+from rejoinder.judges.train import Trained, fit_judge, split_lines
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, Card, Need, Outcome, ignore, missing_need
 
@@ -175,19 +176,30 @@ def train_panel(
     Raises:
         DataError: the examples suffice for no member; the reasons of all.
     """
-    assigned = split_contexts(examples, seed)
+    encoder = load_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
+    lines = encode_rated(examples, encoder, MEMBERS)
+    return fit_panel(lines, options, references=references, seed=seed, advance=advance)
+
+
+def fit_panel(
+    lines: RatedLines,
+    options: FitOptions | None = None,
+    *,
+    references: References | None = None,
+    seed: int = 0,
+    advance: Advance = ignore,
+) -> tuple[Panel, list[Trained]]:
+    """`train_panel` on lines that were encoded before, for all of `MEMBERS`."""
+    assigned = split_lines(lines, seed)
     found: list[Trained] = []
     absent: dict[Kind, str] = {}
     for kind in MEMBERS:
         counted = references if "reference" in TERMS[kind] else None
         try:
-            trained = train_judge(
-                examples, kind, encoder, options, references=counted, seed=seed, assigned=assigned, advance=advance
-            )
+            trained = fit_judge(lines, kind, options, references=counted, seed=seed, assigned=assigned, advance=advance)
         except DataError as error:
             absent[kind] = error.problem
         else:
-            encoder = trained.judge.encoder
             found.append(trained)
     if not found:
         raise DataError("; ".join(dict.fromkeys(absent.values())), "Rate responses to more contexts")

@@ -15,8 +15,9 @@ from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.comparison import Comparison, Contrast, Verdict
 from rejoinder.meta.parts import refuse_duplicates
+from rejoinder.meta.worst import with_the_worst
 from rejoinder.records import Example
-from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
+from rejoinder.scorer import Advance, Card, ScorerLike, Scores, ignore, run
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 from rejoinder.stats.pairwise import system_p_values
 from rejoinder.stats.power import items_needed, pilot_of_means
@@ -52,8 +53,9 @@ def compare(
 
     Lines are paired by their ids where the files share any, else by context; where a context has several lines on one
     side, their mean score stands for them. References count where both lines of a pair have some: a judge that reads
-    them where they are would else hold one system to another measure than the other. The interval comes from resampled
-    contexts, p from exchanging A and B in randomly chosen contexts.
+    them where they are would else hold one system to another measure than the other. An empty reply is the worst
+    reply (see `worst.with_the_worst`). The interval comes from resampled contexts, p from exchanging A and B in
+    randomly chosen contexts.
 
     Args:
         a: lines of the first system.
@@ -81,10 +83,7 @@ def compare(
     scores = {
         name: (run(one, sides[0], advance=advance), run(one, sides[1], advance=advance)) for name, one in loaded.items()
     }
-    found = [
-        _contrast(name, loaded[name].card.higher_is_better, both[0], both[1], pairs, resamples, seed)
-        for name, both in scores.items()
-    ]
+    found = [_contrast(name, loaded[name].card, sides, both, pairs, resamples, seed) for name, both in scores.items()]
     if not any(one.n for one in found):
         raise TooManyUnscored(f"{found[0].scorer}: {found[0].reason}")
     return Comparison(
@@ -94,6 +93,8 @@ def compare(
         pairs=len(pairs.a),
         only_a=len(a) - sum(map(len, pairs.a)),
         only_b=len(b) - sum(map(len, pairs.b)),
+        replies=(len(a), len(b)),
+        empty=_empty(a, b),
         resamples=resamples,
         seed=seed,
     )
@@ -173,15 +174,23 @@ def _file(examples: Sequence[Example]) -> str:
 
 
 def _contrast(
-    scorer: str, higher: bool | None, a: Scores, b: Scores, pairs: _Pairs, resamples: int, seed: int
+    scorer: str,
+    card: Card,
+    sides: tuple[list[Example], list[Example]],
+    scores: tuple[Scores, Scores],
+    pairs: _Pairs,
+    resamples: int,
+    seed: int,
 ) -> Contrast:
     """The figures of one scorer; p is not adjusted and there is no verdict yet."""
-    means = np.array([[_mean(side.values[places]) for places in mine] for side, mine in ((a, pairs.a), (b, pairs.b))])
+    filled = with_the_worst(card, *sides, scores)
+    values = ((filled.a, pairs.a), (filled.b, pairs.b))
+    means = np.array([[_mean(side[places]) for places in mine] for side, mine in values])
     usable = np.isfinite(means).all(axis=0)
     first, second = means[:, usable]
     contexts = np.unique(pairs.contexts[usable], return_inverse=True)[1].astype(np.int64)
     clusters = int(contexts.max()) + 1 if len(contexts) else 0
-    reason = _why_none(a, b, len(usable), clusters)
+    reason = _why_none(*scores, len(usable), clusters)
     p, low, high, needed = (NONE, NONE, NONE, None) if reason else _tested(first, second, contexts, resamples, seed)
     return Contrast(
         scorer=scorer,
@@ -195,7 +204,7 @@ def _contrast(
         high=high,
         p=p,
         p_adjusted=p,
-        higher_is_better=higher,
+        higher_is_better=card.higher_is_better,
         verdict="not separable",
         needed=needed,
         method="mean of paired differences; no interval"
@@ -203,6 +212,7 @@ def _contrast(
         else f"mean of paired differences; 95% expanded percentile interval, {resamples} resamples of contexts; "
         f"p: {resamples} exchanges of A and B in random contexts",
         seed=seed,
+        worst=filled.worst,
         reason=reason,
     )
 
@@ -228,6 +238,11 @@ def _why_none(a: Scores, b: Scores, pairs: int, contexts: int) -> str:
         why = most_frequent([*a.reasons.values(), *b.reasons.values()]) or "no reason given"
         return f"none of {pairs} pairs has two scores; most often: {why}"
     return "" if contexts > 2 else f"{contexts} {'context' if contexts == 1 else 'contexts'}; three or more are needed"
+
+
+def _empty(a: Sequence[Example], b: Sequence[Example]) -> tuple[int, int]:
+    """How many replies of each side are empty."""
+    return sum(one.unanswered for one in a), sum(one.unanswered for one in b)
 
 
 def _mean(values: FloatArray) -> float:

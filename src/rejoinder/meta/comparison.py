@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -12,6 +13,7 @@ from rejoinder.scorer import Signature
 
 Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "not separable"]
 NONE = float("nan")
+MIN_SCORED = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class Contrast:
             told already or no number can be forecast.
         method: how the figures were worked out.
         seed: seed of the resampling.
+        worst: the score that an empty reply counts as; NaN where none is empty, or the scorer knows no worst.
         reason: why a figure is missing, else "".
     """
 
@@ -55,6 +58,7 @@ class Contrast:
     needed: int | None
     method: str
     seed: int
+    worst: float = NONE
     reason: str = ""
 
     @property
@@ -71,6 +75,23 @@ class Contrast:
 
 
 @dataclass(frozen=True, slots=True)
+class Gate:
+    """Whether a comparison lets B pass.
+
+    Attributes:
+        threshold: the gain that was asked for.
+        min_scored: the least share of pairs with scores on both sides that was asked for.
+        passed: whether it does.
+        reasons: why not.
+    """
+
+    threshold: float
+    min_scored: float
+    passed: bool
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """Two systems compared.
 
@@ -83,6 +104,8 @@ class Comparison:
         only_b: lines of B without a partner.
         resamples: number of resamples and of permutations.
         seed: their seed.
+        replies: lines of A and of B.
+        empty: those of them without a reply, which count as the worst.
     """
 
     contrasts: tuple[Contrast, ...]
@@ -93,19 +116,35 @@ class Comparison:
     only_b: int
     resamples: int
     seed: int
+    replies: tuple[int, int]
+    empty: tuple[int, int]
 
-    def clears(self, threshold: float) -> bool:
+    def gate(self, threshold: float, min_scored: float = MIN_SCORED) -> Gate:
         """Whether by every scorer B gains `threshold` or more over A, by the unfavourable end of the interval.
 
-        0 asks that B is shown to be no worse, -0.1 that it is at most 0.1 worse. A scorer without an interval does not
-        clear anything.
+        A scorer without an interval passes nothing, and so does one that saw too little: a reply of A that B has no
+        scored answer to is not forgiven for being missing.
+
+        Args:
+            threshold: 0 asks that B is shown to be no worse, -0.1 that it is at most 0.1 worse.
+            min_scored: the least share, from 0 to 1, of the pairs, and of the lines of A without a partner, that must
+                have scores on both sides.
 
         Raises:
-            UsageError: a scorer claims no direction, so that nothing is a gain.
+            UsageError: a number is out of range; a scorer claims no direction, so that nothing is a gain.
         """
+        if not math.isfinite(threshold) or not 0 <= min_scored <= 1:
+            raise UsageError(
+                f"the threshold is expected to be a finite number and the least share scored to be from 0 to 1, not "
+                f"{threshold:g} and {min_scored:g}"
+            )
         if vague := [one.scorer for one in self.contrasts if one.higher_is_better is None]:
             raise UsageError(f"{', '.join(vague)} claims no direction, so there is no gain to ask for. Leave it out")
-        return all(one.least_gain >= threshold for one in self.contrasts)
+        reasons = [
+            *(reason for one in self.contrasts if (reason := _too_few(one, self.pairs + self.only_a, min_scored))),
+            *(_too_little(one) for one in self.contrasts if not one.least_gain >= threshold),
+        ]
+        return Gate(threshold, min_scored, not reasons, tuple(reasons))
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain JSON values: numbers that do not exist are None, never NaN."""
@@ -114,5 +153,26 @@ class Comparison:
             "results": [plain({**asdict(one), "level": "turn", "more": one.more}) for one in self.contrasts],
             "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
             "options": {"resamples": self.resamples, "seed": self.seed},
-            "counts": {"aligned": self.aligned, "pairs": self.pairs, "only_a": self.only_a, "only_b": self.only_b},
+            "counts": {
+                "aligned": self.aligned,
+                "pairs": self.pairs,
+                "only_a": self.only_a,
+                "only_b": self.only_b,
+                "replies": list(self.replies),
+                "empty": list(self.empty),
+            },
         }
+
+
+def _too_few(one: Contrast, pairs: int, min_scored: float) -> str:
+    """Why a scorer saw too little for a gate, or ""."""
+    if one.n >= min_scored * pairs:
+        return ""
+    return f"{one.scorer} has scores on both sides for {one.n:,} of {pairs:,} pairs, under {100 * min_scored:g} %"
+
+
+def _too_little(one: Contrast) -> str:
+    """Why a scorer does not see enough of a gain."""
+    if math.isnan(one.least_gain):
+        return f"{one.scorer} has no interval"
+    return f"by {one.scorer} the gain may be as little as {one.least_gain:+.3g}"

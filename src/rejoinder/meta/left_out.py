@@ -12,7 +12,8 @@ from zlib import crc32
 import numpy as np
 
 from rejoinder.encoders import load_encoder
-from rejoinder.judges.left_out import FOLDS, QUICK, rated_lines, seen_scores, unseen_scores
+from rejoinder.judges.left_out import QUICK, rated_lines, seen_scores, unseen_scores
+from rejoinder.judges.many import FOLDS
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.parts import POOLED, Part
 from rejoinder.records import Example

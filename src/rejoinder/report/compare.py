@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from rejoinder.meta.comparison import Comparison, Contrast
+from rejoinder.meta.comparison import Comparison, Contrast, Gate
 from rejoinder.report.tables import number, p_value, text_table
 
 
@@ -51,13 +51,31 @@ def _difference(one: Contrast) -> str:
     return f"{number(one.value)} [{number(one.low)}, {number(one.high)}]"
 
 
+def gate_text(gate: Gate) -> str:
+    """Whether a gate was passed, and why not."""
+    said = f"gate {gate.threshold:+g}: {'passed' if gate.passed else 'not passed, exit code 6'}"
+    return f"{said} ({'; '.join(gate.reasons)})" if gate.reasons else said
+
+
+def _empty_text(found: Comparison) -> str:
+    """How many replies are empty, and what they count as."""
+    shares = " and ".join(
+        f"{empty:,} of {replies:,} of {side}"
+        for side, empty, replies in zip("AB", found.empty, found.replies, strict=True)
+    )
+    worst = ", ".join(f"{number(one.worst)} by {one.scorer}" for one in found.contrasts if not math.isnan(one.worst))
+    return f"Empty replies: {shares}; each counts as the worst reply" + (f" ({worst})." if worst else ".")
+
+
 def _notes(found: Comparison, files: tuple[str, str]) -> list[str]:
     """What was paired, and how the figures came about."""
     holm = f", by Holm for {len(found.contrasts)} scorers" if len(found.contrasts) > 1 else ""
     alone = f"; without a partner: {found.only_a:,} of A, {found.only_b:,} of B" if found.only_a + found.only_b else ""
     unscored = [f"{one.unscored:,} pairs unscored by {one.scorer}" for one in found.contrasts if one.unscored]
+    empty = [_empty_text(found)] if any(found.empty) else []
     return [
         f"A: {files[0]}; B: {files[1]}; {found.pairs:,} pairs by {found.aligned}{alone}.",
+        *empty,
         *unscored,
         "Better is what a scorer says; how far it agrees with people on such replies: rejoinder study.",
         f"[low, high]: 95 % expanded percentile interval over {found.resamples:,} resamples of contexts, "

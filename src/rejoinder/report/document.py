@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from rejoinder.io.formulas import guarded
 from rejoinder.report.sections import Table
 from rejoinder.report.tables import markdown_table
 
@@ -72,7 +73,7 @@ def csv_page(rows: Iterable[Mapping[str, Any]]) -> str:
     table = csv.DictWriter(out, list(known[0]), lineterminator="\n")
     table.writeheader()
     for row in known:
-        table.writerow({key: _cell(value) for key, value in row.items()})
+        table.writerow({key: guarded(value) for key, value in row.items()})
     return out.getvalue()
 
 
@@ -95,8 +96,3 @@ def _columns(table: Table) -> str:
     """The columns of a table in LaTeX; those of prose are broken into lines."""
     columns = zip(*table.rows, strict=True)
     return "".join("p{5cm}" if max(len(cell.text) for cell in column) > _PROSE else "l" for column in columns)
-
-
-def _cell(value: object) -> object:
-    """A cell that no spreadsheet takes for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t") else value

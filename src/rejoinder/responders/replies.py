@@ -14,14 +14,12 @@ from rejoinder.io.contexts import Cut, before_the_last, read_contexts
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import NOTES, SCORED, are_notes, to_record
-from rejoinder.records import Example
+from rejoinder.records import UNANSWERED, Example
 from rejoinder.responder import Answer, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.corpora import is_held_out
 
 BATCH = 64
-UNANSWERED = "unanswered"
-"""The key under which a line without a reply says why."""
 
 # What a line says of the response that it came with.
 _OF_THE_OLD = (*SCORED, UNANSWERED, "messages", "replies", "responder")

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.io import read
+from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.sides import encode
-from rejoinder.judges.train import normalised_ratings
 from rejoinder.meta.reproduce.fits import Judgement
 from rejoinder.meta.reproduce.material import Material
 from rejoinder.records import Example

@@ -1,0 +1,73 @@
+"""An empty reply is the worst reply: what it counts as where systems are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.records import UNANSWERED, Example
+from rejoinder.scorer import Card, FloatArray, Scores, missing_need
+
+BoolArray = NDArray[np.bool_]
+
+
+class Filled(NamedTuple):
+    """The scores of two sides, N and M replies, with the worst one at each empty reply.
+
+    Attributes:
+        a: [N] scores, NaN where there is none.
+        b: [M] scores.
+        empty_a: [N] where the worst score stands.
+        empty_b: [M].
+        worst: that score; NaN where it stands nowhere.
+    """
+
+    a: FloatArray
+    b: FloatArray
+    empty_a: BoolArray
+    empty_b: BoolArray
+    worst: float
+
+
+def with_the_worst(card: Card, a: Sequence[Example], b: Sequence[Example], scores: tuple[Scores, Scores]) -> Filled:
+    """The scores of both sides, with the worst in place of whatever a scorer says, or does not say, of empty replies.
+
+    The worst is the low end of the scorer's range (the high end where lower is better), or, where it has none or has
+    gone beyond it, the lowest score that it gave here. A scorer without a direction knows no worst: its scores stay. So
+    does the gap where no reply could have been scored, for want of a reference or a context.
+
+    Args:
+        card: the scorer's.
+        a: N lines of one side.
+        b: M lines of the other.
+        scores: of both, by the scorer.
+    """
+    worst = _worst(card, np.concatenate([side.values for side in scores]))
+    empty_a, empty_b = (_empty(card, side) & ~np.isnan(worst) for side in (a, b))
+    filled_a, filled_b = (
+        np.where(empty, worst, side.values) for empty, side in zip((empty_a, empty_b), scores, strict=True)
+    )
+    return Filled(filled_a, filled_b, empty_a, empty_b, worst if empty_a.any() or empty_b.any() else float("nan"))
+
+
+def _empty(card: Card, examples: Sequence[Example]) -> BoolArray:
+    """[N] where a reply is empty and another in its place would have been scored."""
+    return np.array([one.unanswered and missing_need(card, _answered(one)) is None for one in examples], dtype=bool)
+
+
+def _answered(example: Example) -> Example:
+    """The example without the mark of a missing reply."""
+    return replace(example, extra={key: value for key, value in example.extra.items() if key != UNANSWERED})
+
+
+def _worst(card: Card, values: FloatArray) -> float:
+    """The worst score; NaN where the scorer has no direction, or neither a range nor a single score."""
+    if card.higher_is_better is None:
+        return float("nan")
+    sign, end = (1, card.range[0]) if card.higher_is_better else (-1, card.range[1])
+    known = [sign * value for value in (*values[np.isfinite(values)].tolist(), end) if value is not None]
+    return sign * min(known, default=float("nan"))
