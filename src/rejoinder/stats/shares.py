@@ -1,0 +1,62 @@
+"""A share, as of wins, with an interval that holds near 0 and 1 and where values come in clusters.
+
+Shapes: N values, G clusters.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.stats.correlation import FloatArray
+
+FEWEST = 3
+CONFIDENCE = 0.95
+NONE = float("nan")
+
+
+class Share(NamedTuple):
+    """A share in [0, 1] with its 95 % interval; the ends are NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64]) -> Share:
+    """The mean of `values` [N] in [0, 1] with an interval over clusters; the ends are NaN with under three of them.
+
+    Args:
+        values: [N] 0 for a loss, 1 for a win, 1/2 for a tie.
+        clusters: [N] cluster of each value, in [0, G).
+    """
+    share = float(values.mean()) if len(values) else NONE
+    groups = int(clusters.max()) + 1 if len(clusters) else 0
+    if groups < FEWEST:
+        return Share(share, NONE, NONE)
+    sums = np.bincount(clusters, weights=values - share, minlength=groups)
+    variance = float((sums**2).sum()) / len(values) ** 2 * groups / (groups - 1)
+    return wilson(share, variance, groups, groups - 1)
+
+
+def wilson(share: float, variance: float, clusters: int, freedom: float) -> Share:
+    """Wilson's interval of a share, with as many trials as would give it the variance that it has over clusters.
+
+    Args:
+        share: in [0, 1].
+        variance: of the share; where it or the share's own is 0, as many trials are taken as there are clusters.
+        clusters: how many there are.
+        freedom: degrees of freedom of the variance; Student's distribution takes the place of the normal.
+
+    Source: Wilson (1927), Probable inference, the law of succession, and statistical inference.
+    """
+    from scipy.special import stdtrit
+
+    own = share * (1 - share)
+    trials = own / variance if own > 0 and variance > 0 else float(clusters)
+    t = float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
+    wide = 1 + t * t / trials
+    middle, reach = (share + t * t / (2 * trials)) / wide, t / wide * np.sqrt(own / trials + (t / (2 * trials)) ** 2)
+    return Share(share, max(0.0, float(middle - reach)), min(1.0, float(middle + reach)))
