@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,17 +10,52 @@ from rejoinder.errors import DataError
 from rejoinder.io.values import kind_of
 
 _SPEAKERS = ("user", "assistant")
-_INSTRUCTORS = ("system", "developer")
+_KEYS_OF_MESSAGES = frozenset(("role", "from"))
+_ROLES = {
+    **dict.fromkeys(("user", "human", "prompter", "customer"), "user"),
+    **dict.fromkeys(("assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"), "assistant"),
+    **dict.fromkeys(("system", "developer"), "system"),
+    **dict.fromkeys(
+        ("tool", "function", "function_call", "function_response", "tool_call", "tool_response", "observation"), "tool"
+    ),
+}
+_CALLS = ("tool_use", "functionCall", "function_call")
+_RESULTS = ("tool_result", "functionResponse", "function_response")
+_EOU = re.compile(r"\s*__eou__\s*")
+_LABEL = re.compile(
+    r"^[ \t]*(User|Human|Customer|Assistant|Bot|Chatbot|AI|Model|System)[ \t]*:[ \t]*", re.IGNORECASE | re.MULTILINE
+)
+
+
+def is_conversation(value: Any) -> bool:
+    """Whether a value looks like a list of chat messages."""
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and isinstance(value[0], Mapping)
+        and not _KEYS_OF_MESSAGES.isdisjoint(value[0])
+    )
+
+
+def waits(messages: list[Any]) -> bool:
+    """Whether a conversation ends with something else than a turn of the assistant."""
+    return not messages or not isinstance(messages[-1], Mapping) or _role(messages[-1]) != "assistant"
 
 
 def spoken(messages: Any, where: str) -> list[tuple[str, str]]:
     """Role (`user` or `assistant`) and text of each turn of a conversation.
 
+    Understands the messages of OpenAI (chat completions, and the items of responses), Anthropic, Gemini and ShareGPT.
     Instructions (`system`, `developer`) are no turns, nor is what an assistant and its tools say to each other.
 
     Raises:
         DataError: no list of messages.
     """
+    return [(role, text) for role, text, _ in _placed(messages, where)]
+
+
+def _placed(messages: Any, where: str) -> list[tuple[str, str, int]]:
+    """Role and text of each turn, and how many messages end with it."""
     if not isinstance(messages, list) or not messages:
         raise DataError(
             f"{kind_of(messages)}, expected a list of messages",
@@ -27,8 +63,27 @@ def spoken(messages: Any, where: str) -> list[tuple[str, str]]:
             where=where,
             field="messages",
         )
-    said = [turn for place, message in enumerate(messages, start=1) if (turn := _turn(message, place, where))]
-    return [(role, text) for role, text in said if role in _SPEAKERS]
+    said = []
+    for place, message in enumerate(messages, start=1):
+        if (turn := _turn(message, place, where)) and turn[0] in _SPEAKERS:
+            said.append((*turn, place))
+    return said
+
+
+def replies_of(messages: Any, where: str) -> list[tuple[list[str], str, int]]:
+    """Context and response for each turn of the assistant, and how many messages end with it.
+
+    Raises:
+        DataError: no list of messages, or none by the assistant.
+    """
+    turns = _placed(messages, where)
+    texts = [text for _, text, _ in turns]
+    replies = [(texts[:at], text, end) for at, (role, text, end) in enumerate(turns) if role == "assistant"]
+    if not replies:
+        raise DataError(
+            "no turn of the assistant to judge", "End with an assistant message", where=where, field="messages"
+        )
+    return replies
 
 
 def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
@@ -37,13 +92,40 @@ def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
     Raises:
         DataError: no list of messages, or none by the assistant.
     """
-    turns = spoken(messages, where)
-    last = max((place for place, (role, _) in enumerate(turns) if role == "assistant"), default=None)
-    if last is None:
-        raise DataError(
-            "no turn of the assistant to judge", "End with an assistant message", where=where, field="messages"
-        )
-    return [text for _, text in turns[:last]], turns[last][1]
+    context, response, _ = replies_of(messages, where)[-1]
+    return context, response
+
+
+def turns_in(text: str) -> list[str]:
+    """The turns in one text: lines that begin with a speaker (`User:`, `Bot:` ...), or texts with `__eou__` between.
+
+    Any other text is one turn. What follows `System:` is none.
+    """
+    labels = list(_LABEL.finditer(text))
+    if labels and not text[: labels[0].start()].strip():
+        ends = [*(label.start() for label in labels[1:]), len(text)]
+        turns = [
+            text[label.end() : end].strip()
+            for label, end in zip(labels, ends, strict=True)
+            if label[1].lower() != "system"
+        ]
+    else:
+        turns = _EOU.split(text) if "__eou__" in text else [text]
+    return [turn for turn in turns if turn.strip()] if len(turns) > 1 or labels else turns
+
+
+def as_turns(value: Any, where: str) -> list[Any]:
+    """The turns of a context: those in one text, texts, chat messages, or pairs of what was said and replied.
+
+    Anything else in a list is left to the parser to refuse.
+    """
+    if isinstance(value, str):
+        return turns_in(value)
+    if is_conversation(value):
+        return [text for _, text in spoken(value, where)]
+    if not isinstance(value, list):
+        return [value]
+    return [turn for part in value for turn in (part if isinstance(part, list) and len(part) == 2 else [part])]
 
 
 def as_chat(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,27 +147,72 @@ def as_chat(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _turn(message: Any, place: int, where: str) -> tuple[str, str] | None:
     """The role and the text of a message; None for one between an assistant and its tools."""
-    role = message.get("role") if isinstance(message, Mapping) else None
-    if role in ("tool", "function") or (role == "assistant" and message.get("tool_calls")):
+    if not isinstance(message, Mapping):
+        raise _unreadable(f"is {kind_of(message)}", place, where)
+    role = _role(message)
+    if role is None:
+        if message.get("type", "message") != "message":  # reasoning, calls and their results among OpenAI's items
+            return None
+        raise _unreadable(f"has role {message.get('role', message.get('from'))!r}", place, where)
+    if role == "tool" or message.get("tool_calls") or message.get("function_call"):
         return None
-    known = role in _SPEAKERS + _INSTRUCTORS
-    text = _content(message.get("content")) if isinstance(message, Mapping) else None
-    if not known or text is None:
-        raise DataError(
-            f"message {place} has {'no text content' if known else f'role {role!r}'}",
-            'Write {"role": "user", "content": "..."}; roles are user, assistant, system, developer, tool',
-            where=where,
-            field="messages",
-        )
-    return str(role), text
+    content = next(
+        (message[key] for key in ("content", "value", "parts", "text") if message.get(key) is not None), None
+    )
+    if _is_for_tools(content):
+        return None
+    text = content_of(content)
+    if text is None and isinstance(message.get("refusal"), str):
+        text = message["refusal"]
+    if text is None:
+        raise _unreadable("has no text content", place, where)
+    return role, text
 
 
-def _content(content: Any) -> str | None:
+def _unreadable(found: str, place: int, where: str) -> DataError:
+    """The error of a message that is none."""
+    return DataError(
+        f"message {place} {found}",
+        'Write {"role": "user", "content": "..."}; roles are user, assistant, system, developer, tool',
+        where=where,
+        field="messages",
+    )
+
+
+def _role(message: Mapping[str, Any]) -> str | None:
+    """Who speaks: `user`, `assistant`, `system` or `tool`; None where that cannot be told."""
+    named = message.get("role", message.get("from"))
+    return _ROLES.get(named.lower()) if isinstance(named, str) else None
+
+
+def _is_for_tools(content: Any) -> bool:
+    """Whether a list of parts calls a tool, or brings nothing but what tools gave back."""
+    if not isinstance(content, list) or not content:
+        return False
+    parts = [part for part in content if isinstance(part, Mapping)]
+    calls = any(part.get("type") in _CALLS or not part.keys().isdisjoint(_CALLS) for part in parts)
+    results = [part.get("type") in _RESULTS or not part.keys().isdisjoint(_RESULTS) for part in parts]
+    return calls or (bool(results) and all(results))
+
+
+def content_of(content: Any) -> str | None:
     """The text of a message: a string, or the text parts of a list of parts; None where it has no text."""
+    if isinstance(content, Mapping):
+        content = [content]
     if isinstance(content, list):
-        texts = [part["text"] for part in content if isinstance(part, Mapping) and isinstance(part.get("text"), str)]
+        texts = [text for part in content if (text := _text_of(part)) is not None]
         return "\n".join(texts) if texts else None
     return content if isinstance(content, str) else None
+
+
+def _text_of(part: Any) -> str | None:
+    """The text of one part of a message; thoughts, images and the like have none."""
+    if isinstance(part, str):
+        return part
+    if not isinstance(part, Mapping) or part.get("thought"):
+        return None
+    text = part.get("text", part.get("refusal"))
+    return text if isinstance(text, str) else None
 
 
 def _say(messages: Any, turns: list[str]) -> bool:

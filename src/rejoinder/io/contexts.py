@@ -9,10 +9,11 @@ from typing import Any
 
 from rejoinder.errors import DataError
 from rejoinder.io.chat import spoken
+from rejoinder.io.columns import Columns, Names, Note, silent
 from rejoinder.io.corpus import Dialogue, read_dialogues, require_conversation, texts
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import parse_record
-from rejoinder.io.read import rows
+from rejoinder.io.read import Format, rows, understood
 from rejoinder.records import Example
 
 Cut = Callable[[Dialogue], int]
@@ -29,6 +30,9 @@ def read_contexts(
     wanted: Callable[[Dialogue], bool] | None = None,
     cut: Cut = before_the_last,
     on_bad: OnBad = raise_bad,
+    map: Columns | None = None,  # noqa: A002 (as in `read`)
+    input_format: Format | None = None,
+    note: Note = silent,
 ) -> Iterator[Example]:
     """Yield the contexts of one or more files, in their order, as examples whose response may be empty.
 
@@ -43,28 +47,36 @@ def read_contexts(
         wanted: which dialogues to take; of an example, the dialogue is its context and what follows it. None takes all.
         cut: where a dialogue is cut; before its last turn unless told otherwise.
         on_bad: what to do with the error of a line that cannot be used; raises it unless told otherwise.
+        map: see `read`.
+        input_format: see `read`.
+        note: see `read`.
 
     Raises:
         DataError: a bad line, unless `on_bad` keeps it.
         MissingAsset: a file is not there.
         UsageError: the suffix is of no known format.
     """
+    names = Names(map, note)
     for path in paths:
-        for whole, example in _lines(path, on_bad):
+        for whole, example in _lines(path, names, on_bad, input_format):
             if wanted is not None and not wanted(whole or _dialogue_of(example)):
                 continue
             yield example if whole is None else _cut(whole, example, cut(whole))
+    names.require_met()
 
 
-def _lines(path: str | Path, on_bad: OnBad) -> Iterator[tuple[Dialogue | None, Example]]:
+def _lines(
+    path: str | Path, names: Names, on_bad: OnBad, input_format: Format | None
+) -> Iterator[tuple[Dialogue | None, Example]]:
     """Yield the lines of a file: the dialogue where a line is one, and the example that it makes, cut nowhere yet."""
-    if str(path).removesuffix(".gz").endswith(".txt"):
+    if input_format is None and str(path).removesuffix(".gz").endswith(".txt"):
         for dialogue in read_dialogues(path, on_bad=on_bad):
             yield dialogue, Example((), "", id=dialogue.where, where=dialogue.where)
         return
-    for where, record in rows(path, on_bad):
+    for row in rows(path, on_bad, input_format):
         try:
-            found = _whole(record, where), parse_record(_as_example(record, where), where)
+            record = understood(row, names)
+            found = _whole(record, row.where), parse_record(_as_example(record, row.where), row.where)
         except DataError as error:
             on_bad(error)
         else:
@@ -93,8 +105,6 @@ def _whole(record: Any, where: str) -> Dialogue | None:
 
 def _as_example(record: Any, where: str) -> Any:
     """The JSON value of a line with a response, empty where it has none; what cannot be told is left to the parser."""
-    if isinstance(record, list):
-        record = {"messages": record}
     if not isinstance(record, Mapping) or "response" in record:
         return record
     if "turns" in record:

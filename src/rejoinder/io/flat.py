@@ -1,8 +1,9 @@
 """Records in tables: how a field of a JSON object becomes one cell of a CSV or Parquet file, and back.
 
-Lists of texts and nested objects are JSON inside the cell. A `context` or `references` cell that does not begin with
-`[` is one text; a `quality` or `ratings` cell without dimensions (`3.5`, `[3, 4]`) is the overall one; `scores` are one
-column a scorer. An empty cell is an absent field, but for an empty reply.
+Lists of texts and nested objects are JSON inside the cell. A `context` or `references` cell that holds no list of texts
+is text itself (`[laughs] hi`), of a context one turn or several (see `turns_in`). A `quality` or `ratings` cell without
+dimensions (`3.5`, `[3, 4]`) is the overall one; `scores` are one column a scorer. An empty cell is an absent field, but
+for an empty reply.
 
 Keys that rejoinder does not know are text in a table: a number, a list or an object among them comes back from it as
 the text that stood in the cell (`7` as `"7"`). Only JSON lines keep their types.
@@ -10,16 +11,20 @@ the text that stood in the cell (`7` as `"7"`). Only JSON lines keep their types
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.io.chat import is_conversation, turns_in
 from rejoinder.io.parse import NOTES, SCORED, are_notes
 from rejoinder.io.values import require_whole_characters
 from rejoinder.records import OVERALL
 
-LISTS = ("context", "references", "messages")
+TEXTS = ("context", "references")
+MESSAGES = "messages"
+LISTS = (*TEXTS, MESSAGES)
 OBJECTS = ("quality", "ratings", "raters", "scale", "scales", *SCORED)
 _SUCH_AS = {
     "context": '["..."]',
@@ -51,7 +56,7 @@ def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
         elif field.startswith(_SCORE):
             scores[field.removeprefix(_SCORE)] = _score(field, cell, where)
         elif cell is not None and cell != "":
-            record[field] = _decoded(field, cell, where) if isinstance(cell, str) else _without_nulls(cell)
+            record[field] = decoded(field, cell, where) if isinstance(cell, str) else _without_nulls(cell)
     if scores and isinstance(record.setdefault("scores", {}), dict):  # anything else is for the reader to refuse
         record["scores"].update(scores)
     return record
@@ -70,13 +75,13 @@ def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
     return cells
 
 
-def _decoded(field: str, cell: str, where: str) -> Any:
+def decoded(field: str, cell: str, where: str) -> Any:
     """The value that the text of a cell stands for."""
-    if field in LISTS and not cell.lstrip().startswith("["):
-        return [cell]
+    if field in TEXTS:
+        return _texts(field, cell, where)
     if field == NOTES:
         return _notes(cell)
-    if field not in LISTS and field not in OBJECTS:
+    if field != MESSAGES and field not in OBJECTS:
         return cell
     try:
         value = json.loads(cell)
@@ -96,6 +101,20 @@ def _decoded(field: str, cell: str, where: str) -> Any:
     if field in ("quality", "ratings") and not isinstance(value, dict):
         return {OVERALL: value if field == "quality" or isinstance(value, list) else [value]}
     return value
+
+
+def _texts(field: str, cell: str, where: str) -> list[Any]:
+    """The texts, or the chat messages, in a cell: those of a list, as JSON or Python writes it, or the cell itself."""
+    text = cell.strip()
+    for read in (json.loads, ast.literal_eval) if text[:1] == "[" and text[-1:] == "]" else ():
+        try:
+            value = read(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            continue
+        if all(isinstance(one, str) for one in value) or (field == "context" and is_conversation(value)):
+            require_whole_characters(text, {field: value}, where)
+            return list(value)
+    return turns_in(cell) if field == "context" else [cell]
 
 
 def _notes(cell: str) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import IO, cast
 
@@ -15,7 +17,12 @@ from rejoinder.errors import DataError, MissingAsset
 from rejoinder.io.box import in_the_box
 
 STDIN = "-"
-SAVE_AS_UTF8 = "Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)"
+SAVE_AS_UTF8 = (
+    "Save the file as UTF-8: from Excel as .xlsx or as CSV UTF-8; a Western text on Windows is converted by "
+    "iconv -f CP1252 -t UTF-8"
+)
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a file in UTF-16 begins."""
 OnBad = Callable[[DataError], None]
 
 
@@ -59,37 +66,60 @@ def name_of(path: str | Path) -> str:
 
 
 def text_lines(path: str | Path, on_bad: OnBad = raise_bad, *, errors: str = "strict") -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line with its line end) of a UTF-8 file; a byte order mark is dropped.
+    """Yield (line number from 1, line with its line end) of a file in UTF-8, or in UTF-16 with its byte order mark.
 
-    A line that is not UTF-8 goes to `on_bad` and is left out; with `errors="surrogateescape"` it comes like any other,
-    for formats whose records cross line ends. The end of a file whose gzip is cut off or damaged goes to `on_bad` after
-    the lines before it; so does a file without a single line.
+    A byte order mark is dropped. A line that is not UTF-8 goes to `on_bad` and is left out; with
+    `errors="surrogateescape"` it comes like any other, for formats whose records cross line ends. The end of a file
+    whose gzip is cut off or damaged goes to `on_bad` after the lines before it; so does a file without a single line.
     """
     name, number = name_of(path), 0
     with open_bytes(path) as stream:
         try:
-            for number, raw in enumerate(stream, start=1):
-                if number == 1 and raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
-                    on_bad(
-                        DataError("UTF-16, expected UTF-8", "Convert the file: iconv -f UTF-16 -t UTF-8", where=name)
-                    )
-                    return
-                try:
-                    yield number, raw.decode("utf-8-sig" if number == 1 else "utf-8", errors)
-                except UnicodeDecodeError as error:
-                    on_bad(
-                        DataError(
-                            f"byte {error.object[error.start]:#04x} at column {error.start + 1} is not UTF-8",
-                            SAVE_AS_UTF8,
-                            where=f"{name}:{number}",
-                        )
-                    )
+            for number, line in enumerate(_decoded(stream, errors), start=1):
+                if isinstance(line, str):
+                    yield number, line
+                else:
+                    on_bad(_no_text(line, f"{name}:{number}"))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             what = "its gzip is cut off" if isinstance(error, EOFError) else f"its gzip is damaged ({error})"
             on_bad(DataError(f"{what} after line {number}", "Get the file again", where=f"{name}:{number + 1}"))
             return
     if number == 0:
         on_bad(DataError("the file is empty", "Give a file with at least one line", where=name))
+
+
+def _decoded(stream: IO[bytes], errors: str) -> Iterator[str | UnicodeDecodeError]:
+    """The lines of a stream, in UTF-8 or, where it begins so, in UTF-16; the error of those that are not."""
+    first = stream.readline()
+    if first[:2] in UTF_16:
+        yield from _wide(first, stream)
+        return
+    for number, raw in enumerate(chain([first] if first else [], stream)):
+        try:
+            yield raw.decode("utf-8" if number else "utf-8-sig", errors)
+        except UnicodeDecodeError as error:
+            yield error
+
+
+def _wide(first: bytes, stream: IO[bytes]) -> Iterator[str | UnicodeDecodeError]:
+    """The lines of a stream in UTF-16, of which `first` was read; they end where a character is damaged."""
+    decoder, rest = codecs.getincrementaldecoder("utf-16")(), ""
+    try:
+        for raw in chain([first], stream):
+            *whole, rest = f"{rest}{decoder.decode(raw)}".split("\n")
+            yield from (f"{line}\n" for line in whole)
+        rest += decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        yield error
+    else:
+        yield from [rest] if rest else []
+
+
+def _no_text(error: UnicodeDecodeError, where: str) -> DataError:
+    """What to say of a line that cannot be decoded."""
+    kind = "UTF-16" if error.encoding.startswith("utf-16") else "UTF-8"
+    problem = f"byte {error.object[error.start]:#04x} at column {error.start + 1} is not {kind}"
+    return DataError(problem, SAVE_AS_UTF8, where=where)
 
 
 def _unpacked(raw: IO[bytes]) -> IO[bytes]:

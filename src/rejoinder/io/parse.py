@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.chat import turns_of
+from rejoinder.io.chat import as_turns, is_conversation, replies_of, spoken, turns_of, waits
+from rejoinder.io.logs import reply_in
 from rejoinder.io.values import is_number, kind_of, plain_json
 from rejoinder.records import OVERALL, Example, Rating
 
@@ -33,6 +34,7 @@ SCORED = ("scores", "unscored", "signatures")
 NOTES = "notes"
 """It writes these too, lists of texts by scorer. The word is a common one, so any other value is the user's own."""
 
+_OF_ONE_REPLY = ("references", "ratings", "raters", "quality")
 # Fields whose absence goes unnoticed, so that a typing error in their name would only show in the results.
 _EASILY_LOST = ("context", "response", "references", "system", "ratings", "quality", "scale", "context_id")
 _LIKENESS = 0.88  # above "content" (0.86), a name in use, and below "scal" (0.89)
@@ -60,9 +62,7 @@ def parse_record(record: Any, where: str) -> Example:
             'Write one {"context": [...], "response": "..."} a line',
             where=where,
         )
-    if "messages" in record and "response" not in record:
-        context, response = turns_of(record["messages"], where)
-        record = {**record, "context": context, "response": response}
+    record = _with_texts(record, where)
     _refuse_near_misses(record, where)
     if not isinstance(record.get("response"), str):
         found = f"is {kind_of(record['response'])}" if "response" in record else f"missing (found: {_listed(record)})"
@@ -84,6 +84,46 @@ def parse_record(record: Any, where: str) -> Example:
         extra=plain_json({key: value for key, value in record.items() if key not in FIELDS}, where),
         where=where,
     )
+
+
+def _with_texts(record: Record, where: str) -> Record:
+    """The record with the context and the response that its messages come to, and with the text of a logged reply."""
+    reply = record.get("response")
+    if reply is not None and not isinstance(reply, str) and (text := reply_in(reply, where)) is not None:
+        record = {**record, "response": text}
+    if "messages" not in record:
+        return record
+    if "response" not in record:
+        context, response = turns_of(record["messages"], where)
+        return {**record, "context": context, "response": response}
+    if "context" not in record and is_conversation(record["messages"]) and waits(record["messages"]):
+        return {**record, "context": [text for _, text in spoken(record["messages"], where)]}
+    return record
+
+
+def every_turn(record: Any, where: str) -> list[Any]:
+    """One record for each turn of the assistant in a conversation; any other record by itself.
+
+    Each has the messages up to its turn, an id of its own (`chat1#2` is the second turn) and the id of the conversation
+    as its `dialogue_id`. Ratings and references are of the last turn, as where only that is read.
+    """
+    if not isinstance(record, Mapping) or "messages" not in record or "response" in record:
+        return [record]
+    name = _name(record, "id", where) or where
+    shared = {"dialogue_id": record.get("dialogue_id") or name}
+    before = {key: value for key, value in record.items() if key not in _OF_ONE_REPLY}
+    replies = replies_of(record["messages"], where)
+    return [
+        {
+            **(record if number == len(replies) else before),
+            **shared,
+            "id": f"{name}#{number}",
+            "messages": record["messages"][:end],
+            "context": context,
+            "response": response,
+        }
+        for number, (context, response, end) in enumerate(replies, start=1)
+    ]
 
 
 def to_record(example: Example) -> dict[str, Any]:
@@ -143,19 +183,20 @@ def _require_objects(record: Record, where: str) -> None:
 
 
 def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:
-    """A list of texts; absent or null is the empty list."""
+    """A list of texts; absent or null is the empty list, a text a list of one, of a context of the turns in it."""
     value = record.get(field)
     if value is None:
         return ()
+    if field == "context" and isinstance(value, (str, list)):
+        value = as_turns(value, where)
     if isinstance(value, str):
-        raise DataError("is one text, expected a list of texts", f'Write "{field}": ["..."]', where=where, field=field)
+        value = [value]
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         odd = (
             next((kind_of(text) for text in value if not isinstance(text, str)), "") if isinstance(value, list) else ""
         )
         found = f"a list that holds {odd}" if odd else kind_of(value)
-        chat = '; chat messages go under "messages"' if field == "context" and odd == "an object" else ""
-        remedy = f'Write "{field}": ["...", "..."]{chat}'
+        remedy = f'Write "{field}": ["...", "..."]'
         raise DataError(f"is {found}, expected a list of texts", remedy, where=where, field=field)
     return tuple(value)
 

@@ -2,78 +2,133 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, NamedTuple
 
-from rejoinder.errors import DataError, MissingExtra, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.io.box import in_the_box
-from rejoinder.io.flat import LISTS, OBJECTS, from_cells
-from rejoinder.io.formulas import plain
-from rejoinder.io.lines import SAVE_AS_UTF8, STDIN, OnBad, name_of, open_bytes, raise_bad, text_lines
-from rejoinder.io.pairs import parse_either, parse_only_pair, parse_single
-from rejoinder.io.parse import FIELDS
+from rejoinder.io.chat import is_conversation
+from rejoinder.io.columns import Columns, Names, Note, silent
+from rejoinder.io.flat import from_cells
+from rejoinder.io.lines import STDIN, UTF_16, OnBad, name_of, open_bytes, raise_bad, text_lines
+from rejoinder.io.logs import as_conversation
+from rejoinder.io.names import MESSAGES
+from rejoinder.io.parse import every_turn, parse_record
+from rejoinder.io.raters import joined
+from rejoinder.io.tables import csv_rows, parquet_rows, sheet_rows
 from rejoinder.io.values import require_whole_characters
-from rejoinder.records import Example, Pair
+from rejoinder.records import Example
 
-# The default limit of 128 KiB a cell is less than a long dialogue; 1 GiB still stops a file that is one open quote.
-_LONGEST_CELL = 2**30
-_PARQUET_ROWS = 4096
-_COLUMNS = {*FIELDS, *LISTS, *OBJECTS}
+Format = Literal["jsonl", "json", "csv", "tsv", "xlsx", "parquet"]
+Turns = Literal["last", "all"]
+_SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
+_SUFFIXES: dict[str, Format] = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    **dict.fromkeys(_SHEETS, "xlsx"),
+}
+# Formats that are told by their first bytes, whatever the name says.
+_BEGINNINGS: dict[bytes, Format] = {b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xlsx", b"PAR1": "parquet"}
 
-Parsed = TypeVar("Parsed")
-Rows = Iterator[tuple[str, Any]]
-"""(`file:line`, decoded record)."""
+
+class Row(NamedTuple):
+    """What a line, an item or a row holds.
+
+    Attributes:
+        where: `file:line`.
+        record: a decoded JSON value, or cells by column.
+        flat: whether it is a row of a table.
+    """
+
+    where: str
+    record: Any
+    flat: bool
 
 
-def read(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Example]:
+def read(
+    *paths: str | Path,
+    on_bad: OnBad = raise_bad,
+    map: Columns | None = None,  # noqa: A002 (the name that the command line gives it)
+    input_format: Format | None = None,
+    turns: Turns = "last",
+    note: Note = silent,
+) -> Iterator[Example]:
     """Yield the examples of one or more files, in their order.
 
     Formats, by suffix: `.jsonl` (also `.ndjson` and standard input, `-`), `.json` (an array; read whole), `.csv`,
-    `.tsv`, `.parquet`. Text formats may be gzip, whatever their name. `@NAME` is a file in the box.
+    `.tsv`, `.xlsx` (also `.xlsm`, `.xls` and `.ods`; read whole), `.parquet`. Text formats may be gzip, whatever their
+    name. `@NAME` is a file in the box. Common names of columns and keys are understood; so are the logs of the usual
+    chat interfaces. In a table with one row a rater, rows of one id are joined (the file is then held in memory).
 
     Args:
         paths: files.
         on_bad: what to do with the error of a line that cannot be used; raises it unless told otherwise. With
             `on_bad=skipped.append` reading goes on and `skipped` tells what was left out.
+        map: what columns and keys are, ours first: `{"context": "prompt", "rating": ["ann", "bob"]}`. An empty text
+            says that nothing in the file is that.
+        input_format: the format of all files, whatever their suffix; None goes by the suffix.
+        turns: which turns of the assistant in a conversation become examples. Of `all`, ids end in `#1`, `#2` ..., and
+            ratings and references are those of the last.
+        note: is told what names were understood as, once for each.
 
     Raises:
         DataError: a bad line, unless `on_bad` keeps it. One that concerns a whole file ends that file.
         MissingAsset: a file is not there.
-        UsageError: the suffix is of no known format.
+        MissingExtra: the library that reads the format is not installed.
+        UsageError: the suffix is of no known format; two columns could be the same thing; what `map` names is not
+            there.
     """
-    return _parsed(paths, parse_single, on_bad)
-
-
-def read_either(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Example | Pair]:
-    """As `read`, but lines with two replies and which of them people prefer come too, as `Pair`s (`io.pairs`)."""
-    return _parsed(paths, parse_either, on_bad)
-
-
-def read_pairs(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Pair]:
-    """As `read`, for files whose every line is a pair of replies."""
-    return _parsed(paths, parse_only_pair, on_bad)
-
-
-def _parsed(paths: Sequence[str | Path], parse: Callable[[Any, str], Parsed], on_bad: OnBad) -> Iterator[Parsed]:
-    """What `parse` makes of every row of the files, in their order."""
+    names = Names(map, note)
     for path in paths:
-        for where, record in rows(path, on_bad):
-            try:
-                found = parse(record, where)
-            except DataError as error:
-                on_bad(error)
-            else:
-                yield found
+        yield from examples_in(rows(path, on_bad, input_format), names, on_bad, turns)
+    names.require_met()
 
 
-def rows(path: str | Path, on_bad: OnBad) -> Rows:
-    """Yield (`file:line`, decoded record) of each row of a file; one that has none, good or bad, is an error."""
+def examples_in(
+    found: Iterable[Row], names: Names, on_bad: OnBad = raise_bad, turns: Turns = "last"
+) -> Iterator[Example]:
+    """Yield the examples of the rows of one file; arguments and errors as for `read`."""
+    names.begin()
+    single = _examples(found, names, on_bad, turns)
+    first = next(single, None)
+    if first is None:
+        return
+    stream = chain([first], single)
+    yield from joined(stream, on_bad) if names.one_rating_a_line else stream
+
+
+def understood(row: Row, names: Names) -> Any:
+    """The record of a row under our names, its cells decoded; what is no record is left to the parser."""
+    record = {MESSAGES: row.record} if isinstance(row.record, list) else row.record
+    if not isinstance(record, Mapping):
+        return record
+    record = names.understood(as_conversation(record, row.where), row.where, flat=row.flat)
+    return from_cells(record, row.where) if row.flat else record
+
+
+def _examples(found: Iterable[Row], names: Names, on_bad: OnBad, turns: Turns) -> Iterator[Example]:
+    """Yield one example a row, or one a turn of the assistant."""
+    for row in found:
+        try:
+            record = understood(row, names)
+            records = every_turn(record, row.where) if turns == "all" else [record]
+            made = [parse_record(record, row.where) for record in records]
+        except DataError as error:
+            on_bad(error)
+        else:
+            yield from made
+
+
+def rows(path: str | Path, on_bad: OnBad, input_format: Format | None = None) -> Iterator[Row]:
+    """Yield each row of a file; one that has none, good or bad, is an error."""
     met = False
 
     def note(error: DataError) -> None:
@@ -81,40 +136,64 @@ def rows(path: str | Path, on_bad: OnBad) -> Rows:
         met = True
         on_bad(error)
 
-    for row in _rows_of(path)(path, note):
+    for row in _reader(input_format or format_of(path))(path, note):
         met = True
         yield row
     if not met:
         note(DataError("holds no record", "Give a file with at least one", where=name_of(path)))
 
 
-def _rows_of(path: str | Path) -> Callable[[str | Path, OnBad], Rows]:
-    """The reader of a file's format."""
-    formats: dict[str, Callable[[str | Path, OnBad], Rows]] = {
-        ".jsonl": _json_lines,
-        ".ndjson": _json_lines,
-        ".json": _json_array,
-        ".csv": _csv,
-        ".tsv": partial(_csv, usual="\t"),
-        ".parquet": _parquet,
-    }
+def format_of(path: str | Path) -> Format:
+    """The format of a file: by its first bytes where they tell, else by its suffix; JSON lines for standard input.
+
+    Raises:
+        UsageError: the suffix is of no known format.
+        MissingAsset: there is no such file.
+    """
     if str(path) == STDIN:
-        return _json_lines
+        return "jsonl"
     name = Path(in_the_box(path))
     suffix = (Path(name.stem) if name.suffix == ".gz" else name).suffix.lower()
-    if suffix not in formats:
+    first = _first_bytes(name)
+    if first in _BEGINNINGS:
+        return _BEGINNINGS[first]
+    if suffix == ".txt" and first[:2] in UTF_16:  # what Excel calls "Unicode text"
+        return "tsv"
+    if suffix not in _SUFFIXES:
         with open_bytes(path):  # a file that is not there has no format
             pass
         raise UsageError(
-            f"{path}: unknown format {suffix or '(no suffix)'}. Known: {', '.join(formats)}, each also with .gz"
+            f"{path}: unknown format {suffix or '(no suffix)'}. Known: {', '.join(_SUFFIXES)}, the text formats also "
+            "with .gz. Of a file by another name say what it is: --input-format csv"
         )
-    return formats[suffix]
+    return _SUFFIXES[suffix]
 
 
-def _json_lines(path: str | Path, on_bad: OnBad) -> Rows:
+def _first_bytes(file: Path) -> bytes:
+    """How a file begins; a pipe is not touched, and what cannot be read is for its reader to tell."""
+    try:
+        if not file.is_file():
+            return b""
+        with file.open("rb") as stream:
+            return stream.read(4)
+    except OSError:
+        return b""
+
+
+def _reader(kind: Format) -> Callable[[str | Path, OnBad], Iterator[Row]]:
+    """The reader of a format."""
+    if kind in _JSON:
+        return _JSON[kind]
+    table = _TABLES[kind]
+    return lambda path, on_bad: (Row(where, cells, flat=True) for where, cells in table(path, on_bad))
+
+
+def _json_lines(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
     """Rows of JSON lines; blank lines are passed over."""
     remedy = (
-        "Standard input must be JSON lines, one object a line" if str(path) == STDIN else "Write one JSON object a line"
+        "Standard input is read as JSON lines, one object a line; of anything else say --input-format csv"
+        if str(path) == STDIN
+        else "Write one JSON object a line"
     )
     for number, line in text_lines(path, on_bad):
         if not line.strip():
@@ -128,10 +207,10 @@ def _json_lines(path: str | Path, on_bad: OnBad) -> Rows:
         except (ValueError, RecursionError) as error:
             on_bad(_broken(error, where, remedy))
         else:
-            yield where, record
+            yield Row(where, record, flat=False)
 
 
-def _json_array(path: str | Path, on_bad: OnBad) -> Rows:
+def _json_array(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
     """Rows of one JSON array: records, conversations, or the messages of a single conversation."""
     bad = False
 
@@ -153,9 +232,9 @@ def _json_array(path: str | Path, on_bad: OnBad) -> Rows:
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         on_bad(_broken(error, f"{name_of(path)}{line}", "Write one JSON array, or call a file of JSON lines .jsonl"))
         return
-    single = not isinstance(value, list) or (value and isinstance(value[0], dict) and "role" in value[0])
+    single = not isinstance(value, list) or is_conversation(value)
     for number, record in enumerate([value] if single else value, start=1):
-        yield f"{name_of(path)}:item {number}", record
+        yield Row(f"{name_of(path)}:item {number}", record, flat=False)
 
 
 def _broken(error: ValueError | RecursionError, where: str, remedy: str) -> DataError:
@@ -167,122 +246,10 @@ def _broken(error: ValueError | RecursionError, where: str, remedy: str) -> Data
     return DataError(f"broken JSON ({what})", remedy, where=where)
 
 
-def _csv(path: str | Path, on_bad: OnBad, *, usual: str = ",") -> Rows:
-    """Rows of a CSV or TSV file; without a header that can be used nothing is read."""
-    table = _table(path, on_bad, usual)
-    where, header = next(table, ("", None))
-    if header is None:
-        return
-    header = _named(header)
-    if twice := next((name for name in header if header.count(name) > 1), None):
-        on_bad(DataError("the header has this name twice", "Rename one column", where=where, field=twice))
-        return
-    for where, cells in table:
-        if cells is None:
-            continue
-        try:
-            _require_as_many(cells, header, where)
-            record = from_cells(dict(zip(header, cells, strict=True)), where)
-        except DataError as error:
-            on_bad(error)
-        else:
-            yield where, record
-
-
-def _named(header: list[str]) -> list[str]:
-    """The header with our names for columns that differ from them in case or outer blanks only."""
-    meant = [name.strip().lower() for name in header]
-    ours = [new in _COLUMNS and new not in header for new in meant]
-    return [new if known else old for old, new, known in zip(header, meant, ours, strict=True)]
-
-
-def _require_as_many(cells: list[str], header: list[str], where: str) -> None:
-    """Raise where a row has more or fewer cells than the header, and say which."""
-    surplus = len(cells) - len(header)
-    if surplus > 0:
-        problem = f"{len(cells)} cells, {surplus} too many; the last is {textwrap.shorten(cells[-1], 30)!r}"
-        raise DataError(problem, "Quote cells that hold the separator", where=where)
-    if surplus < 0:
-        problem = f"{len(cells)} cells, {-surplus} too few; none for {', '.join(header[surplus:])}"
-        raise DataError(problem, "Leave cells empty, not out; quote those that hold a line end", where=where)
-
-
-def _separator(header: str, usual: str) -> str:
-    """What stands between the names of a header, `,`, `;` or a tab: it finds most of our columns, then most at all."""
-
-    def found(mark: str) -> tuple[int, int]:
-        names = [name.strip(' "\r\n').lower() for name in header.split(mark)]
-        return len(_COLUMNS.intersection(names)), len(names)
-
-    return max((usual, ",", ";", "\t"), key=found)
-
-
-def _table(path: str | Path, on_bad: OnBad, usual: str) -> Iterator[tuple[str, list[str] | None]]:
-    """Yield (`file:line` where it begins, cells) of each row that is not blank; None for one that cannot be read."""
-    csv.field_size_limit(_LONGEST_CELL)
-    # A line left out for a bad byte would glue its neighbours together, so such lines come and spoil their own row.
-    lines = (line for _, line in text_lines(path, on_bad, errors="surrogateescape"))
-    head = list(_first(lines))
-    delimiter = _separator(head[-1] if head else "", usual)
-    rows = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
-    while True:
-        where = f"{name_of(path)}:{rows.line_num + 1}"
-        try:
-            cells = next(rows, None)
-            if cells is None:
-                return
-            _require_utf8(cells, where)
-        except csv.Error as error:
-            on_bad(DataError(f"broken CSV ({error})", "Close every quote; double those inside a cell", where=where))
-            yield where, None
-        except DataError as error:
-            on_bad(error)
-            yield where, None
-        else:
-            if cells:
-                yield where, list(map(plain, cells))
-
-
-def _first(lines: Iterator[str]) -> Iterator[str]:
-    """The lines up to the first that is not blank."""
-    for line in lines:
-        yield line
-        if line.strip():
-            return
-
-
-def _require_utf8(cells: list[str], where: str) -> None:
-    """Raise `DataError` where a cell holds a byte that is not UTF-8, escaped as half a character."""
-    for place, cell in enumerate(cells, start=1):
-        try:
-            cell.encode()
-        except UnicodeEncodeError as error:
-            byte = ord(error.object[error.start]) - 0xDC00
-            raise DataError(f"byte {byte:#04x} in cell {place} is not UTF-8", SAVE_AS_UTF8, where=where) from error
-
-
-def _parquet(path: str | Path, on_bad: OnBad) -> Rows:
-    """Rows of a Parquet file, a slice of it at a time."""
-    try:
-        import polars
-    except ImportError as error:
-        raise MissingExtra("polars", "parquet", "Reading Parquet") from error
-    with open_bytes(path):
-        pass
-    name = name_of(path)
-    try:
-        table = polars.scan_parquet(Path(path), glob=False)
-        count = table.select(polars.len()).collect().item()
-        for start in range(0, count, _PARQUET_ROWS):
-            for number, row in enumerate(
-                table.slice(start, _PARQUET_ROWS).collect().iter_rows(named=True), start=start + 1
-            ):
-                where = f"{name}:row {number}"
-                try:
-                    record = from_cells(row, where)
-                except DataError as error:
-                    on_bad(error)
-                else:
-                    yield where, record
-    except polars.exceptions.PolarsError as error:
-        on_bad(DataError(f"not a readable Parquet file ({str(error).splitlines()[0]})", "Write it again", where=name))
+_JSON: dict[str, Callable[[str | Path, OnBad], Iterator[Row]]] = {"jsonl": _json_lines, "json": _json_array}
+_TABLES: dict[str, Callable[[str | Path, OnBad], Iterator[tuple[str, dict[str, Any]]]]] = {
+    "csv": csv_rows,
+    "tsv": partial(csv_rows, usual="\t"),
+    "xlsx": sheet_rows,
+    "parquet": parquet_rows,
+}

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import math
 import re
+import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_NUMBER = re.compile(r"[+-]?\d{1,15}([.,]\d{1,15})?")
 
 
 def kind_of(value: Any) -> str:
@@ -62,3 +64,33 @@ def plain_json(extra: Mapping[str, Any], where: str) -> dict[str, Any]:
     except RecursionError as error:
         raise DataError("nested too deep", "Flatten it", where=where) from error
     return plain
+
+
+def rating_of(value: Any, where: str, field: str) -> float | None:
+    """The rating that somebody's column or key holds: a number, or its text with a decimal point or comma.
+
+    Returns:
+        The rating; None where there is none (null, an empty cell, NaN).
+
+    Raises:
+        DataError: it is anything else.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return None
+    if is_number(value):
+        return value  # type: ignore[no-any-return]
+    if isinstance(value, str):
+        text = value.strip()
+        if not text:
+            return None
+        if _NUMBER.fullmatch(text):
+            number = float(text.replace(",", "."))
+            return int(number) if number.is_integer() and text.lstrip("+-").isdigit() else number
+    found = f"{shortened(value)!r}" if isinstance(value, str) else kind_of(value)
+    remedy = f"Write numbers, leave empty what is not rated; if {field} is no rating, say --map rating="
+    raise DataError(f"{found}, expected a number", remedy, where=where, field=field)
+
+
+def shortened(text: str) -> str:
+    """The beginning of a text, for a message."""
+    return textwrap.shorten(text, 30)

@@ -1,0 +1,79 @@
+"""The names that columns and keys of other people's files go by, and which of our fields each of them is."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import product
+
+from rejoinder.io.parse import FIELDS
+
+RATING, RATER, DIALOGUE, MESSAGES = "rating", "rater", "dialogue_id", "messages"
+OURS = (*FIELDS, RATING, RATER, DIALOGUE, MESSAGES)
+"""What a column or key can be, and what stands before the `=` of `--map` (with `rating.DIMENSION` beside these)."""
+
+
+def _words(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
+def _joined(first: str, last: str) -> frozenset[str]:
+    """Every word of `first` with every word of `last` behind it."""
+    return frozenset(map("_".join, product(first.split(), last.split())))
+
+
+_ANSWER = "answer response reply output completion message text turn utterance"
+_STAR = "rating stars score"
+PAST = _words("history previous_turns") | _joined("chat conversation dialogue dialog", "history context")
+_ASKED = _words("prompt question query instruction input") | _joined(
+    "user customer human", "prompt question query message input turn utterance text"
+)
+_REPLIED = _words("answer reply output completion prediction generation") | _joined(
+    "bot chatbot model ai assistant agent system llm generated predicted actual", f"{_ANSWER} generation"
+)
+_IDEAL = _words("reference ground_truth ground_truths groundtruth gold ideal expected") | _joined(
+    "reference gold golden expected correct ideal human true target", _ANSWER
+)
+_STARS = _words("stars") | _joined("human user customer star overall quality", _STAR)
+_MEANS = _joined("mean average avg", _STAR)
+_RATER = "rater annotator worker evaluator reviewer labeler labeller assessor"
+
+# A later set counts only where none of the earlier names is there.
+NAMES: dict[str, tuple[frozenset[str], ...]] = {
+    MESSAGES: (_words("messages conversations conversation contents dialogue dialog chat"),),
+    "response": (_REPLIED, _words("assistant bot chatbot agent ai gpt hypothesis candidate")),
+    "context": (PAST | _ASKED, _words("user human message utterance conversation dialogue dialog chat")),
+    "references": (_IDEAL, _words("target truth")),
+    "id": (
+        _words("item example_id item_id sample_id line_id row_id record_id uid uuid custom_id"),
+        _words("message_id response_id turn_id"),
+    ),
+    "system": (
+        _words("model model_name model_id system_name system_id engine"),
+        _words("bot chatbot agent bot_name bot_id chatbot_name agent_name"),
+    ),
+    "dataset": (_words("data_set dataset_name"),),
+    "context_id": (_words("prompt_id question_id query_id"),),
+    DIALOGUE: (_words("conversation_id conv_id dialog_id chat_id session_id thread_id"),),
+    "quality": (_MEANS,),
+    RATING: (_words(RATING), _STARS),
+    RATER: (_words(f"{_RATER} judge judge_id") | _joined(_RATER, "id name"),),
+}
+PERHAPS = _words("score label overall grade likert mos feedback vote thumbs")
+"""Names of ratings only where the value is one."""
+WIDE = re.compile(r"(rating|score|stars|rater|annotator|worker|evaluator|reviewer|judge|person)_?(\d{1,3}|[a-h])")
+_WORDS = re.compile(r"[\W_]+")
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@lru_cache(maxsize=4096)
+def plain(name: str) -> str:
+    """A name in small letters with `_` between its words: `Bot reply`, `bot-reply` and `botReply` are `bot_reply`."""
+    return _WORDS.sub("_", _HUMP.sub("_", name.strip())).strip("_").lower()
+
+
+def is_known(name: str) -> bool:
+    """Whether a column of that name would be understood."""
+    word = plain(name)
+    return word in OURS or word in PERHAPS or any(word in names for tiers in NAMES.values() for names in tiers)

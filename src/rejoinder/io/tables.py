@@ -1,0 +1,183 @@
+"""Rows of tables: CSV and TSV, spreadsheets, Parquet. Cells come as they stand; what they mean is for others to say."""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import re
+import textwrap
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+from rejoinder.errors import DataError, MissingExtra
+from rejoinder.io.formulas import plain
+from rejoinder.io.lines import SAVE_AS_UTF8, OnBad, name_of, open_bytes, text_lines
+from rejoinder.io.names import is_known
+
+# The default limit of 128 KiB a cell is less than a long dialogue; 1 GiB still stops a file that is one open quote.
+_LONGEST_CELL = 2**30
+_PARQUET_ROWS = 4096
+_MARK = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # how a CSV file tells Excel what separates its cells
+
+Row = tuple[str, dict[str, Any]]
+"""(`file:line`, cells by column)."""
+Table = Iterator[tuple[str, list[str] | None]]
+"""(`file:line`, cells) of rows that are not blank; None for cells that cannot be read."""
+
+
+def csv_rows(path: str | Path, on_bad: OnBad, *, usual: str = ",") -> Iterator[Row]:
+    """Rows of a CSV or TSV file; without a header that can be used nothing is read."""
+    yield from _named(_csv(path, on_bad, usual), on_bad)
+
+
+def sheet_rows(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
+    """Rows of the first sheet of a spreadsheet that holds any, as the texts that a CSV file would hold."""
+    yield from _named(_sheet(path, on_bad), on_bad)
+
+
+def parquet_rows(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
+    """Rows of a Parquet file, a slice of it at a time."""
+    try:
+        import polars
+    except ImportError as error:
+        raise MissingExtra("polars", "parquet", "Reading Parquet") from error
+    name = name_of(path)
+    with open_bytes(path) as stream:
+        try:
+            table = polars.scan_parquet(_seekable(stream, path), glob=False)
+            count = table.select(polars.len()).collect().item()
+            for start in range(0, count, _PARQUET_ROWS):
+                part = table.slice(start, _PARQUET_ROWS).collect()
+                for number, row in enumerate(part.iter_rows(named=True), start=start + 1):
+                    yield f"{name}:row {number}", row
+        except polars.exceptions.PolarsError as error:
+            problem = f"not a readable Parquet file ({str(error).splitlines()[0]})"
+            on_bad(DataError(problem, "Write it again", where=name))
+
+
+def _named(table: Table, on_bad: OnBad) -> Iterator[Row]:
+    """Rows with the names of the header, which is the first; a column without a name is called by its place."""
+    where, header = next(table, ("", None))
+    if header is None:
+        return
+    header = [name or f"column {place}" for place, name in enumerate(header, start=1)]
+    if twice := next((name for name in header if header.count(name) > 1), None):
+        on_bad(DataError("the header has this name twice", "Rename one column", where=where, field=twice))
+        return
+    for where, cells in table:
+        if cells is None or not any(cells):
+            continue
+        try:
+            _require_as_many(cells, header, where)
+        except DataError as error:
+            on_bad(error)
+        else:
+            yield where, dict(zip(header, cells, strict=True))
+
+
+def _require_as_many(cells: list[str], header: list[str], where: str) -> None:
+    """Raise where a row has more or fewer cells than the header, and say which."""
+    surplus = len(cells) - len(header)
+    if surplus > 0:
+        problem = f"{len(cells)} cells, {surplus} too many; the last is {textwrap.shorten(cells[-1], 30)!r}"
+        raise DataError(problem, "Quote cells that hold the separator", where=where)
+    if surplus < 0:
+        problem = f"{len(cells)} cells, {-surplus} too few; none for {', '.join(header[surplus:])}"
+        raise DataError(problem, "Leave cells empty, not out; quote those that hold a line end", where=where)
+
+
+def _separator(header: str, usual: str) -> str:
+    """What stands between the names of a header, `,`, `;` or a tab: it finds most that we know, then most at all."""
+
+    def found(mark: str) -> tuple[int, int]:
+        names = [name.strip(' "\r\n') for name in header.split(mark)]
+        return sum(map(is_known, names)), len(names)
+
+    return max((usual, ",", ";", "\t"), key=found)
+
+
+def _csv(path: str | Path, on_bad: OnBad, usual: str) -> Table:
+    """Rows of a CSV file."""
+    csv.field_size_limit(_LONGEST_CELL)
+    # A line left out for a bad byte would glue its neighbours together, so such lines come and spoil their own row.
+    lines = (line for _, line in text_lines(path, on_bad, errors="surrogateescape"))
+    head = list(_first(lines))
+    skipped = 0
+    if head and (mark := _MARK.fullmatch(head[-1])):
+        usual, skipped = mark[1], len(head)
+        head = list(_first(lines))
+    delimiter = usual if skipped else _separator(head[-1] if head else "", usual)
+    rows = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
+    while True:
+        where = f"{name_of(path)}:{rows.line_num + skipped + 1}"
+        try:
+            cells = next(rows, None)
+            if cells is None:
+                return
+            _require_utf8(cells, where)
+        except csv.Error as error:
+            on_bad(DataError(f"broken CSV ({error})", "Close every quote; double those inside a cell", where=where))
+            yield where, None
+        except DataError as error:
+            on_bad(error)
+            yield where, None
+        else:
+            if cells:
+                yield where, list(map(plain, cells))
+
+
+def _first(lines: Iterator[str]) -> Iterator[str]:
+    """The lines up to the first that is not blank."""
+    for line in lines:
+        yield line
+        if line.strip():
+            return
+
+
+def _require_utf8(cells: list[str], where: str) -> None:
+    """Raise `DataError` where a cell holds a byte that is not UTF-8, escaped as half a character."""
+    for place, cell in enumerate(cells, start=1):
+        try:
+            cell.encode()
+        except UnicodeEncodeError as error:
+            byte = ord(error.object[error.start]) - 0xDC00
+            raise DataError(f"byte {byte:#04x} in cell {place} is not UTF-8", SAVE_AS_UTF8, where=where) from error
+
+
+def _sheet(path: str | Path, on_bad: OnBad) -> Table:
+    """Rows of the first sheet that holds any."""
+    try:
+        import python_calamine
+    except ImportError as error:
+        raise MissingExtra("python-calamine", "excel", "Reading a spreadsheet") from error
+    name = name_of(path)
+    with open_bytes(path) as stream:
+        try:
+            book = python_calamine.load_workbook(_seekable(stream, path))
+            sheets = (book.get_sheet_by_index(place) for place in range(len(book.sheet_names)))
+            sheet = next((sheet for sheet in sheets if sheet.total_height), None)
+            for number, row in enumerate(sheet.iter_rows() if sheet else (), start=1):
+                cells = [_as_text(cell) for cell in row]
+                if any(cells):
+                    yield f"{name}:row {number}", cells
+        except python_calamine.CalamineError as error:
+            problem = f"not a readable spreadsheet ({error})"
+            on_bad(DataError(problem, "Save it again as .xlsx, or as CSV", where=name))
+
+
+def _seekable(stream: IO[bytes], path: str | Path) -> Path | io.BytesIO:
+    """What a reader that jumps about can read: the file itself, or all that a pipe or a gzip holds."""
+    file = Path(path)
+    return file if file.is_file() and isinstance(stream, io.BufferedReader) else io.BytesIO(stream.read())
+
+
+def _as_text(cell: Any) -> str:
+    """The text of a spreadsheet's cell, as it would stand in a CSV file."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return cell.isoformat() if isinstance(cell, (datetime.date, datetime.time)) else str(cell)
