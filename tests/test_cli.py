@@ -151,10 +151,10 @@ def test_a_judge_on_what_it_was_fitted_on_is_told(run: Run) -> None:
 
 def test_a_bad_line_stops_and_leaves_the_old_output(run: Run, lines: Path, tmp_path: Path) -> None:
     with lines.open("a") as stream:
-        stream.write('{"id": "bad", "context": "hi", "response": "x"}\n')
+        stream.write('{"id": "bad", "context": 5, "response": "x"}\n')
     (tmp_path / "out.jsonl").write_text("old")
     ran = run("score", lines, "-s", "length", "-o", tmp_path / "out.jsonl")
-    message = f'{lines}:4: field "context": is one text, expected a list of texts. Write "context": ["..."]'
+    message = f'{lines}:4: field "context": is a number, expected a list of texts. Write "context": ["...", "..."]'
     refused(ran, 3, message)
     assert (tmp_path / "out.jsonl").read_text() == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.jsonl", "out.jsonl"]

@@ -16,6 +16,7 @@ import pytest
 
 import rejoinder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.io.lines import SAVE_AS_UTF8
 from rejoinder.io.parse import parse_record
 
 GOOD = b'{"id": "g", "context": ["a"], "response": "b"}\n'
@@ -44,8 +45,8 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"response": 5}, ': field "response": is a number, expected text. Give every line a "response": "..."'),
     ({"response": ["a"]}, ': field "response": is a list, expected text. Give every line a "response": "..."'),
     (
-        {"response": "", "context": "hi"},
-        ': field "context": is one text, expected a list of texts. Write "context": ["..."]',
+        {"response": "", "context": 5},
+        ': field "context": is a number, expected a list of texts. Write "context": ["...", "..."]',
     ),
     (
         {"response": "", "context": ["hi", 5]},
@@ -128,8 +129,8 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
         "roles are user, assistant, system, developer, tool",
     ),
     (
-        {"messages": [{"role": "Human", "content": "q"}]},
-        ': field "messages": message 1 has role \'Human\'. Write {"role": "user", "content": "..."}; '
+        {"messages": [{"role": "Narrator", "content": "q"}]},
+        ': field "messages": message 1 has role \'Narrator\'. Write {"role": "user", "content": "..."}; '
         "roles are user, assistant, system, developer, tool",
     ),
     (
@@ -141,10 +142,6 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
         ': field "x": holds \\udc00, half a character. Write the whole character or none',
     ),
     (
-        {"response": "", "reference": ["a"]},
-        ': field "reference": unknown. Did you mean "references"? If not, rename it',
-    ),
-    (
         {"response": "", "references": None, "refernces": ["a"]},
         ': field "refernces": unknown. Did you mean "references"? If not, rename it',
     ),
@@ -153,20 +150,8 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
         ': field "contxt": unknown. Did you mean "context"? If not, rename it',
     ),
     (
-        {"response": "", "quality": {"overall": 3}, "rating": 3},
-        ': field "rating": unknown. Did you mean "ratings"? If not, rename it',
-    ),
-    (
         {"responses": ["a"]},
         ': field "responses": unknown. Did you mean "response"? If not, rename it',
-    ),
-    (
-        {"response": "", " Context": []},
-        ': field " Context": unknown. Did you mean "context"? If not, rename it',
-    ),
-    (
-        {"messages": [{"role": "assistant", "content": "a"}], "contextId": 3},
-        ': field "contextId": unknown. Did you mean "context_id"? If not, rename it',
     ),
     (
         {"response": "", "scores": [3]},
@@ -204,7 +189,7 @@ def test_a_field_that_cannot_be_used(tmp_path: Path, record: dict[str, Any], mes
         (b"[]", ':2: field "messages": a list, expected a list of messages. Write [{"role": ..., "content": ...}]'),
         (
             '{"response": "café"}'.encode("latin-1"),
-            ":2: byte 0xe9 at column 18 is not UTF-8. Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)",
+            f":2: byte 0xe9 at column 18 is not UTF-8. {SAVE_AS_UTF8}",
         ),
     ],
 )
@@ -229,16 +214,6 @@ def test_a_line_that_cannot_be_used(tmp_path: Path, line: bytes, message: str) -
         ("a.json", b" \n", ": holds no record. Give a file with at least one"),
         ("a.json", b"[]", ": holds no record. Give a file with at least one"),
         (
-            "a.jsonl",
-            '{"response": "é"}\n'.encode("utf-16"),
-            ": UTF-16, expected UTF-8. Convert the file: iconv -f UTF-16 -t UTF-8",
-        ),
-        (
-            "a.csv",
-            "response\né\n".encode("utf-16"),
-            ": UTF-16, expected UTF-8. Convert the file: iconv -f UTF-16 -t UTF-8",
-        ),
-        (
             "a.json",
             b'{"response": "a"}\n{"response": "b"}\n',
             ":2: broken JSON (Extra data at column 1). Write one JSON array, or call a file of JSON lines .jsonl",
@@ -251,7 +226,7 @@ def test_a_line_that_cannot_be_used(tmp_path: Path, line: bytes, message: str) -
         (
             "a.json",
             b'[{"response": "a",\n"x": "\xe9",\n"y": 1}]',
-            ":2: byte 0xe9 at column 7 is not UTF-8. Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)",
+            f":2: byte 0xe9 at column 7 is not UTF-8. {SAVE_AS_UTF8}",
         ),
     ],
 )
@@ -288,27 +263,17 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, name: str, data: bytes, mess
             b'response\n"one\n\xe9\ntwo"\nb\n\xe8\nc\nd,d\n',
             ["b", "c"],
             [
-                ":2: byte 0xe9 in cell 1 is not UTF-8. Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)",
-                ":6: byte 0xe8 in cell 1 is not UTF-8. Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)",
+                f":2: byte 0xe9 in cell 1 is not UTF-8. {SAVE_AS_UTF8}",
+                f":6: byte 0xe8 in cell 1 is not UTF-8. {SAVE_AS_UTF8}",
                 ":8: 2 cells, 1 too many; the last is 'd'. Quote cells that hold the separator",
             ],
         ),
         (
             b"respons\xe9\na\n",
             [],
-            [":1: byte 0xe9 in cell 1 is not UTF-8. Save the file as UTF-8 (iconv -f LATIN1 -t UTF-8 may help)"],
+            [f":1: byte 0xe9 in cell 1 is not UTF-8. {SAVE_AS_UTF8}"],
         ),
         (b"id,response,id\n1,a,2\n", [], [':1: field "id": the header has this name twice. Rename one column']),
-        (
-            b'response,context\na,"[""x"", ]"\nb,"[5]"\nc,[laughs] hi\n',
-            [],
-            [
-                ':2: field "context": not JSON (Expecting value at column 7). Write JSON in this cell, such as ["..."]',
-                ':3: field "context": is a list that holds a number, expected a list of texts. '
-                'Write "context": ["...", "..."]',
-                ':4: field "context": not JSON (Expecting value at column 2). Write JSON in this cell, such as ["..."]',
-            ],
-        ),
         (
             b'response,scores.adem,quality\na,good,\nb,,"{""overall"": NaN}"\nc,1.5,nan\n',
             [],
@@ -466,7 +431,7 @@ def test_standard_input_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match=r'^stdin:2: field "response": missing \(found: nothing\), expected text'):
         list(rejoinder.read("-"))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"[\n{}]")))
-    message = r"^stdin:1: broken JSON \(.*\). Standard input must be JSON lines, one object a line$"
+    message = r"^stdin:1: broken JSON \(.*\). Standard input is read as JSON lines, .* else say --input-format csv$"
     with pytest.raises(DataError, match=message):
         list(rejoinder.read("-"))
 

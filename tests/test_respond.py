@@ -107,7 +107,7 @@ def test_contexts_come_from_text_and_tables(tmp_path: Path) -> None:
         ({"turns": ["alone"]}, "one turn, a dialogue has two or more. Leave the line out or give all its turns"),
         ({"turns": "hi"}, 'field "turns": is not a list of texts. Write {"turns": ["...", "..."]}'),
         ({"contxt": ["hi"], "response": "ho"}, 'field "contxt": unknown. Did you mean "context"? If not, rename it'),
-        ({"context": "hi"}, 'field "context": is one text, expected a list of texts. Write "context": ["..."]'),
+        ({"context": 5}, 'field "context": is a number, expected a list of texts. Write "context": ["...", "..."]'),
         (5, 'a number, expected a JSON object. Write one {"context": [...], "response": "..."} a line'),
         (
             {"messages": 5},

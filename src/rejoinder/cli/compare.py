@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import AsJson, JudgeNames, OnError, OnErrorFlag, Seed, Vectors, progress, reporting, width
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Reads
 
 GATE_CLOSED = 6
@@ -40,6 +41,9 @@ def command(
     resamples: Annotated[int, typer.Option(min=100, help="Resamples and exchanges of contexts.")] = 1000,
     vectors: Vectors = None,
     seed: Seed = 0,
+    columns: Columns = None,
+    input_format: InputFormat = None,
+    turns: TurnsFlag = Turns.LAST,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Which of two systems is better, or that they cannot be told apart and how much more would tell.
@@ -56,7 +60,7 @@ def command(
     if threshold is None and min_scored is not None:
         raise UsageError("--min-scored belongs to the gate. Give --threshold too, or leave it out")
     with reporting(on_error) as on_bad:
-        one, other = (list(read(file, on_bad=on_bad)) for file in (a, b))
+        one, other = (list(read(file, on_bad=on_bad, **how(columns, input_format, turns))) for file in (a, b))
     names = scorers or [DEFAULT]
     for name, sets in fitted_on(names, [example.dataset for example in (*one, *other)]).items():
         typer.echo(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, State, reporting
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Reads, Writes, in_encoder
 
 
@@ -28,6 +29,9 @@ def command(
     state: Annotated[
         State | None, typer.Option(help="Which state of an HRED or VHRED stands for a text. Default: context.")
     ] = None,
+    columns: Columns = None,
+    input_format: InputFormat = None,
+    turns: TurnsFlag = Turns.LAST,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Encode contexts, responses and references: `ids` [N], `context` and `response` [N, D], `reference` [M, D].
@@ -40,7 +44,8 @@ def command(
 
     with reporting(on_error) as on_bad:
         arrays = encode_examples(
-            load_encoder(encoder, None if state is None else state.value), list(read(*files, on_bad=on_bad))
+            load_encoder(encoder, None if state is None else state.value),
+            list(read(*files, on_bad=on_bad, **how(columns, input_format, turns))),
         )
     write_arrays(out, arrays)
     typer.echo(f"{len(arrays['ids']):,} lines encoded in {out}")

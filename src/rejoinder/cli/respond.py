@@ -20,6 +20,7 @@ from rejoinder.cli.decoding import (
     TopP,
     decoding_of,
 )
+from rejoinder.cli.inputs import Columns, InputFormat, how
 from rejoinder.cli.places import Writes
 
 
@@ -45,6 +46,8 @@ def command(
     longest: Longest = 40,
     shortest: Shortest = 1,
     seed: Seed = 0,
+    columns: Columns = None,
+    input_format: InputFormat = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Answer every context in the files: examples, dialogues or conversations that wait for a reply.
@@ -61,7 +64,7 @@ def command(
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
     tallies = {name: Tally(found) for name, found in load_responders(responders, decoding=decoding).items()}
     with reporting(on_error) as on_bad, progress("responding") as advance:
-        examples = contexts_of(files, share, on_bad=on_bad)
+        examples = contexts_of(files, share, on_bad=on_bad, **how(columns, input_format))
         records = reply_stream(examples, tallies, count=count, seed=seed, withhold=withhold, advance=advance)
         with open_writer(out, kind) as put:
             for record in records:

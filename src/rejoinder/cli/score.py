@@ -19,6 +19,7 @@ from rejoinder.cli.common import (
     reporting,
     width,
 )
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 
@@ -41,15 +42,19 @@ def command(
         Format | None, typer.Option("--format", help="Default: table on a terminal, else jsonl or what -o ends in.")
     ] = None,
     vectors: Vectors = None,
+    columns: Columns = None,
+    input_format: InputFormat = None,
+    turns: TurnsFlag = Turns.LAST,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Score every response in the files.
 
     One line out for each line in, in the same order, with the input's own keys kept. What cannot be scored has no score
-    and a reason; each line carries the signatures. With -o, a summary of each scorer goes to standard output.
+    and a reason; each line carries the signatures; of several files, `file` says
+    which a line is from. With -o, a summary of each scorer goes to standard output.
     """
     from rejoinder.catalogue import DEFAULT, load_scorers
-    from rejoinder.io import read
+    from rejoinder.io.read import read, with_file
     from rejoinder.io.write import format_of, open_writer
     from rejoinder.meta.scoring import Tally, require_some, score_stream
     from rejoinder.report.scores import lines_table, summary_table
@@ -60,7 +65,10 @@ def command(
     tallies = {name: Tally(scorer) for name, scorer in load_scorers(scorers or [DEFAULT], vectors=vectors).items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     with reporting(on_error) as on_bad, progress("scoring") as advance:
-        records = score_stream(read(*files, on_bad=on_bad), tallies, advance=advance)
+        examples = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
+        if len(files) > 1:
+            examples = with_file(examples)
+        records = score_stream(examples, tallies, advance=advance)
         if chosen is Format.TABLE:
             typer.echo(lines_table(records, list(tallies), width()), nl=False)
         else:

@@ -21,6 +21,7 @@ from rejoinder.cli.decoding import (
     TopP,
     decoding_of,
 )
+from rejoinder.cli.inputs import Columns, InputFormat, how
 from rejoinder.cli.places import Reads, Writes, in_responder
 
 DIALOGUES, TURNS = "dialogues.jsonl", "turns.jsonl"
@@ -48,6 +49,8 @@ def command(
     longest: Longest = 40,
     shortest: Shortest = 1,
     seed: Seed = 0,
+    columns: Columns = None,
+    input_format: InputFormat = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Let systems talk: each carries the contexts in the files on, with itself or with a partner.
@@ -69,7 +72,7 @@ def command(
     ended, said = Counter[str](), 0
     with atomic_folder(out, ours=(DIALOGUES, TURNS)) as folder:
         with reporting(on_error) as on_bad:
-            read = contexts_of(files, share, cut=random_cut(seed), on_bad=on_bad)
+            read = contexts_of(files, share, cut=random_cut(seed), on_bad=on_bad, **how(columns, input_format))
             starts = sample_contexts(read, contexts, seed)
         if len(starts) < contexts:
             typer.echo(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)

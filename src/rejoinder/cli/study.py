@@ -22,6 +22,7 @@ from rejoinder.cli.common import (
     reporting,
     width,
 )
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Writes
 
 _MORE = "More: --all for every table, -o report.html for a page with everything"
@@ -51,6 +52,9 @@ def command(
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of contexts behind each interval.")] = 1000,
     vectors: Vectors = None,
     seed: Seed = 0,
+    columns: Columns = None,
+    input_format: InputFormat = None,
+    turns: TurnsFlag = Turns.LAST,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Which scorers agree with people, and how far: the answer in words, and one table.
@@ -68,7 +72,7 @@ def command(
     if out is not None:
         require_writable(out)
     with reporting(on_error) as on_bad:
-        examples = list(read(*files, on_bad=on_bad))
+        examples = list(read(*files, on_bad=on_bad, **how(columns, input_format, turns)))
     names = scorers or plain_names()
     for name, sets in fitted_on(names, [example.dataset for example in examples]).items():
         if scorers:

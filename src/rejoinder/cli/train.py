@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Writes
 from rejoinder.cli.train_options import (
     Batch,
@@ -75,6 +76,9 @@ def command(
     force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
+    columns: Columns = None,
+    input_format: InputFormat = None,
+    turns: TurnsFlag = Turns.LAST,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Train a judge on rated examples and save it as one folder, its encoder inside.
@@ -91,7 +95,7 @@ def command(
     _check_places(out, held_out, force)
     chosen = load_encoder(encoder or WORD_VECTORS, None if state is None else state.value, vectors=vectors)
     with reporting(on_error) as on_bad:
-        examples = list(read(*files, on_bad=on_bad))
+        examples = list(read(*files, on_bad=on_bad, **how(columns, input_format, turns)))
     alone = cast("BilinearKind", MEMBERS[0] if kind is Kind.PANEL else kind.value)
     asked = {
         "components": components,

@@ -73,7 +73,7 @@ class Names:
             if flat and self._missed:
                 raise UsageError(f"{where}: {_absent(self._missed)}. There are: {', '.join(map(str, record))}")
         takes = self._takes(record, where)
-        if any(take.field == RATER for take in takes) and not self.one_rating_a_line:
+        if any(take.field == RATER and take.sources for take in takes) and not self.one_rating_a_line:
             self.one_rating_a_line = True
             self.said_once(f"{_file(where)}: one rating a line; lines of one id are joined, all held in memory")
         return _renamed(record, takes, where, flat=flat) if takes else record
@@ -150,7 +150,8 @@ class _Planner:
     def takes(self) -> tuple[Take, ...]:
         """What fills our fields."""
         for field, sources in self.columns.items():
-            if present := tuple(source for source in sources if source in self.record):
+            present = tuple(source for source in sources if source in self.record)
+            if present or field in self.record:
                 self.found.append(Take(field, present))
         self._variants()
         self._conversation()
@@ -235,7 +236,7 @@ class _Planner:
 
     def _ratings(self) -> None:
         """Fill the ratings: a column a rater, one rating, the mean, or a column that only may be a rating."""
-        if {"ratings", "quality"} & self.filled:
+        if "ratings" in self.filled:
             return
         if RATING in self.columns:
             if len(self.columns[RATING]) == 1:
@@ -253,7 +254,7 @@ class _Planner:
         elif "quality" not in self.filled and (names := self._free_names(PERHAPS)):
             if len(names) > 1:
                 self.doubts.append(
-                    f"{_listed(names)} may each be the rating, none is read as one; {_say(RATING, names)}"
+                    f"{_listed(names)} may each be the rating, none is read as one. {_say(RATING, names)}"
                 )
                 return
             self._take(RATING, names[0], perhaps=True)
@@ -288,10 +289,12 @@ def _renamed(record: Mapping[str, Any], takes: Sequence[Take], where: str, *, fl
     taken = {source for take in takes for source in take.sources}
     fields = {take.field for take in takes}
     out = {f"original_{key}" if key in fields else key: value for key, value in record.items() if key not in taken}
-    raters = [record[take.sources[0]] for take in takes if take.field == RATER]
+    raters = [record[take.sources[0]] for take in takes if take.field == RATER and take.sources]
     for take in takes:
         values = [record[source] for source in take.sources]
-        if take.field == "context" and len(values) > 1:
+        if not values:  # the user says that nothing in the file is this
+            out.update({take.field: record[take.field]} if take.field in (RATING, RATER) else {})
+        elif take.field == "context" and len(values) > 1:
             out["context"] = _one_context(take, values, where, flat=flat)
         elif take.field == "references" and len(values) > 1:
             out["references"] = [value for value in values if value]
@@ -348,7 +351,9 @@ def _shape(value: Any) -> str:
 
 def _is_translated(take: Take) -> bool:
     """Whether a name had to be understood, not only its case."""
-    return len(take.sources) > 1 or plain(take.sources[0]) not in (take.field, take.field.replace(".", "_").lower())
+    if len(take.sources) != 1:
+        return bool(take.sources)
+    return plain(take.sources[0]) not in (take.field, plain(take.field))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from rejoinder.errors import DataError
 from rejoinder.io.chat import spoken
-from rejoinder.io.columns import Columns, Names, Note, silent
+from rejoinder.io.columns import Names, silent
 from rejoinder.io.corpus import Dialogue, read_dialogues, require_conversation, texts
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import parse_record
-from rejoinder.io.read import Format, rows, understood
+from rejoinder.io.read import Format, How, rows, understood
 from rejoinder.records import Example
 
 Cut = Callable[[Dialogue], int]
@@ -30,9 +30,7 @@ def read_contexts(
     wanted: Callable[[Dialogue], bool] | None = None,
     cut: Cut = before_the_last,
     on_bad: OnBad = raise_bad,
-    map: Columns | None = None,  # noqa: A002 (as in `read`)
-    input_format: Format | None = None,
-    note: Note = silent,
+    **how: Unpack[How],
 ) -> Iterator[Example]:
     """Yield the contexts of one or more files, in their order, as examples whose response may be empty.
 
@@ -47,18 +45,16 @@ def read_contexts(
         wanted: which dialogues to take; of an example, the dialogue is its context and what follows it. None takes all.
         cut: where a dialogue is cut; before its last turn unless told otherwise.
         on_bad: what to do with the error of a line that cannot be used; raises it unless told otherwise.
-        map: see `read`.
-        input_format: see `read`.
-        note: see `read`.
+        how: see `How`; all turns of a conversation are context.
 
     Raises:
         DataError: a bad line, unless `on_bad` keeps it.
         MissingAsset: a file is not there.
         UsageError: the suffix is of no known format.
     """
-    names = Names(map, note)
+    names = Names(how.get("map"), how.get("note", silent))
     for path in paths:
-        for whole, example in _lines(path, names, on_bad, input_format):
+        for whole, example in _lines(path, names, on_bad, how.get("input_format")):
             if wanted is not None and not wanted(whole or _dialogue_of(example)):
                 continue
             yield example if whole is None else _cut(whole, example, cut(whole))

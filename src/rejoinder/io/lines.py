@@ -17,10 +17,7 @@ from rejoinder.errors import DataError, MissingAsset
 from rejoinder.io.box import in_the_box
 
 STDIN = "-"
-SAVE_AS_UTF8 = (
-    "Save the file as UTF-8: from Excel as .xlsx or as CSV UTF-8; a Western text on Windows is converted by "
-    "iconv -f CP1252 -t UTF-8"
-)
+SAVE_AS_UTF8 = "Save it as UTF-8 (from Excel: .xlsx or CSV UTF-8; else: iconv -f CP1252 -t UTF-8)"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file in UTF-16 begins."""
 OnBad = Callable[[DataError], None]

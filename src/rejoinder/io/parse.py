@@ -159,7 +159,7 @@ def are_notes(value: Any) -> bool:
 def _refuse_near_misses(record: Record, where: str) -> None:
     """Raise where an unknown key is all but the name of a field that the record lacks."""
     for key in record:
-        if key not in FIELDS and (meant := _nearest(key)) and record.get(meant) is None:
+        if key not in (*FIELDS, "rating") and (meant := _nearest(key)) and record.get(meant) is None:
             raise DataError("unknown", f'Did you mean "{meant}"? If not, rename it', where=where, field=key)
 
 

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar, cast
 
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad
-from rejoinder.records import Example
+from rejoinder.records import Example, Pair
+
+Parsed = TypeVar("Parsed", bound=Example | Pair)
 
 
-def joined(examples: Iterable[Example], on_bad: OnBad) -> list[Example]:
-    """One example for each reply, with the ratings of all its rows, in the order in which they first come.
+def joined(examples: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
+    """Yield one example for each reply, with the ratings of all its rows, in the order in which they first come.
 
     Rows belong together that have one id; where no id comes twice, ids number the rows, and those belong together whose
     context, response and system are the same. Texts that a later row leaves empty are those of the first. Of other keys
-    those stay that are the same in all its rows.
+    those stay that are the same in all its rows. Pairs of replies come as they are.
 
     Args:
         examples: one a row; all are held in memory.
         on_bad: is given the error of a row with the id of a reply and other texts.
     """
-    rows = list(examples)
+    lines = list(examples)
+    rows = [line for line in lines if isinstance(line, Example)]
+    yield from (line for line in lines if not isinstance(line, Example))
+    yield from cast("Iterator[Parsed]", _joined(rows, on_bad))
+
+
+def _joined(rows: Sequence[Example], on_bad: OnBad) -> Iterator[Example]:
+    """Yield one example for each reply; arguments as for `joined`."""
     by_id = len({row.id for row in rows}) < len(rows)
     found: dict[object, Example] = {}
     for row in rows:
@@ -29,13 +39,12 @@ def joined(examples: Iterable[Example], on_bad: OnBad) -> list[Example]:
         if key not in found:
             found[key] = row
         elif differing := _differing(found[key], row):
-            first = found[key].where
-            problem = f"the id {row.id!r} stands for another {differing} at {first}"
+            problem = f"the id {row.id!r} stands for another {differing} at {found[key].where}"
             remedy = "Give every reply its own id, or leave ids out of account: --map id="
             on_bad(DataError(problem, remedy, where=row.where, field="id"))
         else:
             found[key] = _together(found[key], row)
-    return list(found.values())
+    yield from found.values()
 
 
 def _differing(first: Example, row: Example) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.box import in_the_box
@@ -17,11 +18,12 @@ from rejoinder.io.flat import from_cells
 from rejoinder.io.lines import STDIN, UTF_16, OnBad, name_of, open_bytes, raise_bad, text_lines
 from rejoinder.io.logs import as_conversation
 from rejoinder.io.names import MESSAGES
-from rejoinder.io.parse import every_turn, parse_record
-from rejoinder.io.raters import joined
+from rejoinder.io.pairs import form_of, parse_either, parse_only_pair, parse_single
+from rejoinder.io.parse import every_turn
+from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.tables import csv_rows, parquet_rows, sheet_rows
 from rejoinder.io.values import require_whole_characters
-from rejoinder.records import Example
+from rejoinder.records import Example, Pair
 
 Format = Literal["jsonl", "json", "csv", "tsv", "xlsx", "parquet"]
 Turns = Literal["last", "all"]
@@ -53,14 +55,25 @@ class Row(NamedTuple):
     flat: bool
 
 
-def read(
-    *paths: str | Path,
-    on_bad: OnBad = raise_bad,
-    map: Columns | None = None,  # noqa: A002 (the name that the command line gives it)
-    input_format: Format | None = None,
-    turns: Turns = "last",
-    note: Note = silent,
-) -> Iterator[Example]:
+class How(TypedDict, total=False):
+    """How files are to be read, beyond what they say themselves.
+
+    Keys:
+        map: what columns and keys are, ours first: `{"context": "prompt", "rating": ["ann", "bob"]}`. An empty text
+            says that nothing in the file is that.
+        input_format: the format of all files, whatever their suffix.
+        turns: which turns of the assistant in a conversation become examples, the `last` unless told otherwise. Of
+            `all`, ids end in `#1`, `#2` ..., and ratings and references are those of the last.
+        note: is told what names were understood as, once for each.
+    """
+
+    map: Columns
+    input_format: Format
+    turns: Turns
+    note: Note
+
+
+def read(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Example]:
     """Yield the examples of one or more files, in their order.
 
     Formats, by suffix: `.jsonl` (also `.ndjson` and standard input, `-`), `.json` (an array; read whole), `.csv`,
@@ -72,12 +85,7 @@ def read(
         paths: files.
         on_bad: what to do with the error of a line that cannot be used; raises it unless told otherwise. With
             `on_bad=skipped.append` reading goes on and `skipped` tells what was left out.
-        map: what columns and keys are, ours first: `{"context": "prompt", "rating": ["ann", "bob"]}`. An empty text
-            says that nothing in the file is that.
-        input_format: the format of all files, whatever their suffix; None goes by the suffix.
-        turns: which turns of the assistant in a conversation become examples. Of `all`, ids end in `#1`, `#2` ..., and
-            ratings and references are those of the last.
-        note: is told what names were understood as, once for each.
+        how: see `How`.
 
     Raises:
         DataError: a bad line, unless `on_bad` keeps it. One that concerns a whole file ends that file.
@@ -86,18 +94,36 @@ def read(
         UsageError: the suffix is of no known format; two columns could be the same thing; what `map` names is not
             there.
     """
-    names = Names(map, note)
+    return _parsed(paths, parse_single, on_bad, how)
+
+
+def read_either(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Example | Pair]:
+    """As `read`, but lines with two replies and which of them people prefer come too, as `Pair`s (`io.pairs`)."""
+    return _parsed(paths, parse_either, on_bad, how)
+
+
+def read_pairs(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Pair]:
+    """As `read`, for files whose every line is a pair of replies."""
+    return _parsed(paths, parse_only_pair, on_bad, how)
+
+
+def _parsed(
+    paths: Sequence[str | Path], parse: Callable[[Any, str], Parsed], on_bad: OnBad, how: How
+) -> Iterator[Parsed]:
+    """What `parse` makes of every row of the files, in their order."""
+    names = Names(how.get("map"), how.get("note", silent))
     for path in paths:
-        yield from examples_in(rows(path, on_bad, input_format), names, on_bad, turns)
+        found = rows(path, on_bad, how.get("input_format"))
+        yield from parsed_rows(found, parse, names, on_bad, how.get("turns", "last"))
     names.require_met()
 
 
-def examples_in(
-    found: Iterable[Row], names: Names, on_bad: OnBad = raise_bad, turns: Turns = "last"
-) -> Iterator[Example]:
-    """Yield the examples of the rows of one file; arguments and errors as for `read`."""
+def parsed_rows(
+    found: Iterable[Row], parse: Callable[[Any, str], Parsed], names: Names, on_bad: OnBad, turns: Turns = "last"
+) -> Iterator[Parsed]:
+    """What `parse` makes of every row of one file, with the rows of one reply joined where it has a row a rater."""
     names.begin()
-    single = _examples(found, names, on_bad, turns)
+    single = _each(found, parse, names, on_bad, turns)
     first = next(single, None)
     if first is None:
         return
@@ -105,26 +131,35 @@ def examples_in(
     yield from joined(stream, on_bad) if names.one_rating_a_line else stream
 
 
+def _each(
+    found: Iterable[Row], parse: Callable[[Any, str], Parsed], names: Names, on_bad: OnBad, turns: Turns
+) -> Iterator[Parsed]:
+    """What `parse` makes of every row, or of every turn of the assistant in it."""
+    for row in found:
+        try:
+            record = understood(row, names)
+            records = every_turn(record, row.where) if turns == "all" else [record]
+            made = [parse(record, row.where) for record in records]
+        except DataError as error:
+            on_bad(error)
+        else:
+            yield from made
+
+
 def understood(row: Row, names: Names) -> Any:
     """The record of a row under our names, its cells decoded; what is no record is left to the parser."""
     record = {MESSAGES: row.record} if isinstance(row.record, list) else row.record
     if not isinstance(record, Mapping):
         return record
-    record = names.understood(as_conversation(record, row.where), row.where, flat=row.flat)
+    if names.columns or form_of(record) is None:  # a pair of replies has names of its own
+        record = names.understood(as_conversation(record, row.where), row.where, flat=row.flat)
     return from_cells(record, row.where) if row.flat else record
 
 
-def _examples(found: Iterable[Row], names: Names, on_bad: OnBad, turns: Turns) -> Iterator[Example]:
-    """Yield one example a row, or one a turn of the assistant."""
-    for row in found:
-        try:
-            record = understood(row, names)
-            records = every_turn(record, row.where) if turns == "all" else [record]
-            made = [parse_record(record, row.where) for record in records]
-        except DataError as error:
-            on_bad(error)
-        else:
-            yield from made
+def with_file(examples: Iterable[Example]) -> Iterator[Example]:
+    """Yield examples with the file that each was read from under `file`, unless its line has such a key already."""
+    for example in examples:
+        yield replace(example, extra={"file": example.where.rpartition(":")[0], **example.extra})
 
 
 def rows(path: str | Path, on_bad: OnBad, input_format: Format | None = None) -> Iterator[Row]:

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.io.contexts import Cut, before_the_last, read_contexts
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import NOTES, SCORED, are_notes, to_record
+from rejoinder.io.read import How
 from rejoinder.records import UNANSWERED, Example
 from rejoinder.responder import Answer, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, ignore
@@ -101,6 +102,7 @@ def contexts_of(
     *,
     cut: Cut = before_the_last,
     on_bad: OnBad = raise_bad,
+    **how: Unpack[How],
 ) -> Iterator[Example]:
     """Yield the contexts in some files, see `read_contexts`.
 
@@ -110,6 +112,7 @@ def contexts_of(
             `is_held_out`).
         cut: where a dialogue is cut.
         on_bad: what to do with the error of a line that cannot be used.
+        how: how the files are to be read; see `How`.
 
     Raises:
         DataError: there are lines, and training leaves none of their dialogues out; see also `read_contexts`.
@@ -121,7 +124,7 @@ def contexts_of(
         met = True
         return share is None or is_held_out(dialogue, share)
 
-    for example in read_contexts(*files, wanted=wanted, cut=cut, on_bad=on_bad):
+    for example in read_contexts(*files, wanted=wanted, cut=cut, on_bad=on_bad, **how):
         found = True
         yield example
     if met and not found:

@@ -1,0 +1,82 @@
+"""How input files are to be read: the flags that say so, the same in every command that reads examples."""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rejoinder.errors import UsageError
+
+if TYPE_CHECKING:
+    from rejoinder.io.read import How
+
+# A comma ends a column's name only where another `ours=` follows it, because names hold commas too.
+_NEXT = re.compile(r",(?=[\w.]+=)")
+
+
+class FileFormat(StrEnum):
+    """What a file is, whatever it is called."""
+
+    JSONL = "jsonl"
+    JSON = "json"
+    CSV = "csv"
+    TSV = "tsv"
+    XLSX = "xlsx"
+    PARQUET = "parquet"
+
+
+class Turns(StrEnum):
+    """Which turns of the assistant are judged."""
+
+    LAST = "last"
+    ALL = "all"
+
+
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        help="What a column or key is: context=prompt,response=output,rating=stars. Several make one with +: "
+        "rating=ann+bob. Nothing: rating=",
+        metavar="OURS=THEIRS",
+    ),
+]
+InputFormat = Annotated[
+    FileFormat | None,
+    typer.Option("--input-format", help="What the files are. Default: by their suffix; JSON lines from -."),
+]
+TurnsFlag = Annotated[Turns, typer.Option("--turns", help="Which replies of a conversation count.")]
+
+
+def how(columns: list[str] | None, input_format: FileFormat | None, turns: Turns | None = None) -> How:
+    """The keyword arguments of `rejoinder.read` that the flags come to; what it understands is said on stderr.
+
+    Raises:
+        UsageError: `--map` cannot be read.
+    """
+    asked: How = {"map": _mapped(columns or []), "note": _say}
+    if input_format is not None:
+        asked["input_format"] = input_format.value
+    if turns is not None:
+        asked["turns"] = turns.value
+    return asked
+
+
+def _mapped(given: list[str]) -> dict[str, list[str]]:
+    """Our names and theirs, from `ours=theirs,ours=theirs+theirs`."""
+    named: dict[str, list[str]] = {}
+    for part in (part for text in given for part in _NEXT.split(text)):
+        ours, mark, theirs = part.partition("=")
+        if not mark or ours.strip() in named:
+            problem = "is given twice" if mark else "has no ="
+            raise UsageError(f"--map {part}: {problem}. Write --map context=prompt,rating=stars")
+        named[ours.strip()] = [name for name in theirs.split("+") if name]
+    return named
+
+
+def _say(what: str) -> None:
+    """One line on standard error."""
+    typer.echo(what, err=True)

@@ -1,0 +1,289 @@
+"""Other people's columns and keys: what is understood, what is said, what is refused, and `--map` for the rest."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rejoinder
+from conftest import Run, refused
+from rejoinder.errors import DataError, UsageError
+from rejoinder.io.columns import Names
+from rejoinder.io.names import plain
+from rejoinder.records import Example, Rating
+
+
+def table(path: Path, *rows: str) -> Path:
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+def one(path: Path, **how: Any) -> tuple[Example, list[str]]:
+    """The one example of a file, and what was said of its names."""
+    said: list[str] = []
+    (example,) = rejoinder.read(path, note=said.append, **how)
+    return example, [line.removeprefix(f"{path}: ") for line in said]
+
+
+UNDERSTOOD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"prompt": "hi", "response": "ho"}, {"context": ("hi",)}, "read prompt as context"),
+    ({"question": "hi", "answer": "ho"}, {"context": ("hi",)}, "read answer as response, question as context"),
+    ({"input": "hi", "output": "ho"}, {"context": ("hi",)}, "read output as response, input as context"),
+    (
+        {"instruction": "do", "input": "it", "output": "ho"},
+        {"context": ("do\n\nit",)},
+        "instruction and input as context",
+    ),
+    ({"instruction": "do", "input": "", "output": "ho"}, {"context": ("do",)}, "instruction and input as context"),
+    (
+        {"history": ["a", "b"], "query": "c", "reply": "ho"},
+        {"context": ("a", "b", "c")},
+        "history and query as context",
+    ),
+    ({"query": "c", "history": [["a", "b"]], "reply": "ho"}, {"context": ("a", "b", "c")}, "history and query as"),
+    ({"user": "hi", "assistant": "ho"}, {"context": ("hi",)}, "read assistant as response, user as context"),
+    ({"User message": "hi", "Bot reply": "ho"}, {"context": ("hi",)}, "read Bot reply as response, User message as"),
+    ({"userInput": "hi", "modelOutput": "ho"}, {"context": ("hi",)}, "read modelOutput as response, userInput as"),
+    ({"response": "ho", "ground_truth": "x"}, {"references": ("x",)}, "read ground_truth as references"),
+    ({"response": "ho", "expected_output": "x"}, {"references": ("x",)}, "read expected_output as references"),
+    ({"response": "ho", "target": ["x", "y"]}, {"references": ("x", "y")}, "read target as references"),
+    ({"response": "ho", "model": "v2"}, {"system": "v2"}, "read model as system"),
+    ({"user": "hi", "bot": "ho"}, {"context": ("hi",)}, "read bot as response, user as context"),
+    ({"response": "ho", "bot": "v2"}, {"system": "v2"}, "read bot as system"),
+    ({"response": "ho", "stars": 4}, {"ratings": (Rating(4),)}, "read stars as rating"),
+    ({"response": "ho", "human_score": "3,5"}, {"ratings": (Rating(3.5),)}, "read human_score as rating"),
+    ({"response": "ho", "mean_rating": 3.5}, {"quality": {"overall": 3.5}}, "read mean_rating as quality"),
+    ({"response": "ho", "score": 4}, {"ratings": (Rating(4),)}, "read score as rating"),
+    ({"response": "ho", "score": "n/a"}, {"extra": {"score": "n/a"}}, "read score as rating"),
+    ({"response": "ho", "conversation_id": 7}, {"extra": {"dialogue_id": 7}}, "read conversation_id as dialogue_id"),
+    ({"response": "ho", "prompt_id": 7}, {"context_id": "7"}, "read prompt_id as context_id"),
+    ({"response": "ho", "item": 7}, {"id": "7"}, "read item as id"),
+    (
+        {"response": "ho", "rating_1": 4, "rating_2": 5},
+        {"ratings": (Rating(4, rater="rating_1"), Rating(5, rater="rating_2"))},
+        "rating_1 and rating_2 as rating",
+    ),
+    ({"response": "ho", "rating.fluency": 2}, {"ratings": (Rating(2, "fluency"),)}, ""),
+    ({"response": "ho", "Rating": 4}, {"ratings": (Rating(4),)}, ""),
+    ({"Response": "ho", "contextId": "c"}, {"context_id": "c"}, ""),
+    (
+        {"context": "hi", "response": "ho", "prompt": "be kind"},
+        {"context": ("hi",), "extra": {"prompt": "be kind"}},
+        "",
+    ),
+]
+
+
+@pytest.mark.parametrize(("record", "expected", "said"), UNDERSTOOD, ids=lambda value: str(value)[:50])
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_common_names_are_understood_and_said(
+    tmp_path: Path, record: dict[str, Any], expected: dict[str, Any], said: str, suffix: str
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "jsonl":
+        path.write_text(json.dumps(record))
+    else:
+        cells = [value if isinstance(value, str) else json.dumps(value) for value in record.values()]
+        if any(isinstance(value, list) and isinstance(value[0], list) for value in record.values()):
+            pytest.skip("pairs stand in JSON only")
+        rejoinder_csv(path, list(record), cells)
+        expected = {**expected, "extra": {key: str(value) for key, value in expected.get("extra", {}).items()}}
+    example, told = one(path)
+    assert example.response == "ho"
+    for name, value in expected.items():
+        assert getattr(example, name) == value
+    assert len(told) == bool(said) and all(said in line for line in told)
+
+
+def rejoinder_csv(path: Path, header: list[str], *rows: list[str]) -> None:
+    import csv
+
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([header, *rows])
+
+
+def test_what_is_understood_is_said_once_on_stderr(tmp_path: Path, run: Run) -> None:
+    path = table(tmp_path / "a.csv", "prompt,response,stars", *(f"hi,ho {number},{number % 5}" for number in range(9)))
+    done = run("score", path, "-s", "length")
+    assert (done.code, len(done.records)) == (0, 9)
+    assert done.err == f"{path}: read prompt as context, stars as rating\n"
+    assert done.records[0]["context"] == ["hi"] and done.records[3]["ratings"] == {"overall": [3]}
+
+
+def test_each_file_says_only_what_is_new(tmp_path: Path) -> None:
+    first = table(tmp_path / "a.csv", "prompt,response", "hi,ho")
+    second = table(tmp_path / "b.csv", "prompt,response,stars", "hi,ho,3")
+    said: list[str] = []
+    assert len(list(rejoinder.read(first, second, note=said.append))) == 2
+    assert said == [f"{first}: read prompt as context", f"{second}: read stars as rating"]
+
+
+AMBIGUOUS = [
+    (
+        "question,answer,prediction",
+        "answer and prediction could each be the response. Say which: --map response=prediction",
+    ),
+    ("prompt,question,answer", "prompt and question could each be the context. Say which: --map context=question"),
+    ("context,question,answer", "context and question could each be the context. Say which: --map context=question"),
+    (
+        "response,gold,reference",
+        "gold and reference could each be the references. Say which: --map references=reference",
+    ),
+    (
+        "response,stars,human_rating",
+        "stars and human_rating could each be the rating. Say which: --map rating=human_rating",
+    ),
+    (
+        "response,rating_1,rating_2,score_1,score_2",
+        "rating_1, rating_2, score_1 and score_2 could each be the rating. Say",
+    ),
+    ("response,rating,rating_1,rating_2", "rating_1, rating_2 and rating could each be the rating. Say which: --map"),
+]
+
+
+@pytest.mark.parametrize(("header", "message"), AMBIGUOUS)
+def test_what_could_be_two_things_is_refused_with_the_remedy(
+    tmp_path: Path, header: str, message: str, run: Run
+) -> None:
+    path = table(tmp_path / "a.csv", header, ",".join("3" for _ in header.split(",")))
+    done = run("score", path, "-s", "length", "--on-error", "skip")
+    assert done.code == 2 and done.err.startswith(f"rejoinder: {path}: {message}")
+    ours, theirs = done.err.split("--map ")[1].strip().split("=")
+    assert len(list(rejoinder.read(path, map={ours: theirs}))) == 1, "the remedy is one"
+
+
+def test_two_columns_that_only_may_be_ratings_are_said_and_not_read(tmp_path: Path) -> None:
+    example, said = one(table(tmp_path / "a.csv", "response,score,label", "ho,4,5"))
+    assert (example.ratings, example.extra) == ((), {"score": "4", "label": "5"})
+    assert said == ["score and label may each be the rating, none is read as one. Say which: --map rating=label"]
+
+
+def test_map_says_what_columns_are(tmp_path: Path, run: Run) -> None:
+    path = table(tmp_path / "a.csv", "frage,antwort,note,response", "hi,ho,4,old")
+    how = "context=frage,response=antwort,rating=note"
+    (record,) = run("score", path, "-s", "length", "--map", how).records
+    assert (record["context"], record["response"], record["ratings"]) == (["hi"], "ho", {"overall": [4]})
+    assert record["original_response"] == "old", "what stood there is kept"
+    example, said = one(
+        path, map={"context": ["frage", "note"], "response": "antwort", "rating.tone": "note"} | {"context": "frage"}
+    )
+    assert (example.ratings, said) == ((Rating(4, "tone"),), [])
+
+
+def test_map_joins_columns(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.csv", "a,b,response,ann,bob,x,y", "hi,ho,hey,3,,u,v")
+    columns = {"context": ["a", "b"], "rating": ["ann", "bob"], "references": ["x", "y"]}
+    example, _ = one(path, map=columns)
+    assert (example.context, example.references) == (("hi", "ho"), ("u", "v"))
+    assert example.ratings == (Rating(3, rater="ann"),), "an empty cell is no rating"
+
+
+def test_map_to_nothing_leaves_a_column_alone(tmp_path: Path, run: Run) -> None:
+    path = table(tmp_path / "a.csv", "response,rating", "ho,PG-13")
+    refused(
+        run("score", path, "-s", "length"),
+        3,
+        f"{path}:2: field \"rating\": 'PG-13', expected a number. Write numbers, leave empty what is not rated; if "
+        "rating is no rating, say --map rating=",
+    )
+    (record,) = run("score", path, "-s", "length", "--map", "rating=").records
+    assert record["rating"] == "PG-13" and "ratings" not in record
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ("stars", "--map stars: has no =. Write --map context=prompt,rating=stars"),
+        ("rating=a,rating=b", "--map rating=b: is given twice. Write --map context=prompt,rating=stars"),
+        ("points=a", "--map points=...: no field of ours. Before the = stands one of id, dataset, context,"),
+        ("rating=a,context=a", "--map gives 'a' two meanings. Give it one"),
+        ("rating=stars", "{path}:2: no 'stars'. There are: response, points"),
+    ],
+)
+def test_a_map_that_cannot_be_followed(tmp_path: Path, run: Run, asked: str, message: str) -> None:
+    path = table(tmp_path / "a.csv", "response,points", "ho,3")
+    done = run("score", path, "-s", "length", "--map", asked)
+    assert done.code == 2 and done.err.startswith(f"rejoinder: {message.format(path=path)}")
+
+
+def test_a_key_that_no_line_has(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.jsonl", '{"response": "a"}', '{"response": "b", "points": 3}')
+    rated = list(rejoinder.read(path, map={"rating": "points"}))
+    assert [example.ratings for example in rated] == [(), (Rating(3),)]
+    with pytest.raises(UsageError, match="^no line has no 'stars'"):
+        list(rejoinder.read(path, map={"rating": "stars"}))
+
+
+def test_column_names_with_commas_and_blanks(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "a.csv"
+    rejoinder_csv(path, ["what, then?", "the answer it gave"], ["hi", "ho"])
+    done = run("score", path, "-s", "length", "--map", "context=what, then?,response=the answer it gave")
+    assert done.records[0]["context"] == ["hi"]
+
+
+# Raters
+
+
+def test_a_row_a_rater_is_joined_and_said(tmp_path: Path) -> None:
+    path = table(
+        tmp_path / "a.csv",
+        "item,prompt,response,rater,rating,when",
+        "1,hi,ho,ann,4,mon",
+        "2,hi,hey,ann,2,mon",
+        "1,hi,ho,bob,5,tue",
+        "2,,,bob,3,tue",
+        "1,hi,ho,cy,,tue",
+    )
+    said: list[str] = []
+    first, second = rejoinder.read(path, note=said.append)
+    assert (first.id, first.ratings) == ("1", (Rating(4, rater="ann"), Rating(5, rater="bob")))
+    assert (second.response, second.ratings) == ("hey", (Rating(2, rater="ann"), Rating(3, rater="bob")))
+    assert first.extra == {}, "a key that differs between raters is of none of them"
+    assert said[-1] == f"{path}: one rating a line; lines of one id are joined, all held in memory"
+
+
+def test_rows_that_ids_only_number_are_joined_by_their_texts(tmp_path: Path) -> None:
+    rows = [f"{number},hi,{'ho' if number < 3 else 'hey'},{'ab'[number % 2]},{number}" for number in range(1, 5)]
+    path = table(tmp_path / "a.csv", "id,prompt,response,annotator,stars", *rows)
+    assert [example.ratings for example in rejoinder.read(path)] == [
+        (Rating(1, rater="b"), Rating(2, rater="a")),
+        (Rating(3, rater="b"), Rating(4, rater="a")),
+    ]
+
+
+def test_one_id_with_two_responses_is_refused_or_skipped(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.csv", "id,response,rater,rating", "1,ho,ann,4", "1,hey,bob,5", "1,ho,cy,3")
+    skipped: list[DataError] = []
+    (example,) = rejoinder.read(path, on_bad=skipped.append)
+    assert [rating.rater for rating in example.ratings] == ["ann", "cy"]
+    assert str(skipped[0]) == (
+        f"{path}:3: field \"id\": the id '1' stands for another response at {path}:2. Give every reply its own id, or "
+        "leave ids out of account: --map id="
+    )
+    assert len(list(rejoinder.read(path, map={"id": ""}))) == 2
+
+
+def test_wide_columns_may_name_their_raters_beside(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.csv", "response,rater1,rating1,rater2,rating2", "ho,ann,4,bob,")
+    example, _ = one(path)
+    assert example.ratings == (Rating(4, rater="rating1"),)
+
+
+NAME = st.text(st.sampled_from("aB_- .1é"), min_size=1, max_size=8)
+
+
+@given(NAME)
+def test_a_plain_name_stays_plain(name: str) -> None:
+    assert plain(plain(name)) == plain(name)
+    assert plain(f" {name.upper()} ") == plain(name.upper())
+
+
+@given(st.dictionaries(NAME.map(lambda name: f"x{name}"), st.text(max_size=5), max_size=4))
+def test_keys_that_mean_nothing_are_kept_as_they_are(extra: dict[str, str]) -> None:
+    record = {"context": ["a"], "response": "b", **extra}
+    assert Names().understood(record, "f:1") is record
