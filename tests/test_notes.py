@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +22,10 @@ from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.fit import FitOptions
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, notes_on, text_notes
 from rejoinder.judges.train import train_judge
+from rejoinder.meta.noted import noted
 from rejoinder.meta.scoring import Tally, score_stream
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
-from rejoinder.report.notes import noted
 from rejoinder.report.scores import summary_table
 from rejoinder.scorer import Card, Outcome
 from rejoinder.scorer import run as run_scorer
@@ -191,3 +193,41 @@ def test_a_text_is_cut_where_the_encoder_sees_no_more_of_it(size: int) -> None:
     (kept,) = numbered_turns(vocabulary, [text], 8, 2)
     assert is_cut(vocabulary, [text], 8, 2) == (kept[:-1] != vocabulary.encode(text))
     assert is_cut(vocabulary, ["a"] * size, 8, 2) == (len(numbered_turns(vocabulary, ["a"] * size, 8, 2)) < size)
+
+
+# Notes in what is worked out from scores
+
+
+def foreign(share: int) -> list[Example]:
+    """120 rated replies, of which the first so many are German."""
+    lines = [one for one in rejoinder.read("@conture") if not text_notes([one], ("context",))][:120]
+    return [
+        replace(one, response=HELD_OUT["German"][place % 4]) if place < share else one
+        for place, one in enumerate(lines)
+    ]
+
+
+def test_compare_counts_notes_for_each_side(run: Run, tmp_path: Path) -> None:
+    for name, share in (("a", 0), ("b", 12)):
+        rejoinder.write(foreign(share), tmp_path / f"{name}.jsonl")
+    ran = run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--resamples", 100)
+    assert '12 of 120 replies of B are noted as "not English" (rejoinder).' in ran.words
+    assert "replies of A" not in ran.words
+    found = json.loads(run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--json").out)
+    assert found["notes"] == {"rejoinder": {"a": {}, "b": {"not English": 12}}}
+
+
+@pytest.mark.parametrize("out", [None, "page.html", "page.md", "study.json"])
+def test_a_study_counts_notes(run: Run, tmp_path: Path, out: str | None) -> None:
+    rejoinder.write(foreign(7), tmp_path / "a.jsonl")
+    written = [] if out is None else ["-o", tmp_path / out]
+    ran = run("study", tmp_path / "a.jsonl", "-s", "rejoinder", "--resamples", 100, *written)
+    text = ran.out if out is None else (tmp_path / out).read_text(encoding="utf-8")
+    text = html.unescape(text).replace('\\"', '"')
+    assert '7 of 120 replies are noted as "not English" (rejoinder).' in " ".join(text.split())
+    assert ran.code == 0
+
+
+def test_a_study_has_its_notes_by_scorer() -> None:
+    found = rejoinder.study(foreign(7), ["rejoinder", "length"], resamples=10).to_dict()
+    assert found["notes"] == {"rejoinder": {"not English": 7}, "length": {}}

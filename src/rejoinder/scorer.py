@@ -8,6 +8,7 @@ vector.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -177,6 +178,11 @@ class Scores:
     def scored(self) -> NDArray[np.bool_]:
         """[N], True where there is a score."""
         return np.isfinite(self.values)
+
+    @property
+    def noted(self) -> Counter[str]:
+        """How many examples each note stands at."""
+        return Counter(chain.from_iterable(self.notes.values()))
 
     def corpus(self) -> float:
         """The score of all scored examples together: from summed statistics where there are any, else the mean.

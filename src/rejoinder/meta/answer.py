@@ -12,6 +12,7 @@ from typing import NamedTuple
 from rejoinder.meta.findings import Findings, FullStudy, ScorerContrast, Standing
 from rejoinder.meta.known import OF_SYSTEM
 from rejoinder.meta.left_out import SEEN, UNSEEN, Figure
+from rejoinder.meta.noted import noted
 from rejoinder.meta.results import Agreement
 from rejoinder.meta.shown import LEVEL, Verdict, needed
 
@@ -54,7 +55,12 @@ class _Ranking(NamedTuple):
 
 
 def answer(study: FullStudy) -> tuple[str, ...]:
-    """The answer as sentences, over all data sets where there are several, else over the one."""
+    """The answer as sentences, over all data sets where there are several, else over the one; what was noted last."""
+    return (*_found(study), *(f"{line}." for line in noted(study.study.notes, study.study.examples)))
+
+
+def _found(study: FullStudy) -> tuple[str, ...]:
+    """What was found."""
     last = study.findings[-1]
     if not study.over_sets:
         return (last.answer[0], *_fitted(study), *last.answer[1:])

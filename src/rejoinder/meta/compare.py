@@ -95,6 +95,7 @@ def compare(
         only_b=len(b) - sum(map(len, pairs.b)),
         replies=(len(a), len(b)),
         empty=_empty(a, b),
+        notes={name: (both[0].noted, both[1].noted) for name, both in scores.items()},
         resamples=resamples,
         seed=seed,
     )

@@ -106,6 +106,7 @@ class Comparison:
         seed: their seed.
         replies: lines of A and of B.
         empty: those of them without a reply, which count as the worst.
+        notes: by scorer, how many replies of A and of B each note stands at.
     """
 
     contrasts: tuple[Contrast, ...]
@@ -118,6 +119,7 @@ class Comparison:
     seed: int
     replies: tuple[int, int]
     empty: tuple[int, int]
+    notes: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]]
 
     def gate(self, threshold: float, min_scored: float = MIN_SCORED) -> Gate:
         """Whether by every scorer B gains `threshold` or more over A, by the unfavourable end of the interval.
@@ -161,6 +163,7 @@ class Comparison:
                 "replies": list(self.replies),
                 "empty": list(self.empty),
             },
+            "notes": {name: {"a": dict(a), "b": dict(b)} for name, (a, b) in self.notes.items()},
         }
 
 

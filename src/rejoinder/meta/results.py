@@ -64,6 +64,7 @@ class Study:
         examples: number of lines given.
         rated: lines with a rating that were used (copies left out are not among them).
         copies: lines whose response equals one of its references word for word.
+        notes: by scorer, how many lines each note stands at.
     """
 
     agreements: tuple[Agreement, ...]
@@ -75,12 +76,13 @@ class Study:
     examples: int
     rated: int
     copies: int
+    notes: Mapping[str, Mapping[str, int]]
 
     def to_dict(self) -> dict[str, Any]:
         """The study as plain JSON values: numbers that do not exist are None, never NaN.
 
-        Keys: `version` of this form, `results` (one mapping an agreement), `signature` (a mapping by scorer), `options`
-        and `counts`.
+        Keys: `version` of this form, `results` (one mapping an agreement), `signature` (a mapping by scorer),
+        `options`, `counts` and `notes`.
         """
         return {
             "version": FORMAT_VERSION,
@@ -93,6 +95,7 @@ class Study:
                 "drop_copies": self.drop_copies,
             },
             "counts": {"examples": self.examples, "rated": self.rated, "copies": self.copies},
+            "notes": {name: dict(notes) for name, notes in self.notes.items()},
         }
 
 

@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from rejoinder.errors import DataError, TooManyUnscored
@@ -46,7 +46,7 @@ class Tally:
         self.total += float(values.sum())
         self.squares += float((values**2).sum())
         self.reasons.update(scores.reasons.values())
-        self.notes.update(chain.from_iterable(scores.notes.values()))
+        self.notes.update(scores.noted)
         if scores.statistics is not None:
             added = scores.statistics[scores.scored].sum(axis=0)
             self.statistics = added if self.statistics is None else self.statistics + added

@@ -69,6 +69,7 @@ def study(
         examples=len(examples),
         rated=int(np.isfinite(ratings).sum()),
         copies=sum(example.copies_reference for example in examples),
+        notes={name: found.noted for name, found in scores.items()},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from rejoinder.meta.comparison import Comparison, Contrast, Gate
+from rejoinder.meta.noted import noted
 from rejoinder.report.tables import number, p_value, text_table
 
 
@@ -67,6 +68,16 @@ def _empty_text(found: Comparison) -> str:
     return f"Empty replies: {shares}; each counts as the worst reply" + (f" ({worst})." if worst else ".")
 
 
+def _noted(found: Comparison) -> list[str]:
+    """What the scorers cannot judge, counted for each side."""
+    sides = [{name: both[side] for name, both in found.notes.items()} for side in (0, 1)]
+    return [
+        f"{line}."
+        for side, counts, replies in zip("AB", sides, found.replies, strict=True)
+        for line in noted(counts, replies, f"of {side}")
+    ]
+
+
 def _notes(found: Comparison, files: tuple[str, str]) -> list[str]:
     """What was paired, and how the figures came about."""
     holm = f", by Holm for {len(found.contrasts)} scorers" if len(found.contrasts) > 1 else ""
@@ -77,6 +88,7 @@ def _notes(found: Comparison, files: tuple[str, str]) -> list[str]:
         f"A: {files[0]}; B: {files[1]}; {found.pairs:,} pairs by {found.aligned}{alone}.",
         *empty,
         *unscored,
+        *_noted(found),
         "Better is what a scorer says; how far it agrees with people on such replies: rejoinder study.",
         f"[low, high]: 95 % expanded percentile interval over {found.resamples:,} resamples of contexts, "
         f"seed {found.seed}; p: two-sided, A and B exchanged in random contexts{holm}.",

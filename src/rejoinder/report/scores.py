@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from rejoinder.meta.noted import noted
 from rejoinder.meta.scoring import Tally
-from rejoinder.report.notes import noted
 from rejoinder.report.tables import number, text_table
 
 SHOWN = 20

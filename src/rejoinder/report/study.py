@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from rejoinder.meta import Agreement, FullStudy, Study
 from rejoinder.meta.findings import Kind
+from rejoinder.meta.noted import noted
 from rejoinder.report.tables import markdown_table, number, p_value, prose, text_table
 
 ALL_STATISTICS = 105  # characters that a table with all three statistics needs
@@ -93,7 +94,7 @@ def study_text(study: Study, width: int) -> str:
         f"[low, high]: 95 % expanded percentile interval over {study.resamples:,} resamples of contexts, "
         f"seed {study.seed}; p: two-sided, takes lines as independent."
     )
-    return "".join(parts) + prose([*_unscored(study), *_lines(study), method], width)
+    return "".join(parts) + prose([*_unscored(study), *_noted(study), *_lines(study), method], width)
 
 
 def study_markdown(study: Study, *, dataset: str | None = None, level: str | None = None) -> str:
@@ -133,6 +134,11 @@ def _with_interval(agreement: Agreement) -> str:
     if math.isnan(agreement.low):
         return number(agreement.value)
     return f"{number(agreement.value)} [{number(agreement.low, 2)}, {number(agreement.high, 2)}]"
+
+
+def _noted(study: Study) -> list[str]:
+    """What the scorers cannot judge, counted."""
+    return [f"{line}." for line in noted(study.notes, study.examples)]
 
 
 def _unscored(study: Study, level: str = "") -> list[str]:
