@@ -21,14 +21,14 @@ from rejoinder.scorer import run
         ("I don't know!", 3),
         ("ok 👍🏽 , 42", 3),
         ("«Ça va ?»", 2),
-        ("我爱你", 1),
+        ("我爱你。", 3),
         ("word " * 5000, 5000),
     ],
 )
 def test_length(response: str, count: int) -> None:
     found = run(load_scorer("length"), [Example((), response)])
     np.testing.assert_array_equal(found.values, [count])
-    assert dict(found.signature.fields)["tokenizer"] == "words-1"
+    assert dict(found.signature.fields)["tokenizer"] == "words-2"
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_scores_come_out_in_the_order_of_the_input(run: Run, lines: Path) -> Non
     first, second, third = ran.records
     assert list(first)[:5] == ["id", "scores", "unscored", "notes", "signatures"]
     assert list(first["signatures"]) == ["length", "bleu-2"]
-    assert first["signatures"]["length"].startswith("scorer:length|version:1|")
+    assert first["signatures"]["length"].startswith("scorer:length|version:2|")
     assert list(first["scores"]) == ["length", "bleu-2"] and first["mood"] == {"a": [1]}
     assert second["unscored"] == {} and 0 < second["scores"]["bleu-2"] < first["scores"]["bleu-2"]
     assert third["scores"]["bleu-2"] is None and third["unscored"] == {"bleu-2": "no reference"} and third["n"] == 7
@@ -68,7 +68,7 @@ def test_scores_go_to_a_file_and_a_summary_to_the_user(run: Run, lines: Path, tm
     assert (ran.code, ran.err) == (0, "")
     assert ran.words.startswith("scorer scored unscored mean sd corpus ")
     assert "1 unscored: no context (context-overlap)" in ran.out
-    assert "scorer:length|version:1|tokenizer:words-1|rejoinder:" in ran.out
+    assert "scorer:length|version:2|tokenizer:words-2|rejoinder:" in ran.out
     assert "fine today" not in ran.out
     first, second, _ = rejoinder.read(out)
     assert first.extra["scores"]["length"] == 1.0

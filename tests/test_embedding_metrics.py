@@ -234,7 +234,7 @@ def test_a_text_is_cut_once_for_the_three_metrics(vectors: WordVectors, monkeypa
         return text.split()
 
     embedding._reader.cache_clear()
-    monkeypatch.setattr(embedding, "tokenizer", lambda _name: split)
+    monkeypatch.setattr(embedding, "tokenizer", lambda _name, _table: split)
     for kind in KINDS:
         metric(f"embedding-{kind}", vectors).score_batch([pair("w001 w002", "w003")])
     embedding._reader.cache_clear()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy as np
 from rejoinder.io.folders import Parts
 from rejoinder.io.vectors import WordVectors, read_vectors, word_vectors
 from rejoinder.scorer import FloatArray
-from rejoinder.text import tokenizer
+from rejoinder.text import Tokenize, tokenizer
 
 KIND = "average"
 WORDS = "words.json"
@@ -32,7 +32,7 @@ class AverageEncoder:
     """
 
     vectors: WordVectors
-    tokenizer: str = "words-1"
+    tokenizer: str = "words-2"
 
     @property
     def width(self) -> int:
@@ -52,8 +52,7 @@ class AverageEncoder:
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, D] mean vectors; NaN where no word of the text is known."""
-        split = tokenizer(self.tokenizer)
-        rows = [self.vectors.lookup(split(text)) for text in texts]
+        rows = [self.vectors.lookup(self._split(text)) for text in texts]
         means = np.full((len(rows), self.width), np.nan)
         # One text at a time: the sum of a slice does not depend on which other texts are in the batch.
         for place, row in enumerate(rows):
@@ -64,6 +63,17 @@ class AverageEncoder:
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
         """[N, D] mean vectors over all words of all turns."""
         return self.encode([" ".join(turns) for turns in contexts])
+
+    def known_share(self, texts: Iterable[str]) -> float:
+        """The share of the words of `texts` that have a vector, 1 where there is no word."""
+        counts = np.array([self.vectors.known(self._split(text)) for text in texts]).reshape(-1, 2)
+        known, words = counts.sum(axis=0).tolist()
+        return float(known / words) if words else 1.0
+
+    @property
+    def _split(self) -> Tokenize:
+        """From a text to its tokens."""
+        return tokenizer(self.tokenizer, self.vectors.index)
 
 
 def encoder(vectors: str | Path | None) -> AverageEncoder:

@@ -36,6 +36,7 @@ Entry = tuple[str, Sequence[float] | NDArray[np.float32]]
 
 _HEADER = re.compile(rb"\s*(\d+) +(\d+)\s*")
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+_FASTTEXT = b"\xba\x16\x4f\x2f"  # what a model file of fastText begins with
 _FORMATS = "Give word2vec text or binary, GloVe text, or .npz with `words` and `vectors`"
 _AGAIN = "The file is damaged: fetch or write it again"
 
@@ -60,6 +61,16 @@ class WordVectors:
     def width(self) -> int:
         """D, the length of a vector."""
         return int(self.matrix.shape[1])
+
+    @property
+    def boxed(self) -> bool:
+        """Whether these are the vectors in the box, which are English."""
+        return self.source == str(vectors_in_the_box())
+
+    def known(self, tokens: Iterable[str]) -> tuple[int, int]:
+        """How many of the words among `tokens` have a vector, and how many there are; a word begins with a letter."""
+        found = [token in self.index for token in tokens if token[:1].isalpha()]
+        return sum(found), len(found)
 
     def lookup(self, tokens: Iterable[str]) -> IdArray:
         """[K] rows of those `tokens` that have a vector, in their order, repetitions kept; the others are left out."""
@@ -181,6 +192,8 @@ def _from_archive(stream: BinaryIO, path: str) -> WordVectors:
         with np.load(stream, allow_pickle=False) as archive:
             words, matrix = archive["words"], archive["vectors"]
     except (KeyError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        if not path.endswith(".npz"):
+            raise DataError("a .zip archive", "Unpack it, and give the file of word vectors", where=path) from error
         raise DataError(f"not an .npz archive with `words` and `vectors` ({error})", _FORMATS, where=path) from error
     if words.ndim != 1 or words.dtype.kind != "U" or matrix.dtype.kind != "f":
         raise DataError(
@@ -195,6 +208,8 @@ def _from_archive(stream: BinaryIO, path: str) -> WordVectors:
 def _from_stream(stream: BinaryIO, path: str) -> WordVectors:
     """The vectors in a text or a word2vec binary."""
     start = stream.read(1 << 16)
+    if start.startswith(_FASTTEXT):
+        raise DataError("a model of fastText (.bin)", "Give its vectors in the text form (.vec)", where=path)
     mark = 3 if start.startswith(b"\xef\xbb\xbf") else 0
     line = start[mark:].partition(b"\n")[0]
     header = _HEADER.fullmatch(line)

@@ -79,7 +79,10 @@ def initial_head(vectors: Vectors, terms: Terms) -> Head:
     sums = head.bilinear(vectors)
     spread = float(sums.max() - sums.min())
     if spread == 0.0:
-        raise DataError("all examples look alike to the judge", "Give responses whose words differ")
+        raise DataError(
+            "all examples look alike to the judge",
+            "Give responses whose words differ, in a language that the encoder knows",
+        )
     beta = spread / _SPAN
     return replace(head, alpha=float(sums.mean()) - _MIDDLE * beta, beta=beta)
 

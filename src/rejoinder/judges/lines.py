@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.encoders import PortableEncoder
+from rejoinder.encoders import AverageEncoder, PortableEncoder
 from rejoinder.errors import DataError
 from rejoinder.judges.bilinear import TERMS, Kind
 from rejoinder.judges.conversations import TRACES, traces
@@ -28,6 +28,7 @@ from rejoinder.stats.splits import numbered
 
 # What the release appends to a response before it counts characters: ` </s>`.
 _END = 5
+FEWEST_KNOWN = 0.5  # of the words in rated lines
 
 
 class Known(NamedTuple):
@@ -100,10 +101,11 @@ def encode_rated(examples: Sequence[Example], encoder: PortableEncoder, kinds: S
     """The rated lines of `examples`, ready for judges of these `kinds`.
 
     Raises:
-        DataError: a rated line has no scale.
+        DataError: a rated line has no scale; or the lines are in another language than the encoder's word vectors.
     """
     places = [place for place, example in enumerate(examples) if example.rating() is not None]
     rated = [examples[place] for place in places]
+    _require_language(encoder, rated)
     ratings, lengths = normalised_ratings(rated), response_lengths(rated)
     encoded = encode(rated, encoder, tuple(dict.fromkeys(side for kind in kinds for side in TERMS[kind])))
     sides = {"context": [one.context for one in rated], "reference": [one.references for one in rated]}
@@ -119,6 +121,20 @@ def encode_rated(examples: Sequence[Example], encoder: PortableEncoder, kinds: S
         given={side: np.array([any(map(str.strip, one)) for one in texts], bool) for side, texts in sides.items()},
         known={kind: _known(encoded.means, ratings, lengths, kind) for kind in kinds},
     )
+
+
+def _require_language(encoder: PortableEncoder, examples: Sequence[Example]) -> None:
+    """Raise where most words of `examples` have no vector, as of another language than that of the word vectors.
+
+    What would be left to learn from are signs, names and words that two languages happen to share.
+    """
+    if not isinstance(encoder, AverageEncoder):
+        return
+    share = encoder.known_share({text for one in examples for text in (*one.context, one.response, *one.references)})
+    if share < FEWEST_KNOWN:
+        remedy = "Give vectors of this language (--vectors FILE), or a pre-trained encoder (-e FOLDER)"
+        english = "The word vectors in the box are English. " * encoder.vectors.boxed
+        raise DataError(f"only {share:.0%} of the words in the ratings have a vector", english + remedy)
 
 
 def _known(raw: Vectors, ratings: FloatArray, lengths: Lengths, kind: Kind) -> Known:

@@ -77,7 +77,7 @@ class Tally:
     def corpus(self) -> float:
         """The score of all scored lines together: from summed statistics where the scorer has them, else the mean."""
         combine = getattr(self.scorer, "corpus_score", None)
-        if self.statistics is None or combine is None:
+        if not self.scored or self.statistics is None or combine is None:
             return self.mean
         return float(combine(self.statistics))
 

@@ -15,7 +15,7 @@ from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Scorer
 from rejoinder.text import tokenizer
 
-TOKENS = "words-1"
+TOKENS = "words-2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class ContextOverlap:
 
 
 def words(text: str) -> list[str]:
-    """The `words-1` tokens of `text` that are no punctuation: words, numbers, symbols, emoji."""
+    """The `words-2` tokens of `text` that are no punctuation: words, numbers, symbols, emoji."""
     return [token for token in tokenizer(TOKENS)(text) if not unicodedata.category(token[0]).startswith("P")]
 
 
@@ -82,8 +82,9 @@ CARDS: dict[str, Card] = {
         needs=frozenset(),
         range=(0.0, None),
         source="none; a trivial baseline",
-        notes="Punctuation does not count, an emoji does. People often rate longer replies higher: a learned judge "
-        "that does not beat this may have learned length.",
+        version=2,
+        notes="Punctuation does not count, an emoji does; of scripts without spaces between words, every character. "
+        "People often rate longer replies higher: a learned judge that does not beat this may have learned length.",
         higher_is_better=None,
     ),
     "context-overlap": Card(
@@ -93,6 +94,7 @@ CARDS: dict[str, Card] = {
         needs=frozenset({"context"}),
         range=(0.0, 1.0),
         source="ParlAI's F1 with the context in the place of the reference",
+        version=2,
         notes="All turns of the context count as one text. 1 for a response that repeats the context. The longer the "
         "context, the less of it a response can cover, and the lower the score.",
         higher_is_better=None,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,8 @@ class EmbeddingMetric:
             "vectors": self.vectors.digest,
             "scaling": "unit" if rules.unit else "raw",
         }
+        if rules.least_known:
+            found["least-known"] = f"{rules.least_known:g}"
         if rules.kind == "extrema":
             found["ties"] = rules.ties
         return found | {"edges": "released" if rules.released else "unscored", "references": "best"}
@@ -66,7 +68,7 @@ class EmbeddingMetric:
             dtype=np.intp,
         )
         owner = np.repeat(np.arange(len(examples)), [len(example.references) for example in examples])
-        rows = _reader(self.vectors, self.rules.tokenizer)(texts)
+        rows, few = self._read(texts)
         lengths = np.array([len(text) for text in rows], dtype=np.intp)
         long = self._too_long(lengths[reference], lengths[response[owner]])
         short = owner[~long]
@@ -75,13 +77,31 @@ class EmbeddingMetric:
         np.fmax.at(values, short, scores)
         values[owner[long]] = np.nan
         reasons = {
-            int(row): _reason(lengths, usable, int(response[row]), reference[owner == row])
+            int(row): self._reason(lengths, usable, few, int(response[row]), reference[owner == row])
             for row in np.flatnonzero(np.isnan(values))
         }
         for pair in np.flatnonzero(long):
             row = int(owner[pair])
             reasons[row] = _too_long_reason(lengths[response[row]], lengths[reference[pair]])
         return Outcome(values, reasons)
+
+    def _read(self, texts: Iterable[str]) -> tuple[list[IdArray], Masks]:
+        """The rows of the words of T texts, none where too few have a vector; [T] whether some have, but too few."""
+        read = _reader(self.vectors, self.rules.tokenizer)(texts)
+        enough = [known >= self.rules.least_known * words for _, known, words in read]
+        rows = [one.rows if kept else one.rows[:0] for one, kept in zip(read, enough, strict=True)]
+        few = [one.known > 0 and not kept for one, kept in zip(read, enough, strict=True)]
+        return rows, np.array(few, dtype=np.bool_)
+
+    def _reason(self, lengths: IdArray, usable: Masks, few: Masks, response: int, references: IdArray) -> str:
+        """Why there is no score: the references' fault unless one of them is usable, else that of the response."""
+        side, texts = ("response", [response]) if usable[references].any() else ("reference", references.tolist())
+        english = "; those in the box are English (--vectors FILE for others)" * self.vectors.boxed
+        if few[texts].any():
+            return f"fewer than half of the words of the {side} have a vector{english}"
+        if not lengths[texts].any():
+            return f"no word of the {side} has a vector{english}"
+        return f"the word vectors of the {side} add up to nothing"
 
     def _too_long(self, reference: IdArray, response: IdArray) -> Masks:
         """[P] whether texts of so many words [P] are too much for greedy matching, which compares all with all."""
@@ -98,35 +118,37 @@ def load(name: str, vectors: str | Path | None) -> EmbeddingMetric:
     return EmbeddingMetric(CARDS[name], RULES[name], read_vectors(vectors))
 
 
+class _Read(NamedTuple):
+    """A text as the vectors know it: the rows of its tokens, how many of its words they hold, and how many it has."""
+
+    rows: IdArray
+    known: int
+    words: int
+
+
 @lru_cache(maxsize=4)
-def _reader(vectors: WordVectors, name: str) -> Callable[[Iterable[str]], list[IdArray]]:
-    """A function from texts to the rows of their words. Remembers them: the three metrics are often asked together.
+def _reader(vectors: WordVectors, name: str) -> Callable[[Iterable[str]], list[_Read]]:
+    """A function from texts to what the vectors know of them. It remembers: the three metrics are often asked together.
 
     What it remembers is bounded by characters, since texts differ a thousandfold in length; when full it starts anew.
     """
-    split = tokenizer(name)
-    known: dict[str, IdArray] = {}
+    split = tokenizer(name, vectors.index)
+    known: dict[str, _Read] = {}
     room = REMEMBERED
 
-    def read(texts: Iterable[str]) -> list[IdArray]:
+    def read(texts: Iterable[str]) -> list[_Read]:
         nonlocal room
         if room < 0:
             known.clear()
             room = REMEMBERED
         new = [text for text in texts if text not in known]
         room -= sum(map(len, new)) + ENTRY * len(new)
-        known.update(zip(new, vectors.lookups([split(text) for text in new]), strict=True))
+        tokens = [split(text) for text in new]
+        for text, words, rows in zip(new, tokens, vectors.lookups(tokens), strict=True):
+            known[text] = _Read(rows, *vectors.known(words))
         return [known[text] for text in texts]
 
     return read
-
-
-def _reason(lengths: IdArray, usable: Masks, response: int, references: IdArray) -> str:
-    """Why there is no score: the references' fault unless one of them is usable, else that of the response."""
-    side, texts = ("response", [response]) if usable[references].any() else ("reference", references.tolist())
-    if not lengths[texts].any():
-        return f"no word of the {side} has a vector"
-    return f"the word vectors of the {side} add up to nothing"
 
 
 def _too_long_reason(response: int, reference: int) -> str:

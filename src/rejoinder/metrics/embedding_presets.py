@@ -26,6 +26,8 @@ class Rules:
     Attributes:
         kind: which of the three.
         tokenizer: name of the tokenizer.
+        least_known: the share of a text's words that must have a vector. Fewer are what the other languages share with
+            that of the vectors: names, "in", "die".
         unit: scale every word vector to length 1 first. Greedy matching is then a cosine, else a dot product.
         ties: which of the largest and smallest number of a dimension is the extreme where both are as far from zero.
         released: follow the script at the edges: no similarity of greedy matching is below 0 (its matrix starts with a
@@ -33,7 +35,8 @@ class Rules:
     """
 
     kind: Kind
-    tokenizer: str = "words-1"
+    tokenizer: str = "words-2"
+    least_known: float = 0.5
     unit: bool = False
     ties: Literal["max", "min"] = "max"
     released: bool = False
@@ -44,21 +47,21 @@ class Rules:
 _RULES = {
     "average": {
         "": Rules("average"),
-        "/paper": Rules("average", "space-1"),
-        "/liu2016": Rules("average", "space-1", unit=True, released=True),
-        "/liu2016-raw": Rules("average", "space-1", released=True),
+        "/paper": Rules("average", "space-1", 0.0),
+        "/liu2016": Rules("average", "space-1", 0.0, unit=True, released=True),
+        "/liu2016-raw": Rules("average", "space-1", 0.0, released=True),
     },
     "greedy": {
         "": Rules("greedy", unit=True),
-        "/paper": Rules("greedy", "space-1", unit=True),
-        "/liu2016": Rules("greedy", "space-1", unit=True, released=True),
-        "/liu2016-raw": Rules("greedy", "space-1", released=True),
+        "/paper": Rules("greedy", "space-1", 0.0, unit=True),
+        "/liu2016": Rules("greedy", "space-1", 0.0, unit=True, released=True),
+        "/liu2016-raw": Rules("greedy", "space-1", 0.0, released=True),
     },
     "extrema": {
         "": Rules("extrema"),
-        "/paper": Rules("extrema", "space-1", ties="min"),
-        "/liu2016": Rules("extrema", "space-1", unit=True, released=True),
-        "/liu2016-raw": Rules("extrema", "space-1", released=True),
+        "/paper": Rules("extrema", "space-1", 0.0, ties="min"),
+        "/liu2016": Rules("extrema", "space-1", 0.0, unit=True, released=True),
+        "/liu2016-raw": Rules("extrema", "space-1", 0.0, released=True),
     },
 }
 RULES: dict[str, Rules] = {
@@ -77,6 +80,9 @@ _PRESETS = {
     "/liu2016-raw": "; as the released script gives it on vectors as they are",
 }
 _EDGES = {
+    "plain": "A text of which fewer than half of the words have a vector is unscored: it may be in another "
+    "language than the vectors. A word counts as it is written, or in lower case where the vectors hold it so; a "
+    "script without spaces is cut into the longest words that have a vector.",
     "unscored": "A text without a usable vector is unscored.",
     "greedy": "A text without a usable vector scores 0.",
     "other": "A response without a usable vector scores 0; a reference without one is left out.",
@@ -87,7 +93,9 @@ def _card(name: str, rules: Rules) -> Card:
     """The card of the metric called `name`."""
     preset = name.removeprefix(f"embedding-{rules.kind}")
     greedy = rules.kind == "greedy"
-    edges = _EDGES["unscored" if not rules.released else "greedy" if greedy else "other"]
+    edges = _EDGES[
+        "plain" if rules.least_known else "unscored" if not rules.released else "greedy" if greedy else "other"
+    ]
     program = "; julianser/hed-dlg-truncated, Evaluation/embedding_metrics.py, 2cfa08e" if rules.released else ""
     return Card(
         name=name,
@@ -96,6 +104,7 @@ def _card(name: str, rules: Rules) -> Card:
         needs=frozenset({"reference", "vectors"}),
         range=(0.0 if greedy and rules.released else -1.0, None if greedy and not rules.unit else 1.0),
         source=f"Liu et al. 2016, section 3.2{program}",
+        version=2 if rules.least_known else 1,
         notes=f"Words without a vector are ignored. Of several references the best counts. {edges}"
         + " Unscored where the words of both texts multiply to more than 25,000,000." * greedy,
     )

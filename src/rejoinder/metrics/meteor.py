@@ -19,7 +19,7 @@ from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Scorer
 from rejoinder.text import tokenizer
 
-TOKENS = "words-1"
+TOKENS = "words-2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +91,12 @@ CARDS: dict[str, Card] = {
         needs=frozenset({"reference", "wordnet"}),
         range=(0.0, 1.0),
         source="Lavie and Agarwal 2007; nltk, meteor_score with its defaults",
-        notes="Lower-cased words-1 tokens, punctuation included. nltk looks synonyms up on stems, so film and movie do "
-        "not meet (movie's stem is movi). The order penalty never vanishes: an identical one-word reply scores 0.5. "
-        "Not the Java METEOR 1.5 behind most published figures, which has paraphrases and other weights.",
+        version=2,
+        notes="Lower-cased words, of scripts without spaces characters, punctuation included. Stems and synonyms are "
+        "English: in another language words that are equal match, and few others. nltk looks synonyms up on stems, so "
+        "film and movie do not meet (movie's stem is movi). The order penalty never vanishes: an identical one-word "
+        "reply scores 0.5. Not the Java METEOR 1.5 behind most published figures, which has paraphrases and other "
+        "weights.",
     ),
 }
 

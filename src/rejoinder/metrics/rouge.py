@@ -15,10 +15,16 @@ import numpy as np
 
 from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Scorer
-from rejoinder.text import Tokenize, tokenizer
+from rejoinder.text import Tokenize, tokenizer, uncut, without_spaces
 
 BETA = 1.2  # recall counts 1.44 times as much as precision
+LEAST_READ = (
+    0.75  # the share of a text's letters and digits that are a-z and 0-9; what is cut at the others are no words
+)
+WORDS = "words-2"
 MOST_CELLS = 4_000_000  # of rouge-score's table, a cell for each pair of words: about a second and 100 MiB
+
+_UNREAD = "rouge-score reads a-z and digits alone, and {} in these: use rouge-l/words"
 
 Words = Sequence[str]
 
@@ -37,31 +43,35 @@ class RougeL:
 
     Attributes:
         card: the preset's card.
+        tokens: name of a tokenizer; None takes rouge-score's own.
     """
 
     card: Card
+    tokens: str | None = None
 
     @property
     def options(self) -> Mapping[str, Any]:
         """Tokenizer, what becomes of several references, and rouge-score's version."""
-        return {"tokenizer": "rouge-score", "stemmer": "no", "references": "best", "program": _release()}
+        found = {"tokenizer": self.tokens or "rouge-score", "stemmer": "no", "references": "best"}
+        return found | {"program": _release()}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """F1 of N examples, 0 for a blank response.
 
-        Unscored where rouge-score's tokenizer keeps nothing of any reference, or nothing of a response that is not
-        blank, and where texts are too long for its table.
+        Unscored where rouge-score's tokenizer reads no reference, or a response that is not blank, for the most part
+        not, and where texts are too long for its table.
         """
         return _outcome([self._score(example) for example in examples])
 
     def _score(self, example: Example) -> float | str:
         """F1, or the reason why there is none."""
-        cut = _cutter(None)
-        response, references = cut(example.response), [kept for text in example.references if (kept := cut(text))]
+        cut, own = _cutter(self.tokens), self.tokens is None
+        references = [kept for text in example.references if (not own or _is_read(text)) and (kept := cut(text))]
         if not references:
-            return "no reference holds a letter a-z or a digit, the only characters rouge-score reads"
-        if not response and example.response.strip():
-            return "the response holds no letter a-z and no digit, the only characters rouge-score reads"
+            return _UNREAD.format("no reference is") if own else "no reference holds a word"
+        if own and example.response.strip() and not _is_read(example.response):
+            return _UNREAD.format("the response is not")
+        response = cut(example.response)
         return _too_long(response, references) or max(one.f1 for one in _shared(response, references))
 
 
@@ -84,8 +94,8 @@ class CocoRougeL:
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """F of N examples, from the largest precision and the largest recall over the references.
 
-        Unscored where texts are too long for rouge-score's table. Source: `rouge.py` in pycocoevalcap and nlg-eval; the
-        two maxima may come from different references.
+        Unscored where sentences have no spaces, and where texts are too long for rouge-score's table. Source:
+        `rouge.py` in pycocoevalcap and nlg-eval; the two maxima may come from different references.
         """
         return _outcome([self._score(example) for example in examples])
 
@@ -94,6 +104,8 @@ class CocoRougeL:
         cut = _cutter("space-1")
         references = [cut(reference) for reference in example.references if reference.strip()] or [cut("")]
         response = cut(example.response)
+        if (script := uncut(" ".join((example.response, *example.references)))) and response != [""]:
+            return f"{without_spaces(script)}: use rouge-l/words"
         if reason := _too_long(response, references):
             return reason
         found = _shared(response, references)
@@ -116,6 +128,12 @@ def overlaps(
     """
     cut = _cutter(tokens)
     return _shared(cut(response), [cut(reference) for reference in references], measure)
+
+
+def _is_read(text: str) -> bool:
+    """Whether there are letters and digits in `text`, and most of them such as rouge-score reads."""
+    found = [character.isascii() for character in text if character.isalnum()]
+    return sum(found) >= max(LEAST_READ * len(found), 1)
 
 
 def _cutter(tokens: str | None) -> Tokenize:
@@ -171,9 +189,20 @@ CARDS: dict[str, Card] = {
         needs=frozenset({"reference"}),
         range=(0.0, 1.0),
         source="Lin 2004; rouge-score, rougeL fmeasure, no stemmer",
+        version=2,
         notes="Lower case. Only a-z and 0-9 make words: letters with accents split them, other scripts and emoji "
-        "vanish; a response of nothing else is unscored. Precision and recall weigh the same; pycocoevalcap's do not. "
-        "Unscored where the words of both texts multiply to more than 4,000,000.",
+        "vanish; unscored where these are more than a quarter of a text's letters. Precision and recall weigh the "
+        "same; pycocoevalcap's do not. Unscored where the words of both texts multiply to more than 4,000,000.",
+    ),
+    "rouge-l/words": Card(
+        name="rouge-l/words",
+        summary="longest common subsequence of words with the nearest reference, F1, in every language",
+        kind="metric",
+        needs=frozenset({"reference"}),
+        range=(0.0, 1.0),
+        source="Lin 2004; rouge-score, rougeL fmeasure, with words of every script",
+        notes="Lower-cased words, of scripts without spaces characters, single signs and emoji. Unscored where the "
+        "words of both texts multiply to more than 4,000,000.",
     ),
     "rouge-l/coco": Card(
         name="rouge-l/coco",
@@ -182,13 +211,17 @@ CARDS: dict[str, Card] = {
         needs=frozenset({"reference"}),
         range=(0.0, 1.0),
         source="Lin 2004; pycocoevalcap and nlg-eval, rouge.py, beta 1.2",
+        version=2,
         notes="Split on single spaces, so two spaces in a row make an empty word that matches others; case counts. "
         "Precision and recall may come from different references. The flavour behind many published tables of dialogue "
-        "metrics. Unscored where the words of both texts multiply to more than 4,000,000.",
+        "metrics. Unscored where sentences have no spaces, and where the words of both texts multiply to more than "
+        "4,000,000.",
     ),
 }
 
 
 def load(name: str, vectors: str | Path | None) -> Scorer:  # noqa: ARG001 - every metric's `load` takes vectors
     """The ROUGE scorer called `name`, a name in `CARDS`; `vectors` is ignored."""
-    return CocoRougeL(CARDS[name]) if name.endswith("/coco") else RougeL(CARDS[name])
+    if name.endswith("/coco"):
+        return CocoRougeL(CARDS[name])
+    return RougeL(CARDS[name], WORDS if name.endswith("/words") else None)

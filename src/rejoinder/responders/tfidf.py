@@ -22,7 +22,7 @@ from rejoinder.text.tokenizers import tokenizer
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-TOKENIZER = "words-1"
+TOKENIZER = "words-2"
 _WORDS = "words.json"
 
 
