@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rejoinder.errors import RejoinderError
     from rejoinder.io import read, read_pairs, write
     from rejoinder.judges.train import train_judge
-    from rejoinder.meta import compare, full_study, study
+    from rejoinder.meta import compare, full_study, study, study_pairs
     from rejoinder.records import Example, Pair, Rating
     from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
     from rejoinder.scorer import Card, Encoder, Scorer, Scores
@@ -42,6 +42,7 @@ _HOME = {
     "request": "rejoinder.responder",
     "score": "rejoinder.catalogue",
     "study": "rejoinder.meta",
+    "study_pairs": "rejoinder.meta",
     "train_judge": "rejoinder.judges.train",
     "write": "rejoinder.io",
 }
@@ -71,6 +72,7 @@ __all__ = [
     "request",
     "score",
     "study",
+    "study_pairs",
     "train_judge",
     "write",
 ]

@@ -49,12 +49,12 @@ def command(
 ) -> None:
     """Score every response in the files.
 
-    One line out for each line in, in the same order, with the input's own keys kept. What cannot be scored has no score
-    and a reason; each line carries the signatures; of several files, `file` says
-    which a line is from. With -o, a summary of each scorer goes to standard output.
+    One line out for each line in (two for a pair of replies), in the same order, with the input's own keys kept. What
+    cannot be scored has no score and a reason; each line carries the signatures; of several files, `file` says which a
+    line is from. With -o, a summary of each scorer goes to standard output.
     """
     from rejoinder.catalogue import DEFAULT, load_scorers
-    from rejoinder.io.read import read, with_file
+    from rejoinder.io.read import read_replies, with_file
     from rejoinder.io.write import format_of, open_writer
     from rejoinder.meta.scoring import Tally, require_some, score_stream
     from rejoinder.report.scores import lines_table, summary_table
@@ -65,7 +65,7 @@ def command(
     tallies = {name: Tally(scorer) for name, scorer in load_scorers(scorers or [DEFAULT], vectors=vectors).items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     with reporting(on_error) as on_bad, progress("scoring") as advance:
-        examples = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
+        examples = read_replies(*files, on_bad=on_bad, **how(columns, input_format, turns))
         if len(files) > 1:
             examples = with_file(examples)
         records = score_stream(examples, tallies, advance=advance)

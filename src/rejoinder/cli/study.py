@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -24,6 +25,11 @@ from rejoinder.cli.common import (
 )
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Writes
+from rejoinder.errors import UsageError
+from rejoinder.records import OVERALL, Example, Pair
+
+if TYPE_CHECKING:
+    from rejoinder.meta import FullStudy, PairStudy
 
 _MORE = "More: --all for every table, -o report.html for a page with everything"
 
@@ -38,7 +44,7 @@ def command(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every table, by data set, level and statistic.")] = False,
     as_json: AsJson = False,
-    dimension: Annotated[str, typer.Option(help="Which ratings.")] = "overall",
+    dimension: Annotated[str, typer.Option(help="Which ratings.")] = OVERALL,
     drop_copies: Annotated[
         bool, typer.Option("--drop-copies", help="Leave out responses that equal a reference word for word.")
     ] = False,
@@ -59,31 +65,20 @@ def command(
 ) -> None:
     """Which scorers agree with people, and how far: the answer in words, and one table.
 
+    Files hold rated replies; or pairs of replies and which of the two people prefer (docs/preferences.md).
     With -o or --json the whole study: beside these the ceiling that people's disagreement leaves, trivial baselines,
     correlations inside systems, tests between scorers, the effect of length, systems, and where scorers and people
     disagree.
     """
-    from rejoinder.catalogue import fitted_on
-    from rejoinder.io import read
-    from rejoinder.meta import full_study
-    from rejoinder.report.study import answer_text, study_text
-    from rejoinder.report.study_files import require_writable, write_study
+    from rejoinder.io import read_either
+    from rejoinder.meta.preferences import apart
+    from rejoinder.report.study_files import require_writable
 
     if out is not None:
         require_writable(out)
     with reporting(on_error) as on_bad:
-        examples = list(read(*files, on_bad=on_bad, **how(columns, input_format, turns)))
-    names = scorers or plain_names()
-    for name, sets in fitted_on(names, [example.dataset for example in examples]).items():
-        if scorers:
-            typer.echo(
-                f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True
-            )
-        else:
-            typer.echo(
-                f"left out: {name}, which was fitted on lines of {', '.join(sets)}. Ask for it with -s {name}", err=True
-            )
-            names.remove(name)
+        examples, pairs = apart(read_either(*files, on_bad=on_bad, **how(columns, input_format, turns)))
+    names = _scorers(scorers, [one.dataset for one in examples] + [one.dataset for one in pairs])
     given: dict[str, Any] = {
         "dimension": dimension,
         "resamples": resamples,
@@ -92,24 +87,81 @@ def command(
         "drop_copies": drop_copies,
         "leave_one_out": leave_one_out,
     }
-    with progress("scoring", len(examples) * len(names)) as advance:
-        found = full_study(examples, names, **given, advance=advance)
+    found = _of_pairs(pairs, names, given) if pairs else _of_ratings(examples, names, given)
     if out is not None:
-        write_study(found, out, _typed(files, scorers, out, given))
+        _write(found, out, _typed(files, scorers, out, given))
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
         return
-    typer.echo(answer_text(found, width()), nl=False)
-    if every:
-        typer.echo(f"\n{study_text(found.study, width())}", nl=False)
+    typer.echo(_said(found, every=every), nl=False)
     typer.echo(f"saved in {out}" if out else _MORE)
+
+
+def _of_ratings(examples: Sequence[Example], names: list[str], given: dict[str, Any]) -> FullStudy:
+    """The study of rated replies."""
+    from rejoinder.meta import full_study
+
+    with progress("scoring", len(examples) * len(names)) as advance:
+        return full_study(examples, names, **given, advance=advance)
+
+
+def _of_pairs(pairs: Sequence[Pair], names: list[str], given: dict[str, Any]) -> PairStudy:
+    """The study of preference pairs; options that mean nothing for them are refused."""
+    from rejoinder.meta import study_pairs
+
+    for name, usual in (("dimension", OVERALL), ("drop_copies", False), ("leave_one_out", False)):
+        if given.pop(name) != usual:
+            raise UsageError(f"--{name.replace('_', '-')} is for ratings, and {pairs[0].where} is a pair. Leave it out")
+    with progress("scoring", 2 * len(pairs) * len(names)) as advance:
+        return study_pairs(pairs, names, **given, advance=advance)
+
+
+def _write(found: FullStudy | PairStudy, out: Path, command: str) -> None:
+    """The study as a file."""
+    from rejoinder.meta import FullStudy
+    from rejoinder.report.preference_files import write_preferences
+    from rejoinder.report.study_files import write_study
+
+    if isinstance(found, FullStudy):
+        write_study(found, out, command)
+    else:
+        write_preferences(found, out, command)
+
+
+def _said(found: FullStudy | PairStudy, *, every: bool) -> str:
+    """The study for a terminal."""
+    from rejoinder.meta import FullStudy
+    from rejoinder.report.preferences import preferences_text
+    from rejoinder.report.study import answer_text, study_text
+
+    if not isinstance(found, FullStudy):
+        return preferences_text(found, width(), every=every)
+    return answer_text(found, width()) + (f"\n{study_text(found.study, width())}" if every else "")
+
+
+def _scorers(named: list[str] | None, datasets: Sequence[str | None]) -> list[str]:
+    """Those that were named, with a word on what they were fitted on; else all that were not fitted on these data."""
+    from rejoinder.catalogue import fitted_on
+
+    names = list(named or plain_names())
+    for name, sets in fitted_on(names, datasets).items():
+        if named:
+            typer.echo(
+                f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True
+            )
+        else:
+            typer.echo(
+                f"left out: {name}, which was fitted on lines of {', '.join(sets)}. Ask for it with -s {name}", err=True
+            )
+            names.remove(name)
+    return names
 
 
 def _typed(files: list[str], scorers: list[str] | None, out: Path, given: dict[str, Any]) -> str:
     """The call, for the page."""
     named = [word for name in scorers or [] for word in ("-s", name)]
     other = ["--vectors", str(given["vectors"])] if given["vectors"] else []
-    other += [flag for flag in ("--drop-copies", "--leave-one-out") if given[flag.strip("-").replace("-", "_")]]
-    options = ["--dimension", given["dimension"], *other]
-    options += ["--resamples", str(given["resamples"]), "--seed", str(given["seed"])]
+    other += [flag for flag in ("--drop-copies", "--leave-one-out") if given.get(flag.strip("-").replace("-", "_"))]
+    other += ["--dimension", given["dimension"]] if given.get("dimension", OVERALL) != OVERALL else []
+    options = [*other, "--resamples", str(given["resamples"]), "--seed", str(given["seed"])]
     return shlex.join(["rejoinder", "study", *files, *named, *options, "-o", str(out)])

@@ -1,6 +1,6 @@
 """Files in, files out: readers, writers, word vectors, judge folders. Nothing here reaches the network."""
 
-from rejoinder.io.read import read, read_either, read_pairs
+from rejoinder.io.read import read, read_either, read_pairs, read_replies
 from rejoinder.io.write import write
 
-__all__ = ["read", "read_either", "read_pairs", "write"]
+__all__ = ["read", "read_either", "read_pairs", "read_replies", "write"]

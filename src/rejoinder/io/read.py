@@ -18,7 +18,7 @@ from rejoinder.io.flat import from_cells
 from rejoinder.io.lines import STDIN, UTF_16, OnBad, name_of, open_bytes, raise_bad, text_lines
 from rejoinder.io.logs import as_conversation
 from rejoinder.io.names import MESSAGES
-from rejoinder.io.pairs import form_of, parse_either, parse_only_pair, parse_single
+from rejoinder.io.pairs import form_of, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
 from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.tables import csv_rows, parquet_rows, sheet_rows
@@ -105,6 +105,12 @@ def read_either(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How
 def read_pairs(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Pair]:
     """As `read`, for files whose every line is a pair of replies."""
     return _parsed(paths, parse_only_pair, on_bad, how)
+
+
+def read_replies(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Example]:
+    """As `read`, with the two replies of a pair as two examples (see `io.pairs.singly`)."""
+    for found in read_either(*paths, on_bad=on_bad, **how):
+        yield from singly(found) if isinstance(found, Pair) else (found,)
 
 
 def _parsed(

@@ -4,7 +4,21 @@ from rejoinder.meta.compare import compare
 from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.findings import FullStudy
 from rejoinder.meta.full import full_study
+from rejoinder.meta.preference_results import PairStudy, Preference
+from rejoinder.meta.preferences import study_pairs
 from rejoinder.meta.results import Agreement, Study
 from rejoinder.meta.study import study
 
-__all__ = ["Agreement", "Comparison", "Contrast", "FullStudy", "Study", "compare", "full_study", "study"]
+__all__ = [
+    "Agreement",
+    "Comparison",
+    "Contrast",
+    "FullStudy",
+    "PairStudy",
+    "Preference",
+    "Study",
+    "compare",
+    "full_study",
+    "study",
+    "study_pairs",
+]

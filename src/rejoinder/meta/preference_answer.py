@@ -34,6 +34,7 @@ def _of_set(study: PairStudy, dataset: str) -> list[str]:
     lead = ranked[0]
     return [
         _headline(study, lead, len(ranked)),
+        *_trivial(lead),
         *_against_length(study, lead),
         *_by_length(study, lead),
         *_people(study, dataset),
@@ -55,6 +56,13 @@ def _headline(study: PairStudy, lead: Preference, tried: int) -> str:
             f"{lead.scorer} agrees with people's choices, but is not shown to beat taking the longer reply: it {figure}"
         )
     return f"{lead.scorer} agrees with people's choices: it {figure}"
+
+
+def _trivial(lead: Preference) -> list[str]:
+    """What it means that a trivial baseline leads."""
+    if lead.kind != "baseline" or not shown(lead):
+        return []
+    return [f"{lead.scorer} is a trivial baseline: what does no better should not be believed on these data."]
 
 
 def _against_length(study: PairStudy, lead: Preference) -> list[str]:

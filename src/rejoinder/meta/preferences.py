@@ -39,7 +39,7 @@ from rejoinder.meta.preference_results import (
     Preference,
     Statistic,
 )
-from rejoinder.records import Choice, Pair, majority
+from rejoinder.records import Choice, Example, Pair, majority
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.significance import adjusted
@@ -136,6 +136,21 @@ def study_pairs(
         seed=seed,
     )
     return replace(study, answer=answer(study))
+
+
+def apart(judged: Iterable[Example | Pair]) -> tuple[list[Example], list[Pair]]:
+    """The single replies and the pairs among what was read; one of the two is empty.
+
+    Raises:
+        DataError: there are both.
+    """
+    given = list(judged)
+    examples = [one for one in given if isinstance(one, Example)]
+    pairs = [one for one in given if isinstance(one, Pair)]
+    if examples and pairs:
+        found = f"a pair of replies, and {examples[0].where} is a single one; a study takes pairs or ratings"
+        raise DataError(found, "Call study once for each", where=pairs[0].where)
+    return examples, pairs
 
 
 def _checked(pairs: Iterable[Pair], resamples: int, seed: int) -> list[Pair]:

@@ -55,7 +55,13 @@ class Mark(NamedTuple):
     high: float = math.nan
 
 
-def whiskers(key: str, title: str, rows: Sequence[Whisker], marks: Sequence[Mark]) -> str:
+def whiskers(
+    key: str,
+    title: str,
+    rows: Sequence[Whisker],
+    marks: Sequence[Mark],
+    axis: str = "Pearson correlation with people",
+) -> str:
     """One row a scorer with its interval, on an axis from the lowest value (0 or less) to 1.
 
     Args:
@@ -63,6 +69,7 @@ def whiskers(key: str, title: str, rows: Sequence[Whisker], marks: Sequence[Mark
         title: read out in place of the picture, with all values.
         rows: what to draw.
         marks: the ceiling and the like.
+        axis: what stands under it.
     """
     ends = [value for row in rows for value in (row.value, row.low, -row.chance) if not math.isnan(value)]
     bottom = min(0.0, math.floor(min(ends, default=0.0) * 10) / 10)
@@ -91,7 +98,7 @@ def whiskers(key: str, title: str, rows: Sequence[Whisker], marks: Sequence[Mark
         parts.append(f'<text class="label" x="{at(mark.value)}" y="{y}" text-anchor="end">{escape(label)}</text>')
     for place, row in enumerate(rows):
         parts.append(_whisker(row, at, top + _ROW * place + _ROW / 2))
-    parts.append(f'<text class="tick" x="{_LEFT}" y="{foot + 31}">Pearson correlation with people</text>')
+    parts.append(f'<text class="tick" x="{_LEFT}" y="{foot + 31}">{escape(axis)}</text>')
     said = "; ".join(f"{row.name} {row.value:.2f}" for row in rows)
     lines = "; ".join(f"{mark.name} {mark.value:.2f}" for mark in marks)
     return element(key, title, f"{said}. {lines}", _WIDTH, height, "".join(parts))
