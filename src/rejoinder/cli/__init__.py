@@ -21,7 +21,7 @@ import typer
 
 from rejoinder.cli.grouped import Grouped
 from rejoinder.cli.places import guard, require_finite
-from rejoinder.cli.stops import ignore_stops, stops
+from rejoinder.cli.stops import stops, unstopped
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.io.atomic import is_full, remove_unfinished, unwritten
 from rejoinder.io.terminal import inert_streams
@@ -55,13 +55,15 @@ def main(arguments: list[str] | None = None) -> None:
     given = [argument for argument in given if argument != "--debug"] or ["--help"]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # what goes into a file or a pipe must not depend on the locale
-    with inert_streams(), stops():
+    with inert_streams():
         try:
-            sys.exit(_app(given)(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
+            with stops():
+                code = _app(given)(args=given, prog_name="rejoinder", standalone_mode=False) or 0
         except _Stopped as stop:
-            sys.exit(_exit_code(stop.reason, debug=debug))
+            code = _exit_code(stop.reason, debug=debug)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (every fault gets its one line and exit code)
-            sys.exit(_exit_code(error, debug=debug))
+            code = _exit_code(error, debug=debug)
+    sys.exit(code)
 
 
 class _Stopped(Exception):
@@ -93,15 +95,14 @@ def _exit_code(error: BaseException, *, debug: bool) -> int:
     if isinstance(error, BrokenPipeError):
         _close_output()  # its reader is gone (`| head`)
         return 0
-    if isinstance(error, KeyboardInterrupt):
-        ignore_stops()
-        remove_unfinished()
     if debug:
         traceback.print_exception(error)
     if isinstance(error, RejoinderError):
         _say(str(error))
         return error.exit_code
     if isinstance(error, KeyboardInterrupt):
+        with unstopped():
+            remove_unfinished()
         _say("interrupted; every output file is whole or as it was")
         return _INTERRUPTED
     if isinstance(error, typer.Exit):

@@ -24,22 +24,38 @@ def stops() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    numbers = [*_STOPS, signal.SIGALRM] if hasattr(signal, "SIGALRM") else _STOPS
-    before = [signal.signal(number, _stop) for number in numbers]
-    hook, sys.unraisablehook = sys.unraisablehook, _not_lost
+    hook = sys.unraisablehook
+    with _answered(_stop, [*_STOPS, signal.SIGALRM] if hasattr(signal, "SIGALRM") else _STOPS):
+        try:
+            sys.unraisablehook = _not_lost
+            yield
+        finally:
+            sys.unraisablehook = hook
+            if hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+@contextmanager
+def unstopped() -> Iterator[None]:
+    """Let nothing stop the block."""
+    if threading.current_thread() is threading.main_thread():
+        with _answered(signal.SIG_IGN, _STOPS):
+            yield
+    else:
+        yield
+
+
+@contextmanager
+def _answered(answer: Any, numbers: list[signal.Signals]) -> Iterator[None]:
+    """Let `answer` handle these signals in the block."""
+    before = {number: signal.getsignal(number) for number in numbers}
     try:
+        for number in numbers:
+            signal.signal(number, answer)
         yield
     finally:
-        sys.unraisablehook = hook
-        for number, handler in zip(numbers, before, strict=True):
+        for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def ignore_stops() -> None:
-    """Let nothing stop what is left to do before the process ends."""
-    if threading.current_thread() is threading.main_thread():
-        for number in _STOPS:
-            signal.signal(number, signal.SIG_IGN)
 
 
 def _stop(_number: int, frame: FrameType | None) -> None:
