@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.chat import as_turns, is_conversation, waits
 from rejoinder.io.flat import decoded
+from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import DIALOGUE, MESSAGES, NAMES, OURS, PAST, PERHAPS, RATER, RATING, WIDE, plain
 from rejoinder.io.values import rating_of
 from rejoinder.records import OVERALL
 
 Columns = Mapping[str, str | Sequence[str]]
 """Our name to the name, or the names, in the file; an empty text: nothing in the file is this."""
-Note = Callable[[str], None]
 _PARTS_OF_ONE_TURN = ["instruction", "input"]
 _OWN = tuple(name for name in OURS if name not in (RATING, RATER))
 _MANY_KEYS = 1024
-
-
-def silent(_said: str) -> None:
-    """Keep to oneself what names were understood as: the default of every `note`."""
 
 
 @dataclass(frozen=True, slots=True)

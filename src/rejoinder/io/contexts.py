@@ -9,9 +9,9 @@ from typing import Any, Unpack
 
 from rejoinder.errors import DataError
 from rejoinder.io.chat import spoken
-from rejoinder.io.columns import Names, silent
+from rejoinder.io.columns import Names
 from rejoinder.io.corpus import Dialogue, read_dialogues, require_conversation, texts
-from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.io.lines import OnBad, raise_bad, silent
 from rejoinder.io.parse import parse_record
 from rejoinder.io.read import Format, How, rows, understood
 from rejoinder.records import Example
@@ -69,7 +69,7 @@ def _lines(
         for dialogue in read_dialogues(path, on_bad=on_bad):
             yield dialogue, Example((), "", id=dialogue.where, where=dialogue.where)
         return
-    for row in rows(path, on_bad, input_format):
+    for row in rows(path, on_bad, input_format, names.note):
         try:
             record = understood(row, names)
             found = _whole(record, row.where), parse_record(_as_example(record, row.where), row.where)

@@ -21,11 +21,17 @@ SAVE_AS_UTF8 = "Save it as UTF-8 (from Excel: .xlsx or CSV UTF-8; else: iconv -f
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file in UTF-16 begins."""
 OnBad = Callable[[DataError], None]
+Note = Callable[[str], None]
+"""Is told what was understood."""
 
 
 def raise_bad(error: DataError) -> None:
     """The strict way to meet a bad line: raise its error."""
     raise error
+
+
+def silent(_said: str) -> None:
+    """Keep what was understood to oneself: the default of every `note`."""
 
 
 @contextmanager
@@ -101,15 +107,18 @@ def _decoded(stream: IO[bytes], errors: str) -> Iterator[str | UnicodeDecodeErro
 def _wide(first: bytes, stream: IO[bytes]) -> Iterator[str | UnicodeDecodeError]:
     """The lines of a stream in UTF-16, of which `first` was read; they end where a character is damaged."""
     decoder, rest = codecs.getincrementaldecoder("utf-16")(), ""
-    try:
-        for raw in chain([first], stream):
-            *whole, rest = f"{rest}{decoder.decode(raw)}".split("\n")
-            yield from (f"{line}\n" for line in whole)
-        rest += decoder.decode(b"", final=True)
-    except UnicodeDecodeError as error:
-        yield error
-    else:
-        yield from [rest] if rest else []
+    damage: UnicodeDecodeError | None = None
+    for raw in chain([first], stream, [b""]):
+        try:
+            text = decoder.decode(raw, final=not raw)
+        except UnicodeDecodeError as error:
+            damage, text = error, error.object[: error.start].decode(error.encoding)
+        *whole, rest = f"{rest}{text}".split("\n")
+        yield from (f"{line}\n" for line in whole)
+        if damage is not None:
+            yield damage
+            return
+    yield from [rest] if rest else []
 
 
 def _no_text(error: UnicodeDecodeError, where: str) -> DataError:

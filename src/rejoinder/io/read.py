@@ -13,21 +13,21 @@ from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.box import in_the_box
 from rejoinder.io.chat import is_conversation
-from rejoinder.io.columns import Columns, Names, Note, silent
+from rejoinder.io.columns import Columns, Names
 from rejoinder.io.flat import from_cells
-from rejoinder.io.lines import STDIN, UTF_16, OnBad, name_of, open_bytes, raise_bad, text_lines
+from rejoinder.io.lines import STDIN, UTF_16, Note, OnBad, name_of, open_bytes, raise_bad, silent, text_lines
 from rejoinder.io.logs import as_conversation
 from rejoinder.io.names import MESSAGES
 from rejoinder.io.pairs import form_of, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
 from rejoinder.io.raters import Parsed, joined
-from rejoinder.io.tables import csv_rows, parquet_rows, sheet_rows
+from rejoinder.io.sheets import sheet_rows
+from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.values import require_whole_characters
 from rejoinder.records import Example, Pair
 
 Format = Literal["jsonl", "json", "csv", "tsv", "xlsx", "parquet"]
 Turns = Literal["last", "all"]
-_SHEETS = (".xlsx", ".xlsm", ".xls", ".ods")
 _SUFFIXES: dict[str, Format] = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -35,10 +35,11 @@ _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
-    **dict.fromkeys(_SHEETS, "xlsx"),
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
 }
 # Formats that are told by their first bytes, whatever the name says.
-_BEGINNINGS: dict[bytes, Format] = {b"PK\x03\x04": "xlsx", b"\xd0\xcf\x11\xe0": "xlsx", b"PAR1": "parquet"}
+_BEGINNINGS: dict[bytes, Format] = {b"PK\x03\x04": "xlsx", b"PAR1": "parquet"}
 
 
 class Row(NamedTuple):
@@ -77,7 +78,7 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> I
     """Yield the examples of one or more files, in their order.
 
     Formats, by suffix: `.jsonl` (also `.ndjson` and standard input, `-`), `.json` (an array; read whole), `.csv`,
-    `.tsv`, `.xlsx` (also `.xlsm`, `.xls` and `.ods`; read whole), `.parquet`. Text formats may be gzip, whatever their
+    `.tsv`, `.xlsx` (read whole), `.parquet`. Text formats may be gzip, whatever their
     name. `@NAME` is a file in the box. Common names of columns and keys are understood; so are the logs of the usual
     chat interfaces. In a table with one row a rater, rows of one id are joined (the file is then held in memory).
 
@@ -119,7 +120,7 @@ def _parsed(
     """What `parse` makes of every row of the files, in their order."""
     names = Names(how.get("map"), how.get("note", silent))
     for path in paths:
-        found = rows(path, on_bad, how.get("input_format"))
+        found = rows(path, on_bad, how.get("input_format"), names.note)
         yield from parsed_rows(found, parse, names, on_bad, how.get("turns", "last"))
     names.require_met()
 
@@ -168,20 +169,20 @@ def with_file(examples: Iterable[Example]) -> Iterator[Example]:
         yield replace(example, extra={"file": example.where.rpartition(":")[0], **example.extra})
 
 
-def rows(path: str | Path, on_bad: OnBad, input_format: Format | None = None) -> Iterator[Row]:
+def rows(path: str | Path, on_bad: OnBad, input_format: Format | None = None, note: Note = silent) -> Iterator[Row]:
     """Yield each row of a file; one that has none, good or bad, is an error."""
     met = False
 
-    def note(error: DataError) -> None:
+    def bad(error: DataError) -> None:
         nonlocal met
         met = True
         on_bad(error)
 
-    for row in _reader(input_format or format_of(path))(path, note):
+    for row in _reader(input_format or format_of(path), note)(path, bad):
         met = True
         yield row
     if not met:
-        note(DataError("holds no record", "Give a file with at least one", where=name_of(path)))
+        bad(DataError("holds no record", "Give a file with at least one", where=name_of(path)))
 
 
 def format_of(path: str | Path) -> Format:
@@ -221,11 +222,11 @@ def _first_bytes(file: Path) -> bytes:
         return b""
 
 
-def _reader(kind: Format) -> Callable[[str | Path, OnBad], Iterator[Row]]:
+def _reader(kind: Format, note: Note) -> Callable[[str | Path, OnBad], Iterator[Row]]:
     """The reader of a format."""
     if kind in _JSON:
         return _JSON[kind]
-    table = _TABLES[kind]
+    table = partial(sheet_rows, note=note) if kind == "xlsx" else _TABLES[kind]
     return lambda path, on_bad: (Row(where, cells, flat=True) for where, cells in table(path, on_bad))
 
 
@@ -291,6 +292,5 @@ _JSON: dict[str, Callable[[str | Path, OnBad], Iterator[Row]]] = {"jsonl": _json
 _TABLES: dict[str, Callable[[str | Path, OnBad], Iterator[tuple[str, dict[str, Any]]]]] = {
     "csv": csv_rows,
     "tsv": partial(csv_rows, usual="\t"),
-    "xlsx": sheet_rows,
     "parquet": parquet_rows,
 }

@@ -1,9 +1,8 @@
-"""Rows of tables: CSV and TSV, spreadsheets, Parquet. Cells come as they stand; what they mean is for others to say."""
+"""Rows of tables: CSV and TSV, Parquet. Cells come as they stand; what they mean is for others to say."""
 
 from __future__ import annotations
 
 import csv
-import datetime
 import io
 import re
 import textwrap
@@ -30,12 +29,7 @@ Table = Iterator[tuple[str, list[str] | None]]
 
 def csv_rows(path: str | Path, on_bad: OnBad, *, usual: str = ",") -> Iterator[Row]:
     """Rows of a CSV or TSV file; without a header that can be used nothing is read."""
-    yield from _named(_csv(path, on_bad, usual), on_bad)
-
-
-def sheet_rows(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
-    """Rows of the first sheet of a spreadsheet that holds any, as the texts that a CSV file would hold."""
-    yield from _named(_sheet(path, on_bad), on_bad)
+    yield from named_rows(_csv(path, on_bad, usual), on_bad)
 
 
 def parquet_rows(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
@@ -47,7 +41,7 @@ def parquet_rows(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
     name = name_of(path)
     with open_bytes(path) as stream:
         try:
-            table = polars.scan_parquet(_seekable(stream, path), glob=False)
+            table = polars.scan_parquet(seekable(stream, path), glob=False)
             count = table.select(polars.len()).collect().item()
             for start in range(0, count, _PARQUET_ROWS):
                 part = table.slice(start, _PARQUET_ROWS).collect()
@@ -58,7 +52,7 @@ def parquet_rows(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
             on_bad(DataError(problem, "Write it again", where=name))
 
 
-def _named(table: Table, on_bad: OnBad) -> Iterator[Row]:
+def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
     """Rows with the names of the header, which is the first; a column without a name is called by its place."""
     where, header = next(table, ("", None))
     if header is None:
@@ -147,37 +141,7 @@ def _require_utf8(cells: list[str], where: str) -> None:
             raise DataError(f"byte {byte:#04x} in cell {place} is not UTF-8", SAVE_AS_UTF8, where=where) from error
 
 
-def _sheet(path: str | Path, on_bad: OnBad) -> Table:
-    """Rows of the first sheet that holds any."""
-    try:
-        import python_calamine
-    except ImportError as error:
-        raise MissingExtra("python-calamine", "excel", "Reading a spreadsheet") from error
-    name = name_of(path)
-    with open_bytes(path) as stream:
-        try:
-            book = python_calamine.load_workbook(_seekable(stream, path))
-            sheets = (book.get_sheet_by_index(place) for place in range(len(book.sheet_names)))
-            sheet = next((sheet for sheet in sheets if sheet.total_height), None)
-            for number, row in enumerate(sheet.iter_rows() if sheet else (), start=1):
-                cells = [_as_text(cell) for cell in row]
-                if any(cells):
-                    yield f"{name}:row {number}", cells
-        except python_calamine.CalamineError as error:
-            problem = f"not a readable spreadsheet ({error})"
-            on_bad(DataError(problem, "Save it again as .xlsx, or as CSV", where=name))
-
-
-def _seekable(stream: IO[bytes], path: str | Path) -> Path | io.BytesIO:
+def seekable(stream: IO[bytes], path: str | Path) -> Path | io.BytesIO:
     """What a reader that jumps about can read: the file itself, or all that a pipe or a gzip holds."""
     file = Path(path)
     return file if file.is_file() and isinstance(stream, io.BufferedReader) else io.BytesIO(stream.read())
-
-
-def _as_text(cell: Any) -> str:
-    """The text of a spreadsheet's cell, as it would stand in a CSV file."""
-    if isinstance(cell, bool):
-        return str(cell).upper()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return cell.isoformat() if isinstance(cell, (datetime.date, datetime.time)) else str(cell)

@@ -1,0 +1,118 @@
+"""Rows of spreadsheets (.xlsx), with the texts that the same table would have as CSV."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from rejoinder.errors import DataError, MissingExtra
+from rejoinder.io.lines import Note, OnBad, name_of, open_bytes
+from rejoinder.io.names import is_known
+from rejoinder.io.tables import Row, Table, named_rows, seekable
+
+# A sheet is held as one block from its first to its last cell, so a single cell far out would fill the memory.
+_MOST_CELLS = 50_000_000
+_CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,7})"')
+_CHUNK = 1 << 20
+
+
+def sheet_rows(path: str | Path, on_bad: OnBad, note: Note) -> Iterator[Row]:
+    """Rows of the first sheet whose header has a name that we know, or else of the first that holds anything.
+
+    Args:
+        path: the file; read whole.
+        on_bad: is given the error of a row, or of the file.
+        note: is told which sheet it was, where several hold something.
+
+    Raises:
+        MissingExtra: the library is not installed.
+    """
+    yield from named_rows(_table(path, on_bad, note), on_bad)
+
+
+def _table(path: str | Path, on_bad: OnBad, note: Note) -> Table:
+    """The rows of that sheet which hold anything, the header first."""
+    try:
+        import python_calamine
+    except ImportError as error:
+        raise MissingExtra("python-calamine", "excel", "Reading a spreadsheet") from error
+    name = name_of(path)
+    with open_bytes(path) as stream:
+        source = seekable(stream, path)
+        try:
+            book = python_calamine.load_workbook(source)
+            _require_near(source, name)
+            sheets = [book.get_sheet_by_name(sheet) for sheet in book.sheet_names]
+            tables = {sheet.name: rows for sheet in sheets if (rows := _filled(sheet.iter_rows()))}
+            yield from _chosen(tables, name, note)
+        except python_calamine.CalamineError as error:
+            problem = f"not a readable spreadsheet ({' '.join(str(error).split())})"
+            on_bad(DataError(problem, "Save it again as .xlsx, or as CSV", where=name))
+        except DataError as error:
+            on_bad(error)
+
+
+def _filled(rows: Iterator[list[Any]]) -> list[tuple[int, list[str]]]:
+    """Number and texts of the rows that hold anything."""
+    texts = ((number, [_as_text(cell) for cell in row]) for number, row in enumerate(rows, start=1))
+    return [(number, cells) for number, cells in texts if any(cells)]
+
+
+def _chosen(tables: dict[str, list[tuple[int, list[str]]]], name: str, note: Note) -> Table:
+    """The rows of the sheet to read; where there are several that is said."""
+    if not tables:
+        return
+    known = [sheet for sheet, rows in tables.items() if any(map(is_known, rows[0][1]))]
+    sheet = (known or list(tables))[0]
+    if len(tables) > 1:
+        others = ", ".join(repr(other) for other in tables if other != sheet)
+        note(f"{name}: read the sheet {sheet!r}, not {others}")
+    for number, cells in tables[sheet]:
+        yield f"{name}:row {number}", cells
+
+
+def _as_text(cell: Any) -> str:
+    """The text of a cell, as it would stand in a CSV file."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return cell.isoformat() if isinstance(cell, (datetime.date, datetime.time)) else str(cell)
+
+
+def _require_near(source: Path | IO[bytes], name: str) -> None:
+    """Raise `DataError` where a sheet has a cell so far out that it cannot be held."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            for part in archive.namelist():
+                if part.startswith("xl/worksheets/") and part.endswith(".xml"):
+                    with archive.open(part) as sheet:
+                        _require_small(sheet, name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
+        return  # damage is for the reader of the sheets to tell
+
+
+def _require_small(sheet: IO[bytes], name: str) -> None:
+    """Raise `DataError` where the block of a sheet's cells is larger than can be held."""
+    rows = columns = 0
+    rest = b""
+    while chunk := sheet.read(_CHUNK):
+        for letters, digits in _CELL.findall(rest + chunk):
+            rows, columns = max(rows, int(digits)), max(columns, _column(letters))
+        if rows * columns > _MOST_CELLS:
+            problem = f"a cell far out makes a sheet of {rows:,} rows and {columns:,} columns"
+            raise DataError(problem, "Delete what stands outside the table, or save it as CSV", where=name)
+        rest = chunk[-32:]
+
+
+def _column(letters: bytes) -> int:
+    """The number of a column: 1 for A, 27 for AA."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - ord("A") + 1
+    return number

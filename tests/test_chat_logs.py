@@ -1,0 +1,233 @@
+"""Logs of the usual chat interfaces: one conversation each, whatever the dialect; and every turn of the assistant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rejoinder
+from conftest import Run
+from rejoinder.errors import DataError
+from rejoinder.records import Example, Rating
+
+ASKED = [{"role": "user", "content": "Tea or coffee?"}]
+COMPLETION = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion",
+    "model": "gpt-x",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "Tea."}, "finish_reason": "stop"}],
+    "usage": {"total_tokens": 9},
+}
+RESPONSE = {
+    "id": "resp_1",
+    "object": "response",
+    "model": "gpt-x",
+    "output": [
+        {"type": "reasoning", "summary": []},
+        {
+            "type": "message",
+            "role": "assistant",
+            "content": [{"type": "output_text", "text": "Tea.", "annotations": []}],
+        },
+    ],
+}
+CLAUDE = {
+    "id": "msg_1",
+    "type": "message",
+    "role": "assistant",
+    "model": "claude-x",
+    "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Tea."}],
+}
+GEMINI = {"candidates": [{"content": {"role": "model", "parts": [{"text": "hm", "thought": True}, {"text": "Tea."}]}}]}
+
+LOGS: dict[str, Any] = {
+    "messages": [*ASKED, {"role": "assistant", "content": "Tea."}],
+    "messages under their name": {"messages": [*ASKED, {"role": "assistant", "content": "Tea."}]},
+    "parts": {"messages": [{"role": "user", "content": [{"type": "text", "text": "Tea or coffee?"}]}, CLAUDE]},
+    "a refusal": {"messages": [*ASKED, {"role": "assistant", "content": None, "refusal": "Tea."}]},
+    "instructions": [{"role": "developer", "content": "Be brief."}, *ASKED, {"role": "assistant", "content": "Tea."}],
+    "a request and its completion": {"request": {"model": "gpt-x", "messages": ASKED, "n": 1}, "response": COMPLETION},
+    "a batch": {
+        "custom_id": "7",
+        "request": {"url": "/v1/chat/completions", "body": {"model": "gpt-x", "messages": ASKED}},
+        "response": {"status_code": 200, "body": COMPLETION},
+    },
+    "messages beside the completion": {"messages": ASKED, **COMPLETION},
+    "messages beside the reply": {"messages": ASKED, "completion": "Tea."},
+    "messages beside the response": {"messages": ASKED, "response": COMPLETION},
+    "OpenAI's responses": {"request": {"model": "gpt-x", "input": "Tea or coffee?"}, "response": RESPONSE},
+    "its items": {
+        "input": [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Tea or coffee?"}]}],
+        "output": RESPONSE["output"],
+    },
+    "its whole response": {"input": "Tea or coffee?", **RESPONSE},
+    "Anthropic": {"request": {"system": "Be brief.", "max_tokens": 9, "messages": ASKED}, "response": CLAUDE},
+    "Anthropic, a system of blocks": {
+        "system": [{"type": "text", "text": "Be brief."}],
+        "max_tokens": 9,
+        "messages": [*ASKED, {"role": "assistant", "content": CLAUDE["content"]}],
+    },
+    "Gemini": {"request": {"contents": [{"role": "user", "parts": [{"text": "Tea or coffee?"}]}]}, "response": GEMINI},
+    "Gemini's history": {
+        "contents": [
+            {"role": "user", "parts": [{"text": "Tea or coffee?"}]},
+            {"role": "model", "parts": [{"text": "Tea."}]},
+        ]
+    },
+    "ShareGPT": {
+        "system": "Be brief.",
+        "conversations": [{"from": "human", "value": "Tea or coffee?"}, {"from": "gpt", "value": "Tea."}],
+    },
+    "LMSYS": {"conversation": [*ASKED, {"role": "assistant", "content": "Tea."}], "model": "gpt-x"},
+    "prompt and completion": {"prompt": "Tea or coffee?", "completion": "Tea."},
+    "prompt and completion in messages": {"prompt": ASKED, "completion": [{"role": "assistant", "content": "Tea."}]},
+    "Alpaca": {"instruction": "Tea or coffee?", "input": "", "output": "Tea."},
+    "completions": {"prompt": "Tea or coffee?", "choices": [{"text": "Tea.", "index": 0}]},
+}
+
+
+def read_all(path: Path, *records: Any, **how: Any) -> list[Example]:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return list(rejoinder.read(path, **how))
+
+
+@pytest.mark.parametrize("record", LOGS.values(), ids=LOGS)
+def test_every_dialect_says_the_same(tmp_path: Path, record: Any) -> None:
+    (example,) = read_all(tmp_path / "a.jsonl", record)
+    assert (example.context, example.response) == (("Tea or coffee?",), "Tea.")
+    assert example.system in (None, "gpt-x", "claude-x"), "instructions are nobody's name"
+
+
+@pytest.mark.parametrize("record", LOGS.values(), ids=LOGS)
+def test_every_dialect_survives_being_written(tmp_path: Path, record: Any) -> None:
+    found = read_all(tmp_path / "a.jsonl", record)
+    for name in ("b.jsonl", "b.csv"):
+        rejoinder.write(found, tmp_path / name)
+        (again,) = rejoinder.read(tmp_path / name)
+        assert (again.context, again.response, again.system) == (("Tea or coffee?",), "Tea.", found[0].system)
+
+
+def test_what_a_log_knows_beside_is_kept(tmp_path: Path) -> None:
+    call = {"request": {"model": "m", "messages": ASKED, "temperature": 1}, "response": COMPLETION, "user_id": 3}
+    (example,) = read_all(tmp_path / "a.jsonl", call)
+    assert example.system == "gpt-x" and example.extra["user_id"] == 3
+    assert example.extra["request"] == {"model": "m", "temperature": 1}
+    assert example.extra["reply"]["usage"] == {"total_tokens": 9}
+    (example,) = read_all(tmp_path / "a.jsonl", LOGS["Anthropic, a system of blocks"])
+    assert example.extra["system_prompt"] == [{"type": "text", "text": "Be brief."}]
+    (example,) = read_all(tmp_path / "a.jsonl", COMPLETION)
+    assert (example.context, example.response, example.system) == ((), "Tea.", "gpt-x")
+
+
+CALLS: dict[str, list[dict[str, Any]]] = {
+    "OpenAI": [
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "function": {"name": "shop"}}]},
+        {"role": "tool", "tool_call_id": "1", "content": "[]"},
+    ],
+    "OpenAI's items": [
+        {"type": "function_call", "name": "shop", "arguments": "{}", "call_id": "1"},
+        {"type": "function_call_output", "call_id": "1", "output": "[]"},
+    ],
+    "Anthropic": [
+        {
+            "role": "assistant",
+            "content": [{"type": "text", "text": "Let me see."}, {"type": "tool_use", "name": "shop"}],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "1", "content": "[]"}]},
+    ],
+    "Gemini": [
+        {"role": "model", "parts": [{"functionCall": {"name": "shop"}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "shop"}}]},
+    ],
+    "ShareGPT": [{"from": "function_call", "value": "shop()"}, {"from": "observation", "value": "[]"}],
+}
+
+
+@pytest.mark.parametrize("calls", CALLS.values(), ids=CALLS)
+def test_what_an_assistant_and_its_tools_say_to_each_other_is_no_turn(
+    tmp_path: Path, calls: list[dict[str, Any]]
+) -> None:
+    record = {"messages": [*ASKED, *calls, {"role": "assistant", "content": "Tea."}]}
+    (example,) = read_all(tmp_path / "a.jsonl", record)
+    assert (example.context, example.response) == (("Tea or coffee?",), "Tea.")
+
+
+@pytest.mark.parametrize(
+    ("record", "message"),
+    [
+        (
+            {"messages": ASKED, "choices": [*COMPLETION["choices"], *COMPLETION["choices"]]},
+            '"choices": 2 choices, expected',
+        ),
+        ({"messages": [{"role": "user", "content": [{"type": "image_url"}]}]}, "message 1 has no text content"),
+        ({"messages": ["hi"]}, "message 1 is text."),
+        ({"messages": [{"role": "narrator", "content": "hi"}]}, "message 1 has role 'narrator'"),
+        ({"request": {"messages": ASKED}, "response": {"error": "busy"}}, '"response": is an object, expected text'),
+    ],
+)
+def test_logs_that_cannot_be_read(tmp_path: Path, record: Any, message: str) -> None:
+    with pytest.raises(DataError, match=message.replace("(", r"\(")):
+        read_all(tmp_path / "a.jsonl", record)
+
+
+def test_a_question_with_choices_is_no_log(tmp_path: Path) -> None:
+    (example,) = read_all(tmp_path / "a.jsonl", {"question": "Which?", "choices": ["a", "b"], "answer": "a"})
+    assert (example.context, example.response, example.extra) == (("Which?",), "a", {"choices": ["a", "b"]})
+
+
+# Every turn
+
+TALK = {
+    "id": "t1",
+    "rating": 4,
+    "references": ["Bye."],
+    "messages": [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": "Hello"},
+        {"role": "user", "content": "Tea?"},
+        *CALLS["OpenAI"],
+        {"role": "assistant", "content": "No."},
+        {"role": "user", "content": "Bye"},
+    ],
+}
+
+
+def test_every_turn_of_the_assistant_is_an_example(tmp_path: Path) -> None:
+    first, second = read_all(tmp_path / "a.jsonl", TALK, turns="all")
+    assert (first.id, first.context, first.response) == ("t1#1", ("Hi",), "Hello")
+    assert (second.id, second.context, second.response) == ("t1#2", ("Hi", "Hello", "Tea?"), "No.")
+    assert first.extra["dialogue_id"] == second.extra["dialogue_id"] == "t1"
+    assert first.context_key == second.context_key, "contexts of one conversation are not independent"
+    assert (first.ratings, first.references) == ((), ())
+    assert (second.ratings, second.references) == ((Rating(4),), ("Bye.",))
+    rejoinder.write([first, second], tmp_path / "b.jsonl", format="chat")
+    assert [example.response for example in rejoinder.read(tmp_path / "b.jsonl")] == ["Hello", "No."]
+
+
+def test_the_last_turn_is_the_usual_and_lines_without_messages_stay(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "a.jsonl"
+    (last, other) = read_all(path, TALK, {"id": "2", "context": ["x"], "response": "y"})
+    assert (last.id, last.response) == ("t1", "No.")
+    done = run("score", path, "-s", "length", "--turns", "all")
+    assert [record["id"] for record in done.records] == ["t1#1", "t1#2", other.id]
+
+
+def test_turns_of_a_conversation_without_an_id_and_with_one_for_its_dialogue(tmp_path: Path) -> None:
+    chat = {"messages": TALK["messages"]}
+    found = read_all(tmp_path / "a.jsonl", chat, {**chat, "id": "m", "conversation_id": "c"}, turns="all")
+    assert [example.id for example in found] == [f"{tmp_path}/a.jsonl:1#1", f"{tmp_path}/a.jsonl:1#2", "m#1", "m#2"]
+    assert [example.extra["dialogue_id"] for example in found] == [f"{tmp_path}/a.jsonl:1"] * 2 + ["c"] * 2
+
+
+def test_several_files_say_which_a_line_is_from(tmp_path: Path, run: Run) -> None:
+    one, two = tmp_path / "a.jsonl", tmp_path / "b.csv"
+    read_all(one, {"response": "x"}, {"response": "y", "file": "own"})
+    two.write_text("response\nz\n")
+    done = run("score", one, two, "-s", "length", "-o", tmp_path / "out.csv")
+    assert done.code == 0, done.err
+    assert [example.extra["file"] for example in rejoinder.read(tmp_path / "out.csv")] == [str(one), "own", str(two)]
+    assert "file" not in run("score", two, "-s", "length").records[0]
