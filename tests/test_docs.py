@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -9,11 +10,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from conftest import PROJECT, Run
+from test_languages import GERMAN, rated, write_vectors
 
 DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
+# A block with the name of a file behind its language is that file, which the commands find where they run.
+FILE = re.compile(r"^```\w+ (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)\)")
 
@@ -22,18 +27,36 @@ def blocks(document: Path, language: str) -> list[str]:
     return [text for found, text in BLOCK.findall(document.read_text(encoding="utf-8")) if found == language]
 
 
+def write_german(folder: Path) -> None:
+    """What docs/languages.md takes for granted: German ratings, and word vectors."""
+    (folder / "de.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in rated(GERMAN, " ")))
+    words = {word for parts in GERMAN.values() for text in parts for word in text.replace(".", "").split()}
+    rng = np.random.default_rng(0)
+    write_vectors(folder / "cc.de.300.vec", {word: tuple(rng.normal(size=5)) for word in sorted(words)})
+
+
+GIVEN = {"languages.md": write_german}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_commands_run_in_their_order(document: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     commands = [
-        line[2:] for block in blocks(document, "console") for line in block.splitlines() if line.startswith("$ ")
+        (command, shown)
+        for block in blocks(document, "console")
+        for command, *shown in (part.splitlines() for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:])
     ]
     (tmp_path / "recipes").symlink_to(PROJECT / "recipes")
+    for name, content in FILE.findall(document.read_text(encoding="utf-8")):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    GIVEN.get(document.name, lambda _: None)(tmp_path)
     monkeypatch.chdir(tmp_path)
-    for command in commands:
+    for command, shown in commands:
         program, *words = shlex.split(command)
         assert program == "rejoinder", command
         done = run(*words)  # in this process, which has its libraries loaded; test_cli_process calls the program itself
         assert done.code == 0, f"{document.name}: {command}\n{done.err}"
+        for line in shown:
+            assert " ".join(line.split()) in done.words, f"{document.name}: {command} does not print {line!r}"
     if document.name == "README.md":
         assert len(commands) >= 6
 
