@@ -167,8 +167,8 @@ def test_where_the_better_reply_is_always_first_taking_the_first_says_nothing() 
 def test_what_cannot_be_studied() -> None:
     with pytest.raises(rejoinder.RejoinderError, match="none of 1 pairs has a preferred reply. Say of some"):
         rejoinder.study_pairs([made(1, (1, 0), None)], ["length"])
-    with pytest.raises(rejoinder.RejoinderError, match="pairs hold a Example, expected Pair"):
-        rejoinder.study_pairs([Example((), "a")], ["length"])  # type: ignore[list-item]
+    with pytest.raises(rejoinder.RejoinderError, match="pairs:item 1: no pair of replies"):
+        rejoinder.study_pairs([Example((), "a")], ["length"])
     with pytest.raises(rejoinder.RejoinderError, match="id '1' of data set 'all' was already given"):
         rejoinder.study_pairs([made(1, (1, 0), 0)] * 2, ["length"])
     with pytest.raises(rejoinder.RejoinderError, match="column:y: none of 1 pairs has two scores; most often: no .y."):

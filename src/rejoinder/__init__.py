@@ -11,7 +11,7 @@ from rejoinder.version import __version__
 if TYPE_CHECKING:
     from rejoinder.catalogue import load_responder, load_scorer, score
     from rejoinder.errors import RejoinderError
-    from rejoinder.io import read, read_pairs, write
+    from rejoinder.io import examples_of, pairs_of, read, read_pairs, write
     from rejoinder.judges.train import train_judge
     from rejoinder.meta import compare, full_study, study, study_pairs
     from rejoinder.records import Example, Pair, Rating
@@ -34,9 +34,11 @@ _HOME = {
     "Scores": "rejoinder.scorer",
     "answer": "rejoinder.responder",
     "compare": "rejoinder.meta",
+    "examples_of": "rejoinder.io",
     "full_study": "rejoinder.meta",
     "load_responder": "rejoinder.catalogue",
     "load_scorer": "rejoinder.catalogue",
+    "pairs_of": "rejoinder.io",
     "read": "rejoinder.io",
     "read_pairs": "rejoinder.io",
     "request": "rejoinder.responder",
@@ -64,9 +66,11 @@ __all__ = [
     "__version__",
     "answer",
     "compare",
+    "examples_of",
     "full_study",
     "load_responder",
     "load_scorer",
+    "pairs_of",
     "read",
     "read_pairs",
     "request",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
-    from rejoinder.records import Example
+    from rejoinder.records import Example, Given
     from rejoinder.responder import Decoding, Responder
     from rejoinder.scorer import Card, Scorer, ScorerLike, Scores
 
@@ -40,6 +40,8 @@ SCORERS: dict[str, str] = {
 ELSEWHERE = "rejoinder.metrics.elsewhere"
 PREFIXES = ("column", "python")
 
+# The module that makes examples of what a program holds.
+GIVEN = "rejoinder.io.given"
 # What scores where nothing else is said.
 DEFAULT = "rejoinder"
 # Encoders that come along, and the module whose `encoder(vectors)` makes each.
@@ -142,24 +144,21 @@ def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> di
     return found
 
 
-def score(examples: Iterable[Example], scorer: ScorerLike, *, vectors: str | Path | None = None) -> Scores:
+def score(examples: Given, scorer: ScorerLike, *, vectors: str | Path | None = None) -> Scores:
     """The scores of `examples` by `scorer`, a name, a judge's folder, a scorer object or a function.
 
     Args:
-        examples: what to score, in the order the scores come back in.
+        examples: what to score, in the order the scores come back in; see `examples_of` for what is taken.
         scorer: see `load_scorer`.
         vectors: see `load_scorer`.
 
     Raises:
         UsageError: something else than examples was given; see also `load_scorer`.
+        DataError: what was given cannot be read as examples.
     """
-    from rejoinder.records import Example
     from rejoinder.scorer import run
 
-    given = list(examples)
-    if odd := next((example for example in given if not isinstance(example, Example)), None):
-        kind = type(odd).__name__
-        raise UsageError(f"examples hold a {kind}, expected Example. Read a file: rejoinder.read('chat.jsonl')")
+    given: list[Example] = import_module(GIVEN).examples_of(examples)
     return run(load_scorer(scorer, vectors=vectors), given)
 
 

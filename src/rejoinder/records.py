@@ -11,6 +11,8 @@ from typing import Any, Literal
 from rejoinder.errors import UsageError
 
 OVERALL = "overall"
+Given = Any
+"""Examples, or anything that holds them: dicts, chat messages, a data frame, a file's name (`io.given.examples_of`)."""
 Choice = Literal[0, 1]
 """The first or the second of two replies."""
 UNANSWERED = "unanswered"

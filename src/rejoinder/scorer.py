@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.frames import to_pandas
 from rejoinder.records import UNANSWERED, Example
 from rejoinder.version import __version__
 
@@ -178,6 +179,20 @@ class Scores:
     def scored(self) -> NDArray[np.bool_]:
         """[N], True where there is a score."""
         return np.isfinite(self.values)
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with `score`, `unscored` (why there is none) and `notes`, a row an example, in order.
+
+        The signature stands in its `attrs`.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        rows = [
+            {"score": value, "unscored": self.reasons.get(row), "notes": list(self.notes.get(row, ()))}
+            for row, value in enumerate(self.values.tolist())
+        ]
+        return to_pandas(rows, signature=str(self.signature))
 
     @property
     def noted(self) -> Counter[str]:

@@ -1,6 +1,7 @@
 """Files in, files out: readers, writers, word vectors, judge folders. Nothing here reaches the network."""
 
+from rejoinder.io.given import examples_of, pairs_of
 from rejoinder.io.read import read, read_either, read_pairs, read_replies
 from rejoinder.io.write import write
 
-__all__ = ["read", "read_either", "read_pairs", "read_replies", "write"]
+__all__ = ["examples_of", "pairs_of", "read", "read_either", "read_pairs", "read_replies", "write"]

@@ -19,9 +19,10 @@ from rejoinder.io.atomic import atomic_file
 from rejoinder.io.chat import as_chat
 from rejoinder.io.flat import to_cells
 from rejoinder.io.formulas import guarded
+from rejoinder.io.given import examples_of
 from rejoinder.io.parse import to_record
 from rejoinder.io.terminal import data_output
-from rejoinder.records import Example
+from rejoinder.records import Example, Given
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "chat"]
 Put = Callable[[Mapping[str, Any]], None]
@@ -34,22 +35,26 @@ _SUFFIXES: dict[str, Format] = {
 }
 
 
-def write(examples: Iterable[Example], path: str | Path, *, format: Format | None = None) -> int:  # noqa: A002
+def write(examples: Given, path: str | Path, *, format: Format | None = None) -> int:  # noqa: A002
     """Write examples to a file and return how many there were.
 
     Args:
-        examples: any iterable; it is not held in memory.
+        examples: in any form that `examples_of` takes; an iterator of examples is not held in memory.
         path: where to; `-` is standard output; `.gz` packs the text formats.
         format: None takes it from the suffix; `chat` writes JSON lines of `messages`,
             unchanged where the examples were read from such.
 
     Raises:
-        UsageError: the suffix is of no known format, or the folder does not exist.
+        UsageError: something else than an example was given; the suffix is of no known format, or the folder does not
+            exist.
         MissingExtra: Parquet without polars.
     """
     count = 0
     with open_writer(path, format) as put:
-        for example in examples:
+        for example in examples if isinstance(examples, Iterator) else examples_of(examples):
+            if not isinstance(example, Example):
+                found = f"a {type(example).__name__}, expected Example"
+                raise UsageError(f"{found}. Make examples of it: rejoinder.examples_of(...)")
             put(to_record(example))
             count += 1
     return count

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from rejoinder.encoders import AverageEncoder, PortableEncoder
 from rejoinder.errors import DataError
+from rejoinder.io.given import examples_of
 from rejoinder.judges.bilinear import TERMS, Kind
 from rejoinder.judges.conversations import TRACES, traces
 from rejoinder.judges.fit import Fitted
@@ -22,7 +23,7 @@ from rejoinder.judges.head import HIGHEST, LOWEST, Vectors
 from rejoinder.judges.oversample import Lengths, Rows
 from rejoinder.judges.sides import Encoded, References, encode
 from rejoinder.metrics.baselines import words
-from rejoinder.records import Example
+from rejoinder.records import Example, Given
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.splits import numbered
 
@@ -97,12 +98,13 @@ class RatedLines:
         return encoded.combine(fitted.predict(encoded.pairs()), references)
 
 
-def encode_rated(examples: Sequence[Example], encoder: PortableEncoder, kinds: Sequence[Kind]) -> RatedLines:
+def encode_rated(examples: Given, encoder: PortableEncoder, kinds: Sequence[Kind]) -> RatedLines:
     """The rated lines of `examples`, ready for judges of these `kinds`.
 
     Raises:
         DataError: a rated line has no scale; or the lines are in another language than the encoder's word vectors.
     """
+    examples = examples_of(examples)
     places = [place for place, example in enumerate(examples) if example.rating() is not None]
     rated = [examples[place] for place in places]
     _require_language(encoder, rated)

@@ -22,7 +22,7 @@ from rejoinder.judges.fit import FitOptions
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.sides import References
 from rejoinder.judges.train import Trained, fit_judge, split_lines
-from rejoinder.records import Example
+from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, Card, Need, Outcome, ignore, missing_need
 
 FAMILY = "panel"
@@ -152,7 +152,7 @@ def from_folder(parts: Parts) -> Panel:
 
 
 def train_panel(
-    examples: Sequence[Example],
+    examples: Given,
     encoder: PortableEncoder | str | Path = WORD_VECTORS,
     options: FitOptions | None = None,
     *,

@@ -20,7 +20,7 @@ from rejoinder.judges.notes import shares, text_notes
 from rejoinder.judges.oversample import Rows
 from rejoinder.judges.recipes import options_of
 from rejoinder.judges.sides import References
-from rejoinder.records import Example
+from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.splits import joined_numbers, split_groups
@@ -51,7 +51,7 @@ class Trained:
 
 
 def train_judge(
-    examples: Sequence[Example],
+    examples: Given,
     kind: Kind = "adem",
     encoder: PortableEncoder | str | Path = WORD_VECTORS,
     options: FitOptions | None = None,
@@ -66,7 +66,8 @@ def train_judge(
     `conversations`).
 
     Args:
-        examples: rated examples with a scale; those without what `kind` needs are left out and counted.
+        examples: rated examples with a scale, in any form that `examples_of` takes; those without what `kind` needs are
+            left out and counted.
         kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `vhred` (adem before training).
         encoder: texts to vectors, or what `load_encoder` makes it from.
         options: how it is fitted; None takes `FitOptions()`, for AutoJudge `DERIU2019` (see `recipes`).

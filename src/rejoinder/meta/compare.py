@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.comparison import Comparison, Contrast, Verdict
 from rejoinder.meta.parts import refuse_duplicates
 from rejoinder.meta.worst import with_the_worst
-from rejoinder.records import Example
+from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, Card, ScorerLike, Scores, ignore, run
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 from rejoinder.stats.pairwise import system_p_values
@@ -40,8 +41,8 @@ class _Pairs:
 
 
 def compare(
-    a: Sequence[Example],
-    b: Sequence[Example],
+    a: Given,
+    b: Given,
     scorers: Sequence[ScorerLike],
     *,
     resamples: int = 1000,
@@ -58,7 +59,7 @@ def compare(
     randomly chosen contexts.
 
     Args:
-        a: lines of the first system.
+        a: lines of the first system, in any form that `examples_of` takes.
         b: lines of the second.
         scorers: names, folders of judges, scorer objects or functions (called once for each side).
         resamples: number of resamples and of permutations, 100 or more.
@@ -73,6 +74,7 @@ def compare(
     """
     if seed < 0 or resamples < 100:
         raise UsageError(f"seed must be 0 or more and resamples 100 or more, not {seed} and {resamples}")
+    a, b = examples_of(a, name="A"), examples_of(b, name="B")
     for side in (a, b):
         refuse_duplicates(side)
     pairs = _paired(a, b)

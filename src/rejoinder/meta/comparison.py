@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from rejoinder.errors import UsageError
+from rejoinder.frames import results_frame
 from rejoinder.meta.results import FORMAT_VERSION, plain
 from rejoinder.scorer import Signature
 
@@ -147,6 +148,10 @@ class Comparison:
             *(_too_little(one) for one in self.contrasts if not one.least_gain >= threshold),
         ]
         return Gate(threshold, min_scored, not reasons, tuple(reasons))
+
+    def to_pandas(self) -> Any:
+        """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
+        return results_frame(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain JSON values: numbers that do not exist are None, never NaN."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from rejoinder.frames import results_frame
 from rejoinder.meta.left_out import Figure, LeftOut
 from rejoinder.meta.results import Agreement, Study, plain
 from rejoinder.meta.shown import Verdict
@@ -373,6 +374,10 @@ class FullStudy:
         """The number of data sets inside which a scorer has a correlation."""
         own = (row.pooled for one in self.findings[:-1] for row in one.standings if row.scorer == scorer)
         return sum(not math.isnan(row.value) for row in own)
+
+    def to_pandas(self) -> Any:
+        """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
+        return results_frame(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """The study's own JSON values, with `answer`, `baselines`, `over_sets` and `findings` beside them."""

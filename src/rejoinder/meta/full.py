@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import cards, fitted_on, listed, load_scorer
 from rejoinder.errors import UsageError
+from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.conclusions import conclusions_of, summed
@@ -31,7 +32,7 @@ from rejoinder.meta.shown import Verdict, verdicts_of
 from rejoinder.meta.study import scores_of, study, usable_ratings
 from rejoinder.meta.systems import systems_of
 from rejoinder.metrics.baselines import words
-from rejoinder.records import OVERALL, Example
+from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, ignore, run
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.chance import chance_level
@@ -55,7 +56,7 @@ MOST_PAIRED = 2000  # lines; all pairs of more take too long
 
 
 def full_study(
-    examples: Sequence[Example],
+    examples: Given,
     scorers: Sequence[ScorerLike] | Mapping[str, Scores],
     *,
     dimension: str = OVERALL,
@@ -77,6 +78,7 @@ def full_study(
     Raises:
         UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.
     """
+    examples = examples_of(examples)
     held_out: Mapping[str, Scores] = {}
     if leave_one_out:
         if dimension != OVERALL:

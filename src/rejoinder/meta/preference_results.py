@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from rejoinder.frames import results_frame
 from rejoinder.meta.results import FORMAT_VERSION, plain
 from rejoinder.scorer import Signature
 
@@ -111,6 +112,10 @@ class PairStudy:
         """The results of a data set by one statistic, people first, then the best."""
         found = [one for one in self.results if one.dataset == dataset and one.statistic == statistic and one.n]
         return sorted(found, key=lambda one: (one.kind != "people", -one.value))
+
+    def to_pandas(self) -> Any:
+        """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
+        return results_frame(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """The study as plain JSON values: numbers that do not exist are None, never NaN."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import load_scorer, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.io.given import pairs_of
 from rejoinder.meta.agreement import NONE, Sampling, most_frequent
 from rejoinder.meta.parts import UNNAMED, numbered, refuse_duplicates
 from rejoinder.meta.preference_answer import answer
@@ -39,7 +40,7 @@ from rejoinder.meta.preference_results import (
     Preference,
     Statistic,
 )
-from rejoinder.records import Choice, Example, Pair, majority
+from rejoinder.records import Choice, Example, Given, Pair, majority
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.significance import adjusted
@@ -88,7 +89,7 @@ class _Part:
 
 
 def study_pairs(
-    pairs: Iterable[Pair],
+    pairs: Given,
     scorers: Iterable[ScorerLike] | ScorerLike,
     *,
     resamples: int = 1000,
@@ -103,7 +104,7 @@ def study_pairs(
     gives the same numbers, in whatever order pairs and scorers come.
 
     Args:
-        pairs: N pairs, of which some have a preference.
+        pairs: N pairs, in any form that `pairs_of` takes, of which some have a preference.
         scorers: names, folders of judges, scorer objects or functions.
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
@@ -153,14 +154,11 @@ def apart(judged: Iterable[Example | Pair]) -> tuple[list[Example], list[Pair]]:
     return examples, pairs
 
 
-def _checked(pairs: Iterable[Pair], resamples: int, seed: int) -> list[Pair]:
+def _checked(pairs: Given, resamples: int, seed: int) -> list[Pair]:
     """The pairs, where a study of them can be made."""
     if seed < 0 or resamples < 0:
         raise UsageError(f"seed and resamples must be 0 or more, not {seed} and {resamples}")
-    given = list(pairs)
-    if odd := next((one for one in given if not isinstance(one, Pair)), None):
-        found = f"pairs hold a {type(odd).__name__}, expected Pair"
-        raise UsageError(f"{found}. Read a file: rejoinder.read_pairs('a.jsonl'); ratings go into rejoinder.study")
+    given = pairs_of(pairs)
     refuse_duplicates(given)
     if all(pair.preferred is None for pair in given):
         remedy = 'Say of some which reply people prefer: "preferred": 0 or 1'

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from rejoinder.frames import results_frame
 from rejoinder.scorer import Signature
 
 Level = Literal["turn", "system"]
@@ -77,6 +78,10 @@ class Study:
     rated: int
     copies: int
     notes: Mapping[str, Mapping[str, int]]
+
+    def to_pandas(self) -> Any:
+        """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
+        return results_frame(self.to_dict())
 
     def to_dict(self) -> dict[str, Any]:
         """The study as plain JSON values: numbers that do not exist are None, never NaN.

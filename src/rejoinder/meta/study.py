@@ -10,15 +10,16 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import Sampling, agreements, most_frequent
 from rejoinder.meta.parts import rated_parts, ratings_of, refuse_duplicates
 from rejoinder.meta.results import Study
-from rejoinder.records import OVERALL, Example
+from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
 
 
 def study(
-    examples: Sequence[Example],
+    examples: Given,
     scorers: Sequence[ScorerLike] | Mapping[str, Scores],
     *,
     dimension: str = OVERALL,
@@ -36,7 +37,8 @@ def study(
     `rejoinder.stats.bootstrap`); the same seed gives the same numbers, in whatever order lines and scorers come.
 
     Args:
-        examples: N examples, of which some are rated. Lines without a rating are counted and not used.
+        examples: N examples in any form that `examples_of` takes, of which some are rated. Lines without a rating are
+            counted and not used.
         scorers: names, folders of judges, scorer objects or functions; or scores of these same examples, by name.
         dimension: which ratings to agree with.
         resamples: number of resamples; 0 gives no intervals.
@@ -53,6 +55,7 @@ def study(
     """
     if seed < 0 or resamples < 0:
         raise UsageError(f"seed and resamples must be 0 or more, not {seed} and {resamples}")
+    examples = examples_of(examples)
     ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
     parts = rated_parts(examples, ratings, dimension)
     scores = scores_of(examples, scorers, vectors, advance)

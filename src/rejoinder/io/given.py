@@ -1,0 +1,108 @@
+"""Examples from what Python programs hold: records, chat messages, data frames, the name of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar, Unpack
+
+from rejoinder.errors import DataError, UsageError
+from rejoinder.io.chat import is_conversation
+from rejoinder.io.columns import Names
+from rejoinder.io.lines import raise_bad, silent
+from rejoinder.io.pairs import parse_only_pair, parse_single
+from rejoinder.io.parse import to_record
+from rejoinder.io.read import How, Row, parsed_rows, read, read_pairs
+from rejoinder.records import Example, Given, Pair
+
+_FRAMES = ("pandas", "polars")
+_FORMS = "a list of Example or of dicts, a data frame, chat messages, or the name of a file"
+
+
+def examples_of(given: Given, *, name: str = "examples", **how: Unpack[How]) -> list[Example]:
+    """The examples that `given` holds, in their order, by the rules that files are read by.
+
+    Args:
+        given: examples; dicts with the keys of an input line, or with common names in their place; conversations in
+            chat messages, one alone too; a data frame of pandas or polars with such columns; or the name of a file.
+        name: what it is called in messages, and in the ids of records that have none.
+        how: see `How`.
+
+    Raises:
+        DataError: a record cannot be used.
+        UsageError: something else was given; see also `read`.
+    """
+    if isinstance(given, (str, Path)):
+        return list(read(given, **how))
+    return _made(given, name, Example, parse_single, how)
+
+
+def pairs_of(given: Given, *, name: str = "pairs", **how: Unpack[How]) -> list[Pair]:
+    """The pairs of replies that `given` holds; as `examples_of`, by the forms of `io.pairs`."""
+    if isinstance(given, (str, Path)):
+        return list(read_pairs(given, **how))
+    return _made(given, name, Pair, parse_only_pair, how)
+
+
+_Kind = TypeVar("_Kind", Example, Pair)
+
+
+def _made(given: Given, name: str, kind: type[_Kind], parse: Callable[[Any, str], _Kind], how: How) -> list[_Kind]:
+    """What `parse` makes of everything in `given` that is not of its `kind` already."""
+    flat = _library(given) in _FRAMES
+    found = list(_cells(given, name) if flat else _records(given, name))
+    if how.get("map") is None and all(isinstance(one, kind) for one in found):
+        return found
+    names = Names(how.get("map"), how.get("note", silent))
+    place = f"{name}:row" if flat else f"{name}:item"
+    rows = (_row(one, f"{place} {number}", flat=flat) for number, one in enumerate(found, start=1))
+    made = list(parsed_rows(rows, parse, names, raise_bad, how.get("turns", "last")))
+    names.require_met()
+    return made
+
+
+def _row(record: Any, where: str, *, flat: bool) -> Row:
+    """The row of one record.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if isinstance(record, Example):
+        record = to_record(record)
+    if not isinstance(record, (Mapping, list)):
+        raise UsageError(f"{where}: {type(record).__name__}, expected {_FORMS}")
+    return Row(where, record, flat)
+
+
+def _records(given: Any, name: str) -> Iterable[Any]:
+    """The records in anything but a frame."""
+    if isinstance(given, (Example, Pair, Mapping)) or is_conversation(given):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise UsageError(f"{name} are given as {type(given).__name__}, expected {_FORMS}")
+    return given
+
+
+def _cells(frame: Any, name: str) -> Iterable[Mapping[str, Any]]:
+    """The rows of a data frame, cells by column; what is missing is None."""
+    if hasattr(frame, "collect"):
+        frame = frame.collect()
+    if not hasattr(frame, "columns"):
+        raise UsageError(f"{name} are given as {type(frame).__name__}, expected {_FORMS}")
+    if len(set(frame.columns)) < len(frame.columns):
+        raise DataError("two columns have one name", "Rename one", where=name)
+    if _library(frame) == "polars":
+        rows: Iterable[Mapping[str, Any]] = frame.iter_rows(named=True)
+    else:
+        rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    return ({str(column): _native(cell) for column, cell in row.items()} for row in rows)
+
+
+def _library(value: Any) -> str:
+    """The package that a value's class is of."""
+    return type(value).__module__.partition(".")[0]
+
+
+def _native(cell: Any) -> Any:
+    """A cell as Python's own value: numpy's numbers and arrays are none."""
+    return cell.tolist() if hasattr(cell, "tolist") else cell
