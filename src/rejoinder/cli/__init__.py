@@ -19,7 +19,8 @@ from typing import Any
 
 import typer
 
-from rejoinder.cli.grouped import Grouped
+from rejoinder.cli.help import COMMANDS as COMMANDS
+from rejoinder.cli.help import Command, overview
 from rejoinder.cli.places import guard, require_finite
 from rejoinder.cli.stops import stops, unstopped
 from rejoinder.errors import RejoinderError, UsageError
@@ -27,20 +28,6 @@ from rejoinder.io.atomic import is_full, remove_unfinished, unwritten
 from rejoinder.io.terminal import inert_streams
 from rejoinder.version import __version__
 
-COMMANDS = {
-    "score": "rejoinder.cli.score",
-    "study": "rejoinder.cli.study",
-    "compare": "rejoinder.cli.compare",
-    "pretrain": "rejoinder.cli.pretrain",
-    "train": "rejoinder.cli.train",
-    "encode": "rejoinder.cli.encode",
-    "respond": "rejoinder.cli.respond",
-    "selftalk": "rejoinder.cli.selftalk",
-    "reproduce": "rejoinder.cli.reproduce",
-    "list": "rejoinder.cli.list",
-    "show": "rejoinder.cli.show",
-    "doctor": "rejoinder.cli.doctor",
-}
 _INTERRUPTED = 130
 
 
@@ -52,18 +39,26 @@ def main(arguments: list[str] | None = None) -> None:
     """
     given = sys.argv[1:] if arguments is None else arguments
     debug = "--debug" in given
-    given = [argument for argument in given if argument != "--debug"] or ["--help"]
+    given = [argument for argument in given if argument != "--debug"]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # what goes into a file or a pipe must not depend on the locale
     with inert_streams():
         try:
             with stops():
-                code = _app(given)(args=given, prog_name="rejoinder", standalone_mode=False) or 0
+                code = _run(given)
         except _Stopped as stop:
             code = _exit_code(stop.reason, debug=debug)
         except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (every fault gets its one line and exit code)
             code = _exit_code(error, debug=debug)
     sys.exit(code)
+
+
+def _run(given: list[str]) -> int:
+    """Do what was asked for; without a command, say what there is. Returns an exit code."""
+    if given and given[0] != "--help":
+        return int(_app(given)(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
+    typer.echo(overview(), nl=False)
+    return 0
 
 
 class _Stopped(Exception):
@@ -103,7 +98,7 @@ def _exit_code(error: BaseException, *, debug: bool) -> int:
     if isinstance(error, KeyboardInterrupt):
         with unstopped():
             remove_unfinished()
-        _say("interrupted; every output file is whole or as it was")
+        _say(f"interrupted; {str(error) or 'every output file is whole or as it was'}")
         return _INTERRUPTED
     if isinstance(error, typer.Exit):
         return error.exit_code
@@ -129,22 +124,13 @@ def _close_output() -> None:
 
 
 def _app(given: list[str]) -> typer.Typer:
-    """The application with the subcommand that is called, or with all of them where help is wanted."""
-    app = typer.Typer(
-        add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False, no_args_is_help=True, help=_HELP
-    )
+    """The application with the subcommand that is called, or with all of them where what is called is none."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback()(_options)
     called = next((argument for argument in given if not argument.startswith("-")), None)
     for name in [called] if called in COMMANDS else COMMANDS:
-        app.command(name, cls=Grouped)(_carried(import_module(COMMANDS[name]).command))
+        app.command(name, cls=Command)(_carried(import_module(COMMANDS[name]).command))
     return app
-
-
-_HELP = (
-    "Judge the replies of chatbots. `rejoinder COMMAND --help` tells more; --debug shows a traceback on errors. "
-    "Exit codes: 2 wrong call, 3 bad data, 4 something is missing, 5 nothing could be scored, 6 a gate not passed, "
-    "7 an output cannot be written."
-)
 
 
 def _version(wanted: bool) -> None:
@@ -163,5 +149,7 @@ def _options(
 
 
 def _say(message: str) -> None:
-    """One line on standard error."""
-    print(f"rejoinder: {' '.join(message.split())}", file=sys.stderr)  # noqa: T201
+    """One line on standard error, broken between words where it is longer than the terminal is wide."""
+    from rejoinder.cli.common import tell
+
+    tell(f"rejoinder: {' '.join(message.split())}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +15,7 @@ import typer
 from rejoinder.cli.places import Reads, in_scorer
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.terminal import exact, inert
+from rejoinder.io.terminal import exact, inert, inert_streams
 from rejoinder.scorer import Advance, ignore
 
 _LISTED = 20
@@ -87,17 +88,44 @@ def reporting(on_error: OnError) -> Iterator[OnBad]:
         yield skipped.append if on_error is OnError.SKIP else raise_bad
     finally:
         if skipped:
-            typer.echo(f"skipped {len(skipped)}:", err=True)
-            for error in skipped[:_LISTED]:
-                typer.echo(f"  {error}", err=True)
-            if len(skipped) > _LISTED:
-                typer.echo(f"  ... and {len(skipped) - _LISTED} more", err=True)
+            more = [f"... and {len(skipped) - _LISTED} more"] if len(skipped) > _LISTED else []
+            tell("\n  ".join([f"skipped {len(skipped)}:", *map(str, skipped[:_LISTED]), *more]), err=True)
+
+
+def tell(text: str, *, err: bool = False) -> None:
+    """Write lines for people, without their last line end.
+
+    On a terminal, or where COLUMNS says how wide it is, lines that are too long are broken between words.
+    """
+    if (sys.stderr if err else sys.stdout).isatty() or "COLUMNS" in os.environ:
+        from rejoinder.report.tables import prose
+
+        text = prose(text, width())
+    typer.echo(text.removesuffix("\n"), err=err)
 
 
 @contextmanager
-def progress(label: str, total: int | None = None) -> Iterator[Advance]:
-    """Yield a function that moves a progress bar on stderr; on anything but a terminal it does nothing."""
-    if not sys.stderr.isatty():
+def resumable() -> Iterator[None]:
+    """An interruption of the block is answered with how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("call again to go on") from None
+
+
+@contextmanager
+def progress(label: str, total: int | None = None, *, streaming: bool = False) -> Iterator[Advance]:
+    """Yield a function that moves a progress bar on stderr, which is gone when the block ends.
+
+    It does nothing where stderr is no terminal that can take a line back. What is told to stderr meanwhile stands above
+    the bar.
+
+    Args:
+        label: what is going on.
+        total: steps that will be moved in all, where that is known.
+        streaming: results go to standard output meanwhile; where that is a terminal too, there is no bar among them.
+    """
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or (streaming and sys.stdout.isatty()):
         yield ignore
         return
     from rich.console import Console
@@ -118,10 +146,8 @@ def progress(label: str, total: int | None = None) -> Iterator[Advance]:
         TimeRemainingColumn(),
     )
     # Left alone, rich would send what is written to standard output through its own stream, onto the terminal.
-    bar = Progress(
-        *columns, console=Console(file=exact(sys.stderr)), transient=True, redirect_stdout=False, redirect_stderr=False
-    )
-    with bar:
+    bar = Progress(*columns, console=Console(file=exact(sys.stderr)), transient=True, redirect_stdout=False)
+    with bar, inert_streams():  # messages pass through the bar from here on
         task = bar.add_task(inert(label), total=total)
         yield lambda done: bar.advance(task, done)
 

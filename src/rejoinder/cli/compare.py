@@ -8,7 +8,18 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import AsJson, JudgeNames, OnError, OnErrorFlag, Seed, Vectors, progress, reporting, width
+from rejoinder.cli.common import (
+    AsJson,
+    JudgeNames,
+    OnError,
+    OnErrorFlag,
+    Seed,
+    Vectors,
+    progress,
+    reporting,
+    tell,
+    width,
+)
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Reads
 
@@ -63,7 +74,7 @@ def command(
         one, other = (list(read(file, on_bad=on_bad, **how(columns, input_format, turns))) for file in (a, b))
     names = scorers or [DEFAULT]
     for name, sets in fitted_on(names, [example.dataset for example in (*one, *other)]).items():
-        typer.echo(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)
+        tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)
     with progress("scoring", (len(one) + len(other)) * len(names)) as advance:
         found = compare(one, other, names, resamples=resamples, seed=seed, vectors=vectors, advance=advance)
     gate = None if threshold is None else found.gate(threshold, MIN_SCORED if min_scored is None else min_scored)
@@ -71,8 +82,8 @@ def command(
         told = {} if gate is None else {"gate": asdict(gate)}
         typer.echo(json.dumps({**found.to_dict(), **told}, ensure_ascii=False))
     else:
-        typer.echo(compare_text(found, (a, b), width()), nl=False)
+        tell(compare_text(found, (a, b), width()))
         if gate is not None:
-            typer.echo(gate_text(gate))
+            tell(gate_text(gate))
     if gate is not None and not gate.passed:
         raise typer.Exit(GATE_CLOSED)

@@ -6,7 +6,7 @@ import json
 
 import typer
 
-from rejoinder.cli.common import AsJson, width
+from rejoinder.cli.common import AsJson, tell, width
 
 
 def command(as_json: AsJson = False) -> None:
@@ -17,4 +17,4 @@ def command(as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps({"version": 1, "results": [finding._asdict() for finding in found]}, indent=2))
     else:
-        typer.echo(doctor_table(found, width()), nl=False)
+        tell(doctor_table(found, width()))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import Files, OnError, OnErrorFlag, State, reporting
+from rejoinder.cli.common import Files, OnError, OnErrorFlag, State, reporting, tell
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Reads, Writes, in_encoder
 
@@ -48,4 +48,4 @@ def command(
             list(read(*files, on_bad=on_bad, **how(columns, input_format, turns))),
         )
     write_arrays(out, arrays)
-    typer.echo(f"{len(arrays['ids']):,} lines encoded in {out}")
+    tell(f"{len(arrays['ids']):,} lines encoded in {out}")

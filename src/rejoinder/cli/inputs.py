@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rejoinder.cli.common import tell
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
@@ -79,4 +80,4 @@ def _mapped(given: list[str]) -> dict[str, list[str]]:
 
 def _say(what: str) -> None:
     """One line on standard error."""
-    typer.echo(what, err=True)
+    tell(what, err=True)

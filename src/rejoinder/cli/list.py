@@ -6,7 +6,7 @@ import json
 
 import typer
 
-from rejoinder.cli.common import AsJson, width
+from rejoinder.cli.common import AsJson, tell, width
 
 
 def command(as_json: AsJson = False) -> None:
@@ -18,4 +18,4 @@ def command(as_json: AsJson = False) -> None:
     if as_json:
         typer.echo(json.dumps({"version": 1, "results": [card_record(card) for card in found.values()]}, indent=2))
     else:
-        typer.echo(cards_table(found.values(), width()), nl=False)
+        tell(cards_table(found.values(), width()))

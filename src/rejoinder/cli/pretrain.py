@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.common import Force, OnError, OnErrorFlag, progress, reporting
+from rejoinder.cli.common import Force, OnError, OnErrorFlag, progress, reporting, resumable, tell
 from rejoinder.cli.places import Given, Reads, Writes
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def command(
     from rejoinder.io.corpus import corpus_files
     from rejoinder.training.recipe import DUAL_ENCODER, Recipe, RetrievalRecipe, TweetRecipe, read_recipe
 
-    say = partial(typer.echo, err=True)
+    say = partial(tell, err=True)
     try:
         plan = read_recipe(recipe)
         if isinstance(plan, RetrievalRecipe):
@@ -65,7 +65,7 @@ def command(
     if not is_first_process():  # it was started by the first for a further device, which tells all there is to tell
         sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     corpora = corpus_files(files)
-    with reporting(on_error) as on_bad, progress("training", plan.options.updates) as advance:
+    with resumable(), reporting(on_error) as on_bad, progress("training", plan.options.updates) as advance:
         if isinstance(plan, TweetRecipe):
             if start is not None or keep_judged:
                 raise UsageError(
@@ -89,8 +89,8 @@ def command(
 
         add_candidates(out, plan, corpora, keep_judged=keep_judged, say=say)
     for name, value in done.best.items():
-        typer.echo(f"{name.replace('_', ' ')}: {value:.4g}")
-    typer.echo(f"saved in {out}; {_use(plan.kind, out)}")
+        tell(f"{name.replace('_', ' ')}: {value:.4g}")
+    tell(f"saved in {out}; {_use(plan.kind, out)}")
 
 
 def _without_network(
@@ -110,9 +110,9 @@ def _without_network(
     if start is not None:
         raise UsageError(f"--start is for networks, a {recipe.kind} has none. Leave it out")
     with reporting(on_error) as on_bad:
-        say = partial(typer.echo, err=True)
+        say = partial(tell, err=True)
         build_retrieval(recipe, corpus_files(files), out, keep_judged=keep_judged, force=force, on_bad=on_bad, say=say)
-    typer.echo(f"saved in {out}; {_use(recipe.kind, out)}")
+    tell(f"saved in {out}; {_use(recipe.kind, out)}")
 
 
 def _use(kind: str, out: Path) -> str:

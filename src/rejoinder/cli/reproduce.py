@@ -13,7 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rejoinder.cli.common import OnError, OnErrorFlag, Seed, progress, reporting
+from rejoinder.cli.common import OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.places import Given, Reads, Writes, in_named
 
 
@@ -106,7 +106,7 @@ def command(
     )
     page = import_module(f"rejoinder.report.{name.replace('-', '_')}").page(found, about)
     write_page(page, out, name)
-    typer.echo(f"{page.summary}\nsaved in {out / name}.md")
+    tell(f"{page.summary}\nsaved in {out / name}.md")
 
 
 def _fitted(

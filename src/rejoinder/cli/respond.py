@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting
+from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.decoding import (
     Beam,
     HeldOut,
@@ -63,7 +63,7 @@ def command(
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
     tallies = {name: Tally(found) for name, found in load_responders(responders, decoding=decoding).items()}
-    with reporting(on_error) as on_bad, progress("responding") as advance:
+    with reporting(on_error) as on_bad, progress("responding", streaming=str(out) == "-") as advance:
         examples = contexts_of(files, share, on_bad=on_bad, **how(columns, input_format))
         records = reply_stream(examples, tallies, count=count, seed=seed, withhold=withhold, advance=advance)
         with open_writer(out, kind) as put:
@@ -73,8 +73,8 @@ def command(
         if tally.reasons:
             why = ", ".join(f"{reason}: {number:,}" for reason, number in tally.reasons.most_common())
             missed = tally.reasons.total()
-            typer.echo(f"{name}: no answer to {missed:,} of {missed + tally.answered:,} contexts ({why})", err=True)
+            tell(f"{name}: no answer to {missed:,} of {missed + tally.answered:,} contexts ({why})", err=True)
     require_answers(list(tallies.values()))
     if str(out) != "-":
         said = ", ".join(f"{tally.answered:,} by {name}" for name, tally in tallies.items())
-        typer.echo(f"{said} in {out}; score them: rejoinder score {out}")
+        tell(f"{said} in {out}; score them: rejoinder score {out}")

@@ -17,6 +17,7 @@ from rejoinder.cli.common import (
     Vectors,
     progress,
     reporting,
+    tell,
     width,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
@@ -64,13 +65,14 @@ def command(
         raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
     tallies = {name: Tally(scorer) for name, scorer in load_scorers(scorers or [DEFAULT], vectors=vectors).items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
-    with reporting(on_error) as on_bad, progress("scoring") as advance:
+    table, streaming = "", not to_file and chosen is not Format.TABLE
+    with reporting(on_error) as on_bad, progress("scoring", streaming=streaming) as advance:
         examples = read_replies(*files, on_bad=on_bad, **how(columns, input_format, turns))
         if len(files) > 1:
             examples = with_file(examples)
         records = score_stream(examples, tallies, advance=advance)
         if chosen is Format.TABLE:
-            typer.echo(lines_table(records, list(tallies), width()), nl=False)
+            table = lines_table(records, list(tallies), width())
         else:
             target = out or Path("-")
             with open_writer(
@@ -79,5 +81,5 @@ def command(
                 for record in records:
                     put(record)
     if chosen is Format.TABLE or to_file:
-        typer.echo(summary_table(tallies, width()), nl=False)
+        tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))

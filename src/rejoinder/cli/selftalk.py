@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting
+from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.decoding import (
     Beam,
     HeldOut,
@@ -75,7 +75,7 @@ def command(
             read = contexts_of(files, share, cut=random_cut(seed), on_bad=on_bad, **how(columns, input_format))
             starts = sample_contexts(read, contexts, seed)
         if len(starts) < contexts:
-            typer.echo(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
+            tell(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
         talks = len(responders) * len(starts)
         with (
             open_writer(folder / DIALOGUES) as put_dialogue,
@@ -91,7 +91,7 @@ def command(
                 said += len(lines)
                 ended.update([dialogue["ended"]] if "ended" in dialogue else [])
     for reason, number in ended.most_common():
-        typer.echo(f"ended early: {number:,} of {talks:,} dialogues ({reason})", err=True)
+        tell(f"ended early: {number:,} of {talks:,} dialogues ({reason})", err=True)
     if not said:
         raise TooManyUnscored(f"not a single turn was said: {', '.join(ended)}")
-    typer.echo(f"{talks:,} dialogues, {said:,} turns in {out}; score them: rejoinder score {out / TURNS}")
+    tell(f"{talks:,} dialogues, {said:,} turns in {out}; score them: rejoinder score {out / TURNS}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import AsJson
+from rejoinder.cli.common import AsJson, tell
 from rejoinder.cli.places import Reads, in_scorer
 
 
@@ -35,13 +35,13 @@ def command(
     if Path(name).is_dir() and (kind := kind_of(name)) in KINDS:
         card = (Path(name) / CARD).read_text(encoding="utf-8")
         record = {"version": 1, "results": [{"name": kind, "card": card}]}
-        typer.echo(json.dumps(record, indent=2, ensure_ascii=False) if as_json else card, nl=as_json)
+        typer.echo(json.dumps(record, indent=2, ensure_ascii=False)) if as_json else tell(card)
         return
     scorer = load_scorer(name)
     if as_json:
         record = {**card_record(scorer.card), "signature": dict(signature_of(scorer).fields)}
         typer.echo(json.dumps({"version": 1, "results": [record]}, indent=2))
     else:
-        typer.echo(card_text(scorer, lambda example: run(scorer, [example])), nl=False)
+        tell(card_text(scorer, lambda example: run(scorer, [example])))
         if scorer.card.kind == "judge":
-            typer.echo(f"\n{written_card(name)}", nl=False)
+            tell(f"\n{written_card(name)}")

@@ -21,6 +21,7 @@ from rejoinder.cli.common import (
     plain_names,
     progress,
     reporting,
+    tell,
     width,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
@@ -78,7 +79,7 @@ def command(
         require_writable(out)
     with reporting(on_error) as on_bad:
         examples, pairs = apart(read_either(*files, on_bad=on_bad, **how(columns, input_format, turns)))
-    names = _scorers(scorers, [one.dataset for one in examples] + [one.dataset for one in pairs])
+    names, asides = _scorers(scorers, [one.dataset for one in examples] + [one.dataset for one in pairs])
     given: dict[str, Any] = {
         "dimension": dimension,
         "resamples": resamples,
@@ -92,9 +93,10 @@ def command(
         _write(found, out, _typed(files, scorers, out, given))
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-        return
-    typer.echo(_said(found, every=every), nl=False)
-    typer.echo(f"saved in {out}" if out else _MORE)
+    else:
+        tell(_said(found, every=every) + (f"saved in {out}" if out else _MORE))
+    for aside in asides:
+        tell(aside, err=True)
 
 
 def _of_ratings(examples: Sequence[Example], names: list[str], given: dict[str, Any]) -> FullStudy:
@@ -139,22 +141,19 @@ def _said(found: FullStudy | PairStudy, *, every: bool) -> str:
     return answer_text(found, width()) + (f"\n{study_text(found.study, width())}" if every else "")
 
 
-def _scorers(named: list[str] | None, datasets: Sequence[str | None]) -> list[str]:
-    """Those that were named, with a word on what they were fitted on; else all that were not fitted on these data."""
+def _scorers(named: list[str] | None, datasets: Sequence[str | None]) -> tuple[list[str], list[str]]:
+    """Those that were named, else all that were not fitted on these data; and what is to be said of those that were."""
     from rejoinder.catalogue import fitted_on
 
-    names = list(named or plain_names())
+    names, asides = list(named or plain_names()), []
     for name, sets in fitted_on(names, datasets).items():
+        lines = f"fitted on lines of {', '.join(sets)}"
         if named:
-            typer.echo(
-                f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True
-            )
+            asides.append(f"{name} was {lines}, these or others: on those it does better")
         else:
-            typer.echo(
-                f"left out: {name}, which was fitted on lines of {', '.join(sets)}. Ask for it with -s {name}", err=True
-            )
+            asides.append(f"left out: {name}, which was {lines}. Ask for it with -s {name}")
             names.remove(name)
-    return names
+    return names, asides
 
 
 def _typed(files: list[str], scorers: list[str] | None, out: Path, given: dict[str, Any]) -> str:

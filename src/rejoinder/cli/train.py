@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting
+from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Writes
 from rejoinder.cli.train_options import (
@@ -128,12 +128,12 @@ def command(
         return
     if isinstance(judge, Panel):
         for absent, why in judge.absent.items():
-            typer.echo(f"no {absent}: {why}")
+            tell(f"no {absent}: {why}")
     for trained in members:
         if kind is Kind.PANEL:
-            typer.echo(trained.judge.kind.upper())
-        typer.echo(training_table(trained.judge.training), nl=False)
-    typer.echo(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+            tell(trained.judge.kind.upper())
+        tell(training_table(trained.judge.training))
+    tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 
 def _options(kind: BilinearKind, preset: Preset | None, asked: Mapping[str, Any], width: int) -> FitOptions:

@@ -11,11 +11,12 @@ from typing import NamedTuple
 from rejoinder.meta import Agreement, FullStudy, Study
 from rejoinder.meta.findings import Kind
 from rejoinder.meta.noted import noted
-from rejoinder.report.tables import markdown_table, number, p_value, prose, text_table
+from rejoinder.report.tables import markdown_table, narrowed, number, p_value, text_table
 
 ALL_STATISTICS = 105  # characters that a table with all three statistics needs
 
 
+_SPARE = ("Spearman [low, high]", "n", "sets")  # columns that a narrow window does without
 _AGREES = {"agrees": "yes", "not shown": "not shown", "reversed": "the reverse"}
 
 
@@ -29,9 +30,9 @@ class _Section(NamedTuple):
 def answer_text(study: FullStudy, width: int) -> str:
     """The answer in words, one table of people and of the scorers asked for, and what both rest on."""
     header, rows = _over_sets(study) if study.over_sets else _one_set(study)
-    notes = [*_unscored(study.study, "turn"), *_lines(study.study)]
-    table = [text_table(header, rows, width)] if rows else []
-    return "\n".join([prose(study.answer, width), *table, prose(notes, width)])
+    notes = [*_unscored([row for row in study.study.agreements if row.level == "turn"]), *_lines(study.study)]
+    table = [text_table(*narrowed(header, rows, width, _SPARE), width)] if rows else []
+    return "\n".join([*study.answer, "", *table, *notes, ""])
 
 
 def _one_set(study: FullStudy) -> tuple[list[str], list[list[str]]]:
@@ -47,7 +48,7 @@ def _one_set(study: FullStudy) -> tuple[list[str], list[list[str]]]:
             row, spearman = one.pooled, one.spearman
             figures = [_figure(row.value, row.low, row.high), _figure(spearman.value, spearman.low, spearman.high)]
             rows.append([_name(one.scorer, one.kind), f"{row.n:,}", *figures, _AGREES[one.verdict]])
-    return ["scorer", "n", "Pearson [low, high]", "Spearman [low, high]", "agrees?"], rows
+    return ["scorer", "n", "Pearson [low, high]", _SPARE[0], "agrees?"], rows
 
 
 def _over_sets(study: FullStudy) -> tuple[list[str], list[list[str]]]:
@@ -62,7 +63,7 @@ def _over_sets(study: FullStudy) -> tuple[list[str], list[list[str]]]:
         if _shown(study, row.scorer, kinds[row.scorer]) and not math.isnan(row.value):
             figures = [str(study.sets_of(row.scorer)), f"{row.n:,}", _figure(row.value, row.low, row.high)]
             rows.append([_name(row.scorer, kinds[row.scorer]), *figures, _AGREES[study.verdicts[row.scorer]]])
-    return ["scorer", "sets", "n", "mean Pearson [low, high]", "agrees?"], rows
+    return ["scorer", "sets", "n", "Pearson [low, high]", "agrees?"], rows
 
 
 def _shown(study: FullStudy, scorer: str, kind: Kind) -> bool:
@@ -94,7 +95,8 @@ def study_text(study: Study, width: int) -> str:
         f"[low, high]: 95 % expanded percentile interval over {study.resamples:,} resamples of contexts, "
         f"seed {study.seed}; p: two-sided, takes lines as independent."
     )
-    return "".join(parts) + prose([*_unscored(study), *_noted(study), *_lines(study), method], width)
+    notes = [*_unscored(study.agreements), *_noted(study), *_lines(study), method]
+    return "".join(parts) + "".join(f"{note}\n" for note in notes)
 
 
 def study_markdown(study: Study, *, dataset: str | None = None, level: str | None = None) -> str:
@@ -141,14 +143,17 @@ def _noted(study: Study) -> list[str]:
     return [f"{line}." for line in noted(study.notes, study.examples)]
 
 
-def _unscored(study: Study, level: str = "") -> list[str]:
+def _unscored(rows: Sequence[Agreement]) -> list[str]:
     """What is not in the tables, and why."""
+    several = len({row.dataset for row in rows}) > 1
+    levels = len({row.level for row in rows}) > 1
     scorers: dict[str, list[str]] = {}
-    for agreement in study.agreements:
-        if agreement.reason and agreement.level == (level or agreement.level):
-            mine = scorers.setdefault(f"{agreement.dataset}, {agreement.level} level: {agreement.reason}", [])
-            if agreement.scorer not in mine:
-                mine.append(agreement.scorer)
+    for row in rows:
+        if row.reason:
+            where = [row.dataset] * several + [f"{row.level} level"] * levels
+            mine = scorers.setdefault(": ".join(filter(None, [", ".join(where), row.reason])), [])
+            if row.scorer not in mine:
+                mine.append(row.scorer)
     return [f"{reason} ({', '.join(names)})" for reason, names in scorers.items()]
 
 

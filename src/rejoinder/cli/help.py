@@ -1,0 +1,112 @@
+"""What `rejoinder` says of itself: all commands by task, and the help of one command."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import textwrap
+from collections.abc import Iterable
+from typing import Any
+
+from typer.core import TyperCommand
+
+_WIDEST, _GAP = 100, 2  # columns of a line of help; between two columns of it
+_TASKS = {
+    "Score and compare": {
+        "score": "How good each reply in a file is, by the judge in the box or by others.",
+        "compare": "Which of two systems is better, or that they cannot be told apart.",
+    },
+    "Study agreement": {
+        "study": "Which scorers agree with people, on replies that people have rated.",
+        "reproduce": "The experiments of a paper, anew.",
+    },
+    "Train": {
+        "train": "A judge of your own, from replies that people have rated.",
+        "pretrain": "An encoder, or a system that replies, from dialogues.",
+        "encode": "Texts to vectors, by such an encoder.",
+    },
+    "Systems that reply": {
+        "respond": "Answer every context in a file.",
+        "selftalk": "Let systems talk with themselves or with each other.",
+    },
+    "Look around": {
+        "list": "All scorers, and what each needs.",
+        "show": "One scorer or judge: what it reads, where it comes from, how far to trust it.",
+        "doctor": "What is installed here, what is missing, how to get it.",
+    },
+}
+COMMANDS = {name: f"rejoinder.cli.{name}" for task in _TASKS.values() for name in task}
+_FIRST = {"rejoinder score @dstc7": "see scores", "rejoinder study @dstc7": "see which of them to believe"}
+_WHAT = "Judges the replies of chatbots, and says how far its word can be trusted."
+_MORE = (
+    "rejoinder COMMAND --help tells more of one, rejoinder --version which this is; --debug shows a traceback.",
+    "Exit codes: 0 ok, 2 wrong call, 3 bad data, 4 a file or an extra is missing, 5 nothing could be scored, 6 a gate "
+    "not passed, 7 an output cannot be written, 130 interrupted.",
+)
+# What typer calls a value that has no name of its own.
+_VALUES = {"str": "TEXT", "int": "N", "float": "X", "path": "PATH", "file": "FILE"}
+
+
+def overview() -> str:
+    """The help of the program: its commands by task, and where to begin."""
+    parts = ["Usage: rejoinder COMMAND ...\n", _wrapped(_WHAT)]
+    wide = max(map(len, COMMANDS))
+    parts += [f"{task}:\n{_columns(commands.items(), wide)}" for task, commands in _TASKS.items()]
+    parts += [f"Begin with:\n{_columns(_FIRST.items(), max(map(len, _FIRST)))}", "".join(map(_wrapped, _MORE))]
+    return "\n".join(parts)
+
+
+class Command(TyperCommand):
+    """A command whose help is broken between words, and shows its options by group where they have one."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write usage, what the command does, its arguments and its options."""
+        arguments = {param: param.metavar or param.name.upper() for param in self.params if _positional(param)}
+        called = " ".join([ctx.command_path, "[OPTIONS]", *arguments.values()])
+        formatter.write(_wrapped(f"Usage: {called}", indent=len(f"Usage: {ctx.command_path} ")))
+        for paragraph in (self.help or "").split("\n\n"):
+            formatter.write("\n" + _wrapped(" ".join(paragraph.split())))
+        groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for param in self.get_params(ctx):
+            if (record := param.get_help_record(ctx)) is not None:
+                title = getattr(param, "rich_help_panel", None) or ("Arguments" if param in arguments else "Options")
+                name = arguments.get(param) or _plain(record[0])
+                groups.setdefault(title, []).append((name, " ".join(record[1].split())))
+        for title, records in groups.items():
+            if records:
+                wide = min(max(len(name) for name, _ in records), 26)
+                formatter.write(f"\n{_wrapped(f'{title}:')}{_columns(records, wide)}")
+
+
+def _positional(param: Any) -> bool:
+    """Whether it is an argument, which has no name to be given by."""
+    return bool(param.param_type_name == "argument")
+
+
+def _plain(name: str) -> str:
+    """An option with its value, as one would write it: without the types of a programming language."""
+    named = re.sub(r" <(\w+)( range)?>$", lambda found: " " + _VALUES.get(found[1], found[1].upper()), name)
+    return re.sub(r" <([\w|-]+)>$", r" \1", named)
+
+
+def _columns(rows: Iterable[tuple[str, str]], wide: int) -> str:
+    """Names and what they mean; a name wider than its column has a line to itself."""
+    text = ""
+    for name, said in rows:
+        start = 2 + wide + _GAP
+        whole = _wrapped(said, indent=start, first=start)
+        text += f"  {name:<{wide}}{whole[2 + wide :]}" if len(name) <= wide else f"  {name}\n{whole}"
+    return text
+
+
+def _wrapped(text: str, *, indent: int = 0, first: int = 0) -> str:
+    """`text` in lines that fit the terminal and break no word, `indent` spaces before all but the first."""
+    width = min(shutil.get_terminal_size((80, 24)).columns, _WIDEST)
+    wrapper = textwrap.TextWrapper(
+        width,
+        initial_indent=" " * first,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return wrapper.fill(text) + "\n"
