@@ -213,7 +213,7 @@ def test_no_cell_of_a_table_is_ever_cut(run: Run, monkeypatch: pytest.MonkeyPatc
         assert row["scorer"] in shown and str(row["n"]) in shown.split()
     ids = [json.loads(line)["id"] for line in run("score", "@conture", "-s", "length").out.splitlines()[:20]]
     table = run("score", "@conture", "--format", "table").out
-    assert all(f"\n{name} " in table for name in ids)
+    assert set(ids) <= set(table.split())
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--map",
-        help="What a column or key is: context=prompt,response=output,rating=stars. Several make one with +: "
+        help="What a column or key is: context=prompt,rating=stars. Several make one with +: "
         "rating=ann+bob. Nothing: rating=",
         metavar="OURS=THEIRS",
     ),
