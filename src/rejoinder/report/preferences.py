@@ -17,7 +17,7 @@ from rejoinder.meta.preference_results import (
     Preference,
 )
 from rejoinder.report.sections import Cell, Table
-from rejoinder.report.tables import number, p_value, prose, text_table
+from rejoinder.report.tables import number, p_value, text_table
 
 _NAMES = {LENGTH: "the longer reply (length)"}
 _CHANCE = "chance"
@@ -25,14 +25,14 @@ _CHANCE = "chance"
 
 def preferences_text(study: PairStudy, width: int, *, every: bool = False) -> str:
     """The answer in words, one table a data set, and what they rest on; with `every` all figures."""
-    parts = [prose(study.answer, width)]
+    parts = [*study.answer, ""]
     for card in study.cards:
         wanted = tables_of(study, card) if every else [_first_table(study, card)]
         name = f"{card.dataset}: " if len(study.cards) > 1 else ""
         for table in wanted:
             rows = [[cell.text for cell in row] for row in table.rows]
             parts.append(text_table(table.header, rows, width, folded=(0,), title=f"{name}{table.title}"))
-    return "\n".join([*parts, prose(notes_of(study), width)])
+    return "\n".join([*parts, *notes_of(study), ""])
 
 
 def notes_of(study: PairStudy) -> list[str]:
