@@ -190,13 +190,14 @@ def _nearer(found: Findings) -> list[str]:
 
 
 def _over_sets(study: FullStudy) -> list[str]:
-    """Who is nearest on the sets that all scorers have, and what seeing a set is worth to a judge."""
+    """Who is nearest on the lines that all scorers score, and what seeing a set is worth to a judge."""
     said = []
     rows = [one for one in study.nearness if one.scorer in study.asked]
     if len({one.sets for one in rows}) > 1 and len(study.common) > 1:
         lead = max(rows, key=lambda one: one.common.value)
         figure = _text(lead.common)
-        said.append(f"On the {len(study.common)} data sets that all scorers have, {lead.scorer} is nearest: {figure}.")
+        lines = f"On the {study.common_lines:,} lines of {len(study.common)} data sets that all scorers score"
+        said.append(f"{lines}, {lead.scorer} is nearest: {figure}.")
     if study.left_out is None:
         return said
     mean = study.left_out.mean

@@ -316,7 +316,7 @@ class Nearness:
         sets: data sets inside which it has a correlation.
         n: lines in them that it scores.
         pearson: mean over these sets of the Pearson correlation inside each.
-        common: mean of the same over the sets inside which every metric, judge and baseline has one.
+        common: mean of the same over the sets and lines in them that every metric, judge and baseline scores.
         spearman: mean of the Spearman correlations.
         share: mean of Pearson as a share of the ceiling, over the sets that have one.
         ceilings: how many of its sets have a ceiling.
@@ -347,7 +347,9 @@ class FullStudy:
         verdicts: whether each mean in `over_sets`, or the correlation where there is one set, is shown, by scorer.
         asked: the scorers that were asked for; the others came along.
         nearness: how near people and scorers come to people, over the data sets; none where there is one set.
-        common: the data sets inside which every metric, judge and baseline has a correlation.
+        common: the data sets inside which every metric, judge and baseline has a correlation on the lines that all
+            score.
+        common_lines: how many lines these are.
         left_out: every data set left out once; None where that was not asked for.
         answer: what follows, in sentences, the main thing first.
     """
@@ -362,6 +364,7 @@ class FullStudy:
     asked: tuple[str, ...]
     nearness: tuple[Nearness, ...] = ()
     common: tuple[str, ...] = ()
+    common_lines: int = 0
     left_out: LeftOut | None = None
     answer: tuple[str, ...] = ()
 
@@ -395,5 +398,6 @@ class FullStudy:
             "verdicts": dict(self.verdicts),
             "nearness": [plain(asdict(one)) for one in self.nearness],
             "common": list(self.common),
+            "common_lines": self.common_lines,
             "left_out": plain(asdict(self.left_out)) if self.left_out else None,
         }

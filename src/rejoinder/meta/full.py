@@ -16,6 +16,7 @@ from rejoinder.errors import UsageError
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.answer import answer, answer_of
+from rejoinder.meta.common import Common, common_of
 from rejoinder.meta.conclusions import conclusions_of, summed
 from rejoinder.meta.content import content_bleu
 from rejoinder.meta.contrasts import clusters_of, contrasts_of
@@ -23,8 +24,8 @@ from rejoinder.meta.details import cases_of, length_effects
 from rejoinder.meta.duel import duel_of
 from rejoinder.meta.findings import DataCard, Findings, FullStudy, Kind, People, Standing
 from rejoinder.meta.known import OF_SET, OF_SYSTEM, known_means
-from rejoinder.meta.left_out import UNSEEN, left_out_of, left_out_scores
-from rejoinder.meta.nearness import common_sets, nearness_of
+from rejoinder.meta.left_out import SEEN, UNSEEN, left_out_of, left_out_scores
+from rejoinder.meta.nearness import nearness_of
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, rated_parts
 from rejoinder.meta.people import people_of
 from rejoinder.meta.results import Agreement
@@ -34,7 +35,7 @@ from rejoinder.meta.systems import systems_of
 from rejoinder.metrics.baselines import words
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, ignore, run
-from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.bootstrap import Counts, cluster_counts
 from rejoinder.stats.chance import chance_level
 from rejoinder.stats.paired import mean_correlation
 from rejoinder.stats.pairwise import calibrated_accuracy
@@ -109,6 +110,8 @@ def full_study(
         left_out = left_out_of(parts, held_out, ceilings, sampling)
     single = findings[:-1] if over_sets else []
     own = {} if isinstance(scorers, Mapping) else fitted_on(listed(scorers), [one.dataset for one in examples])
+    near = [row for row in over_sets if row.scorer not in own]
+    common = _common(parts, examples, near, {**scores, **held_out}, dimension, sampling)
     chance = {row.scorer: _mean_chance(single, row.scorer) for row in over_sets}
     verdicts = {one.scorer: one.verdict for one in findings[-1].standings}
     found = FullStudy(
@@ -120,8 +123,9 @@ def full_study(
         chance=chance,
         verdicts=_verdicts(over_sets, chance, given) if over_sets else verdicts,
         asked=tuple(given),
-        nearness=nearness_of(single, [row for row in over_sets if row.scorer not in own], left_out),
-        common=tuple(common_sets(single)),
+        nearness=nearness_of(single, near, left_out, common),
+        common=common.sets,
+        common_lines=common.n,
         left_out=left_out,
     )
     return replace(found, answer=answer(found))
@@ -297,15 +301,36 @@ def _agreement(
     )
 
 
+def _common(
+    parts: Sequence[Part],
+    examples: Sequence[Example],
+    rows: Sequence[Agreement],
+    scores: Mapping[str, Scores],
+    dimension: str,
+    sampling: Sampling,
+) -> Common:
+    """The scorers of `rows` that read no ratings, and the judge that saw the sets, on the lines that all score."""
+    kinds = {row.scorer: _kind(row.scorer, scores[row.scorer]) for row in rows if not np.isnan(row.value)}
+    blind = [name for name, kind in kinds.items() if kind != "reads ratings"]
+    names = [*blind, *(name for name in (SEEN,) if name in scores and scores[name].scored.any())]
+    if not blind:
+        return Common()
+    values = {name: scores[name].values for name in names}
+    return common_of(parts, examples, values, _pool_counts(parts[-1], sampling), dimension, sampling.seed)
+
+
+def _pool_counts(pooled: Part, sampling: Sampling) -> Counts:
+    """[G, B] how often each context of the pool is drawn."""
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(POOLED.encode()), 6]))
+    return cluster_counts(int(pooled.contexts.max()) + 1, sampling.resamples, rng)
+
+
 def _over_sets(parts: Sequence[Part], scores: Mapping[str, Scores], sampling: Sampling) -> tuple[Agreement, ...]:
     """The mean over data sets of the correlation inside each, best first; none where there is one set."""
     pooled = next((part for part in parts if part.name == POOLED), None)
     if pooled is None:
         return ()
-    sets = _sets(pooled, parts)
-    contexts = int(pooled.contexts.max()) + 1
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(POOLED.encode()), 6]))
-    counts = cluster_counts(contexts, sampling.resamples, rng)
+    sets, counts = _sets(pooled, parts), _pool_counts(pooled, sampling)
     rows = []
     for name, one in scores.items():
         values = one.values[pooled.places]
@@ -316,7 +341,7 @@ def _over_sets(parts: Sequence[Part], scores: Mapping[str, Scores], sampling: Sa
         figures = (found.value, found.low, found.high, found.p)
         rows.append(
             Agreement(
-                *(OVER_SETS, name, "turn", "pearson", found.n, unscored, contexts),
+                *(OVER_SETS, name, "turn", "pearson", found.n, unscored, len(counts)),
                 *figures,
                 method=method,
                 seed=sampling.seed,

@@ -35,6 +35,9 @@ class Figure:
     high: float
 
 
+NOTHING = Figure(float("nan"), float("nan"), float("nan"))
+
+
 @dataclass(frozen=True, slots=True)
 class Gap:
     """What the two judges reach by one statistic.

@@ -5,27 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from rejoinder.meta.common import Common
 from rejoinder.meta.findings import Findings, Nearness, Standing
-from rejoinder.meta.left_out import SEEN, Figure, LeftOut
+from rejoinder.meta.left_out import NOTHING, SEEN, Figure, LeftOut
 from rejoinder.meta.results import Agreement
 from rejoinder.stats.independent import mean_of_independent
 
 CEILING, ONE_RATER = "ceiling", "one rater"
-NOTHING = Figure(math.nan, math.nan, math.nan)
-
-
-def common_sets(findings: Sequence[Findings]) -> list[str]:
-    """The data sets inside which every scorer but those that read ratings has a correlation, of those that have any."""
-    found: dict[str, set[str]] = {}
-    for one in findings:
-        for row in one.standings:
-            if row.kind != "reads ratings" and not math.isnan(row.pooled.value):
-                found.setdefault(row.scorer, set()).add(one.card.dataset)
-    return [one.card.dataset for one in findings if found and all(one.card.dataset in sets for sets in found.values())]
 
 
 def nearness_of(
-    findings: Sequence[Findings], over_sets: Sequence[Agreement], left_out: LeftOut | None
+    findings: Sequence[Findings], over_sets: Sequence[Agreement], left_out: LeftOut | None, common: Common
 ) -> tuple[Nearness, ...]:
     """People first, then the scorers that read no ratings, best first; none where there are no means over data sets.
 
@@ -35,8 +25,8 @@ def nearness_of(
         findings: of the single data sets.
         over_sets: mean Pearson correlation by scorer.
         left_out: the judge that saw other conversations of each set is a row beside the scorers, which it is none of.
+        common: all of them on the same lines.
     """
-    common = common_sets(findings)
     rows = []
     for row in over_sets:
         own = [(one, two) for one in findings for two in one.standings if two.scorer == row.scorer]
@@ -50,9 +40,8 @@ def nearness_of(
     return (*_people(findings, common), *sorted(rows, key=lambda one: -one.pearson.value))
 
 
-def _scorer(row: Agreement, own: Sequence[tuple[Findings, Standing]], common: Sequence[str]) -> Nearness:
+def _scorer(row: Agreement, own: Sequence[tuple[Findings, Standing]], common: Common) -> Nearness:
     """One scorer."""
-    shared = [two.pooled for one, two in own if one.card.dataset in common]
     limited = [two for _, two in own if not math.isnan(two.share)]
     return Nearness(
         scorer=row.scorer,
@@ -60,35 +49,32 @@ def _scorer(row: Agreement, own: Sequence[tuple[Findings, Standing]], common: Se
         sets=len(own),
         n=row.n,
         pearson=Figure(row.value, row.low, row.high),
-        common=_mean(shared),
+        common=common.pearson.get(row.scorer, NOTHING),
         spearman=_mean([two.spearman for _, two in own]),
         share=_mean([Figure(two.share, two.share_low, two.share_high) for two in limited]),
         ceilings=len(limited),
     )
 
 
-def _seen(left_out: LeftOut, common: Sequence[str]) -> Nearness:
+def _seen(left_out: LeftOut, common: Common) -> Nearness:
     """The judge that saw other conversations."""
     mean = left_out.mean
-    shared = [one.pearson.seen for one in left_out.sets if one.dataset in common]
-    figures = (mean.pearson.seen, _mean(shared), mean.spearman.seen, mean.share.seen)
+    figures = (mean.pearson.seen, common.pearson.get(SEEN, NOTHING), mean.spearman.seen, mean.share.seen)
     return Nearness(SEEN, "judge", left_out.correlated, mean.n, *figures, left_out.ceilings)
 
 
-def _people(findings: Sequence[Findings], common: Sequence[str]) -> list[Nearness]:
+def _people(findings: Sequence[Findings], common: Common) -> list[Nearness]:
     """The ceiling, and one rater against the others; none where no set has single ratings."""
     known = [one for one in findings if not one.people.reason]
     if not known:
         return []
-    n, shared = sum(one.people.items for one in known), [one for one in known if one.card.dataset in common]
-    ceiling, near = (
-        _mean([Figure(one.people.ceiling, one.people.low, one.people.high) for one in sets]) for sets in (known, shared)
-    )
-    one_rater, nearer = (_mean([_bare(one.people.one_rater) for one in sets]) for sets in (known, shared))
+    n = sum(one.people.items for one in known)
+    ceiling = _mean([Figure(one.people.ceiling, one.people.low, one.people.high) for one in known])
+    one_rater = _mean([_bare(one.people.one_rater) for one in known])
     ranked = _mean([_bare(one.people.one_rater_spearman) for one in known])
     return [
-        Nearness(CEILING, "people", len(known), n, ceiling, near, NOTHING, NOTHING, len(known)),
-        Nearness(ONE_RATER, "people", len(known), n, one_rater, nearer, ranked, NOTHING, len(known)),
+        Nearness(CEILING, "people", len(known), n, ceiling, common.ceiling, NOTHING, NOTHING, len(known)),
+        Nearness(ONE_RATER, "people", len(known), n, one_rater, common.one_rater, ranked, NOTHING, len(known)),
     ]
 
 

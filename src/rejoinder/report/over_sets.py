@@ -31,13 +31,13 @@ def nearness_table(study: FullStudy) -> Table:
         )
         for one in study.nearness
     )
-    sets = "set" if common == 1 else f"{common} sets"
+    sets = f"{study.common_lines:,} lines of {common} {'set' if common == 1 else 'sets'}"
     caption = (
         "Means over data sets of the correlation with people's mean rating inside each; [low, high]: 95 % intervals "
         "from resamples of contexts, of Spearman and of shares put together from those of the sets (Zou and Donner "
         "2008). "
-        "Scorers have different sets, because not every set has what they read; on the same sets they stand in the "
-        f"column of the {sets} where all of them have a correlation. Share of the ceiling: mean "
+        "Scorers have different sets and lines, because not every line has what they read; on the same lines they and "
+        f"people stand in the column of the {sets} that all of them score. Share of the ceiling: mean "
         "over the sets where people's ratings give one. Ceiling: the highest correlation to be expected of any scorer; "
         "one rater: a person against the mean of the others."
     )
@@ -47,7 +47,7 @@ def nearness_table(study: FullStudy) -> Table:
             "stand on an encoder and settings that were chosen in sight of some of these sets."
         )
     header = (
-        *("scorer", "kind", "sets", "Pearson [low, high]", f"Pearson, same {sets}"),
+        *("scorer", "kind", "sets", "Pearson [low, high]", "Pearson, same lines"),
         *("Spearman [low, high]", "share of the ceiling", "sets with a ceiling"),
     )
     return Table("near", "How near to people", caption, header, rows)

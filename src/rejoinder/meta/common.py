@@ -1,0 +1,106 @@
+"""Scorers on the same lines: what is not the same for all is not compared.
+
+A scorer that reads references has fewer lines than one that does not, of the same data sets too; its correlation inside
+a set is then one over other lines. Shapes: N lines, B resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from rejoinder.meta.agreement import IntArray
+from rejoinder.meta.left_out import NOTHING, Figure
+from rejoinder.meta.parts import POOLED, Part
+from rejoinder.meta.people import people_of
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.bootstrap import Counts
+from rejoinder.stats.correlation import pearson
+from rejoinder.stats.independent import mean_of_independent
+from rejoinder.stats.paired import mean_correlation
+
+
+@dataclass(frozen=True)
+class Common:
+    """The lines that all scorers score, in the data sets inside which each then has a correlation.
+
+    Attributes:
+        sets: the data sets.
+        n: the lines in them.
+        pearson: by scorer, the mean over the sets of the correlation inside each.
+        ceiling: what people's agreement on these lines allows, mean over the sets that tell.
+        one_rater: a person against the mean of the others, likewise.
+    """
+
+    sets: tuple[str, ...] = ()
+    n: int = 0
+    pearson: Mapping[str, Figure] = field(default_factory=dict)
+    ceiling: Figure = NOTHING
+    one_rater: Figure = NOTHING
+
+
+def common_lines(parts: Sequence[Part], scores: Mapping[str, FloatArray]) -> list[tuple[Part, IntArray]]:
+    """Each data set of `parts` that all scorers have lines and a correlation in, with the rows [n] that all score.
+
+    Args:
+        parts: the data sets; the pool is passed over.
+        scores: of all examples, by scorer, NaN where unscored.
+    """
+    found = []
+    for part in parts:
+        columns = [values[part.places] for values in scores.values()] if part.name != POOLED else []
+        rows = np.flatnonzero(np.isfinite(columns).all(axis=0)) if columns else np.empty(0, dtype=np.intp)
+        if len(rows) and not any(pearson(column[rows], part.ratings[rows]).reason for column in columns):
+            found.append((part, rows))
+    return found
+
+
+def common_of(
+    parts: Sequence[Part],
+    examples: Sequence[Example],
+    scores: Mapping[str, FloatArray],
+    counts: Counts,
+    dimension: str,
+    seed: int,
+) -> Common:
+    """How near all scorers come to people on the lines that all of them score.
+
+    Args:
+        parts: the data sets, and the pool of them last.
+        examples: all examples of the study.
+        scores: of all examples, by scorer, NaN where unscored.
+        counts: [G, B] resamples of the contexts of the pool.
+        dimension: of the ratings.
+        seed: of what is said of people.
+    """
+    found = common_lines(parts, scores)
+    if not found:
+        return Common()
+    pooled = parts[-1]
+    places = np.concatenate([part.places[rows] for part, rows in found])
+    sets = np.repeat(np.arange(len(found)), [len(rows) for _, rows in found])
+    own = np.searchsorted(pooled.places, places)
+    figures = {}
+    for name, values in scores.items():
+        one = mean_correlation("pearson", values[places], pooled.ratings[own], sets, pooled.contexts[own], counts)
+        figures[name] = Figure(one.value, one.low, one.high)
+    people = [people_of(_only(part, rows), examples, dimension, seed) for part, rows in found]
+    known = [one for one in people if not one.reason]
+    ceiling = mean_of_independent(*([getattr(one, end) for one in known] for end in ("ceiling", "low", "high")))
+    rater = float(np.mean([one.one_rater for one in known])) if known else np.nan
+    return Common(
+        sets=tuple(part.name for part, _ in found),
+        n=len(places),
+        pearson=figures,
+        ceiling=Figure(*ceiling),
+        one_rater=replace(NOTHING, value=rater),
+    )
+
+
+def _only(part: Part, rows: IntArray) -> Part:
+    """The given lines of a part, contexts counted from 0."""
+    contexts = np.unique(part.contexts[rows], return_inverse=True)[1].astype(np.int64)
+    return Part(part.name, part.places[rows], part.ratings[rows], contexts, part.systems[rows])
