@@ -18,13 +18,20 @@ from test_languages import GERMAN, rated, write_vectors
 
 DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
 # A block with the name of a file behind its language is that file, which the commands find where they run.
-FILE = re.compile(r"^```\w+ (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-BLOCK = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(\w*)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)\)")
 
 
 def blocks(document: Path, language: str) -> list[str]:
-    return [text for found, text in BLOCK.findall(document.read_text(encoding="utf-8")) if found == language]
+    found = BLOCK.findall(document.read_text(encoding="utf-8"))
+    return [text for own, name, text in found if own == language and not name]
+
+
+def lay_out(document: Path, folder: Path) -> None:
+    """Write the files that the document shows."""
+    for _, name, text in BLOCK.findall(document.read_text(encoding="utf-8")):
+        if name:
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def write_german(folder: Path) -> None:
@@ -46,8 +53,7 @@ def test_commands_run_in_their_order(document: Path, tmp_path: Path, run: Run, m
         for command, *shown in (part.splitlines() for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:])
     ]
     (tmp_path / "recipes").symlink_to(PROJECT / "recipes")
-    for name, content in FILE.findall(document.read_text(encoding="utf-8")):
-        (tmp_path / name).write_text(content, encoding="utf-8")
+    lay_out(document, tmp_path)
     GIVEN.get(document.name, lambda _: None)(tmp_path)
     monkeypatch.chdir(tmp_path)
     for command, shown in commands:
@@ -63,6 +69,7 @@ def test_commands_run_in_their_order(document: Path, tmp_path: Path, run: Run, m
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_python_runs(document: Path, tmp_path: Path) -> None:
+    lay_out(document, tmp_path)
     for code in blocks(document, "python"):
         done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, f"{document.name}: {done.stderr}"

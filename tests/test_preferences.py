@@ -97,7 +97,7 @@ def test_accuracy_by_hand() -> None:
     study = rejoinder.study_pairs(pairs, ["column:x"], resamples=100)
     found = row(study)
     assert (found.value, found.n, found.unscored, found.contexts) == (2.5 / 4, 4, 1, 4)
-    assert found.reason == '1 pairs without two scores, most often: no "x"'
+    assert found.reason == '1 pair without two scores, most often: no "x"'
     assert (row(study, statistic=OF_LONGER).value, row(study, statistic=OF_LONGER).n) == (0.75, 2)
     assert (row(study, statistic=OF_SHORTER).value, row(study, statistic=OF_SHORTER).n) == (0, 1)
     assert row(study, "length").value == (1 + 0 + 1 + 0.5 + 1) / 5
@@ -112,16 +112,24 @@ def test_an_empty_reply_is_the_worse_one() -> None:
     assert (found.value, found.n, found.unscored) == (1, 4, 1)
 
 
-def test_a_person_is_measured_against_the_others() -> None:
-    pairs = [
-        made(1, (1, 0), 0, votes=(0, 0, 0)),  # all three
-        made(2, (1, 0), 0, votes=(0, 0, 1)),  # the two see a tie of the others, the third a majority against it
-        made(3, (1, 0), 0, votes=(0, 0, 0, None)),  # three right, a tie is half right
-        made(4, (1, 0), None, votes=(0, None)),  # only the tie has a vote to meet
-        made(5, (1, 0), 0, votes=(0,)),  # nobody to meet
-    ]
+@pytest.mark.parametrize(
+    ("votes", "right"),
+    [
+        ((0, 0, 0), 1),
+        ((0, 0, 1), (0.5 + 0.5 + 0) / 3),  # the two see the others split, the third is alone
+        ((0, 0, 0, None), 3.5 / 4),  # a tie is half right
+        ((0, 1), 0),
+        ((0, None), 0.5),  # the vote meets a tie, which is nobody's preference; the tie meets the vote
+        ((None, None, None), None),
+        ((0,), None),
+        ((), None),
+    ],
+)
+def test_a_person_is_measured_against_the_others(votes: tuple[Choice | None, ...], right: float | None) -> None:
+    pairs = [made(1, (1, 0), 0, votes=(1, 1)), made(2, (1, 0), 0, votes=votes)]
     found = row(rejoinder.study_pairs(pairs, ["column:x"], resamples=100), PEOPLE)
-    assert found.value == pytest.approx((1 + 0 + 3.5 / 4 + 0.5) / 4) and found.n == 4
+    assert found.n == (1 if right is None else 2)
+    assert found.value == pytest.approx(1 if right is None else (1 + right) / 2)
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.3, 0.5, 0.9]))
@@ -209,7 +217,7 @@ def test_study_of_a_file_of_pairs(run: Run, tmp_path: Path) -> None:
     ran = run("study", path, "-s", "column:gpt4", "--resamples", "100")
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("column:gpt4 is not shown to agree with people's choices: it takes the reply that they")
-    assert "30 pairs of 30 contexts: 6 are ties between people and not counted." in ran.out
+    assert "30 pairs of 30 contexts; 6 of them, ties between people, not counted." in ran.out
     for name in ("one person", "the longer reply (length)", "context-overlap", "chance"):
         assert name in ran.words
     assert "Against chance and against the longer reply" not in ran.out

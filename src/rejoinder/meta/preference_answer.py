@@ -43,7 +43,7 @@ def _of_set(study: PairStudy, dataset: str) -> list[str]:
 
 def _headline(study: PairStudy, lead: Preference, tried: int) -> str:
     """Whether any scorer is shown to agree, and which."""
-    figure = f"takes the reply that they prefer in {_share(lead)} of {lead.n:,} pairs, where chance takes 50 %."
+    figure = f"takes the reply that they prefer in {_share(lead)} of {so_many(lead.n)}, where chance takes 50 %."
     if not shown(lead) and tried > 1:
         return f"No scorer is shown to agree with people's choices: the best, {lead.scorer}, {figure}"
     if not shown(lead):
@@ -82,8 +82,8 @@ def _by_length(study: PairStudy, lead: Preference) -> list[str]:
     if longer is None or shorter is None or lead.scorer == LENGTH:
         return []
     return [
-        f"Where people prefer the longer reply {lead.scorer} takes it in {_share(longer)} of {longer.n:,} pairs; where "
-        f"they prefer the shorter, in {_share(shorter)} of {shorter.n:,}."
+        f"Where people prefer the longer reply {lead.scorer} takes it in {_share(longer)} of {so_many(longer.n)}; "
+        f"where they prefer the shorter, in {_share(shorter)} of {shorter.n:,}."
     ]
 
 
@@ -92,13 +92,19 @@ def _people(study: PairStudy, dataset: str) -> list[str]:
     person = next((row for row in study.rows(dataset) if row.kind == "people"), None)
     if person is None:
         return ["How far people agree with each other is not known: no pair has several votes."]
-    return [f"One person takes what most of the others prefer in {_share(person)} of {person.n:,} pairs."]
+    figure = f"{_share(person)} of {so_many(person.n)}"
+    return [f"One person takes what most of the others prefer in {figure}; no scorer can be expected to do better."]
 
 
 def shown(row: Preference) -> bool:
     """Whether a figure is shown to differ from chance: by its interval, and by its p for the number of scorers."""
     chance = 0.0 if row.statistic == LESS_LENGTH else 0.5
     return row.p_adjusted < LEVEL and (row.low > chance or row.high < chance)
+
+
+def so_many(count: int) -> str:
+    """So many pairs, in words."""
+    return f"{count:,} pair{'' if count == 1 else 's'}"
 
 
 def _row(study: PairStudy, lead: Preference, statistic: Statistic) -> Preference | None:

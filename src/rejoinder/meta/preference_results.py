@@ -96,6 +96,7 @@ class PairStudy:
         cards: the data sets.
         asked: the scorers that were asked for.
         signatures: where the scores came from, by scorer.
+        notes: by scorer, how many replies each note stands at.
         resamples: number of resamples behind each interval.
         seed: their seed.
     """
@@ -105,6 +106,7 @@ class PairStudy:
     cards: tuple[PairCard, ...]
     asked: tuple[str, ...]
     signatures: Mapping[str, Signature]
+    notes: Mapping[str, Mapping[str, int]]
     resamples: int
     seed: int
 
@@ -125,5 +127,6 @@ class PairStudy:
             "results": [plain({**asdict(one), "level": "pair"}) for one in self.results],
             "data": [plain(asdict(card)) for card in self.cards],
             "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
+            "notes": {name: dict(notes) for name, notes in self.notes.items()},
             "options": {"resamples": self.resamples, "seed": self.seed, "scorers": list(self.asked)},
         }

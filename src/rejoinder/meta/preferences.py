@@ -9,6 +9,7 @@ Shapes: N pairs.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -23,7 +24,7 @@ from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.io.given import pairs_of
 from rejoinder.meta.agreement import NONE, Sampling, most_frequent
 from rejoinder.meta.parts import UNNAMED, numbered, refuse_duplicates
-from rejoinder.meta.preference_answer import answer
+from rejoinder.meta.preference_answer import answer, so_many
 from rejoinder.meta.preference_results import (
     ACCURACY,
     CHANCE,
@@ -40,7 +41,7 @@ from rejoinder.meta.preference_results import (
     Preference,
     Statistic,
 )
-from rejoinder.records import Choice, Example, Given, Pair, majority
+from rejoinder.records import Choice, Example, Given, Pair
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.significance import adjusted
@@ -133,6 +134,7 @@ def study_pairs(
         cards=tuple(_card(part) for part in parts),
         asked=asked,
         signatures={name: found.signature for name, found in scores.items()},
+        notes={name: found.noted for name, found in scores.items()},
         resamples=resamples,
         seed=seed,
     )
@@ -198,12 +200,16 @@ def _beside(pairs: Sequence[Pair]) -> list[_Chooser]:
 
 
 def _one_person(votes: Sequence[Choice | None]) -> float:
-    """How often a vote is what most of the other votes are, a tie half so; NaN where they prefer neither."""
+    """How often a vote is what most of the others are; half so where it or they are tied.
+
+    NaN where there are no others, or where most of them prefer neither.
+    """
     right = []
     for place, vote in enumerate(votes):
-        others = majority([*votes[:place], *votes[place + 1 :]])
-        if others is not None:
-            right.append(0.5 if vote is None else float(vote == others))
+        counts = Counter([*votes[:place], *votes[place + 1 :]])
+        most = [choice for choice, count in counts.items() if count == max(counts.values())]
+        if most and most != [None]:
+            right.append(0.5 if vote is None or len(most) > 1 else float(vote == most[0]))
     return sum(right) / len(right) if right else NONE
 
 
@@ -243,7 +249,7 @@ def _asks(one: _Chooser, of_longer: FloatArray) -> Iterator[tuple[_Chooser, Stat
 def _row(part: _Part, one: _Chooser, statistic: Statistic, mean: Mean, sampling: Sampling) -> Preference:
     """One figure; p is not adjusted yet."""
     unscored = 0 if one.kind == "people" else int(np.isnan(one.right[part.decided]).sum())
-    why = f"{unscored:,} pairs without two scores, most often: {one.why_not}" if unscored else ""
+    why = f"{so_many(unscored)} without two scores, most often: {one.why_not}" if unscored else ""
     return Preference(
         dataset=part.name,
         scorer=one.name,

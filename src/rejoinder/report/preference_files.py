@@ -72,7 +72,7 @@ def _is_person(row: Preference) -> bool:
     return row.kind == "people"
 
 
-def _markdown(study: PairStudy, command: str) -> str:
+def preferences_markdown(study: PairStudy, command: str) -> str:
     """The answer and all tables in Markdown."""
     sections = [*_sections(study), Section("How to read it", notes_of(study), ())]
     return markdown_page(_TITLE, study.answer, sections, study.signatures.values(), command)
@@ -101,7 +101,7 @@ def _json(study: PairStudy, _command: str) -> str:
 
 _WRITERS: Mapping[str, Callable[[PairStudy, str], str]] = {
     ".html": _page,
-    ".md": _markdown,
+    ".md": preferences_markdown,
     ".tex": _tex,
     ".csv": _csv,
     ".json": _json,

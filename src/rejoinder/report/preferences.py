@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from rejoinder.meta.preference_answer import shown
+from rejoinder.meta.noted import noted
+from rejoinder.meta.preference_answer import shown, so_many
 from rejoinder.meta.preference_results import (
     CHANCE,
     LENGTH,
@@ -40,12 +41,14 @@ def notes_of(study: PairStudy) -> list[str]:
     said = []
     for card in study.cards:
         name = f"{card.dataset}: " if len(study.cards) > 1 else ""
-        ties = f"{card.ties:,} are ties between people and not counted" if card.ties else "none is a tie between people"
-        empty = f"; an empty reply is the worse one ({card.empty:,} pairs)" if card.empty else ""
-        said.append(f"{name}{card.pairs:,} pairs of {card.contexts:,} contexts: {ties}{empty}.")
+        ties = f"; {card.ties:,} of them, ties between people, not counted" if card.ties else ""
+        empty = f"; an empty reply is the worse one ({so_many(card.empty)})" if card.empty else ""
+        said.append(f"{name}{so_many(card.pairs)} of {card.contexts:,} contexts{ties}{empty}.")
         said += _unscored(study, card, name)
+    replies = 2 * sum(card.pairs for card in study.cards)
     return [
         *said,
+        *(f"{line}." for line in noted(study.notes, replies)),
         "Right: the preferred reply has the higher score; the same score for both is half right. [low, high]: 95 % "
         f"interval over {study.resamples:,} resamples of contexts, seed {study.seed}.",
     ]
@@ -84,8 +87,10 @@ def data_table(cards: Iterable[PairCard]) -> Table:
 
 def _first_table(study: PairStudy, card: PairCard) -> Table:
     """Everyone who chooses, best first, with chance among them."""
-    rows = [_first_row(study, row) for row in study.rows(card.dataset)]
-    at = next((place for place, row in enumerate(rows) if (row[2].value or 0.0) < CHANCE), len(rows))
+    found = study.rows(card.dataset)
+    rows = [_first_row(study, row) for row in found]
+    below = (place for place, row in enumerate(found) if row.kind != "people" and row.value < CHANCE)
+    at = next(below, len(rows))
     rows.insert(at, (Cell(_CHANCE), Cell("–"), Cell(number(CHANCE), value=CHANCE), *[Cell("–")] * 3))
     header = ("takes", "n", "right [low, high]", "longer preferred", "shorter preferred", "agrees?")
     caption = (
