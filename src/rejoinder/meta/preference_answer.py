@@ -37,7 +37,7 @@ def _of_set(study: PairStudy, dataset: str) -> list[str]:
         *_trivial(lead),
         *_against_length(study, lead),
         *_by_length(study, lead),
-        *_people(study, dataset),
+        *_people(study, lead),
     ]
 
 
@@ -87,13 +87,13 @@ def _by_length(study: PairStudy, lead: Preference) -> list[str]:
     ]
 
 
-def _people(study: PairStudy, dataset: str) -> list[str]:
+def _people(study: PairStudy, lead: Preference) -> list[str]:
     """How far people agree with each other."""
-    person = next((row for row in study.rows(dataset) if row.kind == "people"), None)
+    person = next((row for row in study.rows(lead.dataset) if row.kind == "people"), None)
     if person is None:
         return ["How far people agree with each other is not known: no pair has several votes."]
-    figure = f"{_share(person)} of {so_many(person.n)}"
-    return [f"One person takes what most of the others prefer in {figure}; no scorer can be expected to do better."]
+    said = f"One person takes what most of the others prefer in {_share(person)} of {so_many(person.n)}"
+    return [f"{said}; no scorer can be expected to do better." if person.value > lead.value else f"{said}."]
 
 
 def shown(row: Preference) -> bool:
