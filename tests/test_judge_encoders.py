@@ -23,11 +23,12 @@ from conftest import Run, refused
 from rejoinder.encoders import AverageEncoder, PortableEncoder, fit_projection, from_parts, load_encoder
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.io.folders import Parts
+from rejoinder.io.scales import rescaled
 from rejoinder.io.vectors import read_vectors, word_vectors
 from rejoinder.judges.bilinear import BilinearJudge, Kind
 from rejoinder.judges.fit import FitOptions, fit_bilinear
 from rejoinder.judges.head import Vectors
-from rejoinder.judges.lines import normalised_ratings, rescaled
+from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.oversample import Lengths
 from rejoinder.judges.recipes import DERIU2019, options_of
 from rejoinder.judges.sides import Encoded, References, encode

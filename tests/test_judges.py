@@ -261,7 +261,7 @@ def test_judge_says_why_it_cannot_score(encoder: AverageEncoder) -> None:
         (
             dialogues(90, scales={}),
             "adem",
-            'rated, but without a scale. Say what the lowest and the highest rating can be: "scale": .1, 5.',
+            "rated, but without a scale; the ratings that have none are made-up .1 to 5.",
         ),
     ],
 )

@@ -262,10 +262,10 @@ def test_the_order_in_which_raters_are_summed_breaks_no_tie() -> None:
     values = (0.1, 0.2, 0.3)
     assert sum(values) != sum(values[::-1])
     examples = [
-        replace(one, quality={}, ratings=tuple(map(Rating, values if place % 2 else values[::-1])))
+        replace(one, quality={}, scales={}, ratings=tuple(map(Rating, values if place % 2 else values[::-1])))
         for place, one in enumerate(lines(6))
     ]
-    row = study([*examples, example(6, 0.9)], [Words()], resamples=0).agreements[2]
+    row = study([*examples, replace(example(6, 0.9), scales={})], [Words()], resamples=0).agreements[2]
     assert row.value == pytest.approx(
         stats.kendalltau([len(one.response.split()) for one in examples] + [1], [0.2] * 6 + [0.9]).statistic
     )
@@ -351,7 +351,7 @@ def test_a_missing_scale_is_an_error_where_data_sets_are_pooled() -> None:
     message = (
         "b.jsonl:1: field \"scale\": a rated line of data set 'b' has no scale, and without one its rating cannot "
         'stand beside those of other scales. Add "scale": [1, 5] (lowest, highest) to its lines, '
-        "or study one data set at a time"
+        "or say --scale 1,5 for all that state none"
     )
     with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
         study(examples, [Words()])

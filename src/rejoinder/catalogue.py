@@ -48,6 +48,8 @@ DEFAULT = "rejoinder"
 ENCODERS = {"word-vectors": "rejoinder.encoders.average", "rejoinder": "rejoinder.judges.boxed"}
 # The module whose `load(folder)` makes a scorer of a trained judge.
 JUDGES = "rejoinder.judges"
+# The module whose `answering(scorers, scale)` brings the answers of judges to a scale.
+ANSWERS = "rejoinder.judges.answers"
 # What stands before the colon in the name of a responder that is no trained model, and the module whose
 # `load(rest, decoding)` makes it.
 RESPONDERS = {
@@ -144,22 +146,33 @@ def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> di
     return found
 
 
-def score(examples: Given, scorer: ScorerLike, *, vectors: str | Path | None = None) -> Scores:
+def score(
+    examples: Given,
+    scorer: ScorerLike,
+    *,
+    scale: tuple[float, float] | None = None,
+    vectors: str | Path | None = None,
+) -> Scores:
     """The scores of `examples` by `scorer`, a name, a judge's folder, a scorer object or a function.
 
     Args:
         examples: what to score, in the order the scores come back in; see `examples_of` for what is taken.
         scorer: see `load_scorer`.
+        scale: the lowest and highest rating that a judge answers with; None leaves it its own.
         vectors: see `load_scorer`.
 
     Raises:
-        UsageError: something else than examples was given; see also `load_scorer`.
+        UsageError: something else than examples was given; `scale` is none, or the scorer predicts no ratings; see also
+            `load_scorer`.
         DataError: what was given cannot be read as examples.
     """
     from rejoinder.scorer import run
 
     given: list[Example] = import_module(GIVEN).examples_of(examples)
-    return run(load_scorer(scorer, vectors=vectors), given)
+    loaded = load_scorer(scorer, vectors=vectors)
+    if scale is not None:
+        loaded = import_module(ANSWERS).answering({loaded.card.name: loaded}, scale)[loaded.card.name]
+    return run(loaded, given)
 
 
 def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = None) -> Responder:

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
 from rejoinder.cli.common import tell
 from rejoinder.errors import UsageError
+from rejoinder.io.lines import OnBad
+from rejoinder.records import OVERALL, Example, Pair
 
 if TYPE_CHECKING:
     from rejoinder.io.read import How
+
+Line = TypeVar("Line", bound=Example | Pair)
 
 # A comma ends a column's name only where another `ours=` follows it, because names hold commas too.
 _NEXT = re.compile(r",(?=[\w.]+=)")
@@ -49,6 +54,10 @@ InputFormat = Annotated[
     FileFormat | None,
     typer.Option("--input-format", help="What the files are. Default: by their suffix; JSON lines from -."),
 ]
+RatingScale = Annotated[
+    str | None,
+    typer.Option("--scale", help="The lowest and highest possible rating, where lines state none.", metavar="LOW,HIGH"),
+]
 TurnsFlag = Annotated[Turns, typer.Option("--turns", help="Which replies of a conversation count.")]
 
 
@@ -64,6 +73,25 @@ def how(columns: list[str] | None, input_format: FileFormat | None, turns: Turns
     if turns is not None:
         asked["turns"] = turns.value
     return asked
+
+
+def on_scale(lines: Iterable[Line], scale: str | None, on_bad: OnBad, dimension: str = OVERALL) -> Iterator[Line]:
+    """Examples, those that are rated without a scale on the one that `--scale` says.
+
+    Raises:
+        UsageError: it says none.
+    """
+    from rejoinder.io.scales import scale_of, with_scale
+
+    return with_scale(lines, None if scale is None else scale_of(scale), on_bad, dimension=dimension)
+
+
+def say_scales(examples: Sequence[Example], dimension: str = OVERALL, more: str = "") -> None:
+    """Say on stderr where ratings of several scales are put together, or of scales that nobody stated; and `more`."""
+    from rejoinder.io.scales import scales_said
+
+    if found := scales_said(examples, dimension):
+        _say(f"{found}{more}")
 
 
 def _mapped(given: list[str]) -> dict[str, list[str]]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,6 +25,9 @@ from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 
+if TYPE_CHECKING:
+    from rejoinder.scorer import Scorer
+
 
 class Format(StrEnum):
     """How scores are written."""
@@ -41,6 +45,10 @@ def command(
     ] = None,
     as_format: Annotated[
         Format | None, typer.Option("--format", help="Default: table on a terminal, else jsonl or what -o ends in.")
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(help="The scale of a judge's answers. Default: the one it was fitted on.", metavar="LOW,HIGH"),
     ] = None,
     vectors: Vectors = None,
     columns: Columns = None,
@@ -63,7 +71,10 @@ def command(
     to_file = out is not None and str(out) != "-"
     if as_format is Format.TABLE and to_file:
         raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
-    tallies = {name: Tally(scorer) for name, scorer in load_scorers(scorers or [DEFAULT], vectors=vectors).items()}
+    loaded: Mapping[str, Scorer] = load_scorers(scorers or [DEFAULT], vectors=vectors)
+    if scale is not None:
+        loaded = _answering(loaded, scale)
+    tallies = {name: Tally(scorer) for name, scorer in loaded.items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     table, streaming = "", not to_file and chosen is not Format.TABLE
     with reporting(on_error) as on_bad, progress("scoring", streaming=streaming) as advance:
@@ -83,3 +94,14 @@ def command(
     if chosen is Format.TABLE or to_file:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
+
+
+def _answering(scorers: Mapping[str, Scorer], scale: str) -> Mapping[str, Scorer]:
+    """The scorers, those that predict ratings with their answers on `scale`; of others, that they stay as they are."""
+    from rejoinder.io.scales import scale_of
+    from rejoinder.judges.answers import answering, is_judge
+
+    found = answering(scorers, scale_of(scale))
+    if others := [name for name, one in scorers.items() if not is_judge(one)]:
+        typer.echo(f"--scale leaves {', '.join(others)} as it is: what it gives is no rating", err=True)
+    return found

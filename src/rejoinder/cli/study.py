@@ -24,7 +24,7 @@ from rejoinder.cli.common import (
     tell,
     width,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
+from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 from rejoinder.records import OVERALL, Example, Pair
@@ -57,6 +57,7 @@ def command(
         ),
     ] = False,
     resamples: Annotated[int, typer.Option(min=100, help="Resamples of contexts behind each interval.")] = 1000,
+    scale: RatingScale = None,
     vectors: Vectors = None,
     seed: Seed = 0,
     columns: Columns = None,
@@ -78,7 +79,8 @@ def command(
     if out is not None:
         require_writable(out)
     with reporting(on_error) as on_bad:
-        examples, pairs = apart(read_either(*files, on_bad=on_bad, **how(columns, input_format, turns)))
+        lines = read_either(*files, on_bad=on_bad, **how(columns, input_format, turns))
+        examples, pairs = apart(on_scale(lines, scale, on_bad, dimension))
     names, asides = _scorers(scorers, [one.dataset for one in examples] + [one.dataset for one in pairs])
     given: dict[str, Any] = {
         "dimension": dimension,
@@ -87,6 +89,7 @@ def command(
         "vectors": vectors,
         "drop_copies": drop_copies,
         "leave_one_out": leave_one_out,
+        "scale": scale,
     }
     found = _of_pairs(pairs, names, given) if pairs else _of_ratings(examples, names, given)
     if out is not None:
@@ -103,15 +106,17 @@ def _of_ratings(examples: Sequence[Example], names: list[str], given: dict[str, 
     """The study of rated replies."""
     from rejoinder.meta import full_study
 
+    say_scales(examples, given["dimension"])
+    asked = {name: value for name, value in given.items() if name != "scale"}
     with progress("scoring", len(examples) * len(names)) as advance:
-        return full_study(examples, names, **given, advance=advance)
+        return full_study(examples, names, **asked, advance=advance)
 
 
 def _of_pairs(pairs: Sequence[Pair], names: list[str], given: dict[str, Any]) -> PairStudy:
     """The study of preference pairs; options that mean nothing for them are refused."""
     from rejoinder.meta import study_pairs
 
-    for name, usual in (("dimension", OVERALL), ("drop_copies", False), ("leave_one_out", False)):
+    for name, usual in (("dimension", OVERALL), ("drop_copies", False), ("leave_one_out", False), ("scale", None)):
         if given.pop(name) != usual:
             raise UsageError(f"--{name.replace('_', '-')} is for ratings, and {pairs[0].where} is a pair. Leave it out")
     with progress("scoring", 2 * len(pairs) * len(names)) as advance:
@@ -159,7 +164,7 @@ def _scorers(named: list[str] | None, datasets: Sequence[str | None]) -> tuple[l
 def _typed(files: list[str], scorers: list[str] | None, out: Path, given: dict[str, Any]) -> str:
     """The call, for the page."""
     named = [word for name in scorers or [] for word in ("-s", name)]
-    other = ["--vectors", str(given["vectors"])] if given["vectors"] else []
+    other = [word for flag in ("vectors", "scale") if given[flag] for word in (f"--{flag}", str(given[flag]))]
     other += [flag for flag in ("--drop-copies", "--leave-one-out") if given.get(flag.strip("-").replace("-", "_"))]
     other += ["--dimension", given["dimension"]] if given.get("dimension", OVERALL) != OVERALL else []
     options = [*other, "--resamples", str(given["resamples"]), "--seed", str(given["seed"])]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting, tell
-from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
 from rejoinder.cli.train_options import (
     Batch,
@@ -73,6 +73,14 @@ def command(
     held_out: Annotated[
         Path | None, typer.Option(help="Also write the test part, for `rejoinder study`.", metavar="FILE"), Writes()
     ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="The lowest and highest possible rating, where lines state none; the judge answers on it. Default: "
+            "the scale of the ratings; 1,5 where there are several.",
+            metavar="LOW,HIGH",
+        ),
+    ] = None,
     force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -84,10 +92,11 @@ def command(
     """Train a judge on rated examples and save it as one folder, its encoder inside.
 
     Conversations are split 70 / 15 / 15 into training, validation and test; the epoch of the lowest validation error
-    is kept. Ratings are brought from their scale to 1 to 5, and so are the judge's scores.
+    is kept. The judge answers on the scale of the ratings.
     """
     from rejoinder.encoders import WORD_VECTORS, load_encoder
     from rejoinder.io import read, write
+    from rejoinder.io.scales import said, scale_of
     from rejoinder.judges.panel import MEMBERS, Panel, train_panel
     from rejoinder.judges.train import train_judge
     from rejoinder.report.training import training_table
@@ -95,7 +104,8 @@ def command(
     _check_places(out, held_out, force)
     chosen = load_encoder(encoder or WORD_VECTORS, None if state is None else state.value, vectors=vectors)
     with reporting(on_error) as on_bad:
-        examples = list(read(*files, on_bad=on_bad, **how(columns, input_format, turns)))
+        lines = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
+        examples = list(on_scale(lines, scale, on_bad))
     alone = cast("BilinearKind", MEMBERS[0] if kind is Kind.PANEL else kind.value)
     asked = {
         "components": components,
@@ -109,7 +119,8 @@ def command(
     }
     options = _options(alone, preset, asked, chosen.width)
     counted = None if references is None else references.value
-    given: dict[str, Any] = {"options": options, "references": counted, "seed": seed}
+    asked_scale = None if scale is None else scale_of(scale)
+    given: dict[str, Any] = {"options": options, "references": counted, "scale": asked_scale, "seed": seed}
     judge: BilinearJudge | Panel
     if kind is Kind.PANEL:
         with progress("training", len(MEMBERS) * options.epochs) as advance:
@@ -119,12 +130,13 @@ def command(
             members = [train_judge(examples, alone, chosen, **given, advance=advance)]
         judge = members[0].judge
     judge.save(out, force=force)
+    say_scales(examples, more=f"; the judge answers from {said(judge.scale)}")
     if held_out is not None:
         tested = {example.where: example for trained in members for example in trained.test}
         write(tested.values(), held_out)
     if as_json:
         results = [{"kind": trained.judge.kind, **trained.judge.training} for trained in members]
-        typer.echo(json.dumps({"version": 1, "results": results}))
+        typer.echo(json.dumps({"version": 1, "results": results, "scale": list(judge.scale)}))
         return
     if isinstance(judge, Panel):
         for absent, why in judge.absent.items():
@@ -133,6 +145,7 @@ def command(
         if kind is Kind.PANEL:
             tell(trained.judge.kind.upper())
         tell(training_table(trained.judge.training))
+    tell(f"the judge answers from {said(judge.scale)}")
     tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 

@@ -2,6 +2,7 @@
 
 from rejoinder.io.given import examples_of, pairs_of
 from rejoinder.io.read import read, read_either, read_pairs, read_replies
+from rejoinder.io.scales import with_scale
 from rejoinder.io.write import write
 
-__all__ = ["examples_of", "pairs_of", "read", "read_either", "read_pairs", "read_replies", "write"]
+__all__ = ["examples_of", "pairs_of", "read", "read_either", "read_pairs", "read_replies", "with_scale", "write"]

@@ -19,7 +19,7 @@ from typing import Any
 from rejoinder.errors import DataError
 from rejoinder.io.chat import is_conversation, turns_in
 from rejoinder.io.parse import NOTES, SCORED, are_notes
-from rejoinder.io.values import require_whole_characters
+from rejoinder.io.values import require_whole_characters, yes_or_no
 from rejoinder.records import OVERALL
 
 TEXTS = ("context", "references")
@@ -83,6 +83,8 @@ def decoded(field: str, cell: str, where: str) -> Any:
         return _notes(cell)
     if field != MESSAGES and field not in OBJECTS:
         return cell
+    if field in ("quality", "ratings") and (said := yes_or_no(cell)) is not None:
+        return {OVERALL: said if field == "quality" else [said]}
     try:
         value = json.loads(cell)
     except (ValueError, RecursionError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import lru_cache
@@ -11,8 +10,9 @@ from typing import Any
 from rejoinder.errors import DataError
 from rejoinder.io.chat import as_turns, is_conversation, replies_of, spoken, turns_of, waits
 from rejoinder.io.logs import reply_in
-from rejoinder.io.values import is_number, kind_of, plain_json
-from rejoinder.records import OVERALL, Example, Rating
+from rejoinder.io.ratings import grouped, quality_of, ratings_of, scales_of
+from rejoinder.io.values import kind_of, plain_json
+from rejoinder.records import OVERALL, Example
 
 Record = Mapping[str, Any]
 FIELDS = (
@@ -68,8 +68,7 @@ def parse_record(record: Any, where: str) -> Example:
         found = f"is {kind_of(record['response'])}" if "response" in record else f"missing (found: {_listed(record)})"
         raise DataError(f"{found}, expected text", 'Give every line a "response": "..."', where=where, field="response")
     _require_objects(record, where)
-    scales = _scales(record, where)
-    quality = _quality(record, scales, where)
+    scales = scales_of(record, where)
     return Example(
         context=_texts(record, "context", where),
         response=record["response"],
@@ -78,8 +77,8 @@ def parse_record(record: Any, where: str) -> Example:
         system=_name(record, "system", where),
         dataset=_name(record, "dataset", where),
         context_id=_name(record, "context_id", where),
-        ratings=_ratings(record, scales, where),
-        quality=quality,
+        ratings=ratings_of(record, scales, where),
+        quality=quality_of(record, scales, where),
         scales=scales,
         extra=plain_json({key: value for key, value in record.items() if key not in FIELDS}, where),
         where=where,
@@ -137,7 +136,7 @@ def to_record(example: Example) -> dict[str, Any]:
         if (value := getattr(example, key)) is not None:
             record[key] = value
     if example.ratings:
-        record["ratings"], raters = _grouped(example.ratings)
+        record["ratings"], raters = grouped(example.ratings)
         if raters:
             record["raters"] = raters
     if example.quality:
@@ -211,120 +210,6 @@ def _name(record: Record, field: str, where: str) -> str | None:
             f"is {kind_of(value)}, expected a name", "Write text or a whole number", where=where, field=field
         )
     return str(value)
-
-
-def _scales(record: Record, where: str) -> dict[str, tuple[float, float]]:
-    """The scale of every dimension; `scale` is that of `overall`."""
-    raw = record.get("scales") or {}
-    if not isinstance(raw, Mapping):
-        raise DataError(
-            f"is {kind_of(raw)}, expected an object", 'Write {"overall": [1, 5]}', where=where, field="scales"
-        )
-    if record.get("scale") is not None:
-        raw = {OVERALL: record["scale"], **{key: value for key, value in raw.items() if key != OVERALL}}
-    scales = {}
-    for dimension, bounds in raw.items():
-        if bounds is None:
-            continue
-        if not (
-            isinstance(bounds, list) and len(bounds) == 2 and all(map(is_number, bounds)) and bounds[0] < bounds[1]
-        ):
-            raise DataError(
-                f"{dimension} is {bounds!r}, expected [lowest, highest]",
-                'Write "scale": [1, 5]',
-                where=where,
-                field="scale",
-            )
-        scales[dimension] = (bounds[0], bounds[1])
-    return scales
-
-
-def _quality(record: Record, scales: Mapping[str, tuple[float, float]], where: str) -> dict[str, float]:
-    """The mean rating of every dimension that has one."""
-    raw = record.get("quality")
-    if raw is None:
-        return {}
-    if not isinstance(raw, Mapping):
-        raise DataError(
-            f"is {kind_of(raw)}, expected an object", 'Write "quality": {"overall": 3.5}', where=where, field="quality"
-        )
-    return {
-        dimension: _rated(value, dimension, scales, where, "quality")
-        for dimension, value in raw.items()
-        if value is not None
-    }
-
-
-def _ratings(record: Record, scales: Mapping[str, tuple[float, float]], where: str) -> tuple[Rating, ...]:
-    """The single ratings, with their raters where those are named."""
-    raw = record.get("ratings")
-    if raw is None:
-        return ()
-    if not isinstance(raw, Mapping):
-        raise DataError(
-            f"is {kind_of(raw)}, expected an object",
-            'Write "ratings": {"overall": [3, 4]}',
-            where=where,
-            field="ratings",
-        )
-    ratings = []
-    for dimension, values in raw.items():
-        if values is None:
-            continue
-        if not isinstance(values, list):
-            raise DataError(
-                f"{dimension} is {kind_of(values)}, expected a list",
-                'Write "ratings": {"overall": [3, 4]}',
-                where=where,
-                field="ratings",
-            )
-        raters = _raters(record, dimension, len(values), where)
-        for value, rater in zip(values, raters, strict=True):
-            ratings.append(Rating(_rated(value, dimension, scales, where, "ratings"), dimension, rater))
-    return tuple(ratings)
-
-
-def _raters(record: Record, dimension: str, count: int, where: str) -> list[str | None]:
-    """The names of those who gave the `count` ratings of `dimension`; None for each where they are not named."""
-    raters = record.get("raters")
-    if isinstance(raters, Mapping):
-        raters = raters.get(dimension)
-    if raters is None:
-        return [None] * count
-    if not isinstance(raters, list) or len(raters) != count:
-        found = f"{len(raters)} names" if isinstance(raters, list) else kind_of(raters)
-        raise DataError(
-            f"{dimension} has {count} ratings and {found}", "Name one rater a rating", where=where, field="raters"
-        )
-    return [None if rater is None else str(rater) for rater in raters]
-
-
-def _rated(value: Any, dimension: str, scales: Mapping[str, tuple[float, float]], where: str, field: str) -> float:
-    """A rating that is a finite number inside its scale."""
-    if not is_number(value):
-        found = "NaN or infinite" if kind_of(value) == "a number" else kind_of(value)
-        raise DataError(
-            f"{dimension} is {found}, expected a number", "Leave a missing rating out", where=where, field=field
-        )
-    low, high = scales.get(dimension, (-math.inf, math.inf))
-    if not low <= value <= high:
-        raise DataError(
-            f"{dimension} is {value:g}, outside its scale [{low:g}, {high:g}]",
-            "Correct the rating or the scale",
-            where=where,
-            field=field,
-        )
-    return value  # type: ignore[no-any-return]
-
-
-def _grouped(ratings: tuple[Rating, ...]) -> tuple[dict[str, list[float]], dict[str, list[str | None]]]:
-    """Values and raters by dimension; raters only for dimensions where one is named."""
-    values: dict[str, list[float]] = {}
-    raters: dict[str, list[str | None]] = {}
-    for rating in ratings:
-        values.setdefault(rating.dimension, []).append(rating.value)
-        raters.setdefault(rating.dimension, []).append(rating.rater)
-    return values, {dimension: names for dimension, names in raters.items() if any(names)}
 
 
 def _listed(record: Record) -> str:

@@ -11,7 +11,11 @@ from typing import Any
 
 from rejoinder.errors import DataError
 
+_YES = frozenset({"yes", "y", "true", "up", "thumbs up", "thumbsup", "thumb up", "like", "liked", "👍"})
+_NO = frozenset({"no", "n", "false", "down", "thumbs down", "thumbsdown", "thumb down", "dislike", "disliked", "👎"})
+_TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # colours of skin and forms of an emoji
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_LONGEST_WORD = 20
 _NUMBER = re.compile(r"[+-]?\d{1,15}([.,]\d{1,15})?")
 
 
@@ -66,11 +70,21 @@ def plain_json(extra: Mapping[str, Any], where: str) -> dict[str, Any]:
     return plain
 
 
+def yes_or_no(value: Any) -> bool | None:
+    """Whether a rating says yes or no: true, `yes`, `thumbs up`, 👍 ... and their opposites; None where it does not."""
+    if isinstance(value, bool):
+        return value
+    if not isinstance(value, str) or len(value) > _LONGEST_WORD:
+        return None
+    word = " ".join(_TONES.sub("", value).casefold().replace("_", " ").replace("-", " ").split())
+    return True if word in _YES else False if word in _NO else None
+
+
 def rating_of(value: Any, where: str, field: str) -> float | None:
-    """The rating that somebody's column or key holds: a number, or its text with a decimal point or comma.
+    """The rating that somebody's column or key holds: a number, or its text with a decimal point or comma; yes or no.
 
     Returns:
-        The rating; None where there is none (null, an empty cell, NaN).
+        The rating, `True` or `False` where it says yes or no; None where there is none (null, an empty cell, NaN).
 
     Raises:
         DataError: it is anything else.
@@ -79,6 +93,8 @@ def rating_of(value: Any, where: str, field: str) -> float | None:
         return None
     if is_number(value):
         return value  # type: ignore[no-any-return]
+    if (said := yes_or_no(value)) is not None:
+        return said
     if isinstance(value, str):
         text = value.strip()
         if not text:
@@ -87,7 +103,7 @@ def rating_of(value: Any, where: str, field: str) -> float | None:
             number = float(text.replace(",", "."))
             return int(number) if number.is_integer() and text.lstrip("+-").isdigit() else number
     found = f"{shortened(value)!r}" if isinstance(value, str) else kind_of(value)
-    remedy = f"Write numbers, leave empty what is not rated; if {field} is no rating, say --map rating="
+    remedy = f"Write numbers, yes or no, leave empty what is not rated; if {field} is no rating, say --map rating="
     raise DataError(f"{found}, expected a number", remedy, where=where, field=field)
 
 

@@ -18,8 +18,11 @@ import numpy as np
 
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection, from_parts
 from rejoinder.io.folders import Parts, write_folder
+from rejoinder.io.ratings import Scale
+from rejoinder.io.scales import said
+from rejoinder.judges.answers import PREDICTED, from_config, in_config, on_scale
 from rejoinder.judges.fit import Normalise, project
-from rejoinder.judges.head import HIGHEST, LOWEST, MATRICES, Head, Terms, Vectors
+from rejoinder.judges.head import MATRICES, Head, Terms, Vectors
 from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.judges.sides import Encoded, References, encode
 from rejoinder.records import Example
@@ -50,6 +53,7 @@ class BilinearJudge:
         head: projected vectors to ratings.
         references: of several references, the score against the `best`, or the `mean` of the scores.
         training: what it was trained on and how that went, JSON values; shown on its card.
+        scale: the lowest and highest rating that it answers with, nominally; the head itself predicts 1 to 5.
     """
 
     kind: Kind
@@ -59,20 +63,21 @@ class BilinearJudge:
     head: Head
     references: References
     training: Mapping[str, Any]
+    scale: Scale = PREDICTED
 
     @property
     def card(self) -> Card:
-        """The card; nominal range 1 to 5, predictions are not clipped."""
+        """The card; predictions are not clipped to the scale."""
         needs: frozenset[Need] = frozenset(self.head.terms)
         several = f" Several references: the {self.references} of the scores against each."
         return Card(
             name=self.kind,
-            summary=f"{self._title}: the rating from {LOWEST:g} to {HIGHEST:g} that people would give, predicted",
+            summary=f"{self._title}: the rating from {said(self.scale)} that people would give, predicted",
             kind="judge",
             needs=needs,
             range=(None, None),
             source="Deriu and Cieliebak 2019" if self.kind == "autojudge" else "Lowe et al. 2017, equation 1",
-            notes="Nominally 1 to 5, not clipped." + (several if "reference" in needs else ""),
+            notes=f"Nominally {said(self.scale)}, not clipped." + (several if "reference" in needs else ""),
         )
 
     @property
@@ -92,7 +97,8 @@ class BilinearJudge:
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Predicted ratings; unscored where a needed text holds no word that the encoder knows."""
-        outcome = self.score_encoded(encode(examples, self.encoder, self.head.terms))
+        encoded = encode(examples, self.encoder, self.head.terms)
+        outcome = on_scale(self.score_encoded(encoded), PREDICTED, self.scale)
         empty = {row: "the response is empty" for row in outcome.reasons if not examples[row].response.strip()}
         return replace(outcome, reasons={**outcome.reasons, **empty}, notes=self._notes(examples))
 
@@ -101,7 +107,7 @@ class BilinearJudge:
         return notes_on(examples, self.head.terms, self.encoder, usual_notes(self.training.get("noted", {})))
 
     def score_encoded(self, encoded: Encoded) -> Outcome:
-        """Predicted ratings of examples that were encoded before."""
+        """Predicted ratings, from 1 to 5, of examples that were encoded before."""
         # A product of its own for each row: a joint one adds in an order that the number of rows decides.
         rows = Vectors(*(side[:, None] for side in encoded.pairs()))
         values = self.head(project(rows, self.projection, self.normalise))[:, 0]
@@ -139,6 +145,7 @@ class BilinearJudge:
             "references": self.references,
             "explained_variance": None if self.projection is None else self.projection.explained,
             "training": dict(self.training),
+            **in_config(self.scale),
         }
         tensors: dict[str, FloatArray] = {
             name: getattr(self.head, name) for name in (MATRICES[term] for term in self.head.terms)
@@ -156,6 +163,7 @@ class BilinearJudge:
         encoder = self.encoder.parts.config["kind"]
         return _CARD.format(
             title=self._title,
+            scale=said(self.scale),
             needs=" and ".join(("response", *self.head.terms)),
             source=self.card.source,
             encoder=f"{_ENCODERS.get(encoder, encoder)} ({self.encoder.width} dimensions), {components}",
@@ -168,7 +176,7 @@ _ENCODERS = {"average": "averaged word vectors", "hred": "HRED", "vhred": "VHRED
 _CARD = """\
 # {title} judge
 
-Predicts the overall rating, 1 to 5, from {needs}. {source}, over {encoder}.
+Predicts the overall rating, {scale}, from {needs}. {source}, over {encoder}.
 
 ## Training
 
@@ -221,6 +229,7 @@ def from_own_parts(parts: Parts, encoder: PortableEncoder) -> BilinearJudge:
         head=Head(**matrices, alpha=config["alpha"], beta=config["beta"], terms=TERMS[kind]),
         references=config["references"],
         training=config["training"],
+        scale=from_config(config),
     )
 
 

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from rejoinder.encoders import AverageEncoder, PortableEncoder
 from rejoinder.errors import DataError
 from rejoinder.io.given import examples_of
+from rejoinder.io.ratings import Scale, require_inside
+from rejoinder.io.scales import Span, hint, require_alike, rescaled, spans_of, with_scale
 from rejoinder.judges.bilinear import TERMS, Kind
 from rejoinder.judges.conversations import TRACES, traces
 from rejoinder.judges.fit import Fitted
@@ -23,7 +25,7 @@ from rejoinder.judges.head import HIGHEST, LOWEST, Vectors
 from rejoinder.judges.oversample import Lengths, Rows
 from rejoinder.judges.sides import Encoded, References, encode
 from rejoinder.metrics.baselines import words
-from rejoinder.records import Example, Given
+from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.splits import numbered
 
@@ -98,13 +100,16 @@ class RatedLines:
         return encoded.combine(fitted.predict(encoded.pairs()), references)
 
 
-def encode_rated(examples: Given, encoder: PortableEncoder, kinds: Sequence[Kind]) -> RatedLines:
-    """The rated lines of `examples`, ready for judges of these `kinds`.
+def encode_rated(
+    examples: Given, encoder: PortableEncoder, kinds: Sequence[Kind], scale: Scale | None = None
+) -> RatedLines:
+    """The rated lines of `examples`, ready for judges of these `kinds`; `scale` is that of lines that state none.
 
     Raises:
-        DataError: a rated line has no scale; or the lines are in another language than the encoder's word vectors.
+        DataError: a rated line has no scale, or a rating outside of it; or the lines are in another language than the
+            encoder's word vectors.
     """
-    examples = examples_of(examples)
+    examples = list(with_scale(examples_of(examples), scale))
     places = [place for place, example in enumerate(examples) if example.rating() is not None]
     rated = [examples[place] for place in places]
     _require_language(encoder, rated)
@@ -162,15 +167,28 @@ def normalised_ratings(examples: Sequence[Example]) -> FloatArray:
         if rating is None:
             raise DataError("not rated", 'Give "quality" and "scale": [1, 5]', where=example.where)
         if scale is None:
-            remedy = 'Say what the lowest and the highest rating can be: "scale": [1, 5]'
-            raise DataError("rated, but without a scale", remedy, where=example.where, field="scale")
+            raise _no_scale(examples, example)
+        require_inside(rating, scale, OVERALL, example.where, "quality")
         mapped.append(rescaled(rating, scale, (LOWEST, HIGHEST)))
     return np.array(mapped, dtype=np.float64)
 
 
-def rescaled(value: float, scale: tuple[float, float], other: tuple[float, float]) -> float:
-    """`value`, which stands on `scale` (its lowest and highest), mapped linearly to the scale `other`."""
-    return other[0] + (other[1] - other[0]) * (value - scale[0]) / (scale[1] - scale[0])
+def _no_scale(examples: Sequence[Example], first: Example) -> DataError:
+    """The error for rated lines of which some, the first of them `first`, state no scale.
+
+    Raises:
+        DataError: they look as if they were on several.
+    """
+    require_alike(examples)
+    spans = spans_of(example for example in examples if example.scale() is None)
+    problem = f"rated, but without a scale; the ratings that have none are {_listed(spans)}"
+    remedy = f'Say what the lowest and the highest can be: --scale {hint(spans)}, or "scale": [1, 5] on each line'
+    return DataError(problem, remedy, where=first.where, field="scale")
+
+
+def _listed(spans: Sequence[Span]) -> str:
+    """The first of some spans."""
+    return ", ".join(map(str, spans[:3])) + (", ..." if len(spans) > 3 else "")
 
 
 def response_lengths(examples: Sequence[Example]) -> Lengths:

@@ -7,7 +7,7 @@ thing on the same scale, so their scores stand in one column.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,9 @@ import numpy as np
 from rejoinder.encoders import INSIDE, WORD_VECTORS, PortableEncoder, from_parts, load_encoder
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts, write_folder
+from rejoinder.io.ratings import Scale
+from rejoinder.io.scales import said
+from rejoinder.judges.answers import PREDICTED, answer_scale, from_config, in_config, on_scale
 from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, from_own_parts, training_lines
 from rejoinder.judges.fit import FitOptions
 from rejoinder.judges.lines import RatedLines, encode_rated
@@ -39,27 +42,29 @@ class Panel:
         absent: why each of the others is not there.
         name: the name on its card.
         version: goes up when its scores change.
+        scale: the lowest and highest rating that it answers with, nominally; its members predict 1 to 5.
     """
 
     members: Mapping[Kind, BilinearJudge]
     absent: Mapping[Kind, str]
     name: str = FAMILY
     version: int = 1
+    scale: Scale = PREDICTED
 
     @property
     def card(self) -> Card:
-        """The card; nominal range 1 to 5, predictions are not clipped."""
+        """The card; predictions are not clipped to the scale."""
         return Card(
             name=self.name,
-            summary="A judge: the rating from 1 to 5 that people would give, predicted",
+            summary=f"A judge: the rating from {said(self.scale)} that people would give, predicted",
             kind="judge",
             needs=self._needs,
             range=(None, None),
             version=self.version,
             source="Lowe et al. 2017, equation 1 and its two halves",
             notes=(
-                f"Of {', '.join(self.members)} the first whose needs an example meets scores it. Nominally 1 to 5, not "
-                "clipped."
+                f"Of {', '.join(self.members)} the first whose needs an example meets scores it. Nominally "
+                f"{said(self.scale)}, not clipped."
             ),
         )
 
@@ -91,7 +96,7 @@ class Panel:
             values[places] = outcome.values
             reasons.update({places[row]: reason for row, reason in outcome.reasons.items()})
             notes.update({places[row]: found for row, found in outcome.notes.items()})
-        return Outcome(values, reasons, notes=notes)
+        return on_scale(Outcome(values, reasons, notes=notes), PREDICTED, self.scale)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the panel as one folder that needs nothing outside it.
@@ -134,7 +139,8 @@ class Panel:
     @cached_property
     def _parts(self) -> Parts:
         """Everything learned or looked up, the encoder once."""
-        parts = Parts({"kind": FAMILY, "members": list(self.members), "absent": dict(self.absent)}, {})
+        config = {"kind": FAMILY, "members": list(self.members), "absent": dict(self.absent), **in_config(self.scale)}
+        parts = Parts(config, {})
         for kind, judge in self.members.items():
             parts = parts.holding(kind, judge.own_parts)
         return parts.holding(INSIDE, self.encoder.parts)
@@ -148,7 +154,7 @@ def from_folder(parts: Parts) -> Panel:
     """
     encoder = from_parts(parts.inner(INSIDE))
     members = {kind: from_own_parts(parts.inner(kind), encoder) for kind in parts.config["members"]}
-    return Panel(members, parts.config["absent"])
+    return Panel(members, parts.config["absent"], scale=from_config(parts.config))
 
 
 def train_panel(
@@ -157,6 +163,7 @@ def train_panel(
     options: FitOptions | None = None,
     *,
     references: References | None = None,
+    scale: Scale | None = None,
     seed: int = 0,
     advance: Advance = ignore,
 ) -> tuple[Panel, list[Trained]]:
@@ -166,10 +173,11 @@ def train_panel(
     examples do not suffice for is left out, and the panel says why.
 
     Args:
-        examples: rated examples with a scale.
+        examples: rated examples, in any form that `examples_of` takes.
         encoder: texts to vectors, or what `load_encoder` makes it from.
         options: how each is fitted; None takes `FitOptions()`.
         references: how to score against several references; None takes the mean.
+        scale: see `train_judge`.
         seed: decides the split and the order of the examples.
         advance: called with 1 after each epoch.
 
@@ -177,8 +185,9 @@ def train_panel(
         DataError: the examples suffice for no member; the reasons of all.
     """
     encoder = load_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
-    lines = encode_rated(examples, encoder, MEMBERS)
-    return fit_panel(lines, options, references=references, seed=seed, advance=advance)
+    lines = encode_rated(examples, encoder, MEMBERS, scale)
+    panel, members = fit_panel(lines, options, references=references, seed=seed, advance=advance)
+    return replace(panel, scale=answer_scale(lines.examples, scale)), members
 
 
 def fit_panel(

@@ -13,6 +13,8 @@ import numpy as np
 
 from rejoinder.encoders import WORD_VECTORS, PortableEncoder, load_encoder
 from rejoinder.errors import DataError, UsageError
+from rejoinder.io.ratings import Scale
+from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, unknown_sides
 from rejoinder.judges.fit import FitOptions, Fitted, fit_bilinear
 from rejoinder.judges.lines import RatedLines, encode_rated
@@ -57,6 +59,7 @@ def train_judge(
     options: FitOptions | None = None,
     *,
     references: References | None = None,
+    scale: Scale | None = None,
     seed: int = 0,
     advance: Advance = ignore,
 ) -> Trained:
@@ -66,24 +69,28 @@ def train_judge(
     `conversations`).
 
     Args:
-        examples: rated examples with a scale, in any form that `examples_of` takes; those without what `kind` needs are
-            left out and counted.
+        examples: rated examples, in any form that `examples_of` takes; those without what `kind` needs are left out and
+            counted.
         kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `vhred` (adem before training).
         encoder: texts to vectors, or what `load_encoder` makes it from.
         options: how it is fitted; None takes `FitOptions()`, for AutoJudge `DERIU2019` (see `recipes`).
         references: how it scores against several references, by the `best` score or by the `mean`; None takes the
             mean. It is fitted on the mean of their vectors.
+        scale: lowest and highest possible rating, for ratings that state no scale, and for the judge's answers; None
+            leaves it to the examples: the judge answers on their scale, or from 1 to 5 where they have several.
         seed: decides the split and the order of the examples.
         advance: called with 1 after each epoch.
 
     Raises:
-        DataError: fewer than 30 rated contexts, constant ratings, no scale, or nothing that `kind` can use.
-        UsageError: there is no such kind, or no such way to count references, or it reads none.
+        DataError: fewer than 30 rated contexts, constant ratings, no scale, ratings outside of it, or nothing that
+            `kind` can use.
+        UsageError: there is no such kind, or no such way to count references, or it reads none; `scale` is none.
     """
     require_kind(kind, references)
     encoder = load_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
-    lines = encode_rated(examples, encoder, (kind,))
-    return fit_judge(lines, kind, options, references=references, seed=seed, advance=advance)
+    lines = encode_rated(examples, encoder, (kind,), scale)
+    trained = fit_judge(lines, kind, options, references=references, seed=seed, advance=advance)
+    return replace(trained, judge=replace(trained.judge, scale=answer_scale(lines.examples, scale)))
 
 
 def require_kind(kind: Kind, references: References | None = None) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rejoinder.catalogue import cards, fitted_on, listed, load_scorer
 from rejoinder.errors import UsageError
 from rejoinder.io.given import examples_of
+from rejoinder.io.ratings import Scale
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.common import Common, common_of
@@ -362,11 +363,18 @@ def _card(part: Part, examples: Sequence[Example], dimension: str, copies: NDArr
         systems=len(np.unique(part.systems[part.systems != NO_SYSTEM])),
         with_references=sum(any(map(str.strip, example.references)) for example in own),
         copies=int(copies.sum()),
-        scale=(0.0, 1.0) if part.name == POOLED and None not in scales else scales.pop() if len(scales) == 1 else None,
+        scale=_scale(scales, pooled=part.name == POOLED),
         mean_rating=float(part.ratings.mean()),
         deviation=float(part.ratings.std()),
         words=float(np.mean([len(words(example.response)) for example in own])),
     )
+
+
+def _scale(scales: set[Scale | None], *, pooled: bool) -> Scale | None:
+    """The scale that the ratings of a part stand on: of one that its lines name, or [0, 1] where there are several."""
+    if None in scales:
+        return None
+    return (0.0, 1.0) if pooled or len(scales) > 1 else scales.pop()
 
 
 def _kind(name: str, scores: Scores) -> Kind:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
+from rejoinder.io.scales import require_alike
 from rejoinder.records import OVERALL, Example, Pair
 
 UNNAMED = "all"
@@ -55,8 +56,8 @@ def rated_parts(examples: Sequence[Example], ratings: NDArray[np.float64], dimen
         dimension: names the scale that ratings are brought to [0, 1] by where scales differ.
 
     Raises:
-        DataError: scales differ or data sets are pooled, and some rated lines have no scale; a data set has the name of
-            the pool.
+        DataError: scales differ or data sets are pooled, and some rated lines have no scale, or all have none and look
+            unlike; a data set has the name of the pool.
     """
     names = [example.dataset or UNNAMED for example in examples]
     parts, filled = [], 0
@@ -98,17 +99,23 @@ def _on_one_scale(
     """[N] ratings that may stand beside each other.
 
     Those of one data set stay as they are, unless its lines name different scales; then each is brought to [0, 1] by
-    its own. Pooled ratings are always brought there, where there are scales.
+    its own. Pooled ratings are always brought there, where there are scales. Where no line names one, the ratings must
+    look as if they were on one; where some lines of a data set do, the others must lie inside it.
     """
     scales = [example.scale(dimension) for example in examples]
     named = set(scales) - {None}
-    if not named or (len(named) == 1 and not pooled):
+    if not named:
+        require_alike(examples, dimension)
         return ratings
+    if len(named) == 1 and not pooled:
+        low, high = next(iter(named)) or (0.0, 0.0)
+        if None not in scales or ((low <= ratings) & (ratings <= high)).all():
+            return ratings
     for example, scale in zip(examples, scales, strict=True):
         if scale is None or not scale[0] < scale[1]:
             raise _no_scale(example, scale, dimension)
-    low, high = np.array(scales, dtype=np.float64).T
-    mapped: NDArray[np.float64] = (ratings - low) / (high - low)
+    lows, highs = np.array(scales, dtype=np.float64).T
+    mapped: NDArray[np.float64] = (ratings - lows) / (highs - lows)
     return mapped.round(9)  # 0.65 of one scale then ties with 0.65 of another
 
 
@@ -119,7 +126,7 @@ def _no_scale(example: Example, scale: tuple[float, float] | None, dimension: st
     return DataError(
         f"a rated line of data set {example.dataset or UNNAMED!r} has {found}, "
         "and without one its rating cannot stand beside those of other scales",
-        f"Add {key} (lowest, highest) to its lines, or study one data set at a time",
+        f"Add {key} (lowest, highest) to its lines, or say --scale 1,5 for all that state none",
         where=example.where,
         field="scale" if dimension == OVERALL else "scales",
     )

@@ -7,6 +7,7 @@ from zlib import crc32
 
 import numpy as np
 
+from rejoinder.io.scales import on_unit
 from rejoinder.meta.agreement import NONE
 from rejoinder.meta.findings import People
 from rejoinder.meta.parts import POOLED, Part
@@ -55,8 +56,11 @@ def people_of(part: Part, examples: Sequence[Example], dimension: str, seed: int
 
 
 def _table(examples: Sequence[Example], dimension: str) -> FloatArray:
-    """[N, R] single ratings in `dimension`, NaN where there is none."""
+    """[N, R] single ratings in `dimension`, NaN where there is none; each on [0, 1] where there are several scales."""
     rows = [[one.value for one in example.ratings if one.dimension == dimension] for example in examples]
+    scales = [example.scale(dimension) for example in examples]
+    if len(set(scales)) > 1:
+        rows = [[on_unit(value, scale) for value in row] for row, scale in zip(rows, scales, strict=True)]
     table = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
     for row, values in zip(table, rows, strict=True):
         row[: len(values)] = values

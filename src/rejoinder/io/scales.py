@@ -1,0 +1,201 @@
+"""The scales that ratings stand on: given where the data is silent, told from each other, and said.
+
+A scale is the lowest and the highest possible rating. Ratings of several scales are put beside each other only where
+each line's scale is known; where lines state none, they are taken to be on one only if they look alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.errors import DataError, UsageError
+from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.io.ratings import Scale, require_inside
+from rejoinder.records import OVERALL, Example, Pair
+
+UNLIKE = 1.4
+"""Sets whose highest ratings are so many times apart are not on one scale: 5 and 7, 5 and 10, 1 and 5, 5 and 100."""
+
+_SHOWN = 4
+_UNNAMED = "unnamed lines"
+Line = TypeVar("Line", bound=Example | Pair)
+Number = TypeVar("Number", float, NDArray[np.float64])
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The ratings of one set or file: the lowest and highest that occur."""
+
+    name: str
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        """As a sentence has it."""
+        return f"{self.name} ({self.low:g} to {self.high:g})"
+
+
+def scale_of(text: str) -> Scale:
+    """The scale that a user writes as `LOW,HIGH`.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        low = high = 0.0
+    return required((low, high), text)
+
+
+def required(scale: Scale, text: str = "") -> Scale:
+    """`scale`, whole numbers without a point.
+
+    Raises:
+        UsageError: its ends are not finite, or not in order.
+    """
+    low, high = scale
+    if not -1e12 < low < high < 1e12:
+        raise UsageError(f"the scale {text or list(scale)}: expected the lowest rating and the highest, such as 1,5")
+    return (_plain(low), _plain(high))
+
+
+def with_scale(
+    lines: Iterable[Line], scale: Scale | None, on_bad: OnBad = raise_bad, *, dimension: str = OVERALL
+) -> Iterator[Line]:
+    """Yield lines with `scale` as the scale of ratings in `dimension`, where they are rated and state none.
+
+    Args:
+        lines: examples; anything else among them comes as it is.
+        scale: lowest and highest possible rating; None yields everything as it is.
+        on_bad: is given the error of a line with a rating outside of `scale`; raises it unless told otherwise.
+        dimension: which ratings.
+
+    Raises:
+        UsageError: `scale` is none.
+    """
+    if scale is not None:
+        scale = required(scale)
+    for line in lines:
+        if scale is None or not isinstance(line, Example) or dimension in line.scales or line.rating(dimension) is None:
+            yield line
+            continue
+        try:
+            _require_inside(line, scale, dimension)
+        except DataError as error:
+            on_bad(error)
+        else:
+            yield replace(line, scales={**line.scales, dimension: scale})
+
+
+def require_alike(examples: Sequence[Example], dimension: str = OVERALL) -> None:
+    """Raise where ratings that state no scale look as if they were on several.
+
+    Raises:
+        DataError: the highest ratings of two data sets or files are too far apart; it names both.
+    """
+    spans = spans_of([example for example in examples if example.scale(dimension) is None], dimension)
+    if len(spans) < 2:
+        return
+    small, large = min(spans, key=lambda span: span.high), max(spans, key=lambda span: span.high)
+    if large.high > 0 and large.high >= UNLIKE * small.high:
+        raise DataError(
+            f"the ratings of {small} and {large} look as if they were on different scales, and no line states one",
+            f'Add "scale": [lowest, highest] to the lines of each; or, if all are on one, --scale {hint([large])}',
+        )
+
+
+def spans_of(examples: Iterable[Example], dimension: str = OVERALL) -> list[Span]:
+    """The lowest and highest rating of each data set and file, in order of appearance."""
+    found: dict[str, Span] = {}
+    for example in examples:
+        for value in _values(example, dimension):
+            name = " in ".join(filter(None, (example.dataset, _file(example)))) or _UNNAMED
+            span = found.get(name, Span(name, value, value))
+            found[name] = replace(span, low=min(span.low, value), high=max(span.high, value))
+    return list(found.values())
+
+
+def scales_in(examples: Iterable[Example], dimension: str = OVERALL) -> Mapping[Scale | None, list[str]]:
+    """The scales of the rated lines, and the data sets or files on each."""
+    found: dict[Scale | None, dict[str, None]] = {}
+    for example in examples:
+        if example.rating(dimension) is not None:
+            name = example.dataset or _file(example) or _UNNAMED
+            found.setdefault(example.scale(dimension), {})[name] = None
+    return {scale: list(names) for scale, names in found.items()}
+
+
+def scales_said(examples: Sequence[Example], dimension: str = OVERALL) -> str:
+    """What to know of the scales of rated lines, in a sentence; "" where they stand on one and there is no doubt."""
+    found = scales_in(examples, dimension)
+    stated = sorted((scale, names) for scale, names in found.items() if scale is not None)
+    if len(stated) > 1:
+        each = "; ".join(f"{said(scale)} ({_listed(names)})" for scale, names in stated)
+        return f"ratings on {len(stated)} scales are brought together: {each}"
+    spans = spans_of(examples, dimension)
+    if stated or len(spans) < 2:
+        return ""
+    return (
+        f"no line states its scale; the ratings of {_listed(list(map(str, spans)))} are taken to be on one "
+        f"(--scale {hint(spans)} says so)"
+    )
+
+
+def on_unit(value: float, scale: Scale | None) -> float:
+    """A rating on `scale` brought to [0, 1]; NaN where the scale is not known."""
+    return math.nan if scale is None else (value - scale[0]) / (scale[1] - scale[0])
+
+
+def rescaled(value: Number, scale: Scale, other: Scale) -> Number:
+    """What stands on `scale`, a number or an array of numbers, mapped linearly to the scale `other`."""
+    if scale == other:
+        return value
+    return other[0] + (other[1] - other[0]) * (value - scale[0]) / (scale[1] - scale[0])
+
+
+def said(scale: Scale) -> str:
+    """A scale in words."""
+    return f"{scale[0]:g} to {scale[1]:g}"
+
+
+def hint(spans: Sequence[Span]) -> str:
+    """The scale that ratings of these spans may be on, as `--scale` takes it."""
+    low, high = min(span.low for span in spans), max(span.high for span in spans)
+    top = next((usual for usual in (1, 2, 3, 5, 7, 10, 100) if high <= usual), high)
+    bottom = 0 if low < 1 else 1
+    return f"{min(low, bottom):g},{top:g}"
+
+
+def _file(example: Example) -> str:
+    """The file that an example was read from."""
+    return example.where.rpartition(":")[0]
+
+
+def _values(example: Example, dimension: str) -> list[float]:
+    """All that an example's people gave in `dimension`."""
+    single = [rating.value for rating in example.ratings if rating.dimension == dimension]
+    return [*single, *([example.quality[dimension]] if dimension in example.quality else [])]
+
+
+def _require_inside(example: Example, scale: Scale, dimension: str) -> None:
+    """Raise where a rating lies outside of `scale`."""
+    for value in _values(example, dimension):
+        require_inside(value, scale, dimension, example.where, "rating")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names."""
+    more = len(names) - _SHOWN
+    return ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _plain(value: float) -> float:
+    """A whole number without a point."""
+    return int(value) if value == int(value) else value

@@ -1,0 +1,120 @@
+"""The scale that a judge answers in. What it predicts are ratings from 1 to 5; its answers are mapped linearly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeGuard
+
+from rejoinder.errors import DataError, UsageError
+from rejoinder.io.ratings import Scale
+from rejoinder.io.scales import required, rescaled, said, scales_in
+from rejoinder.judges.head import HIGHEST, LOWEST
+from rejoinder.records import Example
+from rejoinder.scorer import Card, Outcome, Scorer
+
+PREDICTED: Scale = (LOWEST, HIGHEST)
+"""What heads are fitted to."""
+
+
+class Judge(Scorer, Protocol):
+    """A scorer that predicts ratings."""
+
+    @property
+    def scale(self) -> Scale:
+        """The lowest and highest rating that it predicts, nominally."""
+        ...
+
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """The data sets that it was fitted on."""
+        ...
+
+
+@dataclass(frozen=True)
+class Answering:
+    """A judge whose answers are brought to another scale.
+
+    Attributes:
+        judge: what answers.
+        scale: the lowest and highest rating of its answers, nominally.
+    """
+
+    judge: Judge
+    scale: Scale
+
+    @property
+    def card(self) -> Card:
+        """The judge's own, but for the scale."""
+        card = self.judge.card
+        note = f"Answers from {said(self.scale)}: {said(self.judge.scale)}, its own scale, mapped linearly."
+        return replace(card, notes=f"{note} {card.notes}")
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The judge's own, and the scale."""
+        return {**self.judge.options, "scale": written(self.scale)}
+
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """The data sets that the judge was fitted on."""
+        return self.judge.trained_on
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        """The judge's scores on the other scale."""
+        return on_scale(self.judge.score_batch(examples), self.judge.scale, self.scale)
+
+
+def answering(scorers: Mapping[str, Scorer], scale: Scale) -> dict[str, Scorer]:
+    """The scorers, those that predict ratings with their answers on `scale`; the others as they are.
+
+    Raises:
+        UsageError: none of them predicts ratings, or `scale` is none.
+    """
+    scale = required(scale)
+    if not any(map(is_judge, scorers.values())):
+        found = f"the scale is for the ratings that judges predict, and {', '.join(scorers)} predicts none"
+        raise UsageError(f"{found}. Leave it out")
+    return {name: Answering(one, scale) if is_judge(one) else one for name, one in scorers.items()}
+
+
+def is_judge(scorer: Scorer) -> TypeGuard[Judge]:
+    """Whether a scorer predicts ratings on a scale."""
+    return isinstance(getattr(scorer, "scale", None), tuple)
+
+
+def on_scale(outcome: Outcome, scale: Scale, other: Scale) -> Outcome:
+    """Scores that stand on `scale`, brought to the scale `other`."""
+    return outcome if scale == other else replace(outcome, values=rescaled(outcome.values, scale, other))
+
+
+def answer_scale(examples: Sequence[Example], asked: Scale | None) -> Scale:
+    """The scale that a judge fitted on `examples` answers in: `asked`, else that of all the ratings, else 1 to 5."""
+    if asked is not None:
+        return required(asked)
+    scales = list(scales_in(examples))
+    return scales[0] if len(scales) == 1 and scales[0] is not None else PREDICTED
+
+
+def in_config(scale: Scale) -> dict[str, Any]:
+    """What a judge's folder says of its scale; nothing of the usual one."""
+    return {} if scale == PREDICTED else {"scale": list(scale)}
+
+
+def from_config(config: Mapping[str, Any]) -> Scale:
+    """The scale that a judge's folder names.
+
+    Raises:
+        DataError: what stands there is none.
+    """
+    try:
+        low, high = config.get("scale", PREDICTED)
+        return required((low, high))
+    except (TypeError, ValueError, UsageError) as error:
+        problem = f"the scale {config['scale']!r}, expected the lowest and the highest rating"
+        raise DataError(problem, "Train the judge again") from error
+
+
+def written(scale: Scale) -> str:
+    """A scale in a signature."""
+    return f"{scale[0]:g}..{scale[1]:g}"

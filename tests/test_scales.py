@@ -1,0 +1,307 @@
+"""Scales of ratings: yes and no, what lines do not state, several in one pool, the scale that a judge answers in."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rejoinder
+from conftest import Run, refused
+from rejoinder.catalogue import load_scorer
+from rejoinder.errors import DataError, UsageError
+from rejoinder.io.scales import hint, rescaled, scale_of, scales_said, spans_of, with_scale
+from rejoinder.io.values import yes_or_no
+from rejoinder.judges.answers import from_config
+from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.panel import train_panel
+from rejoinder.judges.train import train_judge
+from rejoinder.meta.parts import rated_parts, ratings_of
+from rejoinder.meta.people import people_of
+from rejoinder.records import Example, Rating
+
+QUICK = FitOptions(epochs=2)
+SCALES = st.tuples(st.integers(-100, 100), st.integers(1, 200)).map(lambda ends: (ends[0], ends[0] + ends[1]))
+
+
+def rated(low: float = 0, high: float = 2, *, stated: bool = True, dataset: str | None = None) -> list[Example]:
+    """The sample of 405 rated lines, whose ratings go from 0 to 2, with these on another scale."""
+    return [
+        replace(
+            one,
+            dataset=dataset,
+            context_id=f"{dataset} {one.context_key}",
+            quality={"overall": rescaled(one.quality["overall"], (0, 2), (low, high))},
+            scales={"overall": (low, high)} if stated else {},
+        )
+        for one in rejoinder.read("@conture")
+    ]
+
+
+def spreadsheet(path: Path, examples: Sequence[Example], ratings: Sequence[object]) -> Path:
+    """A table of contexts, responses and stars, without a scale."""
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(["prompt", "answer", "stars"])
+        table.writerows(
+            [" ".join(one.context), one.response, rating] for one, rating in zip(examples, ratings, strict=True)
+        )
+    return path
+
+
+# Yes and no
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"),
+    [
+        ("yes", "no"),
+        ("Y", "n"),
+        ("TRUE", "False"),
+        ("thumbs_up", "Thumbs Down"),
+        (" thumbs-up ", "thumbs-down"),
+        ("👍🏽", "👎"),
+        ("👍️", "👎🏿"),
+        ("up", "down"),
+        ("Like", "dislike"),
+        (True, False),
+    ],
+)
+def test_yes_and_no_are_one_and_nothing(tmp_path: Path, yes: object, no: object) -> None:
+    assert (yes_or_no(yes), yes_or_no(no)) == (True, False)
+    path = tmp_path / "a.jsonl"
+    lines = [{"response": "a", "ratings": {"overall": [yes, no, yes]}}, {"response": "a", "quality": {"overall": no}}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    single, mean = rejoinder.read(path)
+    assert [one.value for one in single.ratings] == [1, 0, 1] and mean.quality == {"overall": 0}
+    assert single.scale() == mean.scale() == (0, 1)
+
+
+@pytest.mark.parametrize("value", ["good", "yes please", 1, 0, 1.0, None, "", "1", "maybe", "y" * 1000, []])
+def test_nothing_else_is_yes_or_no(value: object) -> None:
+    assert yes_or_no(value) is None
+
+
+def test_yes_and_no_in_a_table(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("response,thumbs,quality\nfine,up,\nbad,,no\nso so,,0.5\n")
+    up, no, half = rejoinder.read(tmp_path / "a.csv", map={"rating": "thumbs"})
+    assert (up.rating(), up.scale(), no.rating(), no.scale()) == (1, (0, 1), 0, (0, 1))
+    assert (half.rating(), half.scale()) == (0.5, None)
+
+
+def test_yes_on_a_scale_of_five_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"response": "a", "ratings": {"overall": ["yes"]}, "scale": [1, 5]}\n')
+    with pytest.raises(DataError, match=r'a.jsonl:1: field "ratings": overall says yes, but its scale is \[1, 5\]'):
+        list(rejoinder.read(path))
+    path.write_text('{"response": "a", "ratings": {"overall": ["yes", 3]}}\n')
+    with pytest.raises(DataError, match=r"overall is 3, outside its scale \[0, 1\]"):
+        list(rejoinder.read(path))
+
+
+# Scales given to lines without
+
+
+def test_a_scale_is_given_where_lines_state_none() -> None:
+    lines = [*rated(1, 5, stated=False)[:2], *rated(0, 2)[:2], Example((), "not rated")]
+    assert [one.scale() for one in with_scale(lines, (1, 5))] == [(1, 5), (1, 5), (0, 2), (0, 2), None]
+    assert list(with_scale(lines, None)) == lines
+
+
+def test_a_rating_outside_the_scale_is_told_with_its_line() -> None:
+    lines = [Example((), "a", quality={"overall": 3}, where="a.csv:2"), Example((), "b", ratings=(Rating(9),))]
+    with pytest.raises(DataError, match=r'^field "rating": overall is 9, outside its scale \[1, 5\]'):
+        list(with_scale(lines, (1, 5)))
+    bad: list[DataError] = []
+    assert [one.response for one in with_scale(lines, (4, 5), bad.append)] == []
+    assert str(bad[0]).startswith('a.csv:2: field "rating": overall is 3, outside its scale [4, 5]')
+
+
+@pytest.mark.parametrize("text", ["", "5", "5,1", "1,1", "a,b", "1,2,3", "nan,5", "1,inf", "1e300,2e300"])
+def test_what_is_no_scale_is_told(text: str) -> None:
+    with pytest.raises(UsageError, match="expected the lowest rating and the highest, such as 1,5"):
+        scale_of(text)
+
+
+@given(SCALES, SCALES, st.floats(-1e3, 1e3))
+def test_bringing_to_a_scale_and_back_changes_nothing(one: tuple[int, int], other: tuple[int, int], x: float) -> None:
+    assert rescaled(rescaled(x, one, other), other, one) == pytest.approx(x, abs=1e-6)
+    assert rescaled(np.array(one, dtype=np.float64), one, other) == pytest.approx(other)
+
+
+@given(st.lists(st.floats(-5, 200), min_size=1))
+def test_the_scale_that_is_proposed_holds_all_ratings(values: list[float]) -> None:
+    spans = spans_of([Example((), "a", quality={"overall": value}) for value in values])
+    low, high = scale_of(hint(spans))
+    assert low <= float(f"{min(values):g}") and float(f"{max(values):g}") <= high
+
+
+# Several scales in one pool
+
+
+def test_files_that_look_unlike_are_not_pooled(run: Run, tmp_path: Path) -> None:
+    stars = spreadsheet(tmp_path / "stars.csv", rated()[:60], [1 + place % 5 for place in range(60)])
+    points = spreadsheet(tmp_path / "points.csv", rated()[60:120], [place * 100 / 59 for place in range(60)])
+    message = (
+        f"the ratings of {stars} (1 to 5) and {points} (0 to 100) look as if they were on different scales, and no "
+        'line states one. Add "scale": [lowest, highest] to the lines of each; or, if all are on one, --scale 0,100'
+    )
+    for command in (("study", stars, points, "-s", "length"), ("train", "c-adem", stars, points, "-o", tmp_path / "j")):
+        ran = run(*command)
+        assert (ran.code, ran.out) == (3, "") and ran.err.endswith(f"rejoinder: {message}\n")
+    assert run("study", stars, points, "-s", "length", "--scale", "0,100", "--resamples", 100).code == 0
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_sets_without_scales_are_not_pooled_raw(named: bool) -> None:
+    one, other = (rated(0, top, stated=False, dataset=f"to {top}" if named else None)[:40] for top in (2, 100))
+    other = [replace(line, id=f"b{line.id}", where=f"b.csv:{place}") for place, line in enumerate(other)]
+    with pytest.raises(DataError, match="look as if they were on different scales"):
+        rejoinder.study([*one, *other], ["length"], resamples=0)
+    alike = [*one, *(replace(line, quality=mate.quality) for line, mate in zip(other, one, strict=True))]
+    assert rejoinder.study(alike, ["length"], resamples=0).rated == 80
+    assert scales_said(alike).startswith("no line states its scale; the ratings of ")
+
+
+def test_stated_scales_are_brought_together_and_said(run: Run, tmp_path: Path) -> None:
+    for name, top in (("a", 5), ("b", 100)):
+        rejoinder.write(rated(1, top, dataset=name), tmp_path / f"{name}.jsonl")
+    said = "ratings on 2 scales are brought together: 1 to 5 (a); 1 to 100 (b)"
+    ran = run("study", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "-s", "length", "--resamples", 100)
+    assert (ran.code, ran.err) == (0, f"{said}\n")
+    ran = run("train", "c-adem", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "-o", tmp_path / "j", "--epochs", 1)
+    assert (ran.code, ran.err) == (0, f"{said}; the judge answers from 1 to 5\n")
+
+
+def test_a_data_set_on_two_scales_gives_the_figures_of_one() -> None:
+    """Each line's rating and each rater's is brought to [0, 1]; nothing is worked out from the raw numbers."""
+
+    def lines(tops: Sequence[int]) -> list[Example]:
+        rng = np.random.default_rng(0)
+        made = []
+        for place, one in enumerate(rated()[:90]):
+            top = tops[place % len(tops)]
+            given = [Rating(top * float(value), rater=str(who)) for who, value in enumerate(rng.integers(0, 5, 3) / 4)]
+            made.append(replace(one, ratings=tuple(given), quality={}, scales={"overall": (0, top)}, dataset="set"))
+        return made
+
+    one, several = lines([1]), lines([1, 5, 100])
+    tables = [rejoinder.study(given, ["length", "context-overlap"], resamples=50) for given in (one, several)]
+    assert [row.value for row in tables[0].agreements] == pytest.approx([row.value for row in tables[1].agreements])
+    people = [
+        people_of(rated_parts(given, ratings_of(given, "overall"), "overall")[0], given, "overall", 0)
+        for given in (one, several)
+    ]
+    assert (people[0].ceiling, people[0].one_rater) == pytest.approx((people[1].ceiling, people[1].one_rater))
+    cards = [rejoinder.full_study(given, ["length"], resamples=50).findings[0].card for given in (one, several)]
+    assert [card.scale for card in cards] == [(0, 1), (0, 1)]
+    assert cards[0].mean_rating == pytest.approx(cards[1].mean_rating)
+
+
+def test_a_set_of_which_some_lines_state_a_scale_is_refused() -> None:
+    mixed = [*rated(0, 2)[:30], *rated(0, 5, stated=False)[30:60]]
+    with pytest.raises(DataError, match=r"has no scale.*or say --scale 1,5 for all that state none"):
+        rejoinder.study(mixed, ["length"], resamples=0)
+    inside = [*rated(0, 2)[:30], *rated(0, 2, stated=False)[30:60]]
+    assert rejoinder.study(inside, ["length"], resamples=0).rated == 60
+
+
+# The scale that a judge answers in
+
+
+@pytest.mark.parametrize("scale", [(0, 100), (1, 7), (0, 1), (-1, 1)])
+def test_a_judge_answers_in_the_scale_of_its_ratings(tmp_path: Path, scale: tuple[float, float]) -> None:
+    usual, own = (train_judge(rated(*ends), "c-adem", options=QUICK).judge for ends in ((1, 5), scale))
+    assert (usual.scale, own.scale) == ((1, 5), scale)
+    lines = rated()[:20]
+    values = rejoinder.score(lines, own).values
+    assert rescaled(values, scale, (1, 5)) == pytest.approx(rejoinder.score(lines, usual).values)
+    own.save(tmp_path / "judge")
+    assert rejoinder.score(lines, tmp_path / "judge").values == pytest.approx(values)
+    low, high = scale
+    assert f"overall rating, {low} to {high}, from" in (tmp_path / "judge" / "card.md").read_text()
+    assert f"from {low} to {high}" in own.card.summary and f"Nominally {low} to {high}" in own.card.notes
+
+
+def test_a_panel_answers_in_the_scale_of_its_ratings(tmp_path: Path) -> None:
+    scale, usual = scale_of("0,100"), scale_of("1,5")
+    panel, _ = train_panel(rated(0, 100), options=QUICK)
+    assert panel.scale == scale and all(judge.scale == usual for judge in panel.members.values())
+    panel.save(tmp_path / "panel")
+    lines = rated()[:20]
+    whole = rejoinder.score(lines, tmp_path / "panel").values
+    (member,) = panel.members.values()
+    assert whole == pytest.approx(rescaled(rejoinder.score(lines, member).values, (1, 5), (0, 100)))
+    assert np.nanmean(whole) > 20
+
+
+def test_a_scale_that_was_asked_for_wins() -> None:
+    lines = [*rated(1, 5, stated=False), *rated(0, 100, dataset="b")]
+    for examples, scale in ((lines, scale_of("1,5")), (rated(0, 2), scale_of("0,10"))):
+        assert train_judge(examples, "c-adem", options=QUICK, scale=scale).judge.scale == scale
+    with pytest.raises(DataError, match=r"overall is 5, outside its scale \[1, 4\]"):
+        train_judge(rated(1, 5, stated=False), "c-adem", options=QUICK, scale=(1, 4))
+
+
+def test_a_folder_with_no_scale_in_its_place_is_told(tmp_path: Path) -> None:
+    judge = train_judge(rated(0, 100), "c-adem", options=QUICK).judge
+    for odd in ("1,5", [5, 1], [1], 3, [None, 2]):
+        with pytest.raises(DataError, match="expected the lowest and the highest rating"):
+            from_config({"scale": odd})
+    assert from_config({}) == (1, 5) and judge.own_parts.config["scale"] == [0, 100]
+
+
+@pytest.mark.parametrize("scale", ["1,7", "0,1", "0,100"])
+def test_score_answers_in_the_users_scale(run: Run, tmp_path: Path, scale: str) -> None:
+    plain = run("score", "@conture").records
+    ran = run("score", "@conture", "--scale", scale)
+    ends = scale_of(scale)
+    assert ran.code == 0 and len(ran.records) == len(plain)
+    for one, other in zip(plain, ran.records, strict=True):
+        assert other["scores"]["rejoinder"] == pytest.approx(rescaled(one["scores"]["rejoinder"], (1, 5), ends))
+        assert other["signatures"]["rejoinder"].split("|scale:")[1].startswith(f"{ends[0]}..{ends[1]}|")
+        assert "scale:" not in one["signatures"]["rejoinder"]
+    python = rejoinder.score(list(rejoinder.read("@conture")), "rejoinder", scale=ends).values
+    assert [record["scores"]["rejoinder"] for record in ran.records] == pytest.approx(python.tolist())
+
+
+def test_metrics_have_no_scale(run: Run) -> None:
+    refused(
+        run("score", "@conture", "-s", "length", "--scale", "1,7"),
+        2,
+        "the scale is for the ratings that judges predict, and length predicts none. Leave it out",
+    )
+    ran = run("score", "@conture", "-s", "length", "-s", "rejoinder", "--scale", "1,7")
+    assert (ran.code, ran.err) == (0, "--scale leaves length as it is: what it gives is no rating\n")
+    assert ran.records[0]["scores"]["length"] == run("score", "@conture", "-s", "length").records[0]["scores"]["length"]
+
+
+def test_stars_in_a_spreadsheet_become_a_judge(run: Run, tmp_path: Path) -> None:
+    path = spreadsheet(tmp_path / "a.csv", rated(), [round(one.quality["overall"] * 50) for one in rated()])
+    ran = run("train", "c-adem", path, "-o", tmp_path / "j", "--epochs", 1)
+    assert ran.code == 3
+    assert ran.err.endswith(
+        f'rejoinder: {path}:2: field "scale": rated, but without a scale; the ratings that have none are {path} '
+        '(0 to 100). Say what the lowest and the highest can be: --scale 0,100, or "scale": [1, 5] on each line\n'
+    )
+    held_out = ["--held-out", tmp_path / "t.jsonl"]
+    ran = run("train", "c-adem", path, "-o", tmp_path / "j", "--epochs", 1, "--scale", "0,100", *held_out)
+    assert ran.code == 0 and "the judge answers from 0 to 100\n" in ran.out
+    assert all(one.scale() == (0, 100) for one in rejoinder.read(tmp_path / "t.jsonl"))
+    scores = [record["scores"][str(tmp_path / "j")] for record in run("score", path, "-s", tmp_path / "j").records]
+    assert 20 < np.nanmean([np.nan if score is None else score for score in scores]) < 80
+
+
+def test_thumbs_become_a_judge_that_answers_from_nothing_to_one(run: Run, tmp_path: Path) -> None:
+    thumbs = ["👍" if one.quality["overall"] > 0 else "👎" for one in rated()]
+    path = spreadsheet(tmp_path / "a.csv", rated(), thumbs)
+    ran = run("train", "c-adem", path, "-o", tmp_path / "j", "--epochs", 1, "--json")
+    assert ran.code == 0 and json.loads(ran.out)["scale"] == [0, 1]
+    assert load_scorer(tmp_path / "j").scale == (0, 1)  # type: ignore[attr-defined]
