@@ -164,7 +164,7 @@ def _scorers(named: list[str] | None, datasets: Sequence[str | None]) -> tuple[l
 def _typed(files: list[str], scorers: list[str] | None, out: Path, given: dict[str, Any]) -> str:
     """The call, for the page."""
     named = [word for name in scorers or [] for word in ("-s", name)]
-    other = [word for flag in ("vectors", "scale") if given[flag] for word in (f"--{flag}", str(given[flag]))]
+    other = [word for flag in ("vectors", "scale") if given.get(flag) for word in (f"--{flag}", str(given[flag]))]
     other += [flag for flag in ("--drop-copies", "--leave-one-out") if given.get(flag.strip("-").replace("-", "_"))]
     other += ["--dimension", given["dimension"]] if given.get("dimension", OVERALL) != OVERALL else []
     options = [*other, "--resamples", str(given["resamples"]), "--seed", str(given["seed"])]
