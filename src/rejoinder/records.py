@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
+from math import isfinite
+from numbers import Real
 from typing import Any, Literal
 
 from rejoinder.errors import UsageError
 
 OVERALL = "overall"
+_LONGEST_SHOWN = 40  # characters
 Given = Any
 """Examples, or anything that holds them: dicts, chat messages, a data frame, a file's name (`io.given.examples_of`)."""
 Choice = Literal[0, 1]
@@ -32,6 +35,16 @@ class Rating:
     value: float
     dimension: str = OVERALL
     rater: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no rating.
+
+        Raises:
+            UsageError: a field is not of its type, or `value` is NaN or infinite.
+        """
+        _require_number("value of a rating", self.value)
+        _require_text("dimension of a rating", self.dimension)
+        _require_text("rater", self.rater, or_none=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +80,24 @@ class Example:
     where: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        """Make tuples of lists; refuse a text where a list of texts belongs, which would be read letter by letter.
+        """Make tuples of lists; refuse what no reader would let through, so that nothing fails on it later.
 
         Raises:
-            UsageError: `context` or `references` is a text.
+            UsageError: a field is not of its type; a text stands where a list of texts belongs, which would be read
+                letter by letter; a number is NaN or infinite.
         """
         for name in ("context", "references"):
-            texts = getattr(self, name)
-            if isinstance(texts, str):
-                raise UsageError(f"{name} is a text, expected a tuple of texts. Write {name}=({texts!r},)")
-            if not isinstance(texts, tuple):
-                object.__setattr__(self, name, tuple(texts))
+            object.__setattr__(self, name, _texts(name, getattr(self, name)))
+        _require_text("response", self.response, 'an empty reply is ""')
+        _require_text("id", self.id)
+        for name in ("system", "dataset", "context_id"):
+            _require_text(name, getattr(self, name), or_none=True)
+        object.__setattr__(self, "ratings", _ratings(self.ratings))
+        for dimension, value in _mapping("quality", self.quality, "numbers by dimension").items():
+            _require_number(f"quality of {dimension!r}", value)
+        for dimension, bounds in _mapping("scales", self.scales, "(lowest, highest) by dimension").items():
+            _require_bounds(dimension, bounds)
+        _mapping("extra", self.extra, "values by key")
 
     @property
     def context_key(self) -> tuple[str, ...]:
@@ -162,3 +182,65 @@ class Pair:
         """The turns that both conversations begin with."""
         both = zip(*(reply.context for reply in self.replies), strict=False)
         return tuple(one for one, _ in takewhile(lambda turns: turns[0] == turns[1], both))
+
+
+def _texts(name: str, given: Any) -> tuple[str, ...]:
+    """The texts of a field that holds several."""
+    if isinstance(given, str):
+        raise UsageError(f"{name} is a text, expected a tuple of texts. Write {name}=({given!r},)")
+    if not isinstance(given, Iterable) or isinstance(given, (bytes, Mapping)):
+        raise UsageError(f"{name} is {_shown(given)}, expected a tuple of texts. Write {name}=() where there is none")
+    texts = given if isinstance(given, tuple) else tuple(given)
+    for text in texts:
+        if not isinstance(text, str):
+            raise UsageError(f"{name} holds {_shown(text)}, expected texts only. Leave it out, or write str(...)")
+    return texts
+
+
+def _ratings(given: Any) -> tuple[Rating, ...]:
+    """The single ratings of an example."""
+    ratings = tuple(given) if isinstance(given, Iterable) else (given,)
+    for rating in ratings:
+        if not isinstance(rating, Rating):
+            raise UsageError(f"ratings hold {_shown(rating)}, expected Rating. Write ratings=[Rating(4), Rating(5)]")
+    return ratings
+
+
+def _require_text(name: str, given: Any, hint: str = "", *, or_none: bool = False) -> None:
+    """Raise where a field is no text."""
+    if not isinstance(given, str) and not (or_none and given is None):
+        hint = hint or ("leave it out, or write str(...)" if given is not None else "leave it out")
+        raise UsageError(f"{name} is {_shown(given)}, expected a text; {hint}")
+
+
+def _require_number(name: str, given: Any) -> None:
+    """Raise where a field is no finite number; true and false are none."""
+    if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given):
+        raise UsageError(f"{name} is {_shown(given)}, expected a finite number. Leave a missing rating out")
+
+
+def _require_bounds(dimension: str, bounds: Any) -> None:
+    """Raise where a scale is not a lowest and a highest rating."""
+    try:
+        low, high = bounds
+    except (TypeError, ValueError) as error:
+        found = f"the scale of {dimension!r} is {_shown(bounds)}, expected (lowest, highest)"
+        raise UsageError(f"{found}. Write scales={{{dimension!r}: (1, 5)}}") from error
+    for bound in (low, high):
+        _require_number(f"a bound of the scale of {dimension!r}", bound)
+    if low > high:
+        raise UsageError(f"the scale of {dimension!r} is ({low!r}, {high!r}), expected the lowest rating first")
+
+
+def _mapping(name: str, given: Any, expected: str) -> Mapping[Any, Any]:
+    """A field that holds values by name."""
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{name} is {_shown(given)}, expected {expected}. Write {name}={{...}} or leave it out")
+    return given
+
+
+def _shown(given: Any) -> str:
+    """A value for a message: None, a number or a text as it is, cut; of anything else its type."""
+    if given is None or isinstance(given, (bool, int, float, str)):
+        return repr(given) if len(repr(given)) <= _LONGEST_SHOWN else f"{repr(given)[:_LONGEST_SHOWN]}..."
+    return f"a {type(given).__name__}"

@@ -19,7 +19,7 @@ from rejoinder.meta.parts import refuse_duplicates
 from rejoinder.meta.worst import with_the_worst
 from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, Card, ScorerLike, Scores, ignore, run
-from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval, require_sampling
 from rejoinder.stats.pairwise import system_p_values
 from rejoinder.stats.power import items_needed, pilot_of_means
 from rejoinder.stats.significance import adjusted
@@ -72,8 +72,7 @@ def compare(
         TooManyUnscored: not one of the scorers could score a single pair.
         UsageError: no scorer, or two of one name; a number is out of range.
     """
-    if seed < 0 or resamples < 100:
-        raise UsageError(f"seed must be 0 or more and resamples 100 or more, not {seed} and {resamples}")
+    require_sampling(resamples, seed, least=100)
     a, b = examples_of(a, name="A"), examples_of(b, name="B")
     for side in (a, b):
         refuse_duplicates(side)

@@ -36,7 +36,7 @@ from rejoinder.meta.systems import systems_of
 from rejoinder.metrics.baselines import words
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, ignore, run
-from rejoinder.stats.bootstrap import Counts, cluster_counts
+from rejoinder.stats.bootstrap import Counts, cluster_counts, require_sampling
 from rejoinder.stats.chance import chance_level
 from rejoinder.stats.paired import mean_correlation
 from rejoinder.stats.pairwise import calibrated_accuracy
@@ -80,6 +80,7 @@ def full_study(
     Raises:
         UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.
     """
+    require_sampling(resamples, seed)
     examples = examples_of(examples)
     held_out: Mapping[str, Scores] = {}
     if leave_one_out:

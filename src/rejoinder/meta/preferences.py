@@ -43,6 +43,7 @@ from rejoinder.meta.preference_results import (
 )
 from rejoinder.records import Choice, Example, Given, Pair
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.stats.bootstrap import require_sampling
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.significance import adjusted
 
@@ -158,8 +159,7 @@ def apart(judged: Iterable[Example | Pair]) -> tuple[list[Example], list[Pair]]:
 
 def _checked(pairs: Given, resamples: int, seed: int) -> list[Pair]:
     """The pairs, where a study of them can be made."""
-    if seed < 0 or resamples < 0:
-        raise UsageError(f"seed and resamples must be 0 or more, not {seed} and {resamples}")
+    require_sampling(resamples, seed)
     given = pairs_of(pairs)
     refuse_duplicates(given)
     if all(pair.preferred is None for pair in given):

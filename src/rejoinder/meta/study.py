@@ -16,6 +16,7 @@ from rejoinder.meta.parts import rated_parts, ratings_of, refuse_duplicates
 from rejoinder.meta.results import Study
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
+from rejoinder.stats.bootstrap import require_sampling
 
 
 def study(
@@ -53,8 +54,7 @@ def study(
         TooManyUnscored: not one of the scorers could score a single line.
         UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples.
     """
-    if seed < 0 or resamples < 0:
-        raise UsageError(f"seed and resamples must be 0 or more, not {seed} and {resamples}")
+    require_sampling(resamples, seed)
     examples = examples_of(examples)
     ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
     parts = rated_parts(examples, ratings, dimension)

@@ -18,11 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.errors import UsageError
 from rejoinder.stats.columns import COLUMNS
 from rejoinder.stats.correlation import FloatArray
 from rejoinder.stats.resamples import paired_resamples
@@ -32,6 +33,8 @@ IntArray = NDArray[np.int64]
 Counts = NDArray[np.uint16]
 
 CONFIDENCE = 0.95
+MOST_RESAMPLES = 100_000
+MOST_DRAWS = 2**30  # two bytes each
 BLOCK = 2**20  # numbers in one working array (8 MiB); some ten of them are alive at a time
 
 
@@ -53,11 +56,35 @@ class Interval(NamedTuple):
     reason: str = ""
 
 
+def require_sampling(resamples: Any, seed: Any, least: int = 0) -> None:
+    """Raise, before any work, where nothing can be resampled so.
+
+    Args:
+        resamples: a whole number from `least` to `MOST_RESAMPLES`.
+        seed: a whole number, 0 or more.
+        least: see `resamples`.
+
+    Raises:
+        UsageError: one of them is none.
+    """
+    if not isinstance(resamples, (int, np.integer)) or not least <= resamples <= MOST_RESAMPLES:
+        raise UsageError(f"resamples is {resamples!r}, expected a whole number from {least} to {MOST_RESAMPLES:,}")
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise UsageError(f"seed is {seed!r}, expected a whole number, 0 or more")
+
+
 def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Counts:
     """[G, B] how often each of `clusters` clusters is drawn in each of `resamples` resamples; columns sum to G.
 
     Index its rows with the cluster of each line to get the weights of lines, [N, B].
+
+    Raises:
+        UsageError: they are more than `MOST_DRAWS` together.
     """
+    if clusters * resamples > MOST_DRAWS:
+        memory = f"{2e-9 * clusters * resamples:,.0f} GB and more"
+        found = f"{resamples:,} resamples of {clusters:,} contexts would take {memory}"
+        raise UsageError(f"{found}. Ask for {MOST_DRAWS // clusters:,} or fewer")
     counts = np.empty((clusters, resamples), dtype=np.uint16)
     for block in _blocks(resamples, clusters):
         width = block.stop - block.start
