@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
-from rejoinder.errors import RejoinderError, UsageError
+from rejoinder.errors import DataError, RejoinderError, UsageError
 from rejoinder.records import Example, Rating
 from rejoinder.stats.bootstrap import MOST_DRAWS, MOST_RESAMPLES, cluster_counts
 
@@ -121,6 +122,35 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: rejoinder.study(RATED, ["length"], seed="x"),  # type: ignore[arg-type]
         "seed is 'x', expected a whole number, 0 or more",
     ),
+    "no file": (
+        lambda: list(rejoinder.read(None)),  # type: ignore[arg-type]
+        "None is given as the name of a file or folder, expected a text or a path",
+    ),
+    "a file with a NUL": (
+        lambda: list(rejoinder.read("a\0b.jsonl")),
+        "'a\\x00b.jsonl'... is no name of a file or folder: too long, or with a NUL in it",
+    ),
+    "vectors a number": (
+        lambda: rejoinder.score(RATED, "embedding-average", vectors=7),  # type: ignore[arg-type]
+        "7 is given as the name of a file or folder, expected a text or a path",
+    ),
+    "nowhere to write": (
+        lambda: rejoinder.write(RATED, None),  # type: ignore[arg-type]
+        "None is given as the name of a file or folder, expected a text or a path",
+    ),
+    "a format that is none": (
+        lambda: rejoinder.write(RATED, "a.jsonl", format="xml"),  # type: ignore[arg-type]
+        "'xml' is no format. There are: jsonl, csv, tsv, parquet, chat",
+    ),
+    "no examples": (
+        lambda: rejoinder.score(None, "length"),
+        "examples are given as NoneType, expected a list of Example or of dicts, a data frame, chat messages, "
+        "or the name of a file",
+    ),
+    "half a character": (
+        made(response="a \ud800"),
+        "response holds \\ud800, half a character. Write the whole character or none",
+    ),
     "seed None": (
         lambda: rejoinder.compare(RATED, RATED, ["length"], seed=None),  # type: ignore[arg-type]
         "seed is None, expected a whole number, 0 or more",
@@ -186,7 +216,7 @@ def test_memory_of_resamples_is_bounded() -> None:
 
 @pytest.mark.parametrize("command", ["study {0} -s length", "compare {0} {0} -s length"])
 @pytest.mark.parametrize("resamples", [10**11, MOST_RESAMPLES + 1])
-def test_too_many_resamples_are_refused_at_once(run: Run, tmp_path: Any, command: str, resamples: int) -> None:
+def test_too_many_resamples_are_refused_at_once(run: Run, tmp_path: Path, command: str, resamples: int) -> None:
     rejoinder.write(RATED, tmp_path / "a.jsonl")
     done = run(*command.format(tmp_path / "a.jsonl").split(), "--resamples", resamples)
     assert (done.code, done.out) == (2, "")
@@ -195,9 +225,45 @@ def test_too_many_resamples_are_refused_at_once(run: Run, tmp_path: Any, command
     )
 
 
-def test_no_traceback_reaches_the_shell(tmp_path: Any) -> None:
+def test_no_traceback_reaches_the_shell(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "rejoinder", "study", "@conture", "-s", "length", "--resamples", "1e11"],
         capture_output=True, encoding="utf-8", check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("value", [object(), float("nan"), "\ud800", {"a": {1}}], ids=repr)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
+def test_what_no_json_can_hold_is_told(tmp_path: Path, name: str, value: Any) -> None:
+    with pytest.raises(
+        DataError, match=r"^7: no JSON can hold it \(.*\)\. Give texts, finite numbers, lists and objects"
+    ):
+        rejoinder.write([Example((), "a", id="7", extra={"x": value})], tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_numbers_of_numpy_are_written(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"quality": {"overall": np.float32(0.5)}, "extra": {"x": np.int64(3)}}
+    rejoinder.write([Example((), "a", **given)], tmp_path / "a.jsonl")
+    (found,) = rejoinder.read(tmp_path / "a.jsonl")
+    assert (found.rating(), found.extra) == (0.5, {"x": 3})
+
+
+NAME = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score {0}",
+        "score @conture -s {0}",
+        "score @conture -s length -o {0}.csv",
+        "train c-adem @conture -o {0}",
+        "show {0}",
+    ],
+)
+def test_a_name_that_no_file_can_have_is_told(run: Run, command: str) -> None:
+    told = f"rejoinder: '{NAME[:40]}'... is no name of a file or folder: too long, or with a NUL in it\n"
+    done = run(*command.format(NAME).split())
+    assert (done.code, done.out, done.err) == (2, "", told)

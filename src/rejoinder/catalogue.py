@@ -7,6 +7,7 @@ Adding a scorer takes its file, its test, and one line of `SCORERS`. The module 
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -99,7 +100,7 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
     if module is not None and str(name) in import_module(module).CARDS:
         scorer: Scorer = import_module(module).load(str(name), vectors)
         return scorer
-    if Path(name).is_dir():
+    if _is_folder(name):
         judge: Scorer = import_module(JUDGES).load(Path(name))
         return judge
     raise UsageError(_unknown(str(name)))
@@ -137,7 +138,7 @@ def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> di
     """The judges among `names` that were fitted on lines of some of `datasets`, and of which; metrics are never."""
     given, found = set(datasets), dict[str, list[str]]()
     for name in names:
-        if isinstance(name, (str, Path)) and str(name) != DEFAULT and not Path(name).is_dir():
+        if isinstance(name, (str, Path)) and str(name) != DEFAULT and not _is_folder(name):
             continue
         scorer = load_scorer(name)
         own = getattr(scorer, "trained_on", frozenset[str]())
@@ -195,7 +196,7 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
             raise UsageError(f"a responder is a name, a folder or an object with respond_batch, not a {kind}")
         return name
     prefix, mark, rest = str(name).partition(":")
-    if Path(name).is_dir():
+    if _is_folder(name):
         prefix, rest = "", str(name)
     elif not mark or prefix not in RESPONDERS:
         known = ", ".join(f"{prefix}:..." for prefix in RESPONDERS)
@@ -225,6 +226,11 @@ def load_responders(
     if twice := next((label for label in labels if labels.count(label) > 1), None):
         raise UsageError(f"the responder {twice!r} was named twice. Name each once")
     return dict(zip(labels, found, strict=True))
+
+
+def _is_folder(name: str | Path) -> bool:
+    """Whether a folder is called so; a name that no file can have is none."""
+    return os.path.isdir(name)  # noqa: PTH112 - a path's own way raises where the name is too long
 
 
 def _unknown(name: str) -> str:

@@ -194,6 +194,7 @@ def _texts(name: str, given: Any) -> tuple[str, ...]:
     for text in texts:
         if not isinstance(text, str):
             raise UsageError(f"{name} holds {_shown(text)}, expected texts only. Leave it out, or write str(...)")
+        _require_whole(name, text)
     return texts
 
 
@@ -208,9 +209,22 @@ def _ratings(given: Any) -> tuple[Rating, ...]:
 
 def _require_text(name: str, given: Any, hint: str = "", *, or_none: bool = False) -> None:
     """Raise where a field is no text."""
-    if not isinstance(given, str) and not (or_none and given is None):
+    if isinstance(given, str):
+        _require_whole(name, given)
+    elif not (or_none and given is None):
         hint = hint or ("leave it out, or write str(...)" if given is not None else "leave it out")
         raise UsageError(f"{name} is {_shown(given)}, expected a text; {hint}")
+
+
+def _require_whole(name: str, text: str) -> None:
+    """Raise where a text holds half a character, one surrogate without the other: no file in UTF-8 can hold that."""
+    if text.isascii():
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        found = f"\\u{ord(text[error.start]):04x}, half a character"
+        raise UsageError(f"{name} holds {found}. Write the whole character or none") from error
 
 
 def _require_number(name: str, given: Any) -> None:

@@ -19,7 +19,7 @@ from typing import Any
 from rejoinder.errors import DataError
 from rejoinder.io.chat import is_conversation, turns_in
 from rejoinder.io.parse import NOTES, SCORED, are_notes
-from rejoinder.io.values import require_whole_characters, yes_or_no
+from rejoinder.io.values import as_json, require_whole_characters, yes_or_no
 from rejoinder.records import OVERALL
 
 TEXTS = ("context", "references")
@@ -69,7 +69,7 @@ def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
         if field == "scores" and _are_scores(value):
             cells.update({f"{_SCORE}{scorer}": score for scorer, score in value.items()})
         elif isinstance(value, (list, dict, bool)):
-            cells[field] = json.dumps(value, ensure_ascii=False)
+            cells[field] = as_json(value, str(record.get("id") or ""))
         else:
             cells[field] = value
     return cells

@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 from rejoinder.errors import UsageError
+from rejoinder.io.box import as_path
 
 STANDARD = "-"
 
@@ -24,7 +25,7 @@ def require_apart(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -
         UsageError: an output is an input, leads to one, holds one or lies inside one; or two outputs are one place, or
             one lies inside the other.
     """
-    written = [Path(place) for place in outputs if _can_lose(place)]
+    written = [as_path(place) for place in outputs if _can_lose(place)]
     read = [Path(place) for place in inputs if _can_lose(place) and Path(place).exists()]
     for out in written:
         for place in read:
@@ -57,5 +58,5 @@ def _inside(inner: Path, outer: Path) -> bool:
 
 def _can_lose(place: str | Path) -> bool:
     """Whether something at `place` could be lost: not on a standard stream, a pipe or a device."""
-    found = Path(place)
+    found = as_path(place)
     return str(place) != STANDARD and (not found.exists() or found.is_file() or found.is_dir())

@@ -7,6 +7,7 @@ import math
 import re
 import textwrap
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 from rejoinder.errors import DataError
@@ -57,6 +58,32 @@ def require_whole_characters(text: str, record: Any, where: str) -> None:
         except UnicodeEncodeError as error:
             problem = f"holds \\u{ord(error.object[error.start]):04x}, half a character"
             raise DataError(problem, "Write the whole character or none", where=where, field=field) from error
+
+
+def as_json(value: Any, where: str) -> str:
+    """The JSON text of a value; numbers of numpy are numbers.
+
+    Args:
+        value: what to write.
+        where: what it belongs to, for messages.
+
+    Raises:
+        DataError: JSON, or UTF-8, cannot hold it.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_native)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        remedy = "Give texts, finite numbers, lists and objects of these"
+        raise DataError(f"no JSON can hold it ({error})", remedy, where=where) from error
+    return text
+
+
+def _native(value: Any) -> Any:
+    """A number of numpy as Python's own."""
+    if isinstance(value, Real) and hasattr(value, "item"):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__}")
 
 
 def plain_json(extra: Mapping[str, Any], where: str) -> dict[str, Any]:

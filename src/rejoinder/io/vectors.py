@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, MissingAsset
+from rejoinder.io.box import as_path
 
 IdArray = NDArray[np.intp]
 Rows = NDArray[np.floating[Any]]
@@ -127,7 +128,7 @@ def read_vectors(path: str | Path | None = None) -> WordVectors:
         MissingAsset: there is no such file, or it cannot be opened. Nothing is ever downloaded.
         DataError: the file cannot be used; the message holds the line or the word at fault.
     """
-    file = vectors_in_the_box() if path is None else Path(path).expanduser().absolute()
+    file = vectors_in_the_box() if path is None else as_path(path).expanduser().absolute()
     try:
         if not file.is_file():
             raise MissingAsset(_missing(file, in_the_box=path is None))

@@ -12,16 +12,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, get_args
 
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.atomic import atomic_file
+from rejoinder.io.box import as_path
 from rejoinder.io.chat import as_chat
 from rejoinder.io.flat import to_cells
 from rejoinder.io.formulas import guarded
 from rejoinder.io.given import examples_of
 from rejoinder.io.parse import to_record
 from rejoinder.io.terminal import data_output
+from rejoinder.io.values import as_json
 from rejoinder.records import Example, Given
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "chat"]
@@ -68,7 +70,7 @@ def format_of(path: str | Path) -> Format:
     """
     if str(path) == "-":
         return "jsonl"
-    name = Path(path)
+    name = as_path(path)
     suffix = (Path(name.stem) if name.suffix == ".gz" else name).suffix.lower()
     if suffix not in _SUFFIXES:
         raise UsageError(f"{path}: unknown output format {suffix or '(no suffix)'}. Known: {', '.join(_SUFFIXES)}")
@@ -82,6 +84,9 @@ def open_writer(path: str | Path, format: Format | None = None) -> Iterator[Put]
     Tables need their columns first and records may differ in keys, so CSV and Parquet go through a temporary file.
     """
     chosen = format or format_of(path)
+    if chosen not in get_args(Format):
+        raise UsageError(f"{chosen!r} is no format. There are: {', '.join(get_args(Format))}")
+    as_path(path)
     if chosen == "parquet" and (str(path) == "-" or (Path(path).exists() and not Path(path).is_file())):
         raise UsageError(f"{path}: Parquet goes to a file, not to standard output, a pipe or a folder. Name a file.")
     with _target(path) as target:
@@ -136,7 +141,7 @@ def _text(target: Path | IO[str], *, packed: bool) -> Iterator[IO[str]]:
 
 def _put_line(stream: IO[str], record: Mapping[str, Any]) -> None:
     """One record as one line of JSON."""
-    stream.write(json.dumps(record, ensure_ascii=False, allow_nan=False) + "\n")
+    stream.write(as_json(record, str(record.get("id") or "")) + "\n")
 
 
 def _write_csv(rows: Iterable[dict[str, Any]], columns: list[str], stream: IO[str], delimiter: str) -> None:
