@@ -55,6 +55,7 @@ def process(*arguments: object, most: int | None = None, stdout: int = subproces
         stdout=stdout,
         stderr=subprocess.PIPE,
         encoding="utf-8",
+        env=dict(os.environ),  # what the C library of pytest's own terminal adds, such as COLUMNS, stays away
         preexec_fn=limit,
         timeout=120,
         check=False,
