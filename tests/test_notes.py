@@ -142,6 +142,8 @@ def test_the_command_says_what_was_noted(run: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert '2 of 6 replies are noted as "not English" (rejoinder)' in ran.out
     assert '1 of 6 replies is noted as "code" (rejoinder)' in ran.out
+    table = run("score", tmp_path / "a.jsonl", "--format", "table").words
+    assert "id response rejoinder notes " in table and " code on " in table
     written = list(rejoinder.read(tmp_path / "out.csv"))
     assert [one.extra["notes"].get("rejoinder", []) for one in written] == [list(notes) for notes in ODD.values()]
 

@@ -156,6 +156,7 @@ def test_files_that_look_unlike_are_not_pooled(run: Run, tmp_path: Path) -> None
     for command in (("study", stars, points, "-s", "length"), ("train", "c-adem", stars, points, "-o", tmp_path / "j")):
         ran = run(*command)
         assert (ran.code, ran.out) == (3, "") and ran.err.endswith(f"rejoinder: {message}\n")
+        assert "are taken to be on one" not in ran.err
     assert run("study", stars, points, "-s", "length", "--scale", "0,100", "--resamples", 100).code == 0
 
 

@@ -133,7 +133,11 @@ def scales_in(examples: Iterable[Example], dimension: str = OVERALL) -> Mapping[
 
 
 def scales_said(examples: Sequence[Example], dimension: str = OVERALL) -> str:
-    """What to know of the scales of rated lines, in a sentence; "" where they stand on one and there is no doubt."""
+    """What to know of the scales of rated lines, in a sentence; "" where they stand on one and there is no doubt.
+
+    Raises:
+        DataError: no line states one, and they look unlike.
+    """
     found = scales_in(examples, dimension)
     stated = sorted((scale, names) for scale, names in found.items() if scale is not None)
     if len(stated) > 1:
@@ -142,6 +146,7 @@ def scales_said(examples: Sequence[Example], dimension: str = OVERALL) -> str:
     spans = spans_of(examples, dimension)
     if stated or len(spans) < 2:
         return ""
+    require_alike(examples, dimension)
     return (
         f"no line states its scale; the ratings of {_listed(list(map(str, spans)))} are taken to be on one "
         f"(--scale {hint(spans)} says so)"

@@ -15,7 +15,7 @@ _LONGEST, _REASONS = 48, 3
 
 
 def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], width: int) -> str:
-    """The first twenty scored lines; the rest is read (and scored) without being shown."""
+    """The first twenty scored lines, with their notes if any has some; the rest is scored without being shown."""
     stream = iter(records)
     shown = list(islice(stream, SHOWN))
     more = sum(1 for _ in stream)
@@ -25,7 +25,12 @@ def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], wi
         [record["id"], _short(record["response"]), *(_cell(record["scores"][name]) for name in scorers)]
         for record in shown
     ]
-    table = text_table(["id", "response", *scorers], rows, width, folded=(1,))
+    header, folded = ["id", "response", *scorers], [1]
+    notes = [_notes(record["notes"], scorers) for record in shown]
+    if any(notes):
+        folded.append(len(header))
+        header, rows = [*header, "notes"], [[*row, note] for row, note in zip(rows, notes, strict=True)]
+    table = text_table(header, rows, width, folded=folded)
     return table + (f"... and {more:,} more lines; --format jsonl shows all\n\n" if more else "\n")
 
 
@@ -52,6 +57,11 @@ def summary_table(tallies: Mapping[str, Tally], width: int) -> str:
     why += noted({name: tally.notes for name, tally in tallies.items()}, lines)
     signatures = [str(tally.signature) for tally in tallies.values()]
     return table + "\n" + "".join(f"{line}\n" for line in (*why, *signatures))
+
+
+def _notes(found: Mapping[str, Sequence[str]], scorers: Sequence[str]) -> str:
+    """What the scorers noted of one line, each note once."""
+    return ", ".join(dict.fromkeys(note for name in scorers for note in found.get(name, ())))
 
 
 def _cell(score: float | None) -> str:
