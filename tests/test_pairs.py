@@ -132,6 +132,7 @@ def test_every_form_is_read_from_json_lines_and_from_a_table(record: dict[str, A
         ("response_0 response_1 preference", 1, 1),
         ("answer_A answer_B choice", "second", 1),
         ("human_ref_A human_ref_B labels", 0, 1),
+        ("chosen rejected votes", [0, 0, 1], 0),
     ],
 )
 def test_verdicts(keys: str, verdict: Any, preferred: int | None) -> None:
@@ -163,6 +164,13 @@ def test_what_is_said_of_one_reply_goes_with_it() -> None:
     assert (first.extra, second.system) == ({"gpt4": 4, "plan_0": 1}, "dolly")
 
 
+def test_names_are_known_in_any_case() -> None:
+    record = {"Prompt": "Tea or coffee?", "Response A": "Tea, please.", "ResponseB": "No.", "Winner": "Model A"}
+    first, second = pair_of({**record, "GPT4 A": 9, "gpt4 B": 3, "Topic": "tea"}).replies
+    assert (first.context, first.response, second.response) == (("Tea or coffee?",), "Tea, please.", "No.")
+    assert first.extra == {"GPT4": 9, "Topic": "tea"} and second.extra == {"gpt4": 3, "Topic": "tea"}
+
+
 def test_conversations_that_part_early_share_their_beginning() -> None:
     more = {"role": "user", "content": "Why?"}
     pair = pair_of({"chosen": [USER, GOOD, more, BAD], "rejected": [USER, BAD, more, GOOD]})
@@ -177,7 +185,7 @@ def test_what_is_no_pair_to_judge() -> None:
         'f:1: field "rejected": the two replies answer different prompts. Give both the same prompt'
     )
     assert refusal({"responses": ["a", "b", "c"], "preferred": 0}) == (
-        'f:1: field "responses": 3 replies, expected a list of two replies. Write "responses": ["...", "..."]'
+        'f:1: field "responses": a list of 3, expected a list of two replies. Write "responses": ["...", "..."]'
     )
     assert refusal({**TEXTS}) == (
         'f:1: field "preferred": missing, and there are no votes, so nothing says which reply is preferred. '
@@ -187,6 +195,12 @@ def test_what_is_no_pair_to_judge() -> None:
         'f:1: field "winner": \'model_c\', expected "preferred": "a", "b" or "tie". Correct it, or leave the line out'
     )
     assert refusal({"chosen": 3, "rejected": "a"}).startswith('f:1: field "chosen": is a number, expected text')
+    assert refusal({**TEXTS, "winner": "a", "prompt": 3}) == (
+        'f:1: field "prompt": a number, expected a list of messages. Write [{"role": ..., "content": ...}]'
+    )
+    assert refusal({"chosen": [USER], "rejected": [USER, BAD]}).startswith(
+        'f:1: field "chosen": no turn of the assistant'
+    )
     assert refusal({"responses": ["x", "y"], "votes": 3}).startswith('f:1: field "votes": is a number, expected a list')
 
 

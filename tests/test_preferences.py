@@ -261,6 +261,13 @@ def test_pairs_and_ratings_are_told_apart(run: Run, tmp_path: Path) -> None:
         refused(ran, 2, f"{option[0]} is for ratings, and {pairs}:1 is a pair. Leave it out")
 
 
+def test_nothing_is_left_to_study(run: Run, tmp_path: Path) -> None:
+    path = saved(tmp_path / "pairs.jsonl", [{"chosen": "a", "rejected": 3}])
+    ran = run("study", path, "-s", "length", "--on-error", "skip")
+    assert ran.code == 3
+    assert ran.err.endswith("rejoinder: no line is left to study. Correct those that were skipped\n")
+
+
 def test_score_scores_both_replies(run: Run, tmp_path: Path) -> None:
     path = saved(tmp_path / "pairs.jsonl", [{**records(1)[0], "id": "p"}])
     first, second = run("score", path, "-s", "length", "--format", "jsonl").records

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import product
 from typing import Any, NamedTuple
 
 from rejoinder.errors import DataError
 from rejoinder.io.chat import spoken, turns_of
+from rejoinder.io.names import plain
 from rejoinder.io.parse import parse_record
 from rejoinder.io.values import is_number, kind_of, plain_json
 from rejoinder.records import Choice, Example, Pair, majority
@@ -26,7 +28,7 @@ Said = tuple[list[str], str]
 
 _PROMPTS = ("context", "prompt", "question", "instruction", "query", "history", "conversation", "messages", "input")
 _REPLIES = ("response", "output", "answer", "completion", "reply", "conversation", "text", "generation", "human_ref")
-_MARKS = (("a", "b"), ("A", "B"), ("1", "2"), ("0", "1"))
+_MARKS = (("a", "b"), ("1", "2"), ("0", "1"))
 _VERDICTS = (
     "preferred",
     "winner",
@@ -39,15 +41,17 @@ _VERDICTS = (
     "verdict",
 )
 _A_COLUMN_EACH: Mapping[str, Choice | None] = {"winner_model_a": 0, "winner_model_b": 1, "winner_tie": None}
+_OTHERS = ("votes", "id", "dataset", "context_id", "references", "reference")
 _SYSTEMS = ("system", "systems", "model", "generator")
 _TIES = frozenset(("tie", "tied", "draw", "both", "bothbad", "neither", "equal", "same"))
 _WORDS = (frozenset(("a", "first", "left")), frozenset(("b", "second", "right")))
-# By the mark of the first reply. A half and 0 are AlpacaEval's ties; in Stanford Human Preferences 1 is the first, A.
+# By the mark of the first reply. A half and 0 are the ties of AlpacaEval.
 _NUMBERS: Mapping[str, Mapping[float, Choice | None]] = {
     "0": {0: 0, 1: 1},
     "1": {1: 0, 2: 1, 0: None, 1.5: None},
-    "A": {1: 0, 0: 1},
+    "chosen": {0: 0, 1: 1},
 }
+_HUMAN_REF: Mapping[float, Choice | None] = {1: 0, 0: 1}  # Stanford Human Preferences: whether it is the first
 _TURN = re.compile(r"\n\n(?:Human|Assistant):")
 
 
@@ -69,17 +73,18 @@ _MARKED = [Form((f"{name}_{a}", f"{name}_{b}"), (a, b)) for name, (a, b) in prod
 
 
 def form_of(record: Any) -> Form | None:
-    """How `record` holds a pair of replies, or None where it is none."""
+    """How `record` holds a pair of replies, whatever the case of its keys, or None where it is none."""
     if not isinstance(record, Mapping):
         return None
-    if "chosen" in record and "rejected" in record:
+    named = {plain(key): value for key, value in record.items() if isinstance(key, str)}
+    if "chosen" in named and "rejected" in named:
         return _CHOSEN
-    if "response" in record:
+    if "response" in named:
         return None
-    if (listed := _decoded(record.get("responses"))) is not None:
+    if (listed := _decoded(named.get("responses"))) is not None:
         two = isinstance(listed, list) and len(listed) == 2
-        return _LISTED if two or not record.keys().isdisjoint((*_VERDICTS, "votes")) else None
-    return next((form for form in _MARKED if form.keys[0] in record and form.keys[1] in record), None)
+        return _LISTED if two or not named.keys().isdisjoint((*_VERDICTS, "votes")) else None
+    return next((form for form in _MARKED if form.keys[0] in named and form.keys[1] in named), None)
 
 
 def parse_pair(record: Record, form: Form, where: str) -> Pair:
@@ -93,6 +98,7 @@ def parse_pair(record: Record, form: Form, where: str) -> Pair:
     Raises:
         DataError: there are not two replies, they answer different prompts, or nothing says which is preferred.
     """
+    record = _renamed(record, form)
     votes = _votes(record, form, where)
     preferred = _preferred(record, form, votes, where)
     name = str(record["id"]) if record.get("id") not in (None, "") else where
@@ -145,6 +151,12 @@ def parse_only_pair(record: Any, where: str) -> Pair:
     return parse_pair(record, form, where)
 
 
+def _renamed(record: Record, form: Form) -> Record:
+    """The record with our names for keys that differ from them in case or in what stands between words."""
+    ours = {*form.keys, *_PROMPTS, *_VERDICTS, *_A_COLUMN_EACH, *_OTHERS}
+    return {(name if (name := plain(str(key))) in ours and name not in record else key): record[key] for key in record}
+
+
 def _example(record: Record, own: Record, name: str, said: Said, where: str) -> Example:
     """One reply, by the rules for any line; what else is known of it stands among the extra keys."""
     context, response = said
@@ -183,12 +195,15 @@ def _own(record: Record, form: Form) -> tuple[dict[str, Any], dict[str, Any]]:
 def _marked(key: str, record: Record, form: Form) -> tuple[str, Choice | None]:
     """The key without the mark of a reply, and which reply that is; a mark is one only beside its partner."""
     places: tuple[Choice, Choice] = (0, 1)
-    for place, joint in product(places, "_-"):
+    names = {plain(str(other)) for other in record}
+    for place in places:
         mark, other = form.marks[place], form.marks[1 - place]
-        if key.endswith(joint + mark) and key.removesuffix(mark) + other in record:
-            return key.removesuffix(joint + mark), place
-        if key.startswith(mark + joint) and other + key.removeprefix(mark) in record:
-            return key.removeprefix(mark + joint), place
+        size = len(mark) + 1
+        before, after = key[:-size], key[size:]
+        if plain(key) == f"{plain(before)}_{mark}" and f"{plain(before)}_{other}" in names:
+            return before, place
+        if plain(key) == f"{mark}_{plain(after)}" and f"{other}_{plain(after)}" in names:
+            return after, place
     return key, None
 
 
@@ -204,7 +219,7 @@ def _replies(record: Record, form: Form, where: str) -> list[Said]:
     if form is _LISTED:
         given = _decoded(record["responses"])
         if not isinstance(given, list) or len(given) != 2:
-            found = f"{len(given)} replies" if isinstance(given, list) else kind_of(given)
+            found = f"a list of {len(given)}" if isinstance(given, list) else kind_of(given)
             remedy = 'Write "responses": ["...", "..."]'
             raise DataError(f"{found}, expected a list of two replies", remedy, where=where, field="responses")
     prompt = _prompt(record, where)
@@ -217,8 +232,9 @@ def _reply(value: Any, prompt: list[str] | None, key: str, where: str) -> Said:
     if isinstance(value, Mapping):
         value = [value]
     if isinstance(value, list):
-        context, text = turns_of(value, where)
-        begins = any(role == "user" for role, _ in spoken(value, where))
+        with _about(key):
+            context, text = turns_of(value, where)
+            begins = any(role == "user" for role, _ in spoken(value, where))
         return (context if begins or prompt is None else [*prompt, *context]), text
     if not isinstance(value, str):
         found = f"is {kind_of(value)}, expected text or chat messages"
@@ -244,7 +260,17 @@ def _prompt(record: Record, where: str) -> list[str] | None:
         return [turn for turn in _transcript(value) if turn] or [value]
     if isinstance(value, list) and all(isinstance(turn, str) for turn in value):
         return value
-    return [text for _, text in spoken(value, where)]
+    with _about(key):
+        return [text for _, text in spoken(value, where)]
+
+
+@contextmanager
+def _about(key: str) -> Iterator[None]:
+    """Let the error of chat messages name the key that they stand under."""
+    try:
+        yield
+    except DataError as error:
+        raise DataError(error.problem, error.remedy, where=error.where, field=key) from error
 
 
 def _transcript(text: str) -> list[str]:
@@ -284,7 +310,8 @@ def _preferred(record: Record, form: Form, votes: Sequence[Choice | None], where
 
 def _verdict(value: Any, record: Record, form: Form, field: str, where: str) -> Choice | None:
     """Which reply a verdict names, None for a tie: by its mark, its number, in a word, or by its system's name."""
-    number, numbers = _number(value), _NUMBERS.get(form.marks[0], {})
+    number = _number(value)
+    numbers = _HUMAN_REF if "human_ref_a" in form.keys else _NUMBERS.get(form.marks[0], {})
     if number is not None and number in numbers:
         return numbers[number]
     text = str(value).strip().lower()
@@ -296,7 +323,7 @@ def _verdict(value: Any, record: Record, form: Form, field: str, where: str) -> 
         own = {f"{name}_{form.marks[place]}" for name in _SYSTEMS}
         if any(record.get(key) == value for key in own & record.keys()):
             return place
-    named = [place for place in places if words & {*_WORDS[place], form.marks[place].lower()}]
+    named = [place for place in places if words & {*_WORDS[place], form.marks[place]}]
     if len(named) == 1:
         return named[0]
     raise DataError(

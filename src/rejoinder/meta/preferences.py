@@ -146,9 +146,11 @@ def apart(judged: Iterable[Example | Pair]) -> tuple[list[Example], list[Pair]]:
     """The single replies and the pairs among what was read; one of the two is empty.
 
     Raises:
-        DataError: there are both.
+        DataError: there are both, or neither.
     """
     given = list(judged)
+    if not given:
+        raise DataError("no line is left to study", "Correct those that were skipped")
     examples = [one for one in given if isinstance(one, Example)]
     pairs = [one for one in given if isinstance(one, Pair)]
     if examples and pairs:
