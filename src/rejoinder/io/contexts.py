@@ -12,6 +12,7 @@ from rejoinder.io.chat import spoken
 from rejoinder.io.columns import Names
 from rejoinder.io.corpus import Dialogue, read_dialogues, require_conversation, texts
 from rejoinder.io.lines import OnBad, raise_bad, silent
+from rejoinder.io.pairs import refuse_pair
 from rejoinder.io.parse import parse_record
 from rejoinder.io.read import Format, How, rows, understood
 from rejoinder.records import Example
@@ -111,6 +112,7 @@ def _as_example(record: Any, where: str) -> Any:
         waits = bool(turns) and turns[-1][0] == "user"
         return {**record, "context": [text for _, text in turns], "response": ""} if waits else record
     if record.get("context") is None:
+        refuse_pair(record, where)
         found = ", ".join(map(str, list(record)[:6])) or "nothing"
         remedy = 'Give every line a "context", "turns" or "messages"'
         raise DataError(f"missing (found: {found})", remedy, where=where, field="context")

@@ -131,10 +131,15 @@ def parse_single(record: Any, where: str) -> Example:
     Raises:
         DataError: it is a pair of replies; see also `parse_record`.
     """
+    refuse_pair(record, where)
+    return parse_record(record, where)
+
+
+def refuse_pair(record: Any, where: str) -> None:
+    """Raise `DataError` where a JSON value is a pair of replies."""
     if form := form_of(record):
         found = f"a pair of replies ({' and '.join(dict.fromkeys(form.keys))}), expected one reply"
         raise DataError(found, "Pairs go into rejoinder study or score", where=where)
-    return parse_record(record, where)
 
 
 def parse_only_pair(record: Any, where: str) -> Pair:

@@ -102,9 +102,9 @@ def shown(row: Preference) -> bool:
     return row.p_adjusted < LEVEL and (row.low > chance or row.high < chance)
 
 
-def so_many(count: int) -> str:
-    """So many pairs, in words."""
-    return f"{count:,} pair{'' if count == 1 else 's'}"
+def so_many(count: int, what: str = "pair") -> str:
+    """A number of something, in words."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _row(study: PairStudy, lead: Preference, statistic: Statistic) -> Preference | None:

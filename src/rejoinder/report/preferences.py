@@ -43,7 +43,7 @@ def notes_of(study: PairStudy) -> list[str]:
         name = f"{card.dataset}: " if len(study.cards) > 1 else ""
         ties = f"; {card.ties:,} of them, ties between people, not counted" if card.ties else ""
         empty = f"; an empty reply is the worse one ({so_many(card.empty)})" if card.empty else ""
-        said.append(f"{name}{so_many(card.pairs)} of {card.contexts:,} contexts{ties}{empty}.")
+        said.append(f"{name}{so_many(card.pairs)} of {so_many(card.contexts, 'context')}{ties}{empty}.")
         said += _unscored(study, card, name)
     replies = 2 * sum(card.pairs for card in study.cards)
     return [
