@@ -221,8 +221,9 @@ def test_a_command_that_wants_single_replies_refuses_pairs(run: Run, tmp_path: P
     ):
         refused(run(*command), 3, said)
     refused(run("respond", path, "-r", "command:cat"), 3, said)
-    answered = saved(tmp_path / "ours.jsonl", [FORMS["ours"]])
-    assert run("respond", answered, "-r", "command:cat").records[0]["context"] == ["Tea or coffee?"]
+    answered = saved(tmp_path / "ours.jsonl", [FORMS["ours"]])  # its context is a context to answer
+    echo = """sh -c 'while read -r line; do echo "{\\"response\\": \\"Both.\\"}"; done'"""
+    assert run("respond", answered, "-r", f"command:{echo}").records[0]["context"] == ["Tea or coffee?"]
     single = saved(tmp_path / "single.jsonl", [{"response": "a"}])
     with pytest.raises(DataError, match="no pair of replies .found: response.. Write"):
         list(rejoinder.read_pairs(single))
