@@ -103,7 +103,8 @@ def test_a_trained_judge_is_a_scorer_like_any_other(run: Run, tmp_path: Path, ki
     folder, held_out = tmp_path / "judge", tmp_path / "test.jsonl"
     ran = run("train", kind, sample, "-o", folder, "--held-out", held_out)
     assert (ran.code, ran.err) == (0, "")
-    assert ran.words.startswith("part lines Pearson Spearman ")
+    assert ran.words.startswith("None is shown to agree with people: ")
+    assert "part lines Pearson Spearman " in ran.words
     assert f"saved in {folder}; score with it: rejoinder score FILE -s {folder}" in ran.out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["judge", "test.jsonl"]
 
@@ -161,7 +162,7 @@ def untouched(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *argume
     def begun(*_: Any, **__: Any) -> None:
         pytest.fail("training began")
 
-    monkeypatch.setattr("rejoinder.judges.train.train_judge", begun)
+    monkeypatch.setattr("rejoinder.meta.training.train", begun)
     before = sorted(tmp_path.rglob("*"))
     ran = run("train", "c-adem", "@conture", *arguments)
     assert (ran.code in (2, 7), ran.out) == (True, "") and sorted(tmp_path.rglob("*")) == before

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rejoinder.io import examples_of, pairs_of, read, read_pairs, write
     from rejoinder.judges.train import train_judge
     from rejoinder.meta import compare, full_study, study, study_pairs
+    from rejoinder.meta.training import train
     from rejoinder.records import Example, Pair, Rating
     from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
     from rejoinder.scorer import Card, Encoder, Scorer, Scores
@@ -45,6 +46,7 @@ _HOME = {
     "score": "rejoinder.catalogue",
     "study": "rejoinder.meta",
     "study_pairs": "rejoinder.meta",
+    "train": "rejoinder.meta.training",
     "train_judge": "rejoinder.judges.train",
     "write": "rejoinder.io",
 }
@@ -77,6 +79,7 @@ __all__ = [
     "score",
     "study",
     "study_pairs",
+    "train",
     "train_judge",
     "write",
 ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting, tell
+from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting, tell, width
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
 from rejoinder.cli.train_options import (
@@ -32,7 +32,6 @@ from rejoinder.cli.train_options import (
 )
 
 if TYPE_CHECKING:
-    from rejoinder.judges.bilinear import BilinearJudge
     from rejoinder.judges.bilinear import Kind as BilinearKind
     from rejoinder.judges.fit import FitOptions
 
@@ -91,15 +90,17 @@ def command(
 ) -> None:
     """Train a judge on rated examples and save it as one folder, its encoder inside.
 
+    Says first whether to use it: by cross-validation, beside the judge in the box and the best metric.
+
     Conversations are split 70 / 15 / 15 into training, validation and test; the epoch of the lowest validation error
     is kept. The judge answers on the scale of the ratings.
     """
     from rejoinder.encoders import WORD_VECTORS, load_encoder
     from rejoinder.io import read, write
     from rejoinder.io.scales import said, scale_of
-    from rejoinder.judges.panel import MEMBERS, Panel, train_panel
-    from rejoinder.judges.train import train_judge
-    from rejoinder.report.training import training_table
+    from rejoinder.judges.panel import MEMBERS
+    from rejoinder.meta.training import steps, train
+    from rejoinder.report.training import training_text
 
     _check_places(out, held_out, force)
     chosen = load_encoder(encoder or WORD_VECTORS, None if state is None else state.value, vectors=vectors)
@@ -118,34 +119,28 @@ def command(
         "batch_size": batch,
     }
     options = _options(alone, preset, asked, chosen.width)
-    counted = None if references is None else references.value
-    asked_scale = None if scale is None else scale_of(scale)
-    given: dict[str, Any] = {"options": options, "references": counted, "scale": asked_scale, "seed": seed}
-    judge: BilinearJudge | Panel
-    if kind is Kind.PANEL:
-        with progress("training", len(MEMBERS) * options.epochs) as advance:
-            judge, members = train_panel(examples, chosen, **given, advance=advance)
-    else:
-        with progress("training", options.epochs) as advance:
-            members = [train_judge(examples, alone, chosen, **given, advance=advance)]
-        judge = members[0].judge
-    judge.save(out, force=force)
-    say_scales(examples, more=f"; the judge answers from {said(judge.scale)}")
+    with progress("training", steps(kind.value, options)) as advance:
+        done = train(
+            examples,
+            kind.value,
+            chosen,
+            options,
+            references=None if references is None else references.value,
+            scale=None if scale is None else scale_of(scale),
+            seed=seed,
+            vectors=vectors,
+            advance=advance,
+        )
+    done.judge.save(out, force=force)
+    say_scales(examples, more=f"; the judge answers from {said(done.judge.scale)}")
     if held_out is not None:
-        tested = {example.where: example for trained in members for example in trained.test}
+        tested = {example.where: example for one in done.members for example in one.test}
         write(tested.values(), held_out)
     if as_json:
-        results = [{"kind": trained.judge.kind, **trained.judge.training} for trained in members]
-        typer.echo(json.dumps({"version": 1, "results": results, "scale": list(judge.scale)}))
+        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
         return
-    if isinstance(judge, Panel):
-        for absent, why in judge.absent.items():
-            tell(f"no {absent}: {why}")
-    for trained in members:
-        if kind is Kind.PANEL:
-            tell(trained.judge.kind.upper())
-        tell(training_table(trained.judge.training))
-    tell(f"the judge answers from {said(judge.scale)}")
+    tell(training_text(done, width()))
+    tell(f"the judge answers from {said(done.judge.scale)}")
     tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 

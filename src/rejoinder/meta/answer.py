@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from rejoinder.meta.findings import Findings, FullStudy, ScorerContrast, Standing
 from rejoinder.meta.known import OF_SYSTEM
-from rejoinder.meta.left_out import SEEN, UNSEEN, Figure
+from rejoinder.meta.left_out import SEEN, UNSEEN
 from rejoinder.meta.noted import noted
-from rejoinder.meta.results import Agreement
+from rejoinder.meta.results import Agreement, Figure
 from rejoinder.meta.shown import LEVEL, Verdict, needed
 
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rejoinder.meta.agreement import IntArray
-from rejoinder.meta.left_out import NOTHING, Figure
 from rejoinder.meta.parts import POOLED, Part
 from rejoinder.meta.people import people_of
+from rejoinder.meta.results import NOTHING, Figure
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.bootstrap import Counts

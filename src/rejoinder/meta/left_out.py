@@ -16,6 +16,7 @@ from rejoinder.judges.left_out import QUICK, rated_lines, seen_scores, unseen_sc
 from rejoinder.judges.many import FOLDS
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.parts import POOLED, Part
+from rejoinder.meta.results import Figure
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval, resample_correlations
@@ -24,18 +25,6 @@ from rejoinder.version import __version__
 
 UNSEEN, SEEN = "rejoinder, unseen", "rejoinder, seen"
 STATISTICS = {"pearson": pearson, "spearman": spearman}
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A value with the ends of its 95 % interval; NaN where there is none."""
-
-    value: float
-    low: float
-    high: float
-
-
-NOTHING = Figure(float("nan"), float("nan"), float("nan"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from rejoinder.meta.common import Common
 from rejoinder.meta.findings import Findings, Nearness, Standing
-from rejoinder.meta.left_out import NOTHING, SEEN, Figure, LeftOut
-from rejoinder.meta.results import Agreement
+from rejoinder.meta.left_out import SEEN, LeftOut
+from rejoinder.meta.results import NOTHING, Agreement, Figure
 from rejoinder.stats.independent import mean_of_independent
 
 CEILING, ONE_RATER = "ceiling", "one rater"

@@ -15,6 +15,18 @@ FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A value with the ends of its 95 % interval; NaN where there is none."""
+
+    value: float
+    low: float
+    high: float
+
+
+NOTHING = Figure(float("nan"), float("nan"), float("nan"))
+
+
+@dataclass(frozen=True, slots=True)
 class Agreement:
     """How far one scorer agrees with people on one data set, by one statistic.
 

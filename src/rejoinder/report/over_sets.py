@@ -6,8 +6,8 @@ import math
 from html import escape
 
 from rejoinder.meta.findings import FullStudy
-from rejoinder.meta.left_out import SEEN, UNSEEN, Figure, LeftOut, LeftOutSet
-from rejoinder.meta.results import Agreement
+from rejoinder.meta.left_out import SEEN, UNSEEN, LeftOut, LeftOutSet
+from rejoinder.meta.results import Agreement, Figure
 from rejoinder.report.sections import Cell, Table
 from rejoinder.report.svg import element
 from rejoinder.report.tables import number

@@ -6,9 +6,23 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from rejoinder.judges.panel import Panel
+from rejoinder.meta.training import Training
 from rejoinder.report.tables import number, text_table
+from rejoinder.report.trial import trial_table
 
 LEVEL = 0.05
+
+
+def training_text(done: Training, width: int) -> str:
+    """Whether to use the new judge, how it was fitted, and what it stands beside."""
+    said = ["".join(f"{sentence}\n" for sentence in done.answer)]
+    if isinstance(done.judge, Panel):
+        said.append("".join(f"no {absent}: {why}\n" for absent, why in done.judge.absent.items()))
+    for one in done.members:
+        title = f"{one.judge.kind.upper()}\n" if isinstance(done.judge, Panel) else ""
+        said.append(title + training_table(one.judge.training))
+    return "\n".join([*filter(None, said), trial_table(done.trial, width)])
 
 
 def training_table(training: Mapping[str, Any]) -> str:
@@ -25,9 +39,9 @@ def training_table(training: Mapping[str, Any]) -> str:
         cells = [number(math.nan if value is None else value) for value in values]
         rows.append([part, f"{lines[part]:,}", *cells])
     table = text_table(["part", "lines", "Pearson", "Spearman"], rows, 80)
-    left_out = "".join(f"left out, {reason}: {count:,}\n" for reason, count in training["left_out"].items())
+    left_out = [f"left out, {reason}: {count:,}" for reason, count in training["left_out"].items()]
     said = [_recipe(training), *_over_sampled(training), *_untrained(training), *_doubt(training)]
-    return table + "".join(f"{line}\n" for line in said) + left_out
+    return table + "".join(f"{line}\n" for line in (*said, *left_out))
 
 
 def _recipe(training: Mapping[str, Any]) -> str:

@@ -89,7 +89,38 @@ def mean_correlation(
     with np.errstate(invalid="ignore"):
         means: FloatArray = total[0] / total[1]
     interval = percentile_interval(means, len(np.unique(clusters[usable])))
-    return Estimate(float(np.mean(found)), interval.low, interval.high, _two_sided(means), n, len(found))
+    return Estimate(float(np.mean(found)), interval.low, interval.high, two_sided(means), n, len(found))
+
+
+def mean_correlations(
+    statistic: Statistic, scores: FloatArray, ratings: FloatArray, parts: IntArray, clusters: IntArray, counts: Counts
+) -> FloatArray:
+    """[1 + B, K] the mean over parts of each scorer's correlation with `ratings`: as it is, then over each resample.
+
+    Parts count by their lines. All scorers meet the same parts and resamples, so columns may be taken from each other:
+    a part counts where every scorer has a correlation. NaN where there is no such part.
+
+    Args:
+        statistic: which correlation.
+        scores: [N, K] finite.
+        ratings: [N] finite.
+        parts: [N] the part that each line stands in.
+        clusters: [N] cluster of each line, in [0, G).
+        counts: [G, B] from `bootstrap.cluster_counts`; in each resample a cluster has one weight in all parts.
+    """
+    total, lines = np.zeros((1 + counts.shape[1], scores.shape[1])), np.zeros((1 + counts.shape[1], 1))
+    for part in np.unique(parts):
+        rows = np.flatnonzero(parts == part)
+        if _constant(ratings[rows]) or any(_constant(column) for column in scores[rows].T):
+            continue
+        columns = [_weighted(statistic, x, ratings[rows], clusters[rows], counts) for x in scores[rows].T]
+        values = np.stack(columns, axis=1)
+        known = np.isfinite(values).all(axis=1, keepdims=True)
+        total += np.where(known, values, 0.0) * len(rows)
+        lines += known * len(rows)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means: FloatArray = total / lines
+    return means
 
 
 def mean_of_parts(values: FloatArray, parts: IntArray, clusters: IntArray, counts: Counts) -> Estimate:
@@ -239,8 +270,8 @@ def _constant(values: FloatArray) -> bool:
     return len(values) == 0 or bool((values == values[0]).all())
 
 
-def _two_sided(means: FloatArray) -> float:
-    """Twice the share of resampled means beyond zero, one counted in advance; at most 1."""
+def two_sided(means: FloatArray) -> float:
+    """Twice the share of resampled values [B] beyond zero, one counted in advance; at most 1, NaN without any."""
     usable = means[np.isfinite(means)]
     if not len(usable):
         return float("nan")

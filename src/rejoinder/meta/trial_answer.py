@@ -1,0 +1,120 @@
+"""A trial in words: what to use, and how far it is shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rejoinder.meta.results import Figure
+from rejoinder.meta.trials import Candidate, Trial
+
+_HELP = (
+    "What may help: several raters a reply, ratings that spread over the whole scale, another encoder (-e), more rated "
+    "conversations."
+)
+
+
+def trial_answer(trial: Trial) -> tuple[str, ...]:
+    """The answer as sentences, the recommendation first."""
+    if trial.reason:
+        return (
+            f"Not compared with what is there already: {trial.reason}. Lines held out tell too: --held-out FILE, then "
+            "rejoinder study FILE with the new judge and others.",
+        )
+    return (_recommendation(trial), *_beside(trial), *_trivial(trial), *_absent(trial), *_copies(trial))
+
+
+def named(one: Candidate) -> str:
+    """What a candidate is called in a sentence."""
+    trivial = f"the trivial {one.name}" + " (the lower the better)" * one.lower
+    best = {"metric": f"the best metric ({one.name})", "baseline": trivial}
+    return {"new": "the new judge", "box": "the judge in the box", **best}[one.role]
+
+
+def _recommendation(trial: Trial) -> str:
+    """What to use."""
+    kept = [one for role in trial.recommended if (one := trial.of(role)) is not None]
+    if not kept:
+        return _nothing(trial)
+    care = "" if all(one.beats_trivial for one in kept) else ", if any"
+    if len(kept) == 1:
+        (only,) = kept
+        own = f"Spearman {_text(only.spearman)} on {trial.n:,} lines"
+        if only.role == "new":
+            return f"Use the new judge{care}: on conversations that it was not fitted on, {own}."
+        return f"Use {named(only)}{care}, not the new one: {own}."
+    figures = _listed([f"{one.spearman.value:z.2f}" for one in kept], "and")
+    tell = "" if trial.needed is None else f" About {_round(trial.needed):,} rated lines would tell."
+    names = _listed([named(one) for one in kept], "or")
+    return f"Use {names}{care}: cross-validation does not tell them apart (Spearman {figures}).{tell}"
+
+
+def _nothing(trial: Trial) -> str:
+    """That nothing can be recommended, and why."""
+    trivial = trial.of("baseline")
+    if trivial is not None and trivial.agrees:
+        return f"Use none of them: {named(trivial)} does as well as any, Spearman {_text(trivial.spearman)}. {_HELP}"
+    best = max(trial.candidates, key=lambda one: one.spearman.value)
+    found = f"the highest, {named(best)}, has Spearman {_text(best.spearman)}"
+    if best.spearman.low > 0:
+        found += f", which the highest of {len(trial.candidates)} may reach by chance"
+    return f"None is shown to agree with people: {found}. {_HELP}"
+
+
+def _beside(trial: Trial) -> list[str]:
+    """How the new judge stands to each of the others."""
+    said = []
+    for one in trial.candidates:
+        if one.role in ("box", "metric"):
+            told = "" if one.behind.low > 0 or one.behind.high < 0 else "not shown to be "
+            gain = one.behind if one.behind.value >= 0 else Figure(-one.behind.value, -one.behind.high, -one.behind.low)
+            way = "ahead of" if one.behind.value >= 0 else "behind"
+            said.append(f"The new judge is {told}{way} {named(one)}: by {_text(gain)}.")
+    return said
+
+
+def _trivial(trial: Trial) -> list[str]:
+    """Which of those recommended are not shown to beat the best trivial baseline."""
+    trivial = trial.of("baseline")
+    level = [one for role in trial.recommended if (one := trial.of(role)) is not None and not one.beats_trivial]
+    if trivial is None or not level:
+        return []
+    names = _listed([named(one) for one in level], "and")
+    verb = "is" if len(level) == 1 else "are"
+    said = f"{names} {verb} not even shown to beat {named(trivial)}: Spearman {_text(trivial.spearman)}."
+    return [said[0].upper() + said[1:]]
+
+
+def _absent(trial: Trial) -> list[str]:
+    """What is missing beside it, of what one would look for."""
+    said = []
+    if trial.of("box") is None:
+        said += [
+            f"The judge in the box is left out: {why}." for name, why in trial.absent.items() if name == "rejoinder"
+        ]
+    if trial.of("metric") is None:
+        said.append("No metric stands beside it: metrics need references, and none scores nine in ten of these lines.")
+    return said
+
+
+def _copies(trial: Trial) -> list[str]:
+    """That some responses copy a reference, where some do."""
+    if not trial.copies:
+        return []
+    return [f"{trial.copies:,} of the responses copy a reference, which no metric can miss."]
+
+
+def _listed(names: Sequence[str], word: str) -> str:
+    """Names as people write them down: a, b and c."""
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def _text(figure: Figure) -> str:
+    """A figure and its interval, without a minus sign before zero."""
+    ends = "" if math.isnan(figure.low) else f" [{figure.low:z.2f}, {figure.high:z.2f}]"
+    return f"{figure.value:z.2f}{ends}"
+
+
+def _round(count: int) -> int:
+    """A forecast to two digits, because it knows no more."""
+    return count if count < 100 else int(float(f"{count:.1e}"))
