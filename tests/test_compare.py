@@ -18,8 +18,9 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.meta import Comparison, compare
+from rejoinder.meta.compare_answer import verdict
 from rejoinder.records import Example
-from rejoinder.report.compare import compare_text, verdict
+from rejoinder.report.compare import compare_text
 from rejoinder.scorer import Card, Outcome
 
 
@@ -113,9 +114,10 @@ def test_responses_to_one_context_stand_together() -> None:
 def test_without_shared_ids_contexts_pair_and_several_lines_count_as_their_mean() -> None:
     a = [replace(one, id=f"a{n}") for n, one in enumerate(side([1, 2, 3, 9]))]
     b = [*side([2, 2, 2]), Example(("turn 0",), "4"), Example(("elsewhere",), "7")]
-    found = compare(a, b, [Worth()])
+    found = compare(a, b, [Worth()], design="paired")
     one = only(found)
     assert (found.aligned, found.pairs, found.only_a, found.only_b) == ("context", 3, 1, 1)
+    assert found.why == "as was asked for; 3 of the 4 lines of A have a partner by context"
     assert (one.n, one.mean_a) == (3, 2.0) and one.mean_b == pytest.approx(7 / 3)
     by_id = compare(
         [replace(one, id="x", context_id="c") for one in a[:1]], [Example(a[0].context, "5", id="x")], [Worth()]
@@ -132,9 +134,17 @@ def test_turns_win_over_the_dialogue_they_stand_in() -> None:
 
 def test_files_that_share_nothing() -> None:
     with pytest.raises(DataError, match=r"^a.jsonl, b.jsonl: the two files share neither an id nor a context"):
-        compare(side([1]), [Example(("else",), "1", where="b.jsonl:1")], [Worth()])
+        compare(side([1]), [Example(("else",), "1", where="b.jsonl:1")], [Worth()], design="paired")
     with pytest.raises(DataError, match="share neither an id nor a context"):
-        compare([Example((), "1", id="x", where="a.jsonl:1")], [Example((), "1", where="b.jsonl:1")], [Worth()])
+        compare(
+            [Example((), "1", id="x", where="a.jsonl:1")],
+            [Example((), "1", where="b.jsonl:1")],
+            [Worth()],
+            design="paired",
+        )
+    for one, other, empty in (([], side([1]), "A"), (side([1]), [], "B")):
+        with pytest.raises(DataError, match=f"^{empty}: no line is left to compare"):
+            compare(one, other, [Worth()])
 
 
 def test_an_id_of_two_contexts_pairs_nothing() -> None:
@@ -145,7 +155,7 @@ def test_an_id_of_two_contexts_pairs_nothing() -> None:
         "Give one id to the two responses to one context, or leave ids out to pair by context"
     )
     with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
-        compare(a, b, [Worth()])
+        compare(a, b, [Worth()], design="paired")
     with pytest.raises(DataError, match="was already given at"):
         compare([*a, a[0]], a, [Worth()])
 
@@ -165,7 +175,7 @@ def test_degenerate_pairs_have_an_outcome(a: list[float], b: list[float], words:
     one = only(found)
     assert verdict(one) == words and (p is None or one.p == pytest.approx(p, nan_ok=True))
     assert math.isfinite(one.value) and math.isnan(one.low) is (len(a) < 3)
-    assert words.split(":")[0] in " ".join(compare_text(found, ("a", "b"), 200).split())
+    assert words.removeprefix("not separable").lstrip(":; ") in found.answer[0]
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["results"][0]["verdict"] == "not separable"
 
 
@@ -174,7 +184,7 @@ def test_unscored_pairs_are_left_out_and_counted() -> None:
     found = compare(a, b, [Worth()])
     one = only(found)
     assert (one.n, one.unscored) == (3, 2) and (one.mean_a, one.mean_b) == pytest.approx((8 / 3, 10 / 3))
-    assert "2 pairs unscored by worth" in compare_text(found, ("a", "b"), 100)
+    assert "2 of 5 pairs could not be compared by worth." in found.answer
     with pytest.raises(TooManyUnscored, match=r"^worth: none of 2 pairs has two scores; most often: no number$"):
         compare(side(["?", "?"]), side([1, 2]), [Worth()])
 
@@ -286,8 +296,12 @@ def systems(tmp_path: Path) -> dict[str, Path]:
 def test_compare_says_what_it_found(run: Run, systems: dict[str, Path]) -> None:
     ran = run("compare", systems["Random"], systems["Human"], "-s", "rouge-l", "-s", "length")
     assert (ran.code, ran.err) == (0, "")
-    assert re.search(r"rouge-l 40 [\d. \[\],-]+ B is better", ran.words)
-    assert "more pairs would tell" in ran.words and "40 pairs by context." in ran.words
+    assert ran.out.startswith(
+        "By rouge-l B is better; by length no difference is shown.\nB is better than A by rouge-l: "
+    )
+    assert re.search(r"rouge-l 40 [\d. \[\],%-]+ B is better", ran.words)
+    assert "more pairs would tell" in ran.words
+    assert "Compared in 40 pairs by context: 40 of the 40 lines of A have a partner by context." in ran.words
     again = run("compare", systems["Random"], systems["Human"], "-s", "rouge-l", "-s", "length")
     assert again.out == ran.out
 
@@ -299,6 +313,8 @@ def test_compare_for_machines_and_as_a_gate(run: Run, systems: dict[str, Path]) 
     (one,) = found["results"]
     assert {"scorer", "level", "n", "value", "low", "high", "p", "method", "seed", "verdict", "more"} <= set(one)
     assert found["counts"] == {
+        "design": "paired",
+        "why": "40 of the 40 lines of A have a partner by context",
         "aligned": "context",
         "pairs": 40,
         "only_a": 0,
@@ -327,7 +343,7 @@ def test_compare_that_cannot_be(run: Run, systems: dict[str, Path]) -> None:
         2,
         "--min-scored belongs to the gate. Give --threshold too, or leave it out",
     )
-    assert run("compare", human, "@conture", "-s", "length").code == 3
+    assert run("compare", human, "@conture", "-s", "length", "--design", "paired").code == 3
     assert run("compare", human, human.with_name("gone.jsonl")).code == 4
     assert run("compare", human).code == 2
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -13,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rejoinder
 from conftest import PROJECT, Run
 from test_languages import GERMAN, rated, write_vectors
 
@@ -42,7 +45,26 @@ def write_german(folder: Path) -> None:
     write_vectors(folder / "cc.de.300.vec", {word: tuple(rng.normal(size=5)) for word in sorted(words)})
 
 
-GIVEN = {"languages.md": write_german}
+def write_weeks(folder: Path) -> None:
+    """What docs/compare.md takes for granted: two weeks of a product's log; in the second few words about refunds."""
+    talks: dict[str, list[rejoinder.Example]] = {}
+    for one in rejoinder.read("@conture"):
+        talks.setdefault(str(one.extra["dialogue_id"]), []).append(one)
+    rng = random.Random(1)
+    for number, week in enumerate(("week1", "week2")):
+        with (folder / f"{week}.csv").open("w", encoding="utf-8", newline="") as stream:
+            table = csv.writer(stream)
+            table.writerow(["conversation_id", "intent", "prompt", "answer", "judged"])
+            for talk, lines in enumerate(list(talks.values())[number::2] * 2):
+                intent, patience = rng.choice(["refund", "delivery", "account"]), rng.gauss(0, 1)
+                for line in lines:
+                    short = number == 1 and intent == "refund" and rng.random() < 0.4
+                    reply = rng.choice(["Sorry.", ""]) if short else line.response
+                    judged = round(min(10, max(1, (3 if short else 7) + patience + rng.gauss(0, 1)))) if reply else ""
+                    table.writerow([f"{week}-{talk}", intent, line.context[-1], reply, judged])
+
+
+GIVEN = {"languages.md": write_german, "compare.md": write_weeks}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

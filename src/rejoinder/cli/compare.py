@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Mapping
 from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,15 +25,41 @@ from rejoinder.cli.common import (
     width,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
-from rejoinder.cli.places import Reads
+from rejoinder.cli.places import Reads, Writes
 
 GATE_CLOSED = 6
+
+
+class Design(StrEnum):
+    """How two systems are compared."""
+
+    AUTO = "auto"
+    PAIRED = "paired"
+    UNPAIRED = "unpaired"
 
 
 def command(
     a: Annotated[str, typer.Argument(help="Responses of the first system, or of the old one.", metavar="A"), Reads()],
     b: Annotated[str, typer.Argument(help="Responses of the second, or of the new one.", metavar="B"), Reads()],
     scorers: JudgeNames = None,
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "-o",
+            "--out",
+            help="The comparison as .html, .md, .tex, .csv or .json, or every pair as .jsonl; repeat for more.",
+            metavar="FILE",
+        ),
+        Writes(),
+    ] = None,
+    design: Annotated[
+        Design,
+        typer.Option(help="Whether replies to the same contexts are compared, or those in talks with different users."),
+    ] = Design.AUTO,
+    by: Annotated[
+        str | None,
+        typer.Option(help="A key of the lines: also compare under each of its values, like with like.", metavar="KEY"),
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(
@@ -59,7 +89,9 @@ def command(
 ) -> None:
     """Which of two systems is better, or that they cannot be told apart and how much more would tell.
 
-    Responses are paired by id where the files share any, else by context. An empty reply is the worst reply.
+    Replies are compared in pairs where nearly all lines of the smaller file have a partner by id or by context; else
+    as two independent samples, a conversation (dialogue_id, else the context) as a whole. An empty reply is the worst
+    reply.
     """
     from rejoinder.catalogue import DEFAULT, fitted_on
     from rejoinder.errors import UsageError
@@ -67,16 +99,32 @@ def command(
     from rejoinder.meta.compare import compare
     from rejoinder.meta.comparison import MIN_SCORED
     from rejoinder.report.compare import compare_text, gate_text
+    from rejoinder.report.compare_files import require_writable, write_comparison
 
     if threshold is None and min_scored is not None:
         raise UsageError("--min-scored belongs to the gate. Give --threshold too, or leave it out")
+    for path in out or []:
+        require_writable(path)
     with reporting(on_error) as on_bad:
         one, other = (list(read(file, on_bad=on_bad, **how(columns, input_format, turns))) for file in (a, b))
     names = scorers or [DEFAULT]
     for name, sets in fitted_on(names, [example.dataset for example in (*one, *other)]).items():
         tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)
     with progress("scoring", (len(one) + len(other)) * len(names)) as advance:
-        found = compare(one, other, names, resamples=resamples, seed=seed, vectors=vectors, advance=advance)
+        found = compare(
+            one,
+            other,
+            names,
+            design=design.value,
+            by=by,
+            resamples=resamples,
+            seed=seed,
+            vectors=vectors,
+            advance=advance,
+        )
+    given = {"--design": design.value, "--by": by, "--vectors": vectors, "--resamples": resamples, "--seed": seed}
+    for path in out or []:
+        write_comparison(found, path, (a, b), _typed((a, b), scorers, given, path))
     gate = None if threshold is None else found.gate(threshold, MIN_SCORED if min_scored is None else min_scored)
     if as_json:
         told = {} if gate is None else {"gate": asdict(gate)}
@@ -85,5 +133,14 @@ def command(
         tell(compare_text(found, (a, b), width()))
         if gate is not None:
             tell(gate_text(gate))
+        if out:
+            tell(f"saved in {', '.join(map(str, out))}")
     if gate is not None and not gate.passed:
         raise typer.Exit(GATE_CLOSED)
+
+
+def _typed(files: tuple[str, str], scorers: list[str] | None, given: Mapping[str, object], out: Path) -> str:
+    """The call, for the page."""
+    named = [word for name in scorers or [] for word in ("-s", name)]
+    options = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
+    return shlex.join(["rejoinder", "compare", *files, *named, *options, "-o", str(out)])

@@ -137,3 +137,14 @@ def rating_of(value: Any, where: str, field: str) -> float | None:
 def shortened(text: str) -> str:
     """The beginning of a text, for a message."""
     return textwrap.shorten(text, 30)
+
+
+def inside(value: Any, path: str) -> Any:
+    """What stands under `path` in nested objects: under that very key, else where its dots lead; None where nothing."""
+    if not isinstance(value, Mapping):
+        return None
+    if value.get(path) is not None:
+        return value[path]
+    dots = [place for place, character in enumerate(path) if character == "."]
+    inner = (inside(value.get(path[:dot]), path[dot + 1 :]) for dot in dots)
+    return next((found for found in inner if found is not None), None)

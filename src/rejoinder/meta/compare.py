@@ -1,43 +1,34 @@
-"""`compare`: which of two systems scores higher on the same contexts, and whether that can be told from chance."""
+"""`compare`: which of two systems scores higher, and whether that can be told from chance."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rejoinder.catalogue import load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import most_frequent
-from rejoinder.meta.comparison import Comparison, Contrast, Verdict
-from rejoinder.meta.parts import refuse_duplicates
-from rejoinder.meta.worst import with_the_worst
+from rejoinder.meta.compare_answer import answer
+from rejoinder.meta.compared import Compared, Pairs, mean_of
+from rejoinder.meta.comparison import Comparison, Contrast, Gap, Stratum, Verdict
+from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of
+from rejoinder.meta.gaps import BoolArray, IntArray, Sampling, Side, paired_gap, paired_strata, too_rare, unpaired_gap
+from rejoinder.meta.parts import numbered, refuse_duplicates
+from rejoinder.meta.shown import LEVEL
+from rejoinder.meta.worst import Filled, with_the_worst
 from rejoinder.records import Example, Given
-from rejoinder.scorer import Advance, Card, ScorerLike, Scores, ignore, run
-from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval, require_sampling
-from rejoinder.stats.pairwise import system_p_values
-from rejoinder.stats.power import items_needed, pilot_of_means
+from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.stats.bootstrap import require_sampling
 from rejoinder.stats.significance import adjusted
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-LEVEL = 0.05
-NONE = float("nan")
-
-
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    """P pairs of lines: which lines make up each, and which context (0 to G - 1) each is of."""
-
-    aligned: Literal["id", "context"]
-    a: list[list[int]]
-    b: list[list[int]]
-    contexts: IntArray
+Sides = tuple[Sequence[Example], Sequence[Example]]
+Told = TypeVar("Told", bound=Gap)
 
 
 def compare(
@@ -45,6 +36,8 @@ def compare(
     b: Given,
     scorers: Sequence[ScorerLike],
     *,
+    design: Wanted = "auto",
+    by: str | None = None,
     resamples: int = 1000,
     seed: int = 0,
     vectors: str | Path | None = None,
@@ -52,216 +45,217 @@ def compare(
 ) -> Comparison:
     """Which of two systems is better by each scorer, or that they cannot be told apart and what would tell.
 
-    Lines are paired by their ids where the files share any, else by context; where a context has several lines on one
-    side, their mean score stands for them. References count where both lines of a pair have some: a judge that reads
-    them where they are would else hold one system to another measure than the other. An empty reply is the worst
-    reply (see `worst.with_the_worst`). The interval comes from resampled contexts, p from exchanging A and B in
-    randomly chosen contexts.
+    Lines are paired by their ids or by their contexts where nearly all of them have a partner (see `design`); where a
+    context has several lines on one side, their mean score stands for them. The interval then comes from resampled
+    contexts, p from exchanging A and B in randomly chosen ones. Else they are two independent samples, and
+    conversations are resampled and dealt anew (see `stats.unpaired`). Verdicts are by Holm for the number of scorers,
+    those on single values of a field for the number of all these.
+
+    References count where both lines of a pair have some, without pairs where all lines have: a judge that reads them
+    where they are would else hold one system to another measure than the other. An empty reply is the worst reply (see
+    `worst.with_the_worst`).
 
     Args:
         a: lines of the first system, in any form that `examples_of` takes.
         b: lines of the second.
         scorers: names, folders of judges, scorer objects or functions (called once for each side).
+        design: "paired" and "unpaired" leave nothing to find out.
+        by: a key of the lines; the systems are also compared under each of its values. Dots lead into objects.
         resamples: number of resamples and of permutations, 100 or more.
         seed: their seed, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
         advance: called during scoring with the number of examples done.
 
     Raises:
-        DataError: the files share neither ids nor contexts; an id is given twice, or to another context.
-        TooManyUnscored: not one of the scorers could score a single pair.
+        DataError: a side is empty; an id is given twice, or to another context; pairs are wanted where there is none;
+            no line has the key `by`.
+        TooManyUnscored: not one of the scorers could score anything that can be compared.
         UsageError: no scorer, or two of one name; a number is out of range.
     """
     require_sampling(resamples, seed, least=100)
     a, b = examples_of(a, name="A"), examples_of(b, name="B")
     for side in (a, b):
         refuse_duplicates(side)
-    pairs = _paired(a, b)
+    choice = choose(a, b, design)
+    strata = None if by is None else _strata((a, b), by)
     loaded = load_scorers(scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a comparison needs at least one")
-    sides = _alike(a, b, pairs)
-    scores = {
-        name: (run(one, sides[0], advance=advance), run(one, sides[1], advance=advance)) for name, one in loaded.items()
-    }
-    found = [_contrast(name, loaded[name].card, sides, both, pairs, resamples, seed) for name, both in scores.items()]
-    if not any(one.n for one in found):
-        raise TooManyUnscored(f"{found[0].scorer}: {found[0].reason}")
-    return Comparison(
-        contrasts=_judged(found),
-        signatures={name: both[0].signature for name, both in scores.items()},
-        aligned=pairs.aligned,
+    scored = {name: _scored(one, (a, b), choice.pairs, advance) for name, one in loaded.items()}
+    filled = {name: with_the_worst(loaded[name].card, a, b, both) for name, both in scored.items()}
+    conversations = tuple(list(map(conversation_of, side)) for side in (a, b))
+    compared = Compared(a, b, filled, choice.pairs, strata, (conversations[0], conversations[1]))
+    sampling = Sampling(resamples, seed)
+    contrasts = [_contrast(name, loaded[name].card, compared, scored[name], sampling) for name in loaded]
+    if not any(one.n for one in contrasts):
+        raise TooManyUnscored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
+    pairs = choice.pairs or Pairs("id", (), ())
+    found = Comparison(
+        answer=(),
+        contrasts=_judged(contrasts),
+        signatures={name: both[0].signature for name, both in scored.items()},
+        design="paired" if choice.pairs else "unpaired",
+        why=choice.why,
+        aligned=choice.pairs.aligned if choice.pairs else None,
         pairs=len(pairs.a),
         only_a=len(a) - sum(map(len, pairs.a)),
         only_b=len(b) - sum(map(len, pairs.b)),
-        replies=(len(a), len(b)),
-        empty=_empty(a, b),
-        notes={name: (both[0].noted, both[1].noted) for name, both in scores.items()},
+        by=by,
         resamples=resamples,
         seed=seed,
+        replies=(len(a), len(b)),
+        empty=(sum(one.unanswered for one in a), sum(one.unanswered for one in b)),
+        notes={name: (both[0].noted, both[1].noted) for name, both in scored.items()},
+        compared=compared,
     )
+    return replace(found, answer=answer(found))
 
 
-def _paired(a: Sequence[Example], b: Sequence[Example]) -> _Pairs:
-    """The pairs of lines, by id where any is shared, else by context."""
-    aligned: Literal["id", "context"] = "id"
-    sides = [_places(side, _id) for side in (a, b)]
-    if not sides[0].keys() & sides[1].keys():
-        aligned, sides = "context", [_places(side, _context) for side in (a, b)]
-    shared = [key for key in sides[0] if key in sides[1]]
-    if not shared:
-        raise DataError(
-            "the two files share neither an id nor a context, so nothing can be compared",
-            "Give the two responses to one context the same id, or the same context",
-            where=", ".join(_file(side) for side in (a, b) if side),
-        )
-    one, other = ([side[key] for key in shared] for side in sides)
-    if aligned == "id":
-        _refuse_other_contexts(a, b, one, other)
-    keys = [a[places[0]].context_key for places in one]
-    numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
-    return _Pairs(aligned, one, other, np.array([numbers[key] for key in keys], dtype=np.int64))
+def _strata(sides: Sides, by: str) -> tuple[list[str], list[str]]:
+    """The value under a key of every line.
+
+    Raises:
+        DataError: no line has one.
+    """
+    first, second = ([value_of(one, by) for one in side] for side in sides)
+    if {*first, *second} == {NO_VALUE}:
+        keys = sorted({key for side in sides for one in side[:100] for key in one.extra})
+        raise DataError(f'no line has "{by}"', f"Name one of {', '.join(keys)}" if keys else "Leave it out")
+    return first, second
 
 
-def _alike(a: Sequence[Example], b: Sequence[Example], pairs: _Pairs) -> tuple[list[Example], list[Example]]:
+def _scored(scorer: Scorer, sides: Sides, pairs: Pairs | None, advance: Advance) -> tuple[Scores, Scores]:
+    """The scores of both sides, with references where both sides have them."""
+    first, second = _alike_pairs(sides, pairs) if pairs else _alike_sides(sides, scorer.card)
+    return run(scorer, first, advance=advance), run(scorer, second, advance=advance)
+
+
+def _alike_pairs(sides: Sides, pairs: Pairs) -> Sides:
     """The lines of both sides, without references where a line of the pair has none."""
-    sides = list(a), list(b)
+    bare = list(sides[0]), list(sides[1])
     for places in zip(pairs.a, pairs.b, strict=True):
-        lines = [(side, place) for side, mine in zip(sides, places, strict=True) for place in mine]
-        if not all(any(map(str.strip, side[place].references)) for side, place in lines):
+        lines = [(side, place) for side, mine in zip(bare, places, strict=True) for place in mine]
+        if not all(_has_reference(side[place]) for side, place in lines):
             for side, place in lines:
                 side[place] = replace(side[place], references=())
-    return sides
+    return bare
 
 
-def _places(examples: Sequence[Example], key: Any) -> dict[tuple[str, ...], list[int]]:
-    """The positions of the lines of each key; lines without one are left out."""
-    places: dict[tuple[str, ...], list[int]] = {}
-    for place, example in enumerate(examples):
-        if (found := key(example)) is not None:
-            places.setdefault(found, []).append(place)
-    return places
+def _alike_sides(sides: Sides, card: Card) -> Sides:
+    """The lines of both sides, without references unless all have some, or nothing is scored without."""
+    if "reference" in card.needs or all(_has_reference(one) for side in sides for one in side):
+        return sides
+    first, second = ([replace(one, references=()) for one in side] for side in sides)
+    return first, second
 
 
-def _id(example: Example) -> tuple[str, ...] | None:
-    """The id that the data gave; a reader's own name for a line without one is its place, and pairs nothing."""
-    own = example.id and example.id != example.where
-    return (example.dataset or "", example.id) if own else None
+def _has_reference(example: Example) -> bool:
+    """Whether there is a reference with something in it."""
+    return any(map(str.strip, example.references))
 
 
-def _context(example: Example) -> tuple[str, ...] | None:
-    """What tells the context from others; the turns win over the dialogue, which holds many contexts."""
-    if example.context_id is None and any(turn.strip() for turn in example.context):
-        return ("turns", *example.context)
-    return example.context_key if example.context_key[1] != "line" else None
-
-
-def _refuse_other_contexts(
-    a: Sequence[Example], b: Sequence[Example], one: list[list[int]], other: list[list[int]]
-) -> None:
-    """Raise `DataError` where a shared id names different contexts: ids that count lines pair nothing."""
-    for (first, *_), (second, *_) in zip(one, other, strict=True):
-        if a[first].context != b[second].context:
-            raise DataError(
-                f"id {a[first].id!r} has another context in {a[first].where or 'A'}",
-                "Give one id to the two responses to one context, or leave ids out to pair by context",
-                where=b[second].where,
-                field="id",
-            )
-
-
-def _file(examples: Sequence[Example]) -> str:
-    """The file that examples come from."""
-    return examples[0].where.rpartition(":")[0]
-
-
-def _contrast(
-    scorer: str,
-    card: Card,
-    sides: tuple[list[Example], list[Example]],
-    scores: tuple[Scores, Scores],
-    pairs: _Pairs,
-    resamples: int,
-    seed: int,
-) -> Contrast:
+def _contrast(name: str, card: Card, compared: Compared, scores: tuple[Scores, Scores], sampling: Sampling) -> Contrast:
     """The figures of one scorer; p is not adjusted and there is no verdict yet."""
-    filled = with_the_worst(card, *sides, scores)
-    values = ((filled.a, pairs.a), (filled.b, pairs.b))
-    means = np.array([[_mean(side[places]) for places in mine] for side, mine in values])
-    usable = np.isfinite(means).all(axis=0)
-    first, second = means[:, usable]
-    contexts = np.unique(pairs.contexts[usable], return_inverse=True)[1].astype(np.int64)
-    clusters = int(contexts.max()) + 1 if len(contexts) else 0
-    reason = _why_none(*scores, len(usable), clusters)
-    p, low, high, needed = (NONE, NONE, NONE, None) if reason else _tested(first, second, contexts, resamples, seed)
+    filled = compared.scores[name]
+    sign = -1 if card.higher_is_better is False else 1
+    rare: tuple[str, ...] = ()
+    strata: tuple[Stratum, ...] = ()
+    if compared.pairs:
+        a, b = _sides_of_pairs(compared, filled, compared.pairs)
+        given = len(compared.pairs.a)
+        gap = paired_gap(a, b, sign, sampling)
+        strata = paired_strata(a, b, sign, sampling) if compared.strata else ()
+    else:
+        a, b = (_side_of_replies(compared, filled, side) for side in (0, 1))
+        given = len(compared.a) + len(compared.b)
+        rare = too_rare(a, b)
+        a, b = (side.at(~np.isin(side.kinds, rare)) for side in (a, b))
+        gap, strata = unpaired_gap(a, b, sign, sampling)
+    reason = gap.reason if gap.n_a and gap.n_b else _why_none(compared, scores, rare)
+    method = _method(compared, 0 if math.isnan(gap.low) else sampling.resamples)
+    figures = {key.name: getattr(gap, key.name) for key in fields(Gap)}
     return Contrast(
-        scorer=scorer,
-        n=len(first),
-        contexts=clusters,
-        unscored=len(usable) - len(first),
-        mean_a=_mean(first),
-        mean_b=_mean(second),
-        value=_mean(second - first),
-        low=low,
-        high=high,
-        p=p,
-        p_adjusted=p,
+        **{**figures, "reason": reason},
+        scorer=name,
+        unscored=given - gap.n,
         higher_is_better=card.higher_is_better,
-        verdict="not separable",
-        needed=needed,
-        method="mean of paired differences; no interval"
-        if reason
-        else f"mean of paired differences; 95% expanded percentile interval, {resamples} resamples of contexts; "
-        f"p: {resamples} exchanges of A and B in random contexts",
-        seed=seed,
+        method=method,
+        seed=sampling.seed,
         worst=filled.worst,
-        reason=reason,
+        strata=strata,
+        left_out=rare,
     )
 
 
-def _tested(
-    first: FloatArray, second: FloatArray, contexts: IntArray, resamples: int, seed: int
-) -> tuple[float, float, float, int | None]:
-    """p, both ends of the interval, and the pairs that would tell, of the mean of `second` less that of `first`."""
-    clusters = int(contexts.max()) + 1
-    rng = np.random.default_rng(np.random.SeedSequence([seed, clusters]))
-    counts = cluster_counts(clusters, resamples, rng).astype(np.float64)
-    drawn = group_means(second - first, np.zeros_like(contexts), contexts, counts)[0]
-    interval = percentile_interval(drawn, clusters, unit="context")
-    sums = np.stack([np.bincount(contexts, weights=side) for side in (first, second)]).astype(np.float64)
-    ahead = float(system_p_values(sums, rng, resamples)[0, 1])
-    p = min(1.0, 2 * min(ahead, 1 - ahead))
-    return p, interval.low, interval.high, items_needed(pilot_of_means(second, first, contexts))
+def _sides_of_pairs(compared: Compared, filled: Filled, pairs: Pairs) -> tuple[Side, Side]:
+    """Both sides of the pairs that have two scores."""
+    contexts = numbered([compared.a[places[0]].context_key for places in pairs.a])
+    kinds = [compared.strata[0][places[0]] if compared.strata else "" for places in pairs.a]
+    sides = [
+        (np.array([mean_of(values, places) for places in own]), np.array([bool(empty[places].all()) for places in own]))
+        for values, empty, own in ((filled.a, filled.empty_a, pairs.a), (filled.b, filled.empty_b, pairs.b))
+    ]
+    usable = np.isfinite(sides[0][0]) & np.isfinite(sides[1][0])
+    first, second = (_side(values, contexts, kinds, empty).at(usable) for values, empty in sides)
+    return first, second
 
 
-def _why_none(a: Scores, b: Scores, pairs: int, contexts: int) -> str:
-    """Why there is no test, or ""."""
-    if contexts == 0:
-        why = most_frequent([*a.reasons.values(), *b.reasons.values()]) or "no reason given"
-        return f"none of {pairs} pairs has two scores; most often: {why}"
-    return "" if contexts > 2 else f"{contexts} {'context' if contexts == 1 else 'contexts'}; three or more are needed"
+def _side_of_replies(compared: Compared, filled: Filled, which: int) -> Side:
+    """The replies of one side that have a score."""
+    values, empty = (filled.a, filled.b)[which], (filled.empty_a, filled.empty_b)[which]
+    conversations = numbered([(name,) for name in compared.conversations[which]])
+    kinds = compared.strata[which] if compared.strata else [""] * len(values)
+    return _side(values, conversations, kinds, empty).at(np.isfinite(values))
 
 
-def _empty(a: Sequence[Example], b: Sequence[Example]) -> tuple[int, int]:
-    """How many replies of each side are empty."""
-    return sum(one.unanswered for one in a), sum(one.unanswered for one in b)
+def _side(values: FloatArray, clusters: IntArray, kinds: Sequence[str], lost: BoolArray) -> Side:
+    """A side from what is known of each reply."""
+    return Side(values, clusters, np.array(kinds, dtype=object), lost)
 
 
-def _mean(values: FloatArray) -> float:
-    """The mean; NaN of nothing."""
-    return float(values.mean()) if len(values) else NONE
+def _why_none(compared: Compared, scores: tuple[Scores, Scores], rare: tuple[str, ...]) -> str:
+    """Why there is nothing to compare."""
+    if rare and all(np.isfinite(side.values).any() for side in scores):
+        return "no value of the field has five conversations on both sides"
+    why = most_frequent([reason for side in scores for reason in side.reasons.values()]) or "no reason given"
+    if compared.pairs:
+        return f"none of {len(compared.pairs.a)} pairs has two scores; most often: {why}"
+    return f"a side has no score at all; most often: {why}"
+
+
+def _method(compared: Compared, resamples: int) -> str:
+    """How the figures were worked out; without resamples there are neither interval nor p."""
+    what, unit, dealt = "mean of paired differences", "contexts", "exchanges of A and B in random contexts"
+    if not compared.pairs:
+        what, unit, dealt = "difference of means", "conversations", "deals of the conversations to A and B"
+        what += ", values of the field weighted by their share of replies" if compared.strata else ""
+    if not resamples:
+        return f"{what}; no interval"
+    return f"{what}; 95% expanded percentile interval, {resamples} resamples of {unit}; p: {resamples} {dealt}"
 
 
 def _judged(found: Sequence[Contrast]) -> tuple[Contrast, ...]:
-    """The contrasts with p adjusted for their number, and the verdict that follows."""
+    """The contrasts with p adjusted for their number, strata for the number of all strata, and the verdicts."""
+    p_values = iter(adjusted([one.p for one in found], "holm").tolist())
+    of_strata = iter(adjusted([stratum.p for one in found for stratum in one.strata], "holm").tolist())
     return tuple(
-        replace(one, p_adjusted=p, verdict=_verdict(one), needed=None) if p < LEVEL else replace(one, p_adjusted=p)
-        for one, p in zip(found, adjusted([one.p for one in found], "holm").tolist(), strict=True)
+        replace(
+            _told(one, next(p_values), one.higher_is_better),
+            strata=tuple(_told(stratum, next(of_strata), one.higher_is_better) for stratum in one.strata),
+        )
+        for one in found
     )
 
 
-def _verdict(one: Contrast) -> Verdict:
+def _told(gap: Told, p: float, higher: bool | None) -> Told:
+    """A gap with its adjusted p, and the verdict where that is small enough and the interval leaves 0 out."""
+    if not (p < LEVEL and (gap.low > 0 or gap.high < 0)):
+        return replace(gap, p_adjusted=p, needed=None if gap.p < LEVEL else gap.needed)
+    return replace(gap, p_adjusted=p, verdict=_verdict(gap, higher), needed=None)
+
+
+def _verdict(gap: Gap, higher: bool | None) -> Verdict:
     """Which side is ahead."""
-    if one.higher_is_better is None:
-        return "B is higher" if one.value > 0 else "A is higher"
-    return "B is better" if (one.value > 0) is one.higher_is_better else "A is better"
+    if higher is None:
+        return "B is higher" if gap.value > 0 else "A is higher"
+    return "B is better" if (gap.value > 0) is higher else "A is better"

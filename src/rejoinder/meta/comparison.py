@@ -4,68 +4,107 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from rejoinder.errors import UsageError
 from rejoinder.frames import results_frame
+from rejoinder.meta.compared import Compared
 from rejoinder.meta.results import FORMAT_VERSION, plain
 from rejoinder.scorer import Signature
 
 Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "not separable"]
+Design = Literal["paired", "unpaired"]
 NONE = float("nan")
 MIN_SCORED = 0.95
 
 
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """Two systems under one scorer.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """How far two systems lie apart by one scorer, on all lines or on some.
 
     Attributes:
-        scorer: name of the scorer.
-        n: pairs of responses with a score each.
-        contexts: the contexts they come from; these are resampled and swapped.
-        unscored: pairs of which one or both have no score.
-        mean_a: mean score of A.
+        n: pairs of responses with a score each; without pairs, replies with a score.
+        n_a: those of A.
+        n_b: those of B.
+        contexts: what is resampled and exchanged whole: the contexts of the pairs, or without pairs the conversations.
+        mean_a: mean score of A; NaN without any.
         mean_b: mean score of B.
-        value: mean of B less mean of A; NaN without pairs.
+        value: mean of B less mean of A.
         low: lower end of its 95 % interval; NaN where there is none.
         high: upper end.
-        p: two-sided, of no difference, by paired permutation; never 0; NaN where there is none.
-        p_adjusted: p by Holm for the number of scorers; the verdict rests on it.
-        higher_is_better: the scorer's direction; None where it claims none.
+        p: two-sided, of no difference, by permutation; never 0; NaN where there is none.
+        p_adjusted: p by Holm for the number of such questions; the verdict rests on it and on the interval.
+        win: the probability that a reply of B beats its partner of A, without pairs any of A; a tie counts half.
+        win_low: lower end of its 95 % interval; NaN where there is none.
+        win_high: upper end.
+        needed: how large `n` would have to be for a difference like this one to be told with probability 0.8; None
+            where it is told already, or would be if nothing else had been asked, or no number can be forecast.
         verdict: in words; "higher" instead of "better" where the scorer claims no direction.
-        needed: pairs in all at which a difference like this one would be told with probability 0.8; None where it is
-            told already or no number can be forecast.
-        method: how the figures were worked out.
-        seed: seed of the resampling.
-        worst: the score that an empty reply counts as; NaN where none is empty, or the scorer knows no worst.
         reason: why a figure is missing, else "".
     """
 
-    scorer: str
     n: int
+    n_a: int
+    n_b: int
     contexts: int
-    unscored: int
     mean_a: float
     mean_b: float
     value: float
-    low: float
-    high: float
-    p: float
-    p_adjusted: float
-    higher_is_better: bool | None
-    verdict: Verdict
-    needed: int | None
-    method: str
-    seed: int
-    worst: float = NONE
+    low: float = NONE
+    high: float = NONE
+    p: float = NONE
+    p_adjusted: float = NONE
+    win: float = NONE
+    win_low: float = NONE
+    win_high: float = NONE
+    needed: int | None = None
+    verdict: Verdict = "not separable"
     reason: str = ""
 
     @property
     def more(self) -> int | None:
-        """How many more pairs would tell, or None where that is not the question."""
+        """How many more pairs or replies would tell, or None where that is not the question."""
         return None if self.needed is None else max(self.needed - self.n, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratum(Gap):
+    """Two systems under one scorer, on the lines that have one value of a field.
+
+    Attributes:
+        name: the value, as text.
+        weight: its share in the difference over all strata.
+    """
+
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast(Gap):
+    """Two systems under one scorer.
+
+    Attributes:
+        scorer: name of the scorer.
+        unscored: pairs of which one or both have no score; without pairs, replies that have none or are of a value of
+            the field that is left out.
+        higher_is_better: the scorer's direction; None where it claims none.
+        method: how the figures were worked out.
+        seed: seed of the resampling.
+        worst: the score that an empty reply counts as; NaN where none is empty, or the scorer knows no worst.
+        strata: by value of the field that was named.
+        left_out: values of the field with too few conversations on a side to compare, which count nowhere.
+    """
+
+    scorer: str
+    unscored: int
+    higher_is_better: bool | None
+    method: str
+    seed: int
+    worst: float = NONE
+    strata: tuple[Stratum, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def least_gain(self) -> float:
@@ -97,30 +136,40 @@ class Comparison:
     """Two systems compared.
 
     Attributes:
+        answer: what was found, in sentences.
         contrasts: one a scorer.
         signatures: where the scores came from, by scorer.
-        aligned: what pairs rest on.
-        pairs: responses of A that have a partner in B, or contexts that both answered.
+        design: whether pairs of replies are compared, or two independent samples of them.
+        why: what the design rests on, in words.
+        aligned: what pairs rest on; None without pairs.
+        pairs: responses of A that have a partner in B, or contexts that both answered; 0 without pairs.
         only_a: lines of A without a partner.
         only_b: lines of B without a partner.
+        by: the field whose values are strata, or None.
         resamples: number of resamples and of permutations.
         seed: their seed.
         replies: lines of A and of B.
         empty: those of them without a reply, which count as the worst.
         notes: by scorer, how many replies of A and of B each note stands at.
+        compared: the lines themselves with their scores.
     """
 
+    answer: tuple[str, ...]
     contrasts: tuple[Contrast, ...]
     signatures: Mapping[str, Signature]
-    aligned: Literal["id", "context"]
+    design: Design
+    why: str
+    aligned: Literal["id", "context"] | None
     pairs: int
     only_a: int
     only_b: int
+    by: str | None
     resamples: int
     seed: int
     replies: tuple[int, int]
     empty: tuple[int, int]
     notes: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]]
+    compared: Compared = field(repr=False, compare=False)
 
     def gate(self, threshold: float, min_scored: float = MIN_SCORED) -> Gate:
         """Whether by every scorer B gains `threshold` or more over A, by the unfavourable end of the interval.
@@ -131,7 +180,7 @@ class Comparison:
         Args:
             threshold: 0 asks that B is shown to be no worse, -0.1 that it is at most 0.1 worse.
             min_scored: the least share, from 0 to 1, of the pairs, and of the lines of A without a partner, that must
-                have scores on both sides.
+                have scores on both sides; without pairs, of the replies of each side.
 
         Raises:
             UsageError: a number is out of range; a scorer claims no direction, so that nothing is a gain.
@@ -144,7 +193,7 @@ class Comparison:
         if vague := [one.scorer for one in self.contrasts if one.higher_is_better is None]:
             raise UsageError(f"{', '.join(vague)} claims no direction, so there is no gain to ask for. Leave it out")
         reasons = [
-            *(reason for one in self.contrasts if (reason := _too_few(one, self.pairs + self.only_a, min_scored))),
+            *(reason for one in self.contrasts for reason in self._too_few(one, min_scored)),
             *(_too_little(one) for one in self.contrasts if not one.least_gain >= threshold),
         ]
         return Gate(threshold, min_scored, not reasons, tuple(reasons))
@@ -153,14 +202,30 @@ class Comparison:
         """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
         return results_frame(self.to_dict())
 
+    def _too_few(self, one: Contrast, min_scored: float) -> list[str]:
+        """Where a scorer saw too little for a gate."""
+        if self.design == "paired":
+            seen = [("scores on both sides for", one.n, self.pairs + self.only_a, "pairs")]
+        else:
+            both = zip("AB", (one.n_a, one.n_b), self.replies, strict=True)
+            seen = [("comparable scores for", n, replies, f"replies of {side}") for side, n, replies in both]
+        return [
+            f"{one.scorer} has {what} {n:,} of {of:,} {whose}, under {100 * min_scored:g} %"
+            for what, n, of, whose in seen
+            if n < min_scored * of
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """The comparison as plain JSON values: numbers that do not exist are None, never NaN."""
         return {
             "version": FORMAT_VERSION,
+            "answer": list(self.answer),
             "results": [plain({**asdict(one), "level": "turn", "more": one.more}) for one in self.contrasts],
             "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
-            "options": {"resamples": self.resamples, "seed": self.seed},
+            "options": {"resamples": self.resamples, "seed": self.seed, "by": self.by},
             "counts": {
+                "design": self.design,
+                "why": self.why,
                 "aligned": self.aligned,
                 "pairs": self.pairs,
                 "only_a": self.only_a,
@@ -170,13 +235,6 @@ class Comparison:
             },
             "notes": {name: {"a": dict(a), "b": dict(b)} for name, (a, b) in self.notes.items()},
         }
-
-
-def _too_few(one: Contrast, pairs: int, min_scored: float) -> str:
-    """Why a scorer saw too little for a gate, or ""."""
-    if one.n >= min_scored * pairs:
-        return ""
-    return f"{one.scorer} has scores on both sides for {one.n:,} of {pairs:,} pairs, under {100 * min_scored:g} %"
 
 
 def _too_little(one: Contrast) -> str:

@@ -19,7 +19,7 @@ import numpy as np
 
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.io.parse import to_record
-from rejoinder.io.values import kind_of
+from rejoinder.io.values import inside, kind_of
 from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, ScoreFunction
 
@@ -54,7 +54,7 @@ class Column:
     def _found(self, example: Example) -> float | str:
         """The score of one example, or why there is none."""
         record = to_record(example)
-        value = _inside(record, self.path)
+        value = inside(record, self.path)
         if value is None:
             return f'no "{self.path}"{_nearest(self.path, record)}'
         try:
@@ -183,17 +183,6 @@ def _imported(name: str, rest: str) -> Callable[..., Any]:
         what = "no name" if function is None else f"of type {type(function).__name__}, no function,"
         raise UsageError(f"{name}: {attribute} is {what} in {module}. Name a function f(examples) -> list of numbers")
     return function  # type: ignore[no-any-return]
-
-
-def _inside(value: Any, path: str) -> Any:
-    """What stands under `path` in nested objects: under that very key, else where its dots lead; None where nothing."""
-    if not isinstance(value, Mapping):
-        return None
-    if value.get(path) is not None:
-        return value[path]
-    dots = [place for place, character in enumerate(path) if character == "."]
-    inner = (_inside(value.get(path[:dot]), path[dot + 1 :]) for dot in dots)
-    return next((found for found in inner if found is not None), None)
 
 
 def _nearest(path: str, record: Mapping[str, Any]) -> str:

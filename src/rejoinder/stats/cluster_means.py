@@ -47,7 +47,12 @@ class Mean(NamedTuple):
 
 
 def cluster_means(
-    values: FloatArray, clusters: IntArray, null: FloatArray, resamples: int, rng: np.random.Generator
+    values: FloatArray,
+    clusters: IntArray,
+    null: FloatArray,
+    resamples: int,
+    rng: np.random.Generator,
+    flips: int = FLIPS,
 ) -> list[Mean]:
     """The means of R rows of values over the same items.
 
@@ -60,12 +65,13 @@ def cluster_means(
         null: [R] what the mean would be by chance.
         resamples: B.
         rng: decides what is drawn and flipped.
+        flips: how often signs are flipped.
     """
     known = np.isfinite(values)
     count = int(clusters.max()) + 1 if len(clusters) else 0
     sums, items = (_summed(rows, clusters, count) for rows in (np.where(known, values, 0.0), known.astype(np.float64)))
     drawn = _resampled(sums, items, resamples, rng)
-    p = _flipped(sums - items * null[:, None], rng)
+    p = _flipped(sums - items * null[:, None], flips, rng)
     return [_mean(sums[row].sum(), items[row], drawn[row], float(p[row])) for row in range(len(values))]
 
 
@@ -84,14 +90,14 @@ def _resampled(sums: FloatArray, items: FloatArray, resamples: int, rng: np.rand
     return means
 
 
-def _flipped(beyond: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _flipped(beyond: FloatArray, flips: int, rng: np.random.Generator) -> FloatArray:
     """[R] share of flips that lead as far from 0 as the sum of `beyond` [R, G] lies; what was found counts as one."""
     farther = np.ones(len(beyond))
     limit = np.abs(beyond.sum(axis=1)) - _ROUNDING
-    for block in _blocks(FLIPS, beyond.shape[1]):
+    for block in _blocks(flips, beyond.shape[1]):
         signs = rng.integers(0, 2, size=(beyond.shape[1], block.stop - block.start)) * 2.0 - 1.0
         farther += (np.abs(beyond @ signs) >= limit[:, None]).sum(axis=1)
-    return farther / (1 + FLIPS)
+    return farther / (1 + flips)
 
 
 def _mean(total: float, items: FloatArray, drawn: FloatArray, p: float) -> Mean:

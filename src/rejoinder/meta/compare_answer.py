@@ -1,0 +1,188 @@
+"""A comparison in words: which system is better, by how much, how sure that is, and what it rests on.
+
+The first sentence is the answer. It names a better system only where that is shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rejoinder.meta.comparison import Comparison, Contrast, Gap, Stratum
+from rejoinder.meta.noted import noted
+from rejoinder.meta.shown import LEVEL
+
+_SINGLE = 3  # scorers that have a sentence each
+
+
+def answer(found: Comparison) -> tuple[str, ...]:
+    """The sentences."""
+    several = [_over_all(found.contrasts)] if len(found.contrasts) > 1 else []
+    single = [_by_scorer(one, found) for one in found.contrasts] if len(found.contrasts) <= _SINGLE else []
+    strata = dict.fromkeys(said for one in found.contrasts[:_SINGLE] for said in _by_stratum(one, found))
+    return (
+        *several,
+        *single,
+        *strata,
+        *_empty(found),
+        *_unscored(found),
+        *_noted(found),
+        _design(found),
+    )
+
+
+def verdict(one: Gap, unit: str = "pairs") -> str:
+    """The verdict in a few words, and where there is none, what would bring one."""
+    if one.verdict != "not separable":
+        return one.verdict
+    if one.reason:
+        return f"not separable: {one.reason}"
+    if one.p_adjusted < LEVEL:
+        return "not separable: the interval reaches over 0"
+    if one.p < LEVEL:
+        return "not separable as one of several (Holm)"
+    if one.value == 0:
+        return "not separable: no difference at all"
+    if one.more is None:
+        return f"not separable; no number of {unit} can be forecast"
+    return f"not separable; about {rounded(one.more):,} more {unit} would tell"
+
+
+def units(found: Comparison) -> str:
+    """What is counted."""
+    return "pairs" if found.design == "paired" else "replies"
+
+
+def percent(one: Gap) -> str:
+    """The win rate with its interval."""
+    if math.isnan(one.win):
+        return "–"
+    ends = "" if math.isnan(one.win_low) else f" [{100 * one.win_low:.0f}, {100 * one.win_high:.0f}]"
+    return f"{100 * one.win:.0f} %{ends}"
+
+
+def _over_all(contrasts: Sequence[Contrast]) -> str:
+    """How many scorers say what."""
+    groups = {
+        said: [one.scorer for one in contrasts if one.verdict in verdicts]
+        for said, verdicts in (
+            ("B is better", ("B is better",)),
+            ("A is better", ("A is better",)),
+            ("there is a difference, of which they claim no direction", ("A is higher", "B is higher")),
+            ("no difference is shown", ("not separable",)),
+        )
+    }
+    parts = [f"by {_listed(names)} {said}" for said, names in groups.items() if names]
+    text = "; ".join(parts)
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _by_scorer(one: Contrast, found: Comparison) -> str:
+    """What one scorer says of the two."""
+    if math.isnan(one.value):
+        return f"{one.scorer} cannot compare A and B: {one.reason}."
+    said = f"mean {one.mean_a:.3f} of A, {one.mean_b:.3f} of B, B less A {_interval(one)}"
+    if not math.isnan(one.win):
+        what = "is higher than" if one.higher_is_better is None else "beats"
+        said += f"; a reply of B {what} {'its partner' if found.pairs else 'one'} of A {percent(one)} of the time"
+    counted = f"{one.n:,} {units(found)}" + ("" if found.pairs else f" of {one.contexts:,} conversations")
+    if one.verdict == "not separable":
+        rest = verdict(one, units(found)).removeprefix("not separable").lstrip(":; ")
+        return f"No difference between A and B is shown by {one.scorer}: {said} ({counted}); {rest}."
+    return f"{_headline(one)} by {one.scorer}: {said} ({counted})."
+
+
+def _headline(one: Gap) -> str:
+    """Which is ahead, in words."""
+    first, what = one.verdict.split(" is ")
+    return f"{first} is {what} than {'A' if first == 'B' else 'B'}"
+
+
+def _by_stratum(one: Contrast, found: Comparison) -> list[str]:
+    """Where in the field B is better, and where worse."""
+    if found.by is None:
+        return []
+    whose = f" ({one.scorer})" if len(found.contrasts) > 1 else ""
+    lower, higher, other = (
+        [stratum for stratum in one.strata if stratum.verdict in verdicts]
+        for verdicts in (("A is better", "A is higher"), ("B is better", "B is higher"), ("not separable",))
+    )
+    down, up = ("lower", "higher") if one.higher_is_better is None else ("worse", "better")
+    parts = [f"B is {down} for {_names(lower)}"] if lower else []
+    parts += [f"B is {up} for {_names(higher)}"] if higher else []
+    if other:
+        parts.append(f"no difference is shown for {'the other' if parts else 'any of'} {len(other):,}")
+    said = [f"By {found.by}{whose}: {'; '.join(parts)}."] if parts else []
+    return [*said, *_left_out(one, found.by)]
+
+
+def _left_out(one: Contrast, by: str) -> list[str]:
+    """The values of the field that are not compared."""
+    if not one.left_out:
+        return []
+    shown = ", ".join(one.left_out[:5]) + (", ..." if len(one.left_out) > 5 else "")
+    what = f"{len(one.left_out):,} values" if len(one.left_out) > 1 else "a value"
+    return [f"Left out: {what} of {by} with under five conversations on a side ({shown})."]
+
+
+def _names(strata: Sequence[Stratum]) -> str:
+    """Strata with their differences, the largest first."""
+    ordered = sorted(strata, key=lambda one: -abs(one.value))
+    return ", ".join(f"{one.name} ({one.value:+.3f})" for one in ordered)
+
+
+def _empty(found: Comparison) -> list[str]:
+    """How many replies are empty, and what they count as."""
+    if not any(found.empty):
+        return []
+    shares = " and ".join(
+        f"{empty:,} of {replies:,} of {side}"
+        for side, empty, replies in zip("AB", found.empty, found.replies, strict=True)
+    )
+    worst = ", ".join(f"{one.worst:.3f} by {one.scorer}" for one in found.contrasts if not math.isnan(one.worst))
+    return [f"Empty replies: {shares}; each counts as the worst reply" + (f" ({worst})." if worst else ".")]
+
+
+def _unscored(found: Comparison) -> list[str]:
+    """How much could not be compared."""
+    scorers: dict[tuple[int, int], list[str]] = {}
+    for one in found.contrasts:
+        scorers.setdefault((one.unscored, one.unscored + one.n), []).append(one.scorer)
+    return [
+        f"{count:,} of {whole:,} {units(found)} could not be compared by {_listed(names)}."
+        for (count, whole), names in scorers.items()
+        if count
+    ]
+
+
+def _noted(found: Comparison) -> list[str]:
+    """What the scorers cannot judge, counted for each side."""
+    sides = [{name: both[side] for name, both in found.notes.items()} for side in (0, 1)]
+    return [
+        f"{line}."
+        for side, counts, replies in zip("AB", sides, found.replies, strict=True)
+        for line in noted(counts, replies, f"of {side}")
+    ]
+
+
+def _design(found: Comparison) -> str:
+    """What was compared with what, and why."""
+    if found.design == "unpaired":
+        return f"Compared as two independent samples, conversations as wholes: {found.why}."
+    alone = f"; without a partner: {found.only_a:,} of A, {found.only_b:,} of B" if found.only_a + found.only_b else ""
+    return f"Compared in {found.pairs:,} pairs by {found.aligned}: {found.why}{alone}."
+
+
+def _interval(one: Gap) -> str:
+    """The difference with its interval."""
+    return f"{one.value:+.3f}" if math.isnan(one.low) else f"{one.value:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names, or how many there are with the first few."""
+    return ", ".join(names) if len(names) <= 4 else f"{len(names)} scorers ({', '.join(names[:3])}, ...)"
+
+
+def rounded(count: int) -> int:
+    """A forecast to two digits, because it knows no more."""
+    return count if count < 100 else int(float(f"{count:.1e}"))

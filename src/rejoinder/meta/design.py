@@ -1,0 +1,188 @@
+"""Whether two files hold replies to the same contexts, or to the contexts of different users.
+
+Chance makes pairs too: files that both count their lines from 1 share ids, and conversations that begin with "hi" share
+a context. So pairs are a design only where nearly all lines have a partner.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
+
+from rejoinder.errors import DataError
+from rejoinder.io.parse import to_record
+from rejoinder.io.values import inside
+from rejoinder.meta.compared import Pairs
+from rejoinder.records import Example
+
+ENOUGH = 0.8  # of the lines of the smaller side that have a partner, for pairs to be a design
+NO_VALUE = "(none)"
+Wanted = Literal["auto", "paired", "unpaired"]
+Key = tuple[str, ...]
+
+
+class Choice(NamedTuple):
+    """How two sides are compared.
+
+    Attributes:
+        pairs: the pairs; None where the sides are two independent samples.
+        why: what that rests on, in words.
+    """
+
+    pairs: Pairs | None
+    why: str
+
+
+class _Found(NamedTuple):
+    """The pairs of one kind.
+
+    Attributes:
+        pairs: they themselves.
+        lines: how many lines of each side they hold.
+        clashes: shared ids that name different contexts, as places in A and B.
+    """
+
+    pairs: Pairs
+    lines: tuple[int, int]
+    clashes: list[tuple[int, int]]
+
+
+def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") -> Choice:
+    """Pairs by id or by context where nearly all lines have a partner, else two independent samples.
+
+    Args:
+        a: lines of the first system.
+        b: lines of the second.
+        wanted: "paired" takes what pairs there are, "unpaired" none.
+
+    Raises:
+        DataError: a side has no line; pairs are wanted and there is none; ids pair the files, but one names different
+            contexts.
+    """
+    if not a or not b:
+        raise DataError("no line is left to compare", "Correct those that were skipped", where="A" if not a else "B")
+    if wanted == "unpaired":
+        return Choice(None, "as was asked for")
+    by_id, by_context = _by_id(a, b), _by_context(a, b)
+    for found in (by_id, by_context):
+        part, whole, side = _share(found, a, b)
+        if part and part >= ENOUGH * whole:
+            _refuse_clashes(found, a, b)
+            said = f"{part:,} of the {whole:,} lines of {side} have a partner by {found.pairs.aligned}"
+            bare = found is by_id and not any(any(one.context) for one in a)
+            return Choice(found.pairs, said + ", with no context to show that an id means the same twice" * bare)
+    if wanted == "paired":
+        return _forced(by_id, by_context, a, b)
+    return Choice(None, _why_not(by_id, by_context, a, b))
+
+
+def _forced(by_id: _Found, by_context: _Found, a: Sequence[Example], b: Sequence[Example]) -> Choice:
+    """The pairs that there are, few as they may be."""
+    found = max(by_id, by_context, key=lambda one: len(one.pairs.a))
+    _refuse_clashes(by_id if not found.pairs.a else found, a, b)
+    if not found.pairs.a:
+        raise DataError(
+            "the two files share neither an id nor a context, so there are no pairs",
+            "Give the two responses to one context the same id, or the same context, or compare unpaired",
+            where=", ".join(side[0].where.rpartition(":")[0] for side in (a, b) if side),
+        )
+    part, whole, side = _share(found, a, b)
+    said = f"{part:,} of the {whole:,} lines of {side} have a partner by {found.pairs.aligned}"
+    return Choice(found.pairs, f"as was asked for; {said}")
+
+
+def _why_not(by_id: _Found, by_context: _Found, a: Sequence[Example], b: Sequence[Example]) -> str:
+    """Why the lines are no pairs."""
+    (ids, whole, side), (contexts, *_) = (_share(found, a, b) for found in (by_id, by_context))
+    said = [f"{part:,} by {what}" for part, what in ((ids, "id"), (contexts, "context")) if part]
+    parts = [f"only {' and '.join(said)} of the {whole:,} lines of {side} have a partner"] if said else []
+    parts += [f"{len(by_id.clashes):,} ids are in both files with different contexts"] if by_id.clashes else []
+    return ", and ".join(parts) + ", as chance brings about" if parts else "the files share neither ids nor contexts"
+
+
+def _share(found: _Found, a: Sequence[Example], b: Sequence[Example]) -> tuple[int, int, str]:
+    """How many lines of the smaller side have a partner, of how many, and which side that is."""
+    which = 0 if len(a) <= len(b) else 1
+    return found.lines[which], (len(a), len(b))[which], "AB"[which]
+
+
+def _by_id(a: Sequence[Example], b: Sequence[Example]) -> _Found:
+    """The lines that share an id and its context; without a context, not those of different dialogues."""
+    sides = _places(a, _id), _places(b, _id)
+    first = {key: (sides[0][key][0], sides[1][key][0]) for key in sides[0] if key in sides[1]}
+    alike = {key for key, (one, other) in first.items() if _alike(a[one], b[other])}
+    clashes = [places for key, places in first.items() if key not in alike]
+    return _found("id", sides, [key for key in first if key in alike], clashes)
+
+
+def _by_context(a: Sequence[Example], b: Sequence[Example]) -> _Found:
+    """The lines that share a context."""
+    sides = _places(a, context_of), _places(b, context_of)
+    return _found("context", sides, [key for key in sides[0] if key in sides[1]], [])
+
+
+def _found(
+    aligned: Literal["id", "context"],
+    sides: tuple[dict[Key, list[int]], dict[Key, list[int]]],
+    shared: list[Key],
+    clashes: list[tuple[int, int]],
+) -> _Found:
+    """The pairs of the shared keys."""
+    one, other = ([side[key] for key in shared] for side in sides)
+    return _Found(Pairs(aligned, one, other), (sum(map(len, one)), sum(map(len, other))), clashes)
+
+
+def _alike(one: Example, other: Example) -> bool:
+    """Whether two lines of one id can be replies to one context."""
+    if any(one.context) or any(other.context):
+        return one.context == other.context
+    dialogues = [dialogue for line in (one, other) if (dialogue := line.extra.get("dialogue_id")) is not None]
+    return len(dialogues) < 2 or dialogues[0] == dialogues[1]
+
+
+def _refuse_clashes(found: _Found, a: Sequence[Example], b: Sequence[Example]) -> None:
+    """Raise `DataError` where a shared id names different contexts."""
+    for first, second in found.clashes[:1]:
+        raise DataError(
+            f"id {a[first].id!r} has another context in {a[first].where or 'A'}",
+            "Give one id to the two responses to one context, or leave ids out to pair by context",
+            where=b[second].where,
+            field="id",
+        )
+
+
+def _places(examples: Sequence[Example], key: Callable[[Example], Key | None]) -> dict[Key, list[int]]:
+    """The positions of the lines of each key; lines without one are left out."""
+    places: dict[Key, list[int]] = {}
+    for place, example in enumerate(examples):
+        if (found := key(example)) is not None:
+            places.setdefault(found, []).append(place)
+    return places
+
+
+def _id(example: Example) -> Key | None:
+    """The id that the data gave; a reader's own name for a line without one is its place, and pairs nothing."""
+    own = example.id and example.id != example.where
+    return (example.dataset or "", example.id) if own else None
+
+
+def context_of(example: Example) -> Key | None:
+    """What tells the context from others; the turns win over the dialogue, which holds many contexts."""
+    if example.context_id is None and any(turn.strip() for turn in example.context):
+        return ("turns", *example.context)
+    return example.context_key if example.context_key[1] != "line" else None
+
+
+def conversation_of(example: Example) -> str:
+    """The name of the conversation that a line stands in: its dialogue, where it says one, else its context."""
+    dialogue = example.extra.get("dialogue_id")
+    return str(dialogue) if dialogue is not None else json.dumps(example.context_key, ensure_ascii=False)
+
+
+def value_of(example: Example, name: str) -> str:
+    """What a line says under a key, as text; dots lead into objects."""
+    value: Any = inside(to_record(example), name)
+    if value is None or value == "":
+        return NO_VALUE
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,207 @@
+"""How far two systems lie apart by one scorer: over pairs of replies, or over independent samples of conversations.
+
+Shapes: N replies of a side; where they are pairs, both sides have N.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.meta.comparison import NONE, Gap, Stratum
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.cluster_means import cluster_means
+from rejoinder.stats.correlation import ROUNDING
+from rejoinder.stats.power import Pilot, items_needed, pilot_of_means
+from rejoinder.stats.shares import FEWEST, Share, share_of_clusters
+from rejoinder.stats.unpaired import Difference, Samples, difference, win_rate
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+FEWEST_OF_A_KIND = 5  # conversations of each side, for the replies under one value of a field to be compared
+_NO_SHARE = Share(NONE, NONE, NONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How to resample.
+
+    Attributes:
+        resamples: number of resamples and of permutations.
+        seed: their seed.
+    """
+
+    resamples: int
+    seed: int
+
+    def rng(self, *sizes: int) -> np.random.Generator:
+        """A generator for so many clusters, whatever else was drawn before."""
+        return np.random.default_rng(np.random.SeedSequence([self.seed, *sizes]))
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The scored replies of one side.
+
+    Attributes:
+        scores: [N] finite.
+        clusters: [N] number of each reply's conversation, of each pair's context.
+        kinds: [N] value of the named field, as text.
+        lost: [N] where a reply is empty, which loses to all that are not.
+    """
+
+    scores: FloatArray
+    clusters: IntArray
+    kinds: NDArray[np.object_]
+    lost: BoolArray
+
+    def at(self, rows: BoolArray) -> Side:
+        """Some of the replies; clusters are numbered anew from 0."""
+        clusters = np.unique(self.clusters[rows], return_inverse=True)[1].astype(np.int64)
+        return Side(self.scores[rows], clusters, self.kinds[rows], self.lost[rows])
+
+    @property
+    def groups(self) -> int:
+        """How many clusters there are."""
+        return int(self.clusters.max()) + 1 if len(self.clusters) else 0
+
+
+def paired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> Gap:
+    """The gap over pairs; contexts are resampled, and A and B exchanged in random ones.
+
+    Args:
+        a: the first of each pair.
+        b: the second.
+        sign: -1 where lower is better, else 1.
+        sampling: how to resample.
+    """
+    apart = b.scores - a.scores
+    ahead = np.where(apart == 0, a.lost.astype(int) - b.lost.astype(int), sign * np.sign(apart))
+    figures = _figures(a, b, len(apart), a.groups, _mean(apart), share_of_clusters((1 + ahead) / 2, a.clusters))
+    if a.groups < FEWEST:
+        return Gap(**figures, reason=_too_few(a.groups, "context"))
+    scale = float(np.abs(apart).max()) or 1.0
+    rng, times = sampling.rng(a.groups), sampling.resamples
+    (mean,) = cluster_means(apart[None] / scale, a.clusters, np.zeros(1), times, rng, flips=times)
+    needed = items_needed(pilot_of_means(b.scores, a.scores, a.clusters))
+    return Gap(**figures, low=scale * mean.low, high=scale * mean.high, p=mean.p, p_adjusted=mean.p, needed=needed)
+
+
+def paired_strata(a: Side, b: Side, sign: int, sampling: Sampling) -> tuple[Stratum, ...]:
+    """The gap over the pairs of each value of the named field; the weight of each is its share of the pairs."""
+    return tuple(
+        _as_stratum(paired_gap(a.at(rows), b.at(rows), sign, sampling), str(name), float(rows.mean()))
+        for name in np.unique(a.kinds)
+        for rows in [a.kinds == name]
+    )
+
+
+def too_rare(a: Side, b: Side) -> tuple[str, ...]:
+    """The values of the named field that have under five conversations on a side; none where all have one value."""
+    names = np.unique(np.concatenate([a.kinds, b.kinds]))
+    if len(names) < 2:
+        return ()
+    least = [min(len(np.unique(side.clusters[side.kinds == name])) for side in (a, b)) for name in names]
+    return tuple(str(name) for name, count in zip(names, least, strict=True) if count < FEWEST_OF_A_KIND)
+
+
+def unpaired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> tuple[Gap, tuple[Stratum, ...]]:
+    """The gap between independent samples, over all replies and over those of each value of the named field.
+
+    Conversations are resampled, and dealt anew to A and B. Over several values it is the mean of the gaps under each,
+    weighted by its share of all replies, so that a side with more of the easy ones gains nothing by that.
+
+    Args:
+        a: one side; with a field named, none of its values are `too_rare`.
+        b: the other.
+        sign: -1 where lower is better, else 1.
+        sampling: how to resample.
+    """
+    if not a.groups or not b.groups:
+        return Gap(**_figures(a, b, len(a.scores) + len(b.scores), a.groups + b.groups, NONE, _NO_SHARE)), ()
+    names, strata = np.unique(np.concatenate([a.kinds, b.kinds]), return_inverse=True)
+    samples = Samples(
+        np.concatenate([a.scores, b.scores]),
+        np.arange(len(strata)) >= len(a.scores),
+        np.concatenate([a.clusters, a.groups + b.clusters]),
+        strata.astype(np.int64),
+        np.bincount(strata) / len(strata),
+    )
+    lost = np.concatenate([a.lost, b.lost])
+    whole = _between(samples, lost, sign, sampling)
+    if len(names) == 1:
+        return whole, ()
+    return whole, tuple(
+        _as_stratum(_between(samples.of_stratum(place), lost[strata == place], sign, sampling), str(name), weight)
+        for place, (name, weight) in enumerate(zip(names, samples.weights.tolist(), strict=True))
+    )
+
+
+def _between(samples: Samples, lost: BoolArray, sign: int, sampling: Sampling) -> Gap:
+    """The gap between two samples; `lost` [N] loses to all else."""
+    groups = int((~samples.side).sum()), int(samples.side.sum())
+    found = difference(samples, sampling.rng(*groups), sampling.resamples)
+    share = win_rate(replace(samples, values=np.where(lost, -np.inf, sign * samples.values)))
+    n, second = len(samples.values), int(samples.second.sum())
+    return Gap(
+        n=n,
+        n_a=n - second,
+        n_b=second,
+        contexts=sum(groups),
+        mean_a=found.first,
+        mean_b=found.second,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        p=found.p,
+        p_adjusted=found.p,
+        win=share.value,
+        win_low=share.low,
+        win_high=share.high,
+        needed=_needed(found, samples),
+        reason=_too_few(min(groups), "conversation", " on a side") if found.reason else "",
+    )
+
+
+def _needed(found: Difference, samples: Samples) -> int | None:
+    """How many replies would tell a difference like this one; None where no number can be forecast."""
+    scale = float(np.abs(samples.values).max()) or 1.0
+    if found.reason or min(abs(found.value), found.error) < ROUNDING * scale:
+        return None
+    n = len(samples.values)
+    return items_needed(Pilot(found.value, found.error * sqrt(n), n))
+
+
+def _figures(a: Side, b: Side, n: int, contexts: int, value: float, share: Share) -> dict[str, Any]:
+    """The figures that need no resampling."""
+    return {
+        "n": n,
+        "n_a": len(a.scores),
+        "n_b": len(b.scores),
+        "contexts": contexts,
+        "mean_a": _mean(a.scores),
+        "mean_b": _mean(b.scores),
+        "value": value,
+        "win": share.value,
+        "win_low": share.low,
+        "win_high": share.high,
+    }
+
+
+def _as_stratum(gap: Gap, name: str, weight: float) -> Stratum:
+    """A gap as that of one stratum."""
+    return Stratum(**{key.name: getattr(gap, key.name) for key in fields(gap)}, name=name, weight=weight)
+
+
+def _too_few(groups: int, unit: str, where: str = "") -> str:
+    """Why there is no test."""
+    return f"{groups} {unit}{'' if groups == 1 else 's'}{where}; three or more are needed"
+
+
+def _mean(values: FloatArray) -> float:
+    """The mean; NaN of nothing."""
+    return float(values.mean()) if len(values) else NONE

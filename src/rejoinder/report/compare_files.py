@@ -1,0 +1,121 @@
+"""A comparison as a file: HTML, Markdown, LaTeX, CSV, JSON, or JSON lines with every pair, by its suffix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from rejoinder.errors import UsageError
+from rejoinder.io.atomic import atomic_file, require_place
+from rejoinder.io.write import open_writer
+from rejoinder.meta.comparison import Comparison, Contrast, Gap
+from rejoinder.meta.results import plain
+from rejoinder.report.compare import contrast_table, how, strata_tables, worse_tables
+from rejoinder.report.compare_picture import win_rates
+from rejoinder.report.document import Section, csv_page, latex, markdown_page
+
+TITLE = "Is B better than A?"
+ROWS = ".jsonl"
+SUFFIXES = (".html", ".md", ".tex", ".csv", ".json", ROWS)
+
+
+def write_comparison(found: Comparison, path: Path, files: tuple[str, str], command: str) -> None:
+    """Write the comparison to `path`, whole or not at all.
+
+    Args:
+        found: the comparison.
+        path: its suffix says what is written; `.jsonl` holds a line for each pair, or without pairs each reply.
+        files: what A and B are called.
+        command: the call that made it, for HTML, Markdown and LaTeX.
+
+    Raises:
+        UsageError: see `require_writable`.
+    """
+    require_writable(path)
+    suffix = path.suffix.lower()
+    if suffix == ROWS:
+        with open_writer(path) as put:
+            for row in found.compared.rows():
+                put(row)
+        return
+    text = _text(found, suffix, files, command)
+    with atomic_file(path) as partial:
+        partial.write_text(text, encoding="utf-8")
+
+
+def require_writable(path: Path) -> None:
+    """Raise, before any work, where a comparison cannot be written to `path`.
+
+    Raises:
+        UsageError: the suffix is of no known format, or the folder does not exist.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        found = path.suffix or "(no suffix)"
+        raise UsageError(f"{path}: unknown format of a comparison {found}. Known: {', '.join(SUFFIXES)}")
+    require_place(path)
+
+
+def _text(found: Comparison, suffix: str, files: tuple[str, str], command: str) -> str:
+    """What a file with this suffix holds."""
+    if suffix == ".json":
+        return json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
+    if suffix == ".csv":
+        return csv_page(_csv_rows(found))
+    if suffix == ".tex":
+        return latex(_sections(found), command)
+    if suffix == ".md":
+        said = [*found.answer, _names(files), how(found)[0]]
+        return markdown_page(TITLE, said, _sections(found), found.signatures.values(), command)
+    return _page(found, files, command)
+
+
+def _page(found: Comparison, files: tuple[str, str], command: str) -> str:
+    """The page, in HTML: nothing outside it is needed, and no script to read it."""
+    from jinja2 import Environment, PackageLoader
+
+    page = Environment(
+        loader=PackageLoader("rejoinder.report", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    ).get_template("compare.html.jinja")
+    return page.render(
+        title=TITLE,
+        answer=found.answer,
+        names=_names(files),
+        picture=win_rates("wins", found),
+        sections=_sections(found),
+        how=how(found)[:2],
+        signatures={name: str(signature) for name, signature in found.signatures.items()},
+        command=command,
+    )
+
+
+def _sections(found: Comparison) -> Sequence[Section]:
+    """The tables under their headings."""
+    made = [
+        Section("By scorer", [], [contrast_table(found)]),
+        Section(f"By {found.by}", [], strata_tables(found)),
+        Section("What got worse", [], worse_tables(found)),
+    ]
+    return [section for section in made if section.tables]
+
+
+def _names(files: tuple[str, str]) -> str:
+    """Which file is which."""
+    return f"A is {files[0]}, B is {files[1]}."
+
+
+def _csv_rows(found: Comparison) -> Iterator[dict[str, Any]]:
+    """One row a scorer, and one for each value of the field under it."""
+    for one in found.contrasts:
+        yield _csv_row(one, one, "", 1.0)
+        yield from (_csv_row(one, kind, kind.name, kind.weight) for kind in one.strata)
+
+
+def _csv_row(one: Contrast, gap: Gap, stratum: str, weight: float) -> dict[str, Any]:
+    """The figures of one row."""
+    figures = {key.name: getattr(gap, key.name) for key in fields(Gap)}
+    row = {"scorer": one.scorer, "stratum": stratum, "weight": weight, **figures, "method": one.method}
+    known: dict[str, Any] = plain({**row, "seed": one.seed})
+    return known
