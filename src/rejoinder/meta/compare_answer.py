@@ -175,7 +175,7 @@ def _design(found: Comparison) -> str:
 
 def _interval(one: Gap) -> str:
     """The difference with its interval."""
-    return f"{one.value:+.3f}" if math.isnan(one.low) else f"{one.value:+.3f} [{one.low:+.3f}, {one.high:+.3f}]"
+    return f"{one.value:+.3f}" if math.isnan(one.low) else f"{one.value:+.3f} [{one.low:.3f}, {one.high:.3f}]"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from rejoinder.meta.compare_answer import percent, rounded, units, verdict
 from rejoinder.meta.compared import Case
 from rejoinder.meta.comparison import Comparison, Contrast, Gap, Gate
 from rejoinder.report.sections import Cell, Table
-from rejoinder.report.tables import number, p_value, prose, text_table
+from rejoinder.report.tables import narrowed, number, p_value, text_table
 
 _MORE = "more to tell"
 _SHOWN = 3  # cases on a terminal
@@ -22,18 +22,19 @@ def compare_text(found: Comparison, files: tuple[str, str], width: int) -> str:
     """The comparison for a terminal: the answer in words, a row a scorer, strata, what got worse, how it was made."""
     tables = (contrast_table(found), *strata_tables(found))
     parts = [
-        prose([*found.answer, f"A: {files[0]}; B: {files[1]}."], width),
+        "\n".join([*found.answer, f"A: {files[0]}; B: {files[1]}."]),
         *(_fitted(table, width) for table in tables),
         *_worse_lines(found),
-        prose(how(found), width),
+        "\n".join(how(found)),
     ]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
 def _fitted(table: Table, width: int) -> str:
-    """A table for a terminal."""
-    rows = [[cell.text for cell in row] for row in table.rows]
-    return text_table(table.header, rows, width, title=table.title if table.key.startswith("strata") else "")
+    """A table for a terminal, without what can be spared where it is wider than that."""
+    cells = [[cell.text for cell in row] for row in table.rows]
+    header, rows = narrowed(table.header, cells, width, (_MORE, "mean A", "mean B"))
+    return text_table(header, rows, width, title=table.title if table.key.startswith("strata") else "")
 
 
 def gate_text(gate: Gate) -> str:
