@@ -23,7 +23,14 @@ from rejoinder.io.outputs import require_apart
 from rejoinder.judges.train import train_judge
 
 # Parameters of type text that name neither a file nor a folder. Whatever is not here has to be marked.
-PLAIN = {("study", "dimension"), ("reproduce", "name"), ("train", "components"), ("compare", "by"), ("*", "columns")}
+PLAIN = {
+    ("study", "dimension"),
+    ("reproduce", "name"),
+    ("train", "components"),
+    ("compare", "by"),
+    ("*", "columns"),
+    ("*", "scale"),
+}
 Command = Callable[..., None]
 
 
