@@ -15,13 +15,13 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.meta import FullStudy, full_study
-from rejoinder.meta.content import WITHOUT
 from rejoinder.meta.results import Agreement
 from rejoinder.meta.shown import needed, verdicts_of
 from rejoinder.records import Example
 from rejoinder.scorer import Scores, Signature
 
 CALL = ("study", "@dstc7", "-s", "bleu-2", "-s", "rouge-l", "--resamples", "100")
+WITHOUT = "bleu-2/no-stop-words"
 
 
 def lines(n: int = 200, seed: int = 0, **keys: object) -> list[Example]:

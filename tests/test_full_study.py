@@ -14,7 +14,6 @@ from scipy import stats
 
 import rejoinder
 from rejoinder.meta import FullStudy, full_study
-from rejoinder.meta.content import WITHOUT
 from rejoinder.meta.findings import Findings, Standing
 from rejoinder.meta.known import OF_SET, OF_SYSTEM
 from rejoinder.records import Example, Rating
@@ -184,14 +183,17 @@ def test_length_splits_at_six_words() -> None:
     )
 
 
-def test_bleu_without_stop_words_stands_beside_bleu() -> None:
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_bleu_without_stop_words_stands_beside_bleu(order: int) -> None:
+    plain, without = f"bleu-{order}", f"bleu-{order}/no-stop-words"
     examples = [replace(one, response="the cat , of course", references=("the cat",)) for one in lines()]
     examples[0] = replace(examples[0], response="it is the")
-    found = full_study(examples, ["bleu-2"], resamples=0)
-    values = found.findings[0].scores[WITHOUT]
-    assert values[1] > found.findings[0].scores["bleu-2"][1] and values[0] == 0
-    assert "words:no stop words" in str(found.baselines.signatures[WITHOUT] if found.baselines else "")
-    assert WITHOUT not in full_study(examples, ["length"], resamples=0).findings[0].scores
+    found = full_study(examples, [plain], resamples=0)
+    values = found.findings[0].scores[without]
+    assert values[1] > found.findings[0].scores[plain][1] and values[0] == 0
+    assert "words:no stop words" in str(found.baselines.signatures[without] if found.baselines else "")
+    assert without not in full_study(examples, ["length"], resamples=0).findings[0].scores
+    assert full_study(examples, [plain, without], resamples=0).asked == (plain, without)
 
 
 def test_cases_are_those_where_ranks_lie_furthest_apart() -> None:

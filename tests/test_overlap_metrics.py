@@ -297,3 +297,22 @@ def test_rouge_reads_the_tokens_it_is_given() -> None:
     assert rouge.overlaps("A b", ["a b"], tokens="whitespace")[0].f1 == pytest.approx(0.5)
     assert rouge.overlaps("A b", ["a b"])[0].f1 == 1
     assert tokenizer("space-1")("") == [""]
+
+
+def test_bleu_without_stop_words_is_bleu_of_the_words_that_are_left() -> None:
+    item = Example((), "The cat, of course: it sat!", ("the cats were there", "I saw the CAT that sat down"))
+    bare = Example((), "cat course sat", ("cats", "saw cat sat"))
+    for order in bleu.ORDERS:
+        found = scores(f"bleu-{order}/no-stop-words", [item])
+        expected = scores(f"bleu-{order}", [bare])
+        assert found.values[0] == pytest.approx(expected.values[0], abs=1e-12)
+        assert found.corpus() == pytest.approx(expected.corpus(), abs=1e-12)
+
+
+def test_bleu_without_stop_words_says_where_nothing_is_left() -> None:
+    found = scores(
+        "bleu-2/no-stop-words", [Example((), "the cat", ("it is the", " ")), Example((), "it is", ("a cat",))]
+    )
+    assert found.reasons == {0: "no reference holds a word that is no stop word"}
+    assert found.values[1] == 0
+    assert "|words:no stop words (scikit-learn), no punctuation|" in str(found.signature)

@@ -143,7 +143,7 @@ def test_the_first_screen_has_words_and_a_picture_then_the_tables(page: Page) ->
     assert tags.count("svg") == 1 and tags.count("p") >= 3 and "table" not in tags
     said = " ".join(text for _, text in page.texts)
     assert " not shown to agree with people: " in said and "rejoinder study a.jsonl" in said
-    assert "scorer:length|version:1" in said
+    assert "scorer:length|version:2" in said
     cells = [attributes for tag, attributes, _ in page.elements if tag == "td" and "title" in attributes]
     assert any(re.search(r"n = \d+, \d+ contexts; pearson; 95% expanded", str(cell["title"])) for cell in cells)
 

@@ -339,7 +339,7 @@ class FullStudy:
 
     Attributes:
         study: the agreement of the scorers that were asked for.
-        baselines: that of the trivial baselines beside them, and of BLEU-2 without stop words where BLEU-2 is there.
+        baselines: that of the trivial baselines beside them, and of BLEU without stop words where BLEU is there.
         findings: one a data set, those pooled last.
         over_sets: mean over data sets of the Pearson correlation inside each, by scorer; none where there is one set.
         fitted: the judges that were fitted on lines of the data sets, and of which of them.

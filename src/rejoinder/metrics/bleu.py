@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.errors import MissingExtra
+from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome, Scorer
 from rejoinder.text import uncut, without_spaces
@@ -37,6 +38,7 @@ TOKENS = {
     "char": "Every character is a token, spaces are none: for every script",
     MECAB: "Japanese words by MeCab with the IPA dictionary",
 }
+NO_STOP_WORDS = "no-stop-words"
 _PRESET_FOR = {"Chinese": "zh", "Japanese": MECAB}
 
 
@@ -50,6 +52,7 @@ class SacreBleu:
         tokens: sacreBLEU's name of a tokenizer; `none` takes text that is tokenised already.
         smoothing: sacreBLEU's name of a smoothing method.
         effective_order: whether a sentence shorter than `order` is scored on the orders it has; never so for a corpus.
+        content: whether stop words and punctuation are taken out of responses and references first.
     """
 
     card: Card
@@ -57,6 +60,7 @@ class SacreBleu:
     tokens: str = "13a"
     smoothing: str = "exp"
     effective_order: bool = True
+    content: bool = False
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -65,13 +69,20 @@ class SacreBleu:
         found = {"tokenizer": self.tokens, "smoothing": self.smoothing, "effective-order": effective}
         if self.tokens == MECAB:
             found["mecab"] = f"{version('mecab-python3')} ipadic {version('ipadic')}"
+        if self.content:
+            found["words"] = "no stop words (scikit-learn), no punctuation"
         return found | _by("sacrebleu")
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Sentence BLEU and counts of N examples; 0 for a response without words."""
+        examples = [_of_content(one) for one in examples] if self.content else examples
         counts = count_ngrams(examples, self.order, self.tokens)
         values = np.array([self._score(row, self.effective_order) for row in counts])
-        return _outcome(values, _unread(examples, self.order, self.tokens), counts)
+        reasons = _unread(examples, self.order, self.tokens)
+        if self.content:
+            bare = [place for place, one in enumerate(examples) if not any(one.references)]
+            reasons |= dict.fromkeys(bare, "no reference holds a word that is no stop word")
+        return _outcome(values, reasons, counts)
 
     def corpus_score(self, totals: FloatArray) -> float:
         """Corpus BLEU from summed counts, as `sacrebleu.corpus_bleu` has it (no effective order)."""
@@ -248,6 +259,16 @@ def _left_whole(text: str, tokens: str) -> str | None:
     return uncut(cut)
 
 
+def _of_content(example: Example) -> Example:
+    """`example` with the content words of response and references alone; the stop words are English."""
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    def content(text: str) -> str:
+        return " ".join(word for word in words(text) if word not in ENGLISH_STOP_WORDS)
+
+    return replace(example, response=content(example.response), references=tuple(map(content, example.references)))
+
+
 def _outcome(values: FloatArray, reasons: Mapping[int, str], counts: FloatArray | None) -> Outcome:
     """The outcome of N examples with these scores, but for those that there is a reason against."""
     values[list(reasons)] = math.nan
@@ -293,6 +314,16 @@ def _sacrebleu_card(order: int, tokens: str) -> Card:
     )
 
 
+def _content_card(order: int) -> Card:
+    return _card(
+        f"bleu-{order}/{NO_STOP_WORDS}",
+        f"n-grams up to {order} of content words shared with the references, by sacreBLEU",
+        "sacreBLEU, sentence_score / 100; Liu et al. 2016, table 4, which names no list of stop words",
+        "Lower-cased words without punctuation and without scikit-learn's English stop words: whether it is more than "
+        "shared stop words that agrees with people. Otherwise as the plain preset.",
+    )
+
+
 def _coco_card(order: int) -> Card:
     return _card(
         f"bleu-{order}/coco",
@@ -330,6 +361,7 @@ def _scorers() -> dict[str, Scorer]:
     made: list[Scorer] = []
     for order in ORDERS:
         made += [SacreBleu(_sacrebleu_card(order, tokens), order, tokens) for tokens in TOKENS]
+        made.append(SacreBleu(_content_card(order), order, content=True))
         made.append(CocoBleu(_coco_card(order), order))
         for method in NLTK_METHODS:
             if method != 6 or order >= FIRST_ORDER_OF_METHOD_6:
