@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -101,8 +102,6 @@ def test_common_names_are_understood_and_said(
 
 
 def rejoinder_csv(path: Path, header: list[str], *rows: list[str]) -> None:
-    import csv
-
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([header, *rows])
 
@@ -224,6 +223,37 @@ def test_column_names_with_commas_and_blanks(tmp_path: Path, run: Run) -> None:
     rejoinder_csv(path, ["what, then?", "the answer it gave"], ["hi", "ho"])
     done = run("score", path, "-s", "length", "--map", "context=what, then?,response=the answer it gave")
     assert done.records[0]["context"] == ["hi"]
+
+
+def test_a_column_that_is_a_scorer_is_not_read_as_a_rating(tmp_path: Path, run: Run) -> None:
+    rows = [f"q{number},word,{number % 4},{number % 5}" for number in range(20)]
+    path = table(tmp_path / "a.csv", "prompt,answer,score,label", *rows)
+    done = run("study", path, "-s", "column:score", "--json")
+    assert done.code == 0, done.err
+    assert done.err == f"{path}: read answer as response, prompt as context, label as rating\n"
+    assert json.loads(done.out)["counts"]["rated"] == 20
+    frame = [{"prompt": f"q{n}", "answer": "x", "stars": n % 3, "rating": n % 4} for n in range(9)]
+    assert rejoinder.study(frame, ["column:stars"], resamples=0).agreements[0].n == 9
+
+
+def test_a_study_without_ratings_names_the_columns_that_are_left(tmp_path: Path, run: Run) -> None:
+    path = table(tmp_path / "a.csv", "prompt,answer,Bewertung,Thema", "hi,ho,4,x")
+    done = run("study", path, "-s", "length")
+    assert done.code == 3
+    assert done.err.endswith("or say where it stands, --map rating=NAME, with one of Bewertung, Thema\n")
+    assert run("study", path, "-s", "length", "--map", "rating=Bewertung").err.count("has a rating") == 0
+
+
+def test_a_spreadsheet_of_prompts_answers_and_stars_comes_back_as_one(tmp_path: Path, run: Run) -> None:
+    path = table(tmp_path / "a.csv", "Prompt,Answer,Stars,Topic", "Tea?,No.,4,drinks", "[laughs] hi,Hm,2.5,")
+    assert run("score", path, "-s", "length", "-o", tmp_path / "out.csv").code == 0
+    (first, second) = csv.DictReader((tmp_path / "out.csv").read_text().splitlines())
+    wanted = ("context", "response", "ratings", "Topic", "scores.length")
+    assert [first[name] for name in wanted] == ["Tea?", "No.", "4", "drinks", "1.0"]
+    assert [second[name] for name in wanted] == ["[laughs] hi", "Hm", "2.5", "", "1.0"]
+    again = list(rejoinder.read(tmp_path / "out.csv"))
+    assert [example.context for example in again] == [("Tea?",), ("[laughs] hi",)]
+    assert [example.ratings for example in again] == [(Rating(4),), (Rating(2.5),)]
 
 
 # Raters

@@ -134,6 +134,12 @@ def listed(names: Iterable[ScorerLike] | ScorerLike) -> list[ScorerLike]:
     return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
 
 
+def columns_of(names: Iterable[ScorerLike] | ScorerLike) -> list[str]:
+    """The keys of the input that scorers among `names` read by themselves: the `KEY` of each `column:KEY`."""
+    paths = [str(name).removeprefix("column:").lstrip("-") for name in listed(names) if str(name).startswith("column:")]
+    return [key for path in paths for key in (path, path.partition(".")[0])]
+
+
 def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> dict[str, list[str]]:
     """The judges among `names` that were fitted on lines of some of `datasets`, and of which; metrics are never."""
     given, found = set(datasets), dict[str, list[str]]()
@@ -169,7 +175,7 @@ def score(
     """
     from rejoinder.scorer import run
 
-    given: list[Example] = import_module(GIVEN).examples_of(examples)
+    given: list[Example] = import_module(GIVEN).examples_of(examples, keep=columns_of(scorer))
     loaded = load_scorer(scorer, vectors=vectors)
     if scale is not None:
         loaded = import_module(ANSWERS).answering({loaded.card.name: loaded}, scale)[loaded.card.name]

@@ -106,7 +106,7 @@ def command(
     for path in out or []:
         require_writable(path)
     with reporting(on_error) as on_bad:
-        one, other = (list(read(file, on_bad=on_bad, **how(columns, input_format, turns))) for file in (a, b))
+        one, other = (list(read(file, on_bad=on_bad, **how(columns, input_format, turns, scorers))) for file in (a, b))
     names = scorers or [DEFAULT]
     for name, sets in fitted_on(names, [example.dataset for example in (*one, *other)]).items():
         tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)

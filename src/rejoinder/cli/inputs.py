@@ -61,13 +61,22 @@ RatingScale = Annotated[
 TurnsFlag = Annotated[Turns, typer.Option("--turns", help="Which replies of a conversation count.")]
 
 
-def how(columns: list[str] | None, input_format: FileFormat | None, turns: Turns | None = None) -> How:
+def how(
+    columns: list[str] | None,
+    input_format: FileFormat | None,
+    turns: Turns | None = None,
+    scorers: list[str] | None = None,
+) -> How:
     """The keyword arguments of `rejoinder.read` that the flags come to; what it understands is said on stderr.
+
+    Columns that are scorers (`column:KEY`) are left to these.
 
     Raises:
         UsageError: `--map` cannot be read.
     """
-    asked: How = {"map": _mapped(columns or []), "note": _say}
+    from rejoinder.catalogue import columns_of
+
+    asked: How = {"map": _mapped(columns or []), "note": _say, "keep": columns_of(scorers or [])}
     if input_format is not None:
         asked["input_format"] = input_format.value
     if turns is not None:

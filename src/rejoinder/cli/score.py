@@ -78,7 +78,7 @@ def command(
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     table, streaming = "", not to_file and chosen is not Format.TABLE
     with reporting(on_error) as on_bad, progress("scoring", streaming=streaming) as advance:
-        examples = read_replies(*files, on_bad=on_bad, **how(columns, input_format, turns))
+        examples = read_replies(*files, on_bad=on_bad, **how(columns, input_format, turns, scorers))
         if len(files) > 1:
             examples = with_file(examples)
         records = score_stream(examples, tallies, advance=advance)

@@ -79,7 +79,7 @@ def command(
     if out is not None:
         require_writable(out)
     with reporting(on_error) as on_bad:
-        lines = read_either(*files, on_bad=on_bad, **how(columns, input_format, turns))
+        lines = read_either(*files, on_bad=on_bad, **how(columns, input_format, turns, scorers))
         examples, pairs = apart(on_scale(lines, scale, on_bad, dimension))
     names, asides = _scorers(scorers, [one.dataset for one in examples] + [one.dataset for one in pairs])
     given: dict[str, Any] = {

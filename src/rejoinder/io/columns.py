@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -42,10 +42,12 @@ class Names:
     Args:
         columns: what the user says of them; it goes before all else.
         note: is told what was understood, once for each name.
+        keep: names that mean nothing else, because something reads them as they are.
     """
 
-    def __init__(self, columns: Columns | None = None, note: Note = silent) -> None:
+    def __init__(self, columns: Columns | None = None, note: Note = silent, keep: Iterable[str] = ()) -> None:
         self.columns = checked(columns or {})
+        self.keep = frozenset(keep)
         self.note = note
         self._plans: dict[tuple[Any, ...], tuple[Take, ...]] = {}
         self._said: set[Take | str] = set()
@@ -93,7 +95,7 @@ class Names:
         """What fills our fields in records with these keys."""
         key = (*record, *(_shape(record[name]) for name in record if plain(str(name)) in NAMES[MESSAGES][0]))
         if key not in self._plans:
-            planner = _Planner(record, self.columns, where)
+            planner = _Planner(record, self.columns, self.keep, where)
             if len(self._plans) >= _MANY_KEYS:
                 self._plans.clear()
             self._plans[key] = planner.takes()
@@ -134,14 +136,16 @@ def checked(columns: Columns) -> dict[str, tuple[str, ...]]:
 class _Planner:
     """Finds what fills our fields in records with the keys of `record`."""
 
-    def __init__(self, record: Mapping[str, Any], columns: Mapping[str, tuple[str, ...]], where: str) -> None:
+    def __init__(
+        self, record: Mapping[str, Any], columns: Mapping[str, tuple[str, ...]], keep: frozenset[str], where: str
+    ) -> None:
         self.record, self.columns, self.where = record, columns, where
         self.found: list[Take] = []
         self.doubts: list[str] = []
         mapped = {source for sources in columns.values() for source in sources}
         own = {name for name in _OWN if name in record and name not in mapped and name not in columns}
         self.filled = own | set(columns)
-        self.free = {name: plain(name) for name in map(str, record) if name not in mapped | own}
+        self.free = {name: plain(name) for name in map(str, record) if name not in mapped | own | keep}
 
     def takes(self) -> tuple[Take, ...]:
         """What fills our fields."""

@@ -11,10 +11,10 @@ from rejoinder.errors import DataError
 from rejoinder.io.chat import spoken
 from rejoinder.io.columns import Names
 from rejoinder.io.corpus import Dialogue, read_dialogues, require_conversation, texts
-from rejoinder.io.lines import OnBad, raise_bad, silent
+from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.pairs import refuse_pair
 from rejoinder.io.parse import parse_record
-from rejoinder.io.read import Format, How, rows, understood
+from rejoinder.io.read import Format, How, names_of, rows, understood
 from rejoinder.records import Example
 
 Cut = Callable[[Dialogue], int]
@@ -53,7 +53,7 @@ def read_contexts(
         MissingAsset: a file is not there.
         UsageError: the suffix is of no known format.
     """
-    names = Names(how.get("map"), how.get("note", silent))
+    names = names_of(how)
     for path in paths:
         for whole, example in _lines(path, names, on_bad, how.get("input_format")):
             if wanted is not None and not wanted(whole or _dialogue_of(example)):

@@ -63,16 +63,25 @@ def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a JSON object: texts and numbers as they are, `scores` one column a scorer, all else as JSON."""
+    """The row of a JSON object: texts and numbers as they are, `scores` one column a scorer, all else as `_cell`."""
     cells: dict[str, Any] = {}
     for field, value in record.items():
         if field == "scores" and _are_scores(value):
             cells.update({f"{_SCORE}{scorer}": score for scorer, score in value.items()})
-        elif isinstance(value, (list, dict, bool)):
-            cells[field] = as_json(value, str(record.get("id") or ""))
         else:
-            cells[field] = value
+            cells[field] = _cell(field, value, str(record.get("id") or ""))
     return cells
+
+
+def _cell(field: str, value: Any, where: str) -> Any:
+    """One cell: a single text or overall rating by itself, where it reads back as such; lists and objects as JSON."""
+    if field in TEXTS and isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        return value[0] if value[0] and decoded(field, value[0], "") == value else as_json(value, where)
+    if field in ("quality", "ratings") and isinstance(value, dict) and list(value) == [OVERALL]:
+        value = value[OVERALL]
+        if isinstance(value, list) and len(value) == 1:
+            return value[0]
+    return as_json(value, where) if isinstance(value, (list, dict, bool)) else value
 
 
 def decoded(field: str, cell: str, where: str) -> Any:

@@ -8,11 +8,10 @@ from typing import Any, TypeVar, Unpack
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.chat import is_conversation
-from rejoinder.io.columns import Names
-from rejoinder.io.lines import raise_bad, silent
+from rejoinder.io.lines import raise_bad
 from rejoinder.io.pairs import parse_only_pair, parse_single
 from rejoinder.io.parse import to_record
-from rejoinder.io.read import How, Row, parsed_rows, read, read_pairs
+from rejoinder.io.read import How, Row, names_of, parsed_rows, read, read_pairs
 from rejoinder.records import Example, Given, Pair
 
 _FRAMES = ("pandas", "polars")
@@ -53,7 +52,7 @@ def _made(given: Given, name: str, kind: type[_Kind], parse: Callable[[Any, str]
     found = list(_cells(given, name) if flat else _records(given, name))
     if how.get("map") is None and all(isinstance(one, kind) for one in found):
         return found
-    names = Names(how.get("map"), how.get("note", silent))
+    names = names_of(how)
     place = f"{name}:row" if flat else f"{name}:item"
     rows = (_row(one, f"{place} {number}", flat=flat) for number, one in enumerate(found, start=1))
     made = list(parsed_rows(rows, parse, names, raise_bad, how.get("turns", "last")))

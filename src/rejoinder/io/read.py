@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -66,12 +66,19 @@ class How(TypedDict, total=False):
         turns: which turns of the assistant in a conversation become examples, the `last` unless told otherwise. Of
             `all`, ids end in `#1`, `#2` ..., and ratings and references are those of the last.
         note: is told what names were understood as, once for each.
+        keep: names of columns and keys that stay what they are.
     """
 
     map: Columns
     input_format: Format
     turns: Turns
     note: Note
+    keep: Collection[str]
+
+
+def names_of(how: How) -> Names:
+    """What understands the names of files that are read so."""
+    return Names(how.get("map"), how.get("note", silent), how.get("keep", ()))
 
 
 def read(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Example]:
@@ -118,7 +125,7 @@ def _parsed(
     paths: Sequence[str | Path], parse: Callable[[Any, str], Parsed], on_bad: OnBad, how: How
 ) -> Iterator[Parsed]:
     """What `parse` makes of every row of the files, in their order."""
-    names = Names(how.get("map"), how.get("note", silent))
+    names = names_of(how)
     for path in paths:
         found = rows(path, on_bad, how.get("input_format"), names.note)
         yield from parsed_rows(found, parse, names, on_bad, how.get("turns", "last"))

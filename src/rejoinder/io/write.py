@@ -18,7 +18,7 @@ from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.box import as_path
 from rejoinder.io.chat import as_chat
-from rejoinder.io.flat import to_cells
+from rejoinder.io.flat import decoded, to_cells
 from rejoinder.io.formulas import guarded
 from rejoinder.io.given import examples_of
 from rejoinder.io.parse import to_record
@@ -167,7 +167,7 @@ def _write_parquet(rows: Iterable[dict[str, Any]], columns: list[str], target: P
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as lines:
         for row in rows:
             cells = {column: row.get(column) for column in columns}
-            cells |= {column: json.loads(row[column]) for column in lists if row.get(column)}
+            cells |= {column: decoded(column, row[column], str(target)) for column in lists if row.get(column)}
             texts = {
                 column: str(cell)
                 for column, cell in cells.items()

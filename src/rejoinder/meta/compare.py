@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rejoinder.catalogue import load_scorers
+from rejoinder.catalogue import columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import most_frequent
@@ -73,7 +73,8 @@ def compare(
         UsageError: no scorer, or two of one name; a number is out of range.
     """
     require_sampling(resamples, seed, least=100)
-    a, b = examples_of(a, name="A"), examples_of(b, name="B")
+    keep = columns_of(scorers)
+    a, b = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
     for side in (a, b):
         refuse_duplicates(side)
     choice = choose(a, b, design)

@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import cards, fitted_on, listed, load_scorer
+from rejoinder.catalogue import cards, columns_of, fitted_on, listed, load_scorer
 from rejoinder.errors import UsageError
 from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale
@@ -81,7 +81,7 @@ def full_study(
         UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.
     """
     require_sampling(resamples, seed)
-    examples = examples_of(examples)
+    examples = examples_of(examples, keep=columns_of(scorers))
     held_out: Mapping[str, Scores] = {}
     if leave_one_out:
         if dimension != OVERALL:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import load_scorers
+from rejoinder.catalogue import columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import Sampling, agreements, most_frequent
@@ -55,7 +55,7 @@ def study(
         UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples.
     """
     require_sampling(resamples, seed)
-    examples = examples_of(examples)
+    examples = examples_of(examples, keep=columns_of(scorers))
     ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
     parts = rated_parts(examples, ratings, dimension)
     scores = scores_of(examples, scorers, vectors, advance)
@@ -98,9 +98,11 @@ def _require_ratings(examples: Sequence[Example], ratings: NDArray[np.float64], 
     rated = {name for example in examples for name in (*example.quality, *(one.dimension for one in example.ratings))}
     other = f"Rated are: {', '.join(sorted(rated))}; choose one of these as the dimension, or add" if rated else "Add"
     files = dict.fromkeys(example.where.rpartition(":")[0] for example in examples if example.where)
+    unknown = list(dict.fromkeys(key for example in examples[:100] for key in example.extra))
+    named = f"; or say where it stands, --map rating=NAME, with one of {', '.join(unknown[:8])}" if unknown else ""
     raise DataError(
         f'none of {len(examples)} lines has a rating in "{dimension}"',
-        f'{other} to each rated line "quality": {{"{dimension}": 3.5}} or "ratings": {{"{dimension}": [3, 4]}}',
+        f'{other} to each rated line "quality": {{"{dimension}": 3.5}} or "ratings": {{"{dimension}": [3, 4]}}{named}',
         where=", ".join(files),
     )
 
