@@ -287,18 +287,20 @@ class _Planner:
 def _renamed(record: Mapping[str, Any], takes: Sequence[Take], where: str, *, flat: bool) -> dict[str, Any]:
     """The record under our names; a key that a mapped one takes the place of stays as `original_...`."""
     taken = {source for take in takes for source in take.sources}
-    fields = {take.field for take in takes}
+    fields = {take.field for take in takes} - {RATING, RATER}
     out = {f"original_{key}" if key in fields else key: value for key, value in record.items() if key not in taken}
     raters = [record[take.sources[0]] for take in takes if take.field == RATER and take.sources]
     for take in takes:
         values = [record[source] for source in take.sources]
         if not values:  # the user says that nothing in the file is this
-            out.update({take.field: record[take.field]} if take.field in (RATING, RATER) else {})
-        elif take.field == "context" and len(values) > 1:
+            continue
+        if take.field == "context" and len(values) > 1:
             out["context"] = _one_context(take, values, where, flat=flat)
         elif take.field == "references" and len(values) > 1:
             out["references"] = [value for value in values if value]
-        elif take.field.partition(".")[0] == RATING or take.field == "quality":
+        elif take.field.partition(".")[0] == RATING or (
+            take.field == "quality" and plain(take.sources[0]) != "quality"
+        ):
             out.update(_rated(take, values, raters, out, where))
         elif take.field != RATER:
             out[take.field] = values[0]
@@ -318,18 +320,18 @@ def _rated(
 ) -> Iterator[tuple[str, Any]]:
     """The fields that ratings come to: `quality` from a mean, else `ratings`, with `raters` where they are known."""
     dimension = take.field.partition(".")[2] or OVERALL
+    rater = str(raters[0]) if raters and raters[0] not in (None, "") else None
     given: list[tuple[float, str | None]] = []
     for source, value in zip(take.sources, values, strict=True):
+        name = source if len(values) > 1 else rater
         try:
-            number = rating_of(value, where, source)
+            found = [rating_of(one, where, source) for one in (value if isinstance(value, list) else [value])]
         except DataError:
             if not take.perhaps:
                 raise
             yield source, value
             continue
-        if number is not None:
-            name = source if len(values) > 1 else str(raters[0]) if raters and raters[0] not in (None, "") else None
-            given.append((number, name))
+        given += [(number, name) for number in found if number is not None]
     if not given:
         return
     if take.field == "quality":

@@ -27,13 +27,13 @@ _ANSWER = "answer response reply output completion message text turn utterance"
 _STAR = "rating stars score"
 PAST = _words("history previous_turns") | _joined("chat conversation dialogue dialog", "history context")
 _ASKED = _words("prompt question query instruction input") | _joined(
-    "user customer human", "prompt question query message input turn utterance text"
+    "user customer human", "prompt question query message input turn utterance"
 )
 _REPLIED = _words("answer reply output completion prediction generation") | _joined(
     "bot chatbot model ai assistant agent system llm generated predicted actual", f"{_ANSWER} generation"
 )
 _IDEAL = _words("reference ground_truth ground_truths groundtruth gold ideal expected") | _joined(
-    "reference gold golden expected correct ideal human true target", _ANSWER
+    "reference gold golden expected correct ideal human true target", "answer response reply output completion text"
 )
 _STARS = _words("stars") | _joined("human user customer star overall quality", _STAR)
 _MEANS = _joined("mean average avg", _STAR)
