@@ -99,12 +99,14 @@ def test_every_form_says_the_same(record: dict[str, Any]) -> None:
     assert [reply.id for reply in pair.replies] == ["f:1/0", "f:1/1"]
 
 
-@pytest.mark.parametrize("record", FORMS.values(), ids=FORMS)
+# One message alone, an object, is in no table of anybody's.
+IN_TABLES = {name: record for name, record in FORMS.items() if not isinstance(record.get("chosen"), dict)}
+
+
+@pytest.mark.parametrize("record", IN_TABLES.values(), ids=IN_TABLES)
 def test_every_form_is_read_from_json_lines_and_from_a_table(record: dict[str, Any], tmp_path: Path) -> None:
     (lines,) = rejoinder.read_pairs(saved(tmp_path / "a.jsonl", [record]))
     cells = {key: json.dumps(value) if isinstance(value, (list, dict)) else value for key, value in record.items()}
-    if isinstance(record.get("chosen"), dict):
-        pytest.skip("one message alone in a cell is no form of anybody's")
     with (tmp_path / "a.csv").open("w", newline="") as stream:
         table = csv.DictWriter(stream, [*cells])
         table.writeheader()
