@@ -18,9 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from rejoinder.encoders.batching import as_dialogues, with_weights
 from rejoinder.io.folders import read_folder
+from rejoinder.nn.dialogue import DialogueModel, Sizes
+from rejoinder.nn.language import LanguageModel, LanguageSizes
 from rejoinder.report.tables import markdown_table, number
 from rejoinder.responder import Decoding, answer, request
 from rejoinder.responders.generation import from_parts
@@ -30,6 +34,8 @@ from rejoinder.training.tokens import TokenStore
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "pretraining.md"
 SAMPLES, LONGEST = 10, 30
+TOGETHER = 32
+WITHOUT_LATENT = ("lm", "seq2seq", "hred")
 NAMES = {"lm": "language model", "seq2seq": "Seq2Seq", "hred": "HRED", "vhred": "VHRED", "mrrnn": "MrRNN"}
 ORDERS = {1: "unigram", 2: "bigram, interpolated", 3: "trigram, interpolated"}
 
@@ -55,6 +61,26 @@ def model_row(folder: Path, earlier: int) -> list[str]:
     kl = number(best.get("kl_per_turn", math.nan), 2)
     active = f"{best['active_units']:.0f} of {config['sizes']['latent']}" if "active_units" in best else "–"
     return [NAMES[config["kind"]], f"{best['perplexity']:.1f}", f"{best['updates'] + earlier:,.0f}", kl, active]
+
+
+def place_row(folder: Path, held_out: TokenStore) -> list[str]:
+    """Weights, updates, and perplexity of turns without context and of the others."""
+    parts = read_folder(folder)
+    kind, sizes = parts.config["kind"], parts.config["sizes"]
+    empty = LanguageModel(LanguageSizes(**sizes)) if kind == "lm" else DialogueModel(Sizes(**sizes))
+    model, generator = with_weights(empty, parts.tensors), torch.Generator()
+    sums = np.zeros((2, 2))  # first turns, all turns; nats, tokens
+    with torch.inference_mode():
+        for start in range(0, held_out.pieces, TOGETHER):
+            pieces = range(start, min(start + TOGETHER, held_out.pieces))
+            told = [[turn.tolist() for turn in held_out.turns(piece)] for piece in pieces]
+            for row, turns in enumerate(([one[:1] for one in told], told)):
+                losses = model(as_dialogues(turns), generator)
+                sums[row] += float(losses.nll), losses.tokens
+    first, later = sums[0], sums[1] - sums[0]
+    weights = sum(tensor.size for tensor in parts.tensors.values())
+    updates = f"{parts.config['figures']['updates']:,.0f}"
+    return [NAMES[kind], f"{weights:,}", updates, *(f"{math.exp(nats / count):.1f}" for nats, count in (first, later))]
 
 
 def of_mrrnn(folder: Path) -> str:
@@ -118,6 +144,8 @@ def main() -> None:
     rows = ngram_rows(train, held_out, config["sizes"]["vocabulary"])
     rows += [model_row(folder, 0) for folder in (*asked.others, asked.hred)]
     rows.append(model_row(asked.vhred, round(config["figures"]["updates"])))
+    kinds = {folder: read_folder(folder).config["kind"] for folder in (*asked.others, asked.hred)}
+    places = [place_row(folder, held_out) for folder, kind in kinds.items() if kind in WITHOUT_LATENT]
     header = ["model", "perplexity", "updates, all told", "KL per turn, nats", "active latent units"]
     shown = []
     for name, folder in (("HRED", asked.hred), ("VHRED", asked.vhred)):
@@ -140,6 +168,9 @@ def main() -> None:
             more=vhred["figures"]["updates"] * tokens_per_update / train.tokens,
             annealing=vhred["recipe"]["annealing"],
             table=markdown_table(header, rows),
+            places=markdown_table(
+                ["model", "weights", "updates", "turns without context", "turns with context"], places
+            ),
             padding=100 * padding_share(train, budget),
             samples="\n".join(shown),
         ),
@@ -163,6 +194,9 @@ Kneser-Ney, turn by turn, and counted all tokens. An update of a network reads a
 has read {passes:.2f} of the corpus, and the VHRED, which goes on from it, {more:.2f} more.
 
 {table}{others}
+The same perplexity, of the first turns of the held-out pieces and of all later turns:
+
+{places}
 What these figures are: the lowest of the validations after each stretch of updates (of the VHRED: since annealing was
 over), on the part that also chose them; there is no third part. All runs went from start to end as their recipes say.
 
