@@ -193,7 +193,15 @@ def test_a_head_that_training_did_not_better_is_told(run: Run, tmp_path: Path) -
     told = table.partition("best epoch 0: ")[2]
     assert "the head as it was before training and has learnt nothing from these ratings" in told
     assert all(what in told for what in ("ratings that spread", "another encoder (-e)", "--step", "--penalty-weight"))
+    assert "learnt nothing from these ratings" in (tmp_path / "other" / "card.md").read_text(encoding="utf-8")
     assert "best epoch 0: " not in run("train", "c-adem", "@conture", "-o", tmp_path / "third").words
+    assert "learnt nothing" not in (tmp_path / "third" / "card.md").read_text(encoding="utf-8")
+
+
+def test_a_training_that_was_not_at_its_end_is_told(run: Run, tmp_path: Path) -> None:
+    said = "the validation error was still falling at the last epoch: more --epochs or a longer --step may help"
+    assert said in run("train", "c-adem", "@conture", "-o", tmp_path / "one", "--epochs", "3").words
+    assert said not in run("train", "c-adem", "@conture", "-o", tmp_path / "two").words
 
 
 def test_help_is_grouped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

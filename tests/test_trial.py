@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ import rejoinder
 from conftest import Run
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
-from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.fit import FitOptions, fit_bilinear
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, folds_of, scores_of
 from rejoinder.judges.oversample import Rows
@@ -167,6 +168,30 @@ def test_conversations_are_not_torn_apart() -> None:
     lines = encode_rated(examples, load_encoder("word-vectors"), ("c-adem",))
     for task in folds_of(lines, np.arange(300), 0):
         assert not set(lines.contexts[task.rows]) & set(lines.contexts[task.asked])
+
+
+def test_an_interruption_does_not_wait_for_the_other_fits(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    interrupted = threading.Event()
+
+    def counted(*arguments: Any) -> Any:
+        begun.append(1)
+        if len(begun) > 2:
+            interrupted.wait(60)
+        return fit_bilinear(*arguments)
+
+    def interrupt(_: int) -> None:
+        interrupted.set()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rejoinder.judges.many.fit_bilinear", counted)
+    tasks = folds_of(lines, lines.known["c-adem"].rows, 1)
+    with pytest.raises(KeyboardInterrupt):
+        scores_of(lines, tasks, MANNER, interrupt)
+    assert len(begun) < len(tasks)
+    begun.clear()
+    scores_of(lines, tasks, MANNER)
+    assert len(begun) == len(tasks)
 
 
 # The verdict

@@ -168,11 +168,13 @@ class BilinearJudge:
             source=self.card.source,
             encoder=f"{_ENCODERS.get(encoder, encoder)} ({self.encoder.width} dimensions), {components}",
             training=training_lines(self),
+            untrained=_UNTRAINED * (self.training.get("best_epoch") == 0),
             order="Word order does not reach it: a shuffled response gets the same score. " * (encoder == "average"),
         )
 
 
 _ENCODERS = {"average": "averaged word vectors", "hred": "HRED", "vhred": "VHRED"}
+_UNTRAINED = "Its head is as it was before training (best epoch 0): it has learnt nothing from these ratings. "
 _CARD = """\
 # {title} judge
 
@@ -184,7 +186,7 @@ Predicts the overall rating, {scale}, from {needs}. {source}, over {encoder}.
 
 ## Limits
 
-{order}Believe it on your data only as far as `rejoinder study` shows agreement with people there.
+{untrained}{order}Believe it on your data only as far as `rejoinder study` shows agreement with people there.
 """
 
 

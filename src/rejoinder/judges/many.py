@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -76,30 +77,37 @@ def scores_of(lines: RatedLines, tasks: Sequence[Task], manner: Manner, advance:
     from threadpoolctl import threadpool_limits
 
     scores = np.full(len(lines.ratings), np.nan)
+    stopped = Event()
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(2) as pool:
-        for task, found in zip(tasks, pool.map(lambda task: _scores(lines, task, manner), tasks), strict=True):
-            scores[task.asked] = found
-            advance(1)
+        try:
+            found = pool.map(lambda task: _scores(lines, task, manner, stopped), tasks)
+            for task, values in zip(tasks, found, strict=True):
+                scores[task.asked] = values
+                advance(1)
+        except BaseException:
+            # An interruption would wait for every fit, those not begun among them.
+            stopped.set()
+            raise
     return scores
 
 
-def _scores(lines: RatedLines, task: Task, manner: Manner) -> FloatArray:
+def _scores(lines: RatedLines, task: Task, manner: Manner, stopped: Event) -> FloatArray:
     """[n] scores of the lines that are asked for, by the judge that is fitted on the task's rows."""
     scores, left = np.full(len(task.asked), np.nan), np.ones(len(task.asked), dtype=bool)
-    if not len(task.rows):
+    if stopped.is_set() or not len(task.rows):
         return scores
     groups, rng = joined_numbers(lines.traces[task.rows]), np.random.default_rng(manner.seed)
     parts = [task.rows[part] for part in split_groups(groups, manner.shares, rng)]
     for kind in manner.kinds:
         mine = left & lines.readable(kind)[task.asked]
-        if mine.any() and (fitted := _member(lines, parts, kind, manner)):
+        if mine.any() and (fitted := _member(lines, parts, kind, manner, stopped)):
             # Those without a known word stay without a score, as in a panel; no later member takes them.
             scores[mine] = lines.predicted(task.asked[mine], fitted, kind, manner.references)
             left &= ~mine
     return scores
 
 
-def _member(lines: RatedLines, parts: Sequence[Rows], kind: Kind, manner: Manner) -> Fitted | None:
+def _member(lines: RatedLines, parts: Sequence[Rows], kind: Kind, manner: Manner, stopped: Event) -> Fitted | None:
     """The member `kind` fitted on the first part and stopped on the second; None where too little is there.
 
     What is too little is what `train_judge` refuses.
@@ -110,5 +118,10 @@ def _member(lines: RatedLines, parts: Sequence[Rows], kind: Kind, manner: Manner
     contexts, different = len(np.unique(lines.contexts[known.rows[own]])), len(np.unique(known.ratings[own]))
     if contexts < FEWEST_CONTEXTS or different < 2 or min(map(len, parts)) < FEWEST_LINES:
         return None
-    rng = np.random.default_rng(manner.seed)
-    return fit_bilinear(known.raw, known.ratings, known.lengths, parts[0], parts[1], TERMS[kind], manner.options, rng)
+    rng, terms = np.random.default_rng(manner.seed), TERMS[kind]
+
+    def go_on(_: int) -> None:
+        if stopped.is_set():
+            raise InterruptedError
+
+    return fit_bilinear(known.raw, known.ratings, known.lengths, parts[0], parts[1], terms, manner.options, rng, go_on)

@@ -40,7 +40,7 @@ def training_table(training: Mapping[str, Any]) -> str:
         rows.append([part, f"{lines[part]:,}", *cells])
     table = text_table(["part", "lines", "Pearson", "Spearman"], rows, 80)
     left_out = [f"left out, {reason}: {count:,}" for reason, count in training["left_out"].items()]
-    said = [_recipe(training), *_over_sampled(training), *_untrained(training), *_doubt(training)]
+    said = [_recipe(training), *_over_sampled(training), *_ended(training), *_doubt(training)]
     return table + "".join(f"{line}\n" for line in (*said, *left_out))
 
 
@@ -66,9 +66,13 @@ def _over_sampled(training: Mapping[str, Any]) -> list[str]:
     return [f"over-sampled to {training['fitted_rows']:,} lines{lost}"]
 
 
-def _untrained(training: Mapping[str, Any]) -> list[str]:
-    """That the head before training was the best, where it was, and what may help."""
-    if training["best_epoch"] or not training["epochs"]:
+def _ended(training: Mapping[str, Any]) -> list[str]:
+    """That the head before training was the best, or the last one, where it was, and what may help."""
+    if not training["epochs"]:
+        return []
+    if training["best_epoch"] == training["epochs"]:
+        return ["the validation error was still falling at the last epoch: more --epochs or a longer --step may help"]
+    if training["best_epoch"]:
         return []
     return [
         "best epoch 0: no step of the training lowered the validation error, so what is saved is the head as it was "
