@@ -11,7 +11,7 @@ from rejoinder.io.atomic import atomic_file
 from rejoinder.meta.preference_results import CHANCE, PairCard, PairStudy, Preference
 from rejoinder.meta.results import plain
 from rejoinder.report.document import Section, csv_page, latex, markdown_page
-from rejoinder.report.preferences import data_table, notes_of, tables_of
+from rejoinder.report.preferences import data_table, figure, notes_of, tables_of
 from rejoinder.report.study_files import require_writable
 from rejoinder.report.svg import Mark, Whisker, whiskers
 
@@ -59,7 +59,7 @@ def _picture(study: PairStudy, card: PairCard, key: str) -> str:
         *(Mark(row.scorer, row.value, row.low, row.high) for row in rows if _is_person(row)),
     ]
     shown = [
-        Whisker(row.scorer, row.value, row.low, row.high, row.kind, f"{row.value:.3f}, n = {row.n:,}; {row.method}")
+        Whisker(row.scorer, row.value, row.low, row.high, row.kind, f"{figure(row).text}; {figure(row).note}")
         for row in rows
         if not _is_person(row)
     ]

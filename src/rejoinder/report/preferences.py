@@ -107,7 +107,7 @@ def _first_row(study: PairStudy, row: Preference) -> tuple[Cell, ...]:
     return (
         Cell(_name(row)),
         Cell(f"{row.n:,}", value=row.n),
-        _figure(row),
+        figure(row),
         *(Cell("–") if part is None else Cell(number(part.value), _note(part), part.value) for part in parts),
         Cell(_agrees(row) if row.scorer in study.asked else "–"),
     )
@@ -125,7 +125,7 @@ def _tests(study: PairStudy, card: PairCard) -> Table:
     rows = []
     for row in study.rows(card.dataset):
         ahead = _other(study, row, LESS_LENGTH)
-        less = (Cell("–"), Cell("–")) if ahead is None else (_figure(ahead), _p(ahead.p))
+        less = (Cell("–"), Cell("–")) if ahead is None else (figure(ahead), _p(ahead.p))
         rows.append((Cell(_name(row)), Cell(row.kind), _p(row.p), _p(row.p_adjusted), *less))
     header = ("takes", "kind", "p, chance", "p by Holm", "right less the longer reply [low, high]", "p, longer reply")
     caption = (
@@ -146,7 +146,7 @@ def _name(row: Preference) -> str:
     return _NAMES.get(row.scorer, row.scorer)
 
 
-def _figure(row: Preference) -> Cell:
+def figure(row: Preference) -> Cell:
     """A figure and its interval."""
     ends = "" if math.isnan(row.low) else f" [{number(row.low, 2)}, {number(row.high, 2)}]"
     return Cell(number(row.value) + ends, _note(row), row.value)
