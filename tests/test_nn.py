@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional
 
 from rejoinder.nn.dialogue import DialogueModel, Dialogues, Sizes, Turns
 from rejoinder.nn.dual import DualEncoder, DualSizes
@@ -83,6 +84,21 @@ def test_layer_norm_in_the_gates_ignores_the_scale_of_the_input_weights() -> Non
         layer.from_input.weight *= 7.0
     after, _ = layer(inputs, None)
     torch.testing.assert_close(before, after, atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_layer_norm_between_layers_is_that_of_the_outputs_and_leaves_the_state(cell: Cell) -> None:
+    layer, inputs = Recurrent(3, 4, cell, "layers"), torch.randn(2, 5, 3)
+    with torch.no_grad():
+        cast("nn.LayerNorm", layer.norm).weight.mul_(3.0)
+        cast("nn.LayerNorm", layer.norm).bias.add_(0.5)
+    outputs, state = layer(inputs)
+    plain, last = layer.core(inputs)
+    torch.testing.assert_close(outputs, functional.layer_norm(plain, (4,)) * 3.0 + 0.5)
+    torch.testing.assert_close(outputs.mean(-1), torch.full((2, 5), 0.5))
+    assert (outputs - plain).abs().max() > 0.1
+    torch.testing.assert_close(state[0], (last[0] if cell == "lstm" else last)[0])
+    assert isinstance(Recurrent(3, 4, cell, "none").norm, nn.Identity)
 
 
 @pytest.mark.parametrize("cell", CELLS)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -22,13 +23,15 @@ from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io.folders import write_folder
 from rejoinder.io.vectors import read_vectors
+from rejoinder.judges.fit import fit_bilinear
+from rejoinder.judges.head import Vectors
 from rejoinder.judges.oversample import Rows
 from rejoinder.meta.reproduce import deriu2019, experiment, files_of, lowe2017, source, unseen
 from rejoinder.meta.reproduce.encodings import Prepared, Source, prepare
 from rejoinder.meta.reproduce.excerpts import QUOTED, dialogue, excerpts
 from rejoinder.meta.reproduce.figures import appearances, figures
 from rejoinder.meta.reproduce.fits import QUICK, Split, judge, splits, sweep
-from rejoinder.meta.reproduce.material import Material, collect
+from rejoinder.meta.reproduce.material import Material, collect, speakers
 from rejoinder.records import Example
 
 WORDS = (  # noqa: SIM905 - shorter to read
@@ -178,6 +181,27 @@ def test_the_errors_of_deriu_worked_out_anew(pages: Path) -> None:
     assert row(page, "systems", "mean of the set")[7].split()[0] == f"{np.mean(errors):.3f}"
 
 
+def test_set_means_are_taken_off_before_systems_are_compared(pages: Path, material: Material) -> None:
+    """Two sets, each of whose systems people and scores put in opposite orders; the sets themselves in the same."""
+    levels = np.where(material.datasets == "first", 0.0, 10.0)
+    order = {"alpha": 1.0, "beta": 0.0, "gamma": -1.0}
+    merit = np.array([order[system] for system in material.systems])
+    work = figures(replace(material, ratings=levels + merit), 0, 50)
+    where, scores = appearances([material.own]), (levels - merit)[None]
+    together, apart = (work.systems(scores, where, centred=centred) for centred in (False, True))
+    assert together.value > 0.9 and apart.value == pytest.approx(-1)
+    assert apart.names == together.names and len(apart.names) == 6
+    means = dict(zip(apart.names, apart.ratings.tolist(), strict=True))
+    offset = {
+        name: np.mean(merit[material.own[material.datasets[material.own] == name]]) for name in ("first", "second")
+    }
+    for name, value in means.items():
+        dataset, _, system = name.partition(": ")
+        assert value == pytest.approx(order[system] - offset[dataset])
+    cells = row((pages / "lowe2017.md").read_text(encoding="utf-8").partition("## Table 3")[2], "length")
+    assert cells[1].split()[0] != cells[3].split()[0]
+
+
 def test_a_second_run_finds_the_same(pages: Path, ratings: Path, tmp_path: Path) -> None:
     reproduce("deriu2019", ratings, "-o", tmp_path, "--seeds", 1)
     one, other = ((folder / "deriu2019.md").read_text().partition("**These")[2] for folder in (pages, tmp_path))
@@ -219,6 +243,30 @@ def test_splits_share_no_context_and_keep_copies_out_of_training(material: Mater
         assert not (parts[0] | parts[1]) & parts[2]
         assert not material.copies[np.concatenate([split.train, split.validation])].any()
     assert splits(material, 3)[1].test.tolist() == splits(material, 2)[1].test.tolist()
+
+
+def test_components_are_fitted_on_training_lines_alone(prepared: Prepared) -> None:
+    """What stands in validation and test, whatever it is, leaves the components as they are."""
+    encoding, split = prepared.main[0], splits(prepared.material, 1)[0]
+    one = fit_bilinear(*_fit_arguments(prepared.material, encoding.raw, split))
+    rng = np.random.default_rng(0)
+    others = np.concatenate([split.validation, split.test])
+    changed = Vectors(*(side.copy() for side in encoding.raw))
+    for side in changed:
+        side[others] = 50 + 10 * rng.normal(size=(len(others), side.shape[1]))
+    two = fit_bilinear(*_fit_arguments(prepared.material, changed, split))
+    assert one.projection is not None and two.projection is not None
+    assert np.array_equal(one.projection.mean, two.projection.mean)
+    assert np.array_equal(one.projection.components, two.projection.components)
+    assert (one.head.alpha, one.head.beta) == (two.head.alpha, two.head.beta)
+    distinct = np.unique(np.concatenate([side[split.train] for side in encoding.raw]), axis=0)
+    np.testing.assert_allclose(one.projection.mean, distinct.mean(axis=0), atol=1e-12)
+
+
+def _fit_arguments(material: Material, raw: Vectors, split: Split) -> tuple[Any, ...]:
+    options = replace(QUICK, components=5, epochs=0)
+    rows = (split.train, split.validation, lowe2017.NEEDS, options, np.random.default_rng(0))
+    return (raw, material.ratings, material.lengths, *rows)
 
 
 def test_a_judge_never_sees_the_system_left_out(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -292,6 +340,29 @@ def test_what_cannot_be_used_is_counted() -> None:
     assert changed.sets[1].digest == found.sets[1].digest
 
 
+def test_a_system_has_one_name_and_people_are_one() -> None:
+    names = [
+        "KV-MemNN",
+        "",
+        "Human",
+        "kvmemnn",
+        "ground-truth",
+        "New Human Generated",
+        "Original Ground Truth",
+        "kv memnn",
+    ]
+    others = ["seq2seq", "Seq2Seq", "seq2seq_att", "superhuman", "+", "-", "human"]
+    assert speakers(names).tolist() == ["kv-memnn", "", "human", "kv-memnn", *["human"] * 3, "kv-memnn"]
+    assert speakers(others).tolist() == ["seq2seq", "seq2seq", "seq2seq_att", "superhuman", "+", "-", "human"]
+    spelt = {"alpha": ("KV-MemNN", "kvmemnn"), "beta": ("Human", "ground-truth"), "gamma": ("gamma", "gamma")}
+    rated = [replace(one, system=spelt[str(one.system)][place % 2]) for place, one in enumerate(made_up())]
+    folds = deriu2019._system_folds(collect(rated, ("context",)))
+    before = deriu2019._system_folds(collect(made_up(), ("context",)))
+    assert {held.name for held in folds} == {"kv-memnn", "human", "gamma"}
+    lines = [sorted(tuple(held.split.test.tolist()) for held in ways) for ways in (folds, before)]
+    assert lines[0] == lines[1]
+
+
 def test_examples_are_quoted_from_the_box_alone(prepared: Prepared) -> None:
     one = judge(prepared.material, prepared.main[0], splits(prepared.material, 1)[0], ("context",), QUICK)
     shown = excerpts(one, 0)
@@ -312,6 +383,14 @@ def test_a_dialogue_is_shown_in_its_order() -> None:
     assert len({rated.examples[line].extra["dialogue_id"] for line in rows}) == 1
     assert [rated.examples[line].response for line in rows] == [quoted.response for quoted in shown]
     assert dialogue(collect(made_up(), ("context",)), np.zeros(270), 0) == []
+
+
+def test_the_call_on_the_page_passes_over_the_bad_lines_that_the_run_passed_over(ratings: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "rated.jsonl"
+    broken.write_text(ratings.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
+    reproduce("deriu2019", broken, "-o", tmp_path, "--on-error", "skip")
+    page = (tmp_path / "deriu2019.md").read_text(encoding="utf-8")
+    assert f"`rejoinder reproduce deriu2019 rated.jsonl --on-error skip -o {tmp_path.name}`" in page.replace("\n", " ")
 
 
 def test_encoders_get_their_names_and_the_first_is_the_main_one(ratings: Path, tmp_path: Path, run: Run) -> None:

@@ -97,7 +97,11 @@ def command(
         found, rounds = _fitted(name, files, encoder, data, seeds, on_error)
     about = About(
         _typed(
-            name, out, files, {"-e": encoder, "-r": responder}, {"--seeds": seeds, "--seed": seed if asks else None}
+            name,
+            out,
+            files,
+            {"-e": encoder, "-r": responder},
+            {"--seeds": seeds, "--seed": seed if asks else None, "--on-error": _unless_stop(on_error)},
         ),
         datetime.date.today().isoformat(),
         rounds,
@@ -152,7 +156,7 @@ def _typed(
     out: Path,
     files: list[str] | None,
     sources: Mapping[str, list[str] | None],
-    numbers: Mapping[str, int | None],
+    values: Mapping[str, int | str | None],
 ) -> str:
     """The call for the page, without the places on this machine."""
     parts = ["rejoinder", "reproduce", name, *(Path(file).name for file in files or [])]
@@ -161,9 +165,14 @@ def _typed(
             called, _, place = text.partition("=")
             # A command and an address are no places on this machine.
             parts += [flag, text if place.startswith(("command:", "openai:")) else f"{called}={_bare(place)}"]
-    for flag, value in numbers.items():
+    for flag, value in values.items():
         parts += [flag, str(value)] if value is not None else []
     return shlex.join([*parts, "-o", out.name if out.is_absolute() else str(out)])
+
+
+def _unless_stop(on_error: OnError) -> str | None:
+    """What the call has to say of bad lines, so that it does not stop at one that this run passed over."""
+    return None if on_error is OnError.STOP else on_error.value
 
 
 def _bare(place: str) -> str:

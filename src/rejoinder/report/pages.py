@@ -70,10 +70,10 @@ takes systems as independent.
 
 ## Table 4: systems that ADEM never saw
 
-Each system with {fewest} lines or more is left out of training and of validation once, under its name in all sets,
-and the judge is tested on all test lines and on those of that system. Beside it the judge that saw the system, on the
-same lines. The settings are those that the split chose with the system in it. In the last row a quarter of the
-training lines was left out at random.
+Each system with {fewest} lines or more is left out of training and of validation once, in all sets and however they
+spell it (all people are `human`), and the judge is tested on all test lines and on those of that system. Beside it the
+judge that saw the system, on the same lines. The settings are those that the split chose with the system in it. In the
+last row a quarter of the training lines was left out at random.
 
 {unseen}
 The paper's:
@@ -142,10 +142,10 @@ predictions to mean 3 and range 4 (the printed alpha = .01 and beta = 32 cannot 
 two states the context state is taken.
 
 *Conversations*: ten folds of conversations; the fold after the one held out is for validation. *Systems*: each system
-with {fewest} lines or more is held out under its name in all sets; a tenth of the other lines' contexts is for
-validation. The held-out system's contexts do occur in training, with other systems' responses, as in the paper. Lines
-whose system is not named are in training only there. Figures are means over the folds, [low, high] the 95 %
-expanded percentile interval over 1,000 resamples of contexts.
+with {fewest} lines or more is held out, in all sets and however they spell it (all people are `human`); a tenth of the
+other lines' contexts is for validation. The held-out system's contexts do occur in training, with other systems'
+responses, as in the paper. Lines whose system is not named are in training only there. Figures are means over the
+folds, [low, high] the 95 % expanded percentile interval over 1,000 resamples of contexts.
 
 {encoders}
 ## Table 1

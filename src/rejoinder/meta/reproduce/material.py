@@ -6,6 +6,7 @@ Shapes: N lines.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ from rejoinder.meta.parts import UNNAMED, refuse_duplicates
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Need
 
-# Shorter last turns ("ok", "how are you ?") are alike without being of one conversation.
+# What the data sets call people, without spaces and signs.
+_PEOPLE = ("human", "humans", "groundtruth", "originalgroundtruth", "newhumangenerated")
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Material:
         ratings: [N] mean overall ratings, brought from their scale to 1 to 5.
         contexts: [N] number of the conversation, from 0 to G - 1 (see `conversations`).
         datasets: [N] names of the sets.
-        systems: [N] who responded, small letters; "" where it is not known.
+        systems: [N] who responded, one name each (see `speakers`); "" where it is not known.
         copies: [N] whether the response equals a reference word for word.
         lengths: of the responses.
         sets: what was given and used, by data set.
@@ -101,12 +103,23 @@ def collect(examples: Sequence[Example], needs: Sequence[Need]) -> Material:
         ratings=ratings,
         contexts=contexts,
         datasets=datasets,
-        systems=np.array([(example.system or "").casefold() for example in kept]),
+        systems=speakers([example.system or "" for example in kept]),
         copies=np.array([example.copies_reference for example in kept]),
         lengths=response_lengths(kept),
         sets=_sets(examples, kept, contexts),
         left_out=dict(left_out.most_common()),
     )
+
+
+def speakers(names: Sequence[str]) -> NDArray[np.str_]:
+    """[N] who responded, one name each in small letters, whatever a data set calls them.
+
+    Names that differ in case, spaces and signs alone are one (`KV-MemNN`, `kvmemnn`), in the spelling that comes first;
+    people are `human`, whether they wrote the reply that the dialogue had or a new one.
+    """
+    known: dict[str, str] = dict.fromkeys(_PEOPLE, "human")
+    small = [name.casefold() for name in names]
+    return np.array([known.setdefault(re.sub(r"[\W_]+", "", name) or name, name) for name in small], dtype=np.str_)
 
 
 def _unusable(example: Example, needs: Sequence[Need]) -> str:
