@@ -19,6 +19,7 @@ from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
 from rejoinder.io.lines import SAVE_AS_UTF8
 from rejoinder.io.parse import parse_record
 
+NO_RESPONSE = 'Give every line a "response": "...", or say which is: --map response=NAME'
 GOOD = b'{"id": "g", "context": ["a"], "response": "b"}\n'
 
 
@@ -40,10 +41,22 @@ def survivors(path: Path) -> tuple[list[str], list[str]]:
 
 
 FIELDS: list[tuple[dict[str, Any], str]] = [
-    ({}, ': field "response": missing (found: id), expected text. Give every line a "response": "..."'),
-    ({"response": None}, ': field "response": is null, expected text. Give every line a "response": "..."'),
-    ({"response": 5}, ': field "response": is a number, expected text. Give every line a "response": "..."'),
-    ({"response": ["a"]}, ': field "response": is a list, expected text. Give every line a "response": "..."'),
+    (
+        {},
+        f': field "response": missing (found: id), expected text. {NO_RESPONSE}',
+    ),
+    (
+        {"response": None},
+        f': field "response": is null, expected text. {NO_RESPONSE}',
+    ),
+    (
+        {"response": 5},
+        f': field "response": is a number, expected text. {NO_RESPONSE}',
+    ),
+    (
+        {"response": ["a"]},
+        f': field "response": is a list, expected text. {NO_RESPONSE}',
+    ),
     (
         {"response": "", "context": 5},
         ': field "context": is a number, expected a list of texts. Write "context": ["...", "..."]',
@@ -186,6 +199,11 @@ def test_a_field_that_cannot_be_used(tmp_path: Path, record: dict[str, Any], mes
         (b"9" * 5000, ":2: broken JSON (a number of thousands of digits). Write one JSON object a line"),
         (b"5", ':2: a number, expected a JSON object. Write one {"context": [...], "response": "..."} a line'),
         (b"null", ':2: null, expected a JSON object. Write one {"context": [...], "response": "..."} a line'),
+        (
+            b'[{"response": "a"}]',
+            ":2: a list of 1 objects without a role, expected one record or its messages. Write one JSON object a "
+            "line; of a JSON array say --input-format json",
+        ),
         (b"[]", ':2: field "messages": a list, expected a list of messages. Write [{"role": ..., "content": ...}]'),
         (
             '{"response": "café"}'.encode("latin-1"),
@@ -216,7 +234,7 @@ def test_a_line_that_cannot_be_used(tmp_path: Path, line: bytes, message: str) -
         (
             "a.json",
             b'{"response": "a"}\n{"response": "b"}\n',
-            ":2: broken JSON (Extra data at column 1). Write one JSON array, or call a file of JSON lines .jsonl",
+            ":2: broken JSON (Extra data at column 1). Write one JSON array; of JSON lines say --input-format jsonl",
         ),
         (
             "a.json",
@@ -301,7 +319,7 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, name: str, data: bytes, mess
         (
             b"text;label\na;b\n",
             [],
-            [':2: field "response": missing (found: text, label), expected text. Give every line a "response": "..."'],
+            [f':2: field "response": missing (found: text, label), expected text. {NO_RESPONSE}'],
         ),
     ],
 )

@@ -40,6 +40,7 @@ _SUCH_AS = {
     "signatures": '{"length": "..."}',
 }
 _SCORE = "scores."
+_LONGEST_LITERAL = 1_000_000  # characters; Python takes seconds for more
 
 
 def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -117,15 +118,27 @@ def decoded(field: str, cell: str, where: str) -> Any:
 def _texts(field: str, cell: str, where: str) -> list[Any]:
     """The texts, or the chat messages, in a cell: those of a list, as JSON or Python writes it, or the cell itself."""
     text = cell.strip()
-    for read in (json.loads, ast.literal_eval) if text[:1] == "[" and text[-1:] == "]" else ():
-        try:
-            value = read(text)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            continue
-        if all(isinstance(one, str) for one in value) or (field == "context" and is_conversation(value)):
-            require_whole_characters(text, {field: value}, where)
-            return list(value)
+    value = _listed(text) if text[:1] == "[" and text[-1:] == "]" else None
+    if value and (all(isinstance(one, str) for one in value) or (field == "context" and is_conversation(value))):
+        require_whole_characters(text, {field: value}, where)
+        return value
+    if value == []:
+        return value
     return turns_in(cell) if field == "context" else [cell]
+
+
+def _listed(text: str) -> list[Any] | None:
+    """The list that a text is; None where it only looks like one."""
+    try:
+        return list(json.loads(text))
+    except (ValueError, RecursionError):
+        pass
+    try:
+        # Only what Python itself would write: it joins texts that no comma parts, as in numpy's way to write an array.
+        value = ast.literal_eval(text) if len(text) <= _LONGEST_LITERAL else None
+        return value if isinstance(value, list) and repr(value) == text else None
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
 
 
 def _notes(cell: str) -> Any:

@@ -66,7 +66,8 @@ def parse_record(record: Any, where: str) -> Example:
     _refuse_near_misses(record, where)
     if not isinstance(record.get("response"), str):
         found = f"is {kind_of(record['response'])}" if "response" in record else f"missing (found: {_listed(record)})"
-        raise DataError(f"{found}, expected text", 'Give every line a "response": "..."', where=where, field="response")
+        remedy = 'Give every line a "response": "...", or say which is: --map response=NAME'
+        raise DataError(f"{found}, expected text", remedy, where=where, field="response")
     _require_objects(record, where)
     scales = scales_of(record, where)
     return Example(

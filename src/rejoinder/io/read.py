@@ -162,12 +162,22 @@ def _each(
 
 def understood(row: Row, names: Names) -> Any:
     """The record of a row under our names, its cells decoded; what is no record is left to the parser."""
-    record = {MESSAGES: row.record} if isinstance(row.record, list) else row.record
+    record = row.record
+    if isinstance(record, list):
+        _require_no_records(record, row.where)
+        record = {MESSAGES: record}
     if not isinstance(record, Mapping):
         return record
     if names.columns or form_of(record) is None:  # a pair of replies has names of its own
         record = names.understood(as_conversation(record, row.where), row.where, flat=row.flat)
     return from_cells(record, row.where) if row.flat else record
+
+
+def _require_no_records(record: list[Any], where: str) -> None:
+    """Raise where a list holds records instead of the messages of one conversation."""
+    if record and not is_conversation(record) and all(isinstance(one, Mapping) for one in record):
+        problem = f"a list of {len(record)} objects without a role, expected one record or its messages"
+        raise DataError(problem, "Write one JSON object a line; of a JSON array say --input-format json", where=where)
 
 
 def with_file(examples: Iterable[Example]) -> Iterator[Example]:
@@ -279,7 +289,7 @@ def _json_array(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
         return
     except (ValueError, RecursionError) as error:
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        on_bad(_broken(error, f"{name_of(path)}{line}", "Write one JSON array, or call a file of JSON lines .jsonl"))
+        on_bad(_broken(error, f"{name_of(path)}{line}", "Write one JSON array; of JSON lines say --input-format jsonl"))
         return
     single = not isinstance(value, list) or is_conversation(value)
     for number, record in enumerate([value] if single else value, start=1):
