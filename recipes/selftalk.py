@@ -1,6 +1,6 @@
 """Write `docs/results/selftalk.md`: what the judge in the box makes of systems that talk to themselves.
 
-rejoinder selftalk CONTEXTS -r FOLDER... --contexts 100 --turns 10 -o TALK
+rejoinder selftalk CORPUS... --held-out 0.01 --on-error skip -r FOLDER... --contexts 100 --turns 10 -o TALK
 python recipes/selftalk.py TALK [--seed 0]
 """
 
@@ -101,8 +101,8 @@ def main() -> None:
 PAGE = """\
 # Self-talk: five systems that talk to themselves
 
-Made by `rejoinder selftalk CORPUS... --held-out 0.01 -r seq2seq-small -r hred-small -r vhred-small -r mrrnn-small
--r dual-encoder -o TALK` and `python recipes/selftalk.py TALK --seed {seed}` on {date}.
+Made by `rejoinder selftalk CORPUS... --held-out 0.01 --on-error skip -r seq2seq-small -r hred-small -r vhred-small
+-r mrrnn-small -r dual-encoder -o TALK` and `python recipes/selftalk.py TALK --seed {seed}` on {date}.
 
 The setting of Deriu and Cieliebak 2019: 100 contexts of dialogues that none of the systems was trained on, ten
 turns added to each by each system, which plays both sides. {dialogues} dialogues, {turns} turns, all of them scored

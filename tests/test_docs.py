@@ -118,3 +118,15 @@ def test_the_json_of_the_readme_is_input(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert '"bleu-1"' in done.stdout
+
+
+RESULTS = sorted((PROJECT / "docs" / "results").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", RESULTS, ids=lambda path: path.name)
+def test_calls_over_corpora_pass_over_their_bad_lines(page: Path) -> None:
+    """The corpora hold dialogues that a reader refuses; a printed call that stops at one is none that can be made."""
+    text = page.read_text(encoding="utf-8").replace("\n", " ")
+    for call in re.findall(r"`(rejoinder (?:pretrain|reproduce|respond|selftalk) [^`]+)`", text):
+        if "CORPUS" in call or "ubuntu_irc" in call:
+            assert "--on-error skip" in call, call
