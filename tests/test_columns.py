@@ -258,6 +258,14 @@ def test_a_spreadsheet_of_prompts_answers_and_stars_comes_back_as_one(tmp_path: 
     assert [example.ratings for example in again] == [(Rating(4),), (Rating(2.5),)]
 
 
+def test_map_says_what_columns_of_pairs_are_and_takes_no_more(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.csv", "frage,response_a,response_b,label", "hi,ho,hey,b")
+    (pair,) = rejoinder.read_pairs(path, map={"context": "frage"})
+    assert (pair.replies[0].context, pair.preferred) == (("hi",), 1)
+    example, _ = one(path, map={"context": "frage", "response": "response_a"})
+    assert (example.response, example.extra["response_b"]) == ("ho", "hey"), "one reply of a pair can be asked for"
+
+
 # Raters
 
 

@@ -60,9 +60,9 @@ def test_chat_messages(tmp_path: Path) -> None:
             "content": [{"type": "text", "text": "it is"}, {"type": "image"}, {"type": "text", "text": "42"}],
         },
     ]
-    path = file_of(tmp_path, said, {"messages": said})
-    first, second = read_dialogues(path)
-    assert first.turns == second.turns == ("hi", "it is\n42")
+    shared = [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "it is\n42"}]
+    path = file_of(tmp_path, said, {"messages": said}, {"conversations": shared})
+    assert [dialogue.turns for dialogue in read_dialogues(path)] == [("hi", "it is\n42")] * 3
 
 
 @pytest.mark.parametrize(
@@ -91,6 +91,7 @@ def test_reading_is_a_stream(tmp_path: Path) -> None:
     assert next(read_dialogues(path)).turns == ("a", "b")
 
 
+WRITE_MESSAGES = 'Write {"role": "user", "content": "..."}; roles are user, assistant, system, developer, tool'
 BAD: list[tuple[Any, str]] = [
     ("{", "broken JSON (Expecting property name enclosed in double quotes at column 2). Write one JSON object a line"),
     ("[" * 100_000, "broken JSON (nested too deep). Write one JSON object a line"),
@@ -116,11 +117,11 @@ BAD: list[tuple[Any, str]] = [
         {"turns": ["a", "b"], "judged": "no"},
         "field \"judged\": is 'no', expected true or false. Correct it or leave it out",
     ),
-    ({"messages": "a"}, 'field "messages": is not a list of messages. Write [{"role": "user", "content": "..."}, ...]'),
-    (["a", "b"], 'field "messages": is not a list of messages. Write [{"role": "user", "content": "..."}, ...]'),
+    ({"messages": "a"}, 'field "messages": text, expected a list of messages. Write [{"role": ..., "content": ...}]'),
+    (["a", "b"], f'field "messages": message 1 is text. {WRITE_MESSAGES}'),
     (
         [{"role": "user", "content": "a"}, {"role": "assistant"}],
-        'field "messages": message 2 has no text content. Write [{"role": "user", "content": "..."}, ...]',
+        f'field "messages": message 2 has no text content. {WRITE_MESSAGES}',
     ),
 ]
 
@@ -147,7 +148,7 @@ def test_text_without_separator(tmp_path: Path) -> None:
 def test_not_utf8(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes(b"caf\xe9\tb\n")
-    assert message_of(path).startswith("a.txt:1: byte 0xe9 at column 4 is not UTF-8. Save the file as UTF-8")
+    assert message_of(path).startswith("a.txt:1: byte 0xe9 at column 4 is not UTF-8. Save it as UTF-8")
 
 
 def test_empty_file(tmp_path: Path) -> None:

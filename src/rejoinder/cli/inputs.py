@@ -76,7 +76,7 @@ def how(
     """
     from rejoinder.catalogue import columns_of
 
-    asked: How = {"map": _mapped(columns or []), "note": _say, "keep": columns_of(scorers or [])}
+    asked: How = {"map": _mapped(columns or []), "note": say, "keep": columns_of(scorers or [])}
     if input_format is not None:
         asked["input_format"] = input_format.value
     if turns is not None:
@@ -100,7 +100,7 @@ def say_scales(examples: Sequence[Example], dimension: str = OVERALL, more: str 
     from rejoinder.io.scales import scales_said
 
     if found := scales_said(examples, dimension):
-        _say(f"{found}{more}")
+        say(f"{found}{more}")
 
 
 def _mapped(given: list[str]) -> dict[str, list[str]]:
@@ -115,6 +115,6 @@ def _mapped(given: list[str]) -> dict[str, list[str]]:
     return named
 
 
-def _say(what: str) -> None:
+def say(what: str) -> None:
     """One line on standard error."""
     tell(what, err=True)

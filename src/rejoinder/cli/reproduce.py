@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from rejoinder.cli.common import OnError, OnErrorFlag, Seed, progress, reporting, tell
+from rejoinder.cli.inputs import say
 from rejoinder.cli.places import Given, Reads, Writes, in_named
 
 
@@ -128,7 +129,7 @@ def _fitted(
 
     paper, sources = experiment(name), [source(text) for text in encoder or []]
     with reporting(on_error) as on_bad:
-        examples = list(read(*(files or files_of(paper.SETS, data)), on_bad=on_bad))
+        examples = list(read(*(files or files_of(paper.SETS, data)), on_bad=on_bad, note=say))
     rounds = seeds or paper.SEEDS
     with progress("encoding"):
         prepared = prepare(examples, sources, paper.NEEDS)

@@ -54,13 +54,16 @@ class Names:
         self.one_rating_a_line = False
         self._missed = {source for sources in self.columns.values() for source in sources}
 
-    def understood(self, record: Mapping[str, Any], where: str, *, flat: bool = False) -> Mapping[str, Any]:
+    def understood(
+        self, record: Mapping[str, Any], where: str, *, flat: bool = False, guess: bool = True
+    ) -> Mapping[str, Any]:
         """`record` under our names; the record itself where it has no others.
 
         Args:
             record: what a line or row holds.
             where: `file:line`, for messages.
             flat: whether it is a row of a table, whose lists are texts.
+            guess: whether common names are understood, or only what the user says of names.
 
         Raises:
             UsageError: two names could be the same field, or a column that was named is not in the table.
@@ -70,7 +73,7 @@ class Names:
             self._missed.difference_update(record)
             if flat and self._missed:
                 raise UsageError(f"{where}: {_absent(self._missed)}. There are: {', '.join(map(str, record))}")
-        takes = self._takes(record, where)
+        takes = self._takes(record, where, guess)
         if any(take.field == RATER and take.sources for take in takes) and not self.one_rating_a_line:
             self.one_rating_a_line = True
             self.said_once(f"{_file(where)}: one rating a line; lines of one id are joined, all held in memory")
@@ -91,14 +94,14 @@ class Names:
             self._said.add(what)
             self.note(what)
 
-    def _takes(self, record: Mapping[str, Any], where: str) -> tuple[Take, ...]:
+    def _takes(self, record: Mapping[str, Any], where: str, guess: bool) -> tuple[Take, ...]:
         """What fills our fields in records with these keys."""
-        key = (*record, *(_shape(record[name]) for name in record if plain(str(name)) in NAMES[MESSAGES][0]))
+        key = (guess, *record, *(_shape(record[name]) for name in record if plain(str(name)) in NAMES[MESSAGES][0]))
         if key not in self._plans:
             planner = _Planner(record, self.columns, self.keep, where)
             if len(self._plans) >= _MANY_KEYS:
                 self._plans.clear()
-            self._plans[key] = planner.takes()
+            self._plans[key] = planner.takes(guess)
             self._tell(self._plans[key], planner.doubts, where)
         return self._plans[key]
 
@@ -147,12 +150,14 @@ class _Planner:
         self.filled = own | set(columns)
         self.free = {name: plain(name) for name in map(str, record) if name not in mapped | own | keep}
 
-    def takes(self) -> tuple[Take, ...]:
-        """What fills our fields."""
+    def takes(self, guess: bool) -> tuple[Take, ...]:
+        """What fills our fields, by what the user says alone or also by `guess`."""
         for field, sources in self.columns.items():
             present = tuple(source for source in sources if source in self.record)
             if present or field in self.record:
                 self.found.append(Take(field, present))
+        if not guess:
+            return tuple(self.found)
         self._variants()
         self._conversation()
         self._instructions()

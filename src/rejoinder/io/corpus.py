@@ -11,6 +11,7 @@ from typing import Any
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.box import in_the_box
+from rejoinder.io.chat import spoken
 from rejoinder.io.lines import STDIN, OnBad, name_of, raise_bad, text_lines
 from rejoinder.io.values import require_whole_characters
 
@@ -20,7 +21,7 @@ LONGEST_LINE = 10_000_000
 """Characters of a line."""
 
 _SEPARATOR = re.compile(r"\t|(?:^|\s+)__eou__(?:\s+|$)")
-_SPEAKERS = ("user", "assistant")
+_MESSAGES = ("messages", "conversations", "conversation")
 _FORMATS = (".jsonl", ".ndjson", ".txt")
 _KNOWN = f"{', '.join(_FORMATS)}, each also with .gz"
 _REMEDY = 'Write {"turns": ["...", "..."]}'
@@ -48,8 +49,8 @@ def read_dialogues(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Di
     Formats, by suffix, each also with `.gz`:
 
     - `.jsonl`, `.ndjson` and standard input (`-`): an object a line with `turns` (a list of texts; `judged` is read
-      too; a line with ratings is judged), or with `messages` (chat messages), or the array of them, or with the
-      `context` and `response` of an example. Messages of system and tools are no turns.
+      too; a line with ratings is judged), or with `messages` or `conversations` (chat messages), or the array of them,
+      or with the `context` and `response` of an example. Messages of system and tools are no turns.
     - `.txt`: a dialogue a line, its turns separated by a TAB or by ` __eou__ `; either may also end the line.
 
     Blank lines are passed over.
@@ -150,8 +151,8 @@ def _from_json(line: str, where: str) -> Dialogue:
         raise DataError("not a JSON object", _REMEDY, where=where)
     if "turns" in record:
         turns = texts(record["turns"], where)
-    elif "messages" in record:
-        turns = _spoken(record["messages"], where)
+    elif key := next((key for key in _MESSAGES if key in record), ""):
+        turns = tuple(text for _, text in spoken(record[key], where))
     elif "context" in record and "response" in record:
         turns = (*texts(record["context"], where, "context"), *texts([record["response"]], where, "response"))
     else:
@@ -168,26 +169,6 @@ def texts(turns: Any, where: str, field: str = "turns") -> tuple[str, ...]:
     """
     if not isinstance(turns, list) or not all(isinstance(turn, str) for turn in turns):
         raise DataError("is not a list of texts", _REMEDY, where=where, field=field)
-    return tuple(turns)
-
-
-def _spoken(messages: Any, where: str) -> tuple[str, ...]:
-    """The texts of the messages that people or an assistant said to each other."""
-    remedy = 'Write [{"role": "user", "content": "..."}, ...]'
-    if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
-        raise DataError("is not a list of messages", remedy, where=where, field="messages")
-    turns = []
-    for number, message in enumerate(messages, start=1):
-        # A call of a tool is said to the tool; it often has no content at all.
-        if message.get("role") not in _SPEAKERS or message.get("tool_calls"):
-            continue
-        content = message.get("content")
-        if isinstance(content, list):
-            parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-            content = "\n".join(part for part in parts if isinstance(part, str)) or None
-        if not isinstance(content, str):
-            raise DataError(f"message {number} has no text content", remedy, where=where, field="messages")
-        turns.append(content)
     return tuple(turns)
 
 

@@ -168,8 +168,11 @@ def understood(row: Row, names: Names) -> Any:
         record = {MESSAGES: record}
     if not isinstance(record, Mapping):
         return record
-    if names.columns or form_of(record) is None:  # a pair of replies has names of its own
-        record = names.understood(as_conversation(record, row.where), row.where, flat=row.flat)
+    # A pair of replies has names of its own; of those that the user gave one may make it a single reply.
+    guess = "response" in names.columns or form_of(record) is None
+    if guess:
+        record = as_conversation(record, row.where)
+    record = names.understood(record, row.where, flat=row.flat, guess=guess)
     return from_cells(record, row.where) if row.flat else record
 
 
