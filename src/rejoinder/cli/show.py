@@ -26,14 +26,14 @@ def command(
     responder that card alone.
     """
     from rejoinder.catalogue import load_scorer
-    from rejoinder.io.folders import CARD, kind_of
+    from rejoinder.io.folders import kind_of, read_card
     from rejoinder.judges import written_card
     from rejoinder.report.cards import card_record, card_text
     from rejoinder.responders import KINDS
     from rejoinder.scorer import run, signature_of
 
     if Path(name).is_dir() and (kind := kind_of(name)) in KINDS:
-        card = (Path(name) / CARD).read_text(encoding="utf-8")
+        card = read_card(name)
         record = {"version": 1, "results": [{"name": kind, "card": card}]}
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False)) if as_json else tell(card)
         return

@@ -16,7 +16,7 @@ from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.folders import Parts, read_folder
+from rejoinder.io.folders import Parts, in_folder, read_folder
 from rejoinder.records import Example
 from rejoinder.scorer import Encoder
 
@@ -45,6 +45,7 @@ KINDS = {
     "dan": "rejoinder.encoders.dan",
 }
 _WITH_STATES = ("hred", "vhred")
+_STATES = ("context", "utterance")
 WORD_VECTORS = "word-vectors"
 """What a judge is trained over where no encoder is named."""
 INSIDE = "encoder"
@@ -84,14 +85,12 @@ def from_parts(parts: Parts, where: str = "") -> PortableEncoder:
         DataError: they are those of something else.
         MissingExtra: a library that it needs is not installed.
     """
-    kind = parts.config.get("kind")
+    kind = str(parts.config.get("kind"))
     if kind not in KINDS:
         found = f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}"
         raise DataError(found, "Name the folder of a pre-trained model", where=where)
-    try:
+    with in_folder(where):
         encoder: PortableEncoder = import_module(KINDS[kind]).from_parts(parts)
-    except DataError as error:
-        raise DataError(error.problem, error.remedy, where=where) from error
     return encoder
 
 
@@ -119,10 +118,13 @@ def load_encoder(
             raise UsageError(f"the encoder {name} has one state only. Leave the state {state} out")
         own: PortableEncoder = import_module(module).encoder(vectors)
         return own
+    if state is not None and state not in _STATES:
+        raise UsageError(f"no state is called {state!r}. There are: {', '.join(_STATES)}")
     parts = read_folder(name)
-    if parts.config.get("kind") not in KINDS and INSIDE in parts.config:
-        parts = parts.inner(INSIDE)
-    kind = parts.config.get("kind")
+    if str(parts.config.get("kind")) not in KINDS and INSIDE in parts.config:
+        with in_folder(name):
+            parts = parts.inner(INSIDE)
+    kind = str(parts.config.get("kind"))
     if kind in _WITH_STATES:
         parts = replace(parts, config={"state": "context", **parts.config, **({"state": state} if state else {})})
     elif state is not None and kind in KINDS:

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.io.checks import choice, listed, tensor
 from rejoinder.io.folders import Parts
 from rejoinder.io.vectors import WordVectors, read_vectors, word_vectors
 from rejoinder.scorer import FloatArray
 from rejoinder.text import Tokenize, tokenizer
+from rejoinder.text.tokenizers import TOKENIZERS
 
 KIND = "average"
 WORDS = "words.json"
@@ -83,6 +85,6 @@ def encoder(vectors: str | Path | None) -> AverageEncoder:
 
 def from_parts(parts: Parts) -> AverageEncoder:
     """The encoder whose `parts` these are."""
-    return AverageEncoder(
-        word_vectors(json.loads(parts.files[WORDS]), parts.tensors["vectors"]), parts.config["tokenizer"]
-    )
+    words = listed(parts.files, WORDS)
+    vectors = tensor(parts.tensors, "vectors", (len(words), None))
+    return AverageEncoder(word_vectors(words, vectors), choice(parts.config, "tokenizer", TOKENIZERS))

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.errors import MissingExtra
+from rejoinder.errors import DataError, MissingExtra
+from rejoinder.io.checks import AGAIN, inner, tensor, text_of, whole
+from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
 from rejoinder.text.bpe import PAD_ID, Vocabulary, as_turn
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 Text = TypeVar("Text", bound=Hashable)
 Numbers = TypeVar("Numbers", bound=Sequence[Any])
 
+VOCABULARY = "vocabulary.json"
+_LONGEST_TURN = 100_000
 _TOGETHER = 64
 
 
@@ -107,9 +111,42 @@ def require_torch(what: str = "A pre-trained encoder") -> None:
         raise MissingExtra("torch", "train", what) from error
 
 
-def with_weights(network: Network, tensors: Mapping[str, NDArray[Any]]) -> Network:
-    """The network with `tensors` as its weights, in evaluation mode."""
+def with_weights(build: Callable[[], Network], tensors: Mapping[str, NDArray[Any]]) -> Network:
+    """The network that `build` makes, with `tensors` as its weights, in evaluation mode.
+
+    It is built without memory first: sizes that a stranger wrote take none before the weights are seen to fit them.
+
+    Raises:
+        DataError: no such network can be built, or the weights are not those of one.
+    """
     import torch
 
-    network.load_state_dict({name: torch.from_numpy(tensor) for name, tensor in tensors.items()})
+    try:
+        with torch.device("meta"):
+            expected = {name: tuple(weight.shape) for name, weight in build().state_dict().items()}
+    except (RuntimeError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise DataError(f"no network can be built ({error!s:.80})", AGAIN, field="sizes") from error
+    if unknown := next((name for name in tensors if name not in expected), None):
+        raise DataError(f"the tensor {unknown} is none of this network", AGAIN)
+    given = {name: tensor(tensors, name, shape) for name, shape in expected.items()}
+    network = build()
+    network.load_state_dict({name: torch.from_numpy(weight) for name, weight in given.items()})
     return network.eval()
+
+
+def vocabulary_of(parts: Parts, pieces: int, name: str = VOCABULARY) -> Vocabulary:
+    """The vocabulary in the file `name` of a network that has vectors for so many pieces.
+
+    Raises:
+        DataError: there is none, or it has more pieces.
+    """
+    found = Vocabulary.from_json(text_of(parts.files, name))
+    if found.size > pieces:
+        raise DataError(f"{found.size} pieces in {name} for a network of {pieces}", AGAIN, field="sizes.vocabulary")
+    return found
+
+
+def limits(config: Mapping[str, Any]) -> tuple[int, int]:
+    """The most pieces of a turn that a network reads, its end included, and the most turns."""
+    text = inner(inner(config, "recipe"), "text")
+    return whole(text, "longest_turn", 2, _LONGEST_TURN), whole(text, "most_turns", 1)

@@ -12,7 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rejoinder.errors import DataError
+from rejoinder.io.checks import AGAIN, Tensors, inner, tensor, text_of, whole
 from rejoinder.io.folders import Parts
 from rejoinder.nn.averaging import SIDES, TABLE, AveragingNetwork, Floats
 from rejoinder.scorer import FloatArray
@@ -20,10 +23,6 @@ from rejoinder.text.bpe import Vocabulary, as_turn
 
 VOCABULARY = "vocabulary.json"
 _TOGETHER = 64
-_TENSORS = (
-    TABLE,
-    *(f"{side}.{layer}.{kind}" for side in SIDES for layer in ("first", "second") for kind in ("weight", "bias")),
-)
 
 
 @dataclass(frozen=True)
@@ -83,9 +82,34 @@ class DanEncoder:
 
 
 def from_parts(parts: Parts) -> DanEncoder:
-    """The encoder of a trained network's folder, or of what one kept of it: its table in half precision."""
-    tensors = {name: parts.tensors[name] for name in _TENSORS}
-    tensors[TABLE] = tensors[TABLE].astype(np.float16)
-    config = {"kind": "dan", "sizes": dict(parts.config["sizes"])}
-    kept = Parts(config, tensors, {VOCABULARY: parts.files[VOCABULARY]})
-    return DanEncoder(kept, Vocabulary.from_json(parts.files[VOCABULARY]))
+    """The encoder of a trained network's folder, or of what one kept of it: its table in half precision.
+
+    Raises:
+        DataError: a part is missing, or does not fit the others.
+    """
+    given = inner(parts.config, "sizes")
+    vocabulary, earlier, output = whole(given, "vocabulary", 3), whole(given, "earlier"), whole(given, "output", 1)
+    read = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
+    if read.size > vocabulary:
+        raise DataError(f"{read.size} pieces for a network of {vocabulary}", AGAIN, field="sizes.vocabulary")
+    tensors = _tensors(parts.tensors, vocabulary, output)
+    config = {"kind": "dan", "sizes": {**given, "earlier": earlier, "output": output}}
+    return DanEncoder(Parts(config, tensors, {VOCABULARY: parts.files[VOCABULARY]}), read)
+
+
+def _tensors(given: Tensors, vocabulary: int, output: int) -> dict[str, NDArray[Any]]:
+    """The weights of a network, each of the shape that the others ask for."""
+    table = tensor(given, TABLE, (None, None))
+    if len(table) <= vocabulary:
+        raise DataError(f"{TABLE} has {len(table)} rows, none of them for pairs of {vocabulary} pieces", AGAIN)
+    found = {TABLE: table.astype(np.float16)}
+    for side, inputs in zip(SIDES, (2 * table.shape[1], table.shape[1]), strict=True):
+        hidden = len(tensor(given, f"{side}.first.weight", (None, inputs)))
+        shapes = {
+            f"{side}.first.weight": (hidden, inputs),
+            f"{side}.first.bias": (hidden,),
+            f"{side}.second.weight": (output, hidden),
+            f"{side}.second.bias": (output,),
+        }
+        found |= {name: tensor(given, name, shape).astype(np.float32) for name, shape in shapes.items()}
+    return found

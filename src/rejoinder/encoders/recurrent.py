@@ -14,11 +14,13 @@ from rejoinder.encoders.batching import (
     as_dialogues,
     encode_batches,
     is_cut,
+    limits,
     numbered_turns,
     require_torch,
+    vocabulary_of,
     with_weights,
 )
-from rejoinder.errors import UsageError
+from rejoinder.io.checks import choice, sizes
 from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
 from rejoinder.text.bpe import Vocabulary
@@ -100,18 +102,16 @@ def from_parts(parts: Parts) -> RecurrentEncoder:
 
     Raises:
         MissingExtra: torch or tokenizers is not installed.
-        UsageError: there is no such state.
+        DataError: there is no such state, or a part is missing or does not fit the others.
     """
     config = parts.config
-    state: StateOf = config["state"]
-    if state not in get_args(StateOf):
-        raise UsageError(f"no state is called {state!r}. There are: {', '.join(get_args(StateOf))}")
+    state: StateOf = choice(config, "state", get_args(StateOf))
     require_torch()
     from rejoinder.nn.dialogue import DialogueModel, Sizes
 
+    shape = sizes(Sizes, config)
+    vocabulary = vocabulary_of(parts, shape.vocabulary)
     # The curves of its training go along with the model, but decide nothing.
     kept = Parts(config, parts.tensors, {VOCABULARY: parts.files[VOCABULARY]})
-    model = with_weights(DialogueModel(Sizes(**config["sizes"])), parts.tensors)
-    text = config["recipe"]["text"]
-    vocabulary = Vocabulary.from_json(parts.files[VOCABULARY])
-    return RecurrentEncoder(kept, model, vocabulary, state, text["longest_turn"], text["most_turns"])
+    model = with_weights(lambda: DialogueModel(shape), parts.tensors)
+    return RecurrentEncoder(kept, model, vocabulary, state, *limits(config))

@@ -7,12 +7,13 @@ cleaned, joined with a space, and the last 145 characters are read, because what
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.encoders.batching import encode_batches, padded, require_torch, with_weights
+from rejoinder.errors import DataError
+from rejoinder.io.checks import AGAIN, inner, listed, sizes, whole
 from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
 from rejoinder.text.tweets import UNKNOWN, as_numbers, clean_tweet, numbered
@@ -93,7 +94,11 @@ def from_parts(parts: Parts) -> TweetEncoder:
     from rejoinder.nn.tweet import TweetModel, TweetSizes
 
     # The curves and hashtags of its training go along with the model, but decide nothing.
+    shape, characters = sizes(TweetSizes, parts.config), numbered(listed(parts.files, CHARACTERS))
+    if max(characters.values()) >= shape.symbols:
+        found = f"{max(characters.values())} characters for a network of {shape.symbols} symbols"
+        raise DataError(found, AGAIN, field="sizes.symbols")
     kept = Parts(parts.config, parts.tensors, {CHARACTERS: parts.files[CHARACTERS]})
-    model = with_weights(TweetModel(TweetSizes(**parts.config["sizes"])), parts.tensors)
-    characters = numbered(json.loads(parts.files[CHARACTERS]))
-    return TweetEncoder(kept, model, characters, parts.config["recipe"]["text"]["longest"])
+    model = with_weights(lambda: TweetModel(shape), parts.tensors)
+    longest = whole(inner(inner(parts.config, "recipe"), "text"), "longest", 1)
+    return TweetEncoder(kept, model, characters, longest)

@@ -1,10 +1,18 @@
-"""A trained model as one folder: `config.json`, `card.md`, tensors as safetensors. Nothing in it can run code."""
+"""A trained model as one folder: `config.json`, `card.md`, tensors as safetensors.
+
+A folder may come from a stranger: nothing in it can run code, nothing outside it is read, and what it holds is checked
+before it is used (`io.checks`).
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +23,16 @@ from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io.atomic import atomic_folder, require_replaceable
+from rejoinder.io.checks import AGAIN, inner, loaded, require_finite
 
 CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"
 CARD = "card.md"
 _FORMAT = 2
 _READABLE = (1, 2)
-_AGAIN = "Copy the whole folder of the model again, or train it again"
+_LARGEST_CONFIG = 2**24  # bytes
+# A name in the folder itself: no way up or down, no drive, nothing that a system takes for a device.
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,7 @@ class Parts:
             mark = f"{name}."
             return {key.removeprefix(mark): value for key, value in found.items() if key.startswith(mark)}
 
-        return Parts(self.config[name], under(self.tensors), under(self.files))
+        return Parts(inner(self.config, name), under(self.tensors), under(self.files))
 
 
 def write_folder(folder: str | Path, parts: Parts, card: str, *, force: bool = False) -> None:
@@ -131,21 +142,37 @@ def read_folder(folder: str | Path) -> Parts:
         MissingAsset: there is no model, or a file of it is missing or unreadable.
         DataError: a file is damaged or changed, or the model is newer than this version.
     """
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
     place = Path(folder)
     about = _about(place)
     texts = [name for name in about["files"] if name not in (CARD, CONFIG, WEIGHTS)]
-    files = {name: _bytes(place / name).decode("utf-8") for name in texts}
-    try:
-        tensors = load(_bytes(place / WEIGHTS))
-    except SafetensorError as error:
-        raise DataError(f"damaged ({error})", _AGAIN, where=str(place / WEIGHTS)) from error
-    parts = Parts(about["model"], tensors, files)
-    if parts.digest != about["digest"]:
-        raise DataError("its files are not those it was saved with", _AGAIN, where=str(folder))
+    with in_folder(folder):
+        parts = Parts(about["model"], _tensors(place), {name: _text(place, name) for name in texts})
+        if parts.digest != about["digest"]:
+            raise DataError("its files are not those it was saved with", AGAIN)
+        require_finite(parts.tensors)
     return parts
+
+
+def read_card(folder: str | Path) -> str:
+    """The card for people of the model in `folder`; "" where there is none.
+
+    Raises:
+        DataError: it is no text, or leads out of the folder.
+    """
+    place = Path(folder)
+    with in_folder(folder):
+        return _text(place, CARD) if (place / CARD).exists() else ""
+
+
+@contextmanager
+def in_folder(folder: str | Path) -> Iterator[None]:
+    """Say of an error in the block which folder it is about, where it does not say so itself."""
+    try:
+        yield
+    except DataError as error:
+        if error.where:
+            raise
+        raise DataError(error.problem, error.remedy, where=str(folder), field=error.field) from error
 
 
 def kind_of(folder: str | Path) -> str | None:
@@ -155,29 +182,33 @@ def kind_of(folder: str | Path) -> str | None:
         MissingAsset: there is no model.
         DataError: its config is damaged, or newer than this version.
     """
-    kind: str | None = _about(Path(folder))["model"].get("kind")
-    return kind
+    kind = _about(Path(folder))["model"].get("kind")
+    return kind if isinstance(kind, str) else None
 
 
 def _about(place: Path) -> dict[str, Any]:
     """What `config.json` says: `format`, `digest`, `files`, `model`."""
     path = place / CONFIG
-    if not path.is_file():
+    if not path.exists():
         remedy = "Check the name; rejoinder train makes judges, rejoinder pretrain encoders and responders"
         raise MissingAsset(f"{place}: no trained model here ({CONFIG} is missing). {remedy}")
-    try:
-        about = json.loads(_bytes(path))
-    except ValueError as error:
-        raise DataError(f"damaged ({error})", _AGAIN, where=str(path)) from error
-    if not isinstance(about, dict) or about.get("format") not in _READABLE:
-        found = about.get("format") if isinstance(about, dict) else "no object"
-        raise DataError(f"model format {found}, this version reads {_FORMAT}", "Update rejoinder", where=str(path))
-    if about.get("blobs"):
-        problem = f"an older version made it, with {', '.join(map(str, about['blobs']))}, which is not run any more"
-        raise DataError(problem, "Train it again with this version", where=str(path))
-    if not {"digest", "files", "model"} <= set(about):
-        raise DataError("damaged (a part is missing)", _AGAIN, where=str(path))
+    with in_folder(path):
+        about = loaded(_bytes(place, CONFIG, _LARGEST_CONFIG), "it")
+        if not isinstance(about, dict) or about.get("format") not in _READABLE:
+            found = repr(about.get("format")) if isinstance(about, dict) else "no object"
+            raise DataError(f"model format {found:.40}, this version reads {_FORMAT}", "Update rejoinder")
+        if about.get("blobs"):
+            problem = f"an older version made it, with {about['blobs']!r:.60}, which is not run any more"
+            raise DataError(problem, "Train it again with this version")
+        inner(about, "model")
+        if not isinstance(about.get("digest"), str) or not _are_names(about.get("files")):
+            raise DataError("damaged (digest and files must be a text and a list of names)", AGAIN)
     return about
+
+
+def _are_names(found: Any) -> bool:
+    """Whether all of `found` are names of files in the folder itself."""
+    return isinstance(found, list) and all(isinstance(name, str) and _NAME.fullmatch(name) for name in found)
 
 
 def _files_of(folder: str | Path) -> set[str]:
@@ -188,13 +219,45 @@ def _files_of(folder: str | Path) -> set[str]:
         return set()
 
 
-def _bytes(path: Path) -> bytes:
-    """What a file of a model holds."""
+def _tensors(place: Path) -> dict[str, NDArray[Any]]:
+    """The weights of a model."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
     try:
+        return load(_bytes(place, WEIGHTS))
+    except (SafetensorError, KeyError) as error:  # a kind of number that numpy does not have is a KeyError
+        raise DataError(f"damaged ({error})", AGAIN, where=str(place / WEIGHTS)) from error
+
+
+def _text(place: Path, name: str) -> str:
+    """What a text file of a model holds."""
+    try:
+        return _bytes(place, name).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError("no text in UTF-8", AGAIN, where=str(place / name)) from error
+
+
+def _bytes(place: Path, name: str, most: int | None = None) -> bytes:
+    """What the file `name` of the model in `place` holds: a plain file, inside it, of at most `most` bytes."""
+    path = place / name
+    try:
+        if path.resolve(strict=True).parent != place.resolve() or not path.is_file():
+            raise DataError("is no file in the folder itself, so it is not read", AGAIN, where=str(path))
+        size, limit = path.stat().st_size, min(most or sys.maxsize, _memory())
+        if size > limit:
+            raise DataError(f"{size:,} bytes, more than the {limit:,} that can be read", AGAIN, where=str(path))
         return path.read_bytes()
     except FileNotFoundError as error:
-        raise MissingAsset(f"{path}: missing. {_AGAIN}.") from error
-    except OSError as error:
-        raise MissingAsset(
-            f"{path}: cannot be read ({error.strerror}). Give yourself the right to, or copy it."
-        ) from error
+        raise MissingAsset(f"{path}: missing. {AGAIN}.") from error
+    except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise MissingAsset(f"{path}: cannot be read ({reason}). Give yourself the right to, or copy it.") from error
+
+
+def _memory() -> int:
+    """How many bytes of memory the machine has, where it says so."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return sys.maxsize

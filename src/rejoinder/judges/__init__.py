@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 from rejoinder import encoders
 from rejoinder.errors import DataError
-from rejoinder.io.folders import CARD, Parts, read_folder
+from rejoinder.io.folders import Parts, in_folder, read_card, read_folder
 from rejoinder.judges import bilinear, boxed, panel
 from rejoinder.scorer import Scorer
 
@@ -22,7 +22,7 @@ def load(folder: Path) -> Scorer:
         DataError: a part is damaged, or the folder holds no judge that this version knows.
     """
     parts = read_folder(folder)
-    kind = parts.config.get("kind")
+    kind = str(parts.config.get("kind"))
     if kind in encoders.KINDS:
         remedy = f"Train a judge over it: rejoinder train adem FILE -e {folder} -o FOLDER"
         raise DataError(f"a pre-trained encoder ({kind}), not a judge", remedy, where=str(folder))
@@ -34,10 +34,10 @@ def load(folder: Path) -> Scorer:
             raise DataError(f"a responder ({kind}), not a judge", remedy, where=str(folder))
         found = f"a model of kind {kind!r}, expected {' or '.join(LOADERS)}"
         raise DataError(found, "Update rejoinder, or train the judge again", where=str(folder))
-    return LOADERS[kind](parts)
+    with in_folder(folder):
+        return LOADERS[kind](parts)
 
 
 def written_card(name: str) -> str:
     """The card that stands in the folder of the judge `name`, a folder or the judge in the box; "" where none does."""
-    card = (boxed.FOLDER if name == boxed.NAME else Path(name)) / CARD
-    return card.read_text(encoding="utf-8") if card.is_file() else ""
+    return read_card(boxed.FOLDER if name == boxed.NAME else name)

@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection, from_parts
+from rejoinder.errors import DataError
+from rejoinder.io.checks import AGAIN, choice, inner, number, tensor
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
@@ -215,24 +217,43 @@ def from_folder(parts: Parts) -> BilinearJudge:
 def from_own_parts(parts: Parts, encoder: PortableEncoder) -> BilinearJudge:
     """The judge with these parts over `encoder`."""
     config, tensors = parts.config, parts.tensors
-    kind: Kind = config["name"]
-    projection = None
-    if config["explained_variance"] is not None:
-        mean, components = (tensors[f"projection.{name}"] for name in ("mean", "components"))
-        projection = Projection(mean, components, config["explained_variance"])
+    kind: Kind = choice(config, "name", TERMS)
+    projection = None if config.get("explained_variance", 0) is None else _projection(parts, encoder.width)
+    width = encoder.width if projection is None else len(projection.components)
+    matrices = {MATRICES[term]: tensor(tensors, MATRICES[term], (width, width)) for term in TERMS[kind]}
     # The matrix of a term that does not count stays the identity, and is not kept.
-    identity = np.eye(encoder.width if projection is None else len(projection.components))
-    matrices = {name: tensors.get(name, identity) for name in MATRICES.values()}
+    matrices |= {name: np.eye(width) for name in MATRICES.values() if name not in matrices}
+    beta = number(config, "beta")
+    if not beta:
+        raise DataError("is 0, expected a number to divide by", AGAIN, field="beta")
     return BilinearJudge(
         kind=kind,
         encoder=encoder,
-        normalise=config["normalise"],
+        normalise=choice(config, "normalise", get_args(Normalise)),
         projection=projection,
-        head=Head(**matrices, alpha=config["alpha"], beta=config["beta"], terms=TERMS[kind]),
-        references=config["references"],
-        training=config["training"],
+        head=Head(**matrices, alpha=number(config, "alpha"), beta=beta, terms=TERMS[kind]),
+        references=choice(config, "references", get_args(References)),
+        training=_training(config),
         scale=from_config(config),
     )
+
+
+def _projection(parts: Parts, width: int) -> Projection:
+    """The principal components of vectors of so many numbers."""
+    mean = tensor(parts.tensors, "projection.mean", (width,))
+    components = tensor(parts.tensors, "projection.components", (None, width))
+    # A sum of shares may come out a little over one.
+    return Projection(mean, components, number(parts.config, "explained_variance", 0, 1.001))
+
+
+def _training(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record of a judge's training: anything, where what it is asked for later is of its kind."""
+    found = inner(config, "training")
+    for name in ("datasets", "noted"):
+        if name in found:
+            for key in inner(found, name):
+                number(found[name], key, 0)
+    return found
 
 
 def _shown(value: Any) -> str:

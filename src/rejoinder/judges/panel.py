@@ -16,6 +16,7 @@ import numpy as np
 
 from rejoinder.encoders import INSIDE, WORD_VECTORS, PortableEncoder, from_parts, load_encoder
 from rejoinder.errors import DataError
+from rejoinder.io.checks import AGAIN, inner
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
@@ -153,8 +154,14 @@ def from_folder(parts: Parts) -> Panel:
         MissingExtra: a library that its encoder needs is not installed.
     """
     encoder = from_parts(parts.inner(INSIDE))
-    members = {kind: from_own_parts(parts.inner(kind), encoder) for kind in parts.config["members"]}
-    return Panel(members, parts.config["absent"], scale=from_config(parts.config))
+    named, why = parts.config.get("members"), inner(parts.config, "absent")
+    if not isinstance(named, list) or not named or {*map(str, named), *why} - {*MEMBERS}:
+        raise DataError(f"is {named!r:.60}, expected some of {', '.join(MEMBERS)}", AGAIN, field="members")
+    members: dict[Kind, BilinearJudge] = {kind: from_own_parts(parts.inner(kind), encoder) for kind in named}
+    if wrong := next((kind for kind, judge in members.items() if judge.kind != kind), None):
+        raise DataError(f"is {members[wrong].kind}, expected {wrong}", AGAIN, field=f"{wrong}.name")
+    absent = {kind: str(why[kind]) for kind in MEMBERS if kind in why}
+    return Panel(members, absent, scale=from_config(parts.config))
 
 
 def train_panel(

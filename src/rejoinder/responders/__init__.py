@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from rejoinder.errors import DataError
-from rejoinder.io.folders import read_folder
+from rejoinder.io.folders import in_folder, read_folder
 from rejoinder.responder import Decoding, Responder
 
 __all__ = ["KINDS", "load"]
@@ -30,12 +30,10 @@ def load(folder: str | Path, decoding: Decoding) -> Responder:
         DataError: a part is damaged, or the model is no responder.
     """
     parts = read_folder(folder)
-    kind = parts.config.get("kind")
+    kind = str(parts.config.get("kind"))
     if kind not in KINDS:
         found = f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}"
         raise DataError(found, "Name the folder of a responder; rejoinder pretrain makes them", where=str(folder))
-    try:
+    with in_folder(folder):
         responder: Responder = import_module(KINDS[kind]).from_parts(parts, decoding)
-    except DataError as error:
-        raise DataError(error.problem, error.remedy, where=str(folder)) from error
     return responder

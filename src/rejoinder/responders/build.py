@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.folders import CARD, Parts, read_folder, require_free, write_folder
+from rejoinder.io.folders import Parts, read_card, read_folder, require_free, write_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.outputs import require_apart
 from rejoinder.responders import dual
@@ -85,7 +85,7 @@ def add_candidates(
     found = _sample(recipe.candidates, recipe.text.held_out, files, keep_judged, _pass_over)
     say(f"{_counted(found)}; encoding them")
     parts = dual.encoded(read_folder(folder), found.pool)
-    card = (Path(folder) / CARD).read_text(encoding="utf-8")
+    card = read_card(folder)
     write_folder(folder, parts, f"{card}\n{_section(found, parts.config['corpora'])}", force=True)
 
 

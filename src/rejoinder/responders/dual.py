@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from rejoinder.encoders.batching import (
     as_dialogues,
     encode_batches,
+    limits,
     numbered_turns,
     padded,
     require_torch,
+    vocabulary_of,
     with_weights,
 )
+from rejoinder.io.checks import sizes, tensor
 from rejoinder.io.folders import Parts
 from rejoinder.responder import Answer, Context, Decoding, Request
 from rejoinder.responders import pool as pools
@@ -164,8 +167,9 @@ def from_parts(parts: Parts, _decoding: Decoding) -> DualResponder:
         MissingExtra: torch is not installed.
     """
     pool = pools.from_parts(parts)
-    vectors = parts.tensors[f"{PART}.{VECTORS}"].astype(np.float32)
-    return DualResponder(_sides(parts), pool, vectors, {"weights": parts.digest})
+    sides = _sides(parts)
+    vectors = tensor(parts.tensors, f"{PART}.{VECTORS}", (len(pool.texts), sides.model.sizes.units)).astype(np.float32)
+    return DualResponder(sides, pool, vectors, {"weights": parts.digest})
 
 
 def _sides(parts: Parts) -> Sides:
@@ -174,7 +178,7 @@ def _sides(parts: Parts) -> Sides:
     from rejoinder.nn.dual import DualEncoder, DualSizes
 
     tensors = {name: tensor for name, tensor in parts.tensors.items() if not name.startswith(f"{PART}.")}
-    model = with_weights(DualEncoder(DualSizes(**parts.config["sizes"])), tensors)
-    text = parts.config["recipe"]["text"]
+    shape = sizes(DualSizes, parts.config)
+    vocabulary, (longest_turn, most_turns) = vocabulary_of(parts, shape.vocabulary), limits(parts.config)
     # In training the last turn of a piece is a response and in no context.
-    return Sides(model, Vocabulary.from_json(parts.files[VOCABULARY]), text["longest_turn"], text["most_turns"] - 1)
+    return Sides(with_weights(lambda: DualEncoder(shape), tensors), vocabulary, longest_turn, most_turns - 1)

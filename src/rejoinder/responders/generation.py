@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rejoinder.encoders.batching import as_dialogues, numbered_turns, padded, require_torch, with_weights
+from rejoinder.encoders.batching import (
+    as_dialogues,
+    limits,
+    numbered_turns,
+    padded,
+    require_torch,
+    vocabulary_of,
+    with_weights,
+)
+from rejoinder.io.checks import sizes
 from rejoinder.io.folders import Parts
 from rejoinder.responder import Answer, Context, Decoding, Reply, Request
 from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
@@ -26,6 +35,8 @@ if TYPE_CHECKING:
     from rejoinder.nn.language import LanguageModel
     from rejoinder.nn.multiresolution import Multiresolution
     from rejoinder.nn.recurrent import State
+
+    Begin = Callable[[Sequence[Context], Decoding, Sequence[torch.Generator]], tuple[Step, State]]
 
 VOCABULARY, COARSE = "vocabulary.json", "coarse.vocabulary.json"
 
@@ -57,7 +68,7 @@ class GenerativeResponder:
 
     parts: Parts
     vocabulary: Vocabulary
-    begin: Callable[[Sequence[Context], Decoding, Sequence[torch.Generator]], tuple[Step, State]]
+    begin: Begin
     decoding: Decoding
 
     @property
@@ -199,25 +210,42 @@ def from_parts(parts: Parts, decoding: Decoding) -> GenerativeResponder:
 
     Raises:
         MissingExtra: torch is not installed.
+        DataError: a part is missing, or does not fit the others.
     """
     require_torch("A trained responder")
-    kind, sizes, text = parts.config["kind"], parts.config["sizes"], parts.config["recipe"]["text"]
-    pieces = [Vocabulary.from_json(parts.files[name]) for name in (VOCABULARY, COARSE) if name in parts.files]
-    given = (Vocabularies(*pieces), Limits(text["longest_turn"], text["most_turns"]))
-    if kind == "lm":
-        from rejoinder.nn.language import LanguageModel, LanguageSizes
+    begin = _BEGINNINGS.get(parts.config["kind"], _hierarchy)(parts, Limits(*limits(parts.config)))
+    return GenerativeResponder(parts, Vocabulary.from_json(parts.files[VOCABULARY]), begin, decoding)
 
-        begin = partial(begin_language, with_weights(LanguageModel(LanguageSizes(**sizes)), parts.tensors), *given)
-    elif kind == "mrrnn":
-        from rejoinder.nn.multiresolution import Multiresolution, MultiresolutionSizes
 
-        both = with_weights(Multiresolution(MultiresolutionSizes(**sizes)), parts.tensors)
-        begin = partial(begin_multiresolution, both, *given)
-    else:
-        from rejoinder.nn.dialogue import DialogueModel, Sizes
+def _language(parts: Parts, limits: Limits) -> Begin:
+    """How a language model begins."""
+    from rejoinder.nn.language import LanguageModel, LanguageSizes
 
-        begin = partial(begin_hierarchy, with_weights(DialogueModel(Sizes(**sizes)), parts.tensors), *given)
-    return GenerativeResponder(parts, pieces[0], begin, decoding)
+    shape = sizes(LanguageSizes, parts.config)
+    words = Vocabularies(vocabulary_of(parts, shape.vocabulary))
+    return partial(begin_language, with_weights(lambda: LanguageModel(shape), parts.tensors), words, limits)
+
+
+def _multiresolution(parts: Parts, limits: Limits) -> Begin:
+    """How an MrRNN begins."""
+    from rejoinder.nn.multiresolution import Multiresolution, MultiresolutionSizes
+
+    shape = sizes(MultiresolutionSizes, parts.config)
+    words, coarse = vocabulary_of(parts, shape.vocabulary), vocabulary_of(parts, shape.coarse_vocabulary, COARSE)
+    both = with_weights(lambda: Multiresolution(shape), parts.tensors)
+    return partial(begin_multiresolution, both, Vocabularies(words, coarse), limits)
+
+
+def _hierarchy(parts: Parts, limits: Limits) -> Begin:
+    """How a Seq2Seq, an HRED or a VHRED begins."""
+    from rejoinder.nn.dialogue import DialogueModel, Sizes
+
+    shape = sizes(Sizes, parts.config)
+    words = Vocabularies(vocabulary_of(parts, shape.vocabulary))
+    return partial(begin_hierarchy, with_weights(lambda: DialogueModel(shape), parts.tensors), words, limits)
+
+
+_BEGINNINGS: dict[str, Callable[[Parts, Limits], Begin]] = {"lm": _language, "mrrnn": _multiresolution}
 
 
 def _answer(vocabulary: Vocabulary, turns: Sequence[Written], count: int) -> Answer:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
+from rejoinder.io.checks import AGAIN, listed
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts
 from rejoinder.responder import Answer, Context, Reply, Request, Responder
@@ -28,6 +29,7 @@ EMPTY = "the context is empty"
 UNKNOWN = "no word of the context is known"
 NONE_LEFT = "no candidate is left"
 _RESPONSES = "responses.json"
+_MOST_PAIRS = 2**28
 
 
 class Retriever(Responder, Protocol):
@@ -95,12 +97,17 @@ def from_parts(parts: Parts) -> Pool:
     """The pool that a responder with these parts chooses from.
 
     Raises:
-        DataError: there is none in them.
+        DataError: there is none in them, or it is damaged.
     """
     if PART not in parts.config:
         raise DataError("it has no candidates to choose from", "Call rejoinder pretrain again, as it was called")
     inner = parts.inner(PART)
-    return Pool(json.loads(inner.files[_RESPONSES]), inner.tensors["starts"])
+    texts, starts = listed(inner.files, _RESPONSES), inner.tensors.get("starts")
+    if starts is None or starts.dtype != np.int64 or starts.shape != (len(texts) + 1,):
+        raise DataError(f"no tensor starts of {len(texts) + 1} whole numbers for {len(texts)} responses", AGAIN)
+    if starts[0] or (np.diff(starts) < 1).any() or starts[-1] > _MOST_PAIRS:
+        raise DataError("the tensor starts does not count up from 0", AGAIN)
+    return Pool(texts, starts)
 
 
 def sample(dialogues: Iterable[Dialogue], most: int, seed: int) -> Sample:

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.errors import DataError
+from rejoinder.io.checks import AGAIN, Tensors, tensor
 from rejoinder.io.folders import Parts
 from rejoinder.responder import Answer, Decoding, Request
 from rejoinder.responders import pool as pools
@@ -159,14 +161,28 @@ def from_parts(parts: Parts, _decoding: Decoding) -> Retriever:
     """The responder whose parts these are; how words are chosen is nothing to it.
 
     Raises:
-        DataError: the candidates are missing.
+        DataError: the candidates are missing, or a part is damaged.
     """
     pool, options, kind = pools.from_parts(parts), {"weights": parts.digest}, parts.config["kind"]
     if kind == RANDOM:
         return RandomResponder(pool, options)
+    weights = tfidf.from_parts(parts)
+    height = pool.pairs if kind == BY_CONTEXT else len(pool.texts)
+    return TfidfResponder(pool, weights, _index(parts.tensors, height, len(weights.words)), kind, options)
+
+
+def _index(tensors: Tensors, height: int, words: int) -> csc_matrix:
+    """[height, V] the vectors of what is compared; their places are checked, or they could lead out of memory.
+
+    Raises:
+        DataError: they are no such matrix.
+    """
     from scipy.sparse import csc_matrix
 
-    weights, tensors = tfidf.from_parts(parts), parts.tensors
-    height = pool.pairs if kind == BY_CONTEXT else len(pool.texts)
-    arrays = (tensors["values"], tensors["rows"], tensors["columns"])
-    return TfidfResponder(pool, weights, csc_matrix(arrays, (height, len(weights.words))), kind, options)
+    values = tensor(tensors, "values", (None,))
+    try:
+        found = csc_matrix((values, tensors["rows"], tensors["columns"]), (height, words))
+        found.check_format(full_check=True)
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise DataError(f"the tensors rows, columns and values are no matrix ({error!s:.80})", AGAIN) from error
+    return found

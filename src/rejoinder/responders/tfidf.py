@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rejoinder.errors import DataError
+from rejoinder.io.checks import AGAIN, listed, tensor
 from rejoinder.io.folders import Parts
 from rejoinder.responder import Context
 from rejoinder.responders.pool import Pool
@@ -86,8 +88,15 @@ def fitted(pool: Pool, contexts: Sequence[Context], *, smooth: bool) -> tuple[Tf
 
 
 def from_parts(parts: Parts) -> Tfidf:
-    """The weights among the parts of a responder."""
-    return Tfidf(json.loads(parts.files[_WORDS]), parts.tensors["idf"])
+    """The weights among the parts of a responder.
+
+    Raises:
+        DataError: they are damaged.
+    """
+    words = listed(parts.files, _WORDS)
+    if len(set(words)) < len(words):
+        raise DataError(f"{_WORDS} holds a word twice", AGAIN)
+    return Tfidf(words, tensor(parts.tensors, "idf", (len(words),)))
 
 
 def joined(context: Context) -> str:

@@ -12,6 +12,7 @@ its turn.
 from __future__ import annotations
 
 import hashlib
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -98,6 +99,11 @@ class Vocabulary:
         found = [tokenizer.id_to_token(number) for number in range(len(SPECIALS))]
         if found != list(SPECIALS):
             raise DataError(f"the vocabulary begins with {found}, expected {list(SPECIALS)}", remedy)
+        if sorted(tokenizer.get_vocab().values()) != list(range(tokenizer.get_vocab_size())):
+            raise DataError("the numbers of the vocabulary's pieces do not count up from 0", remedy)
+        # Rules that a stranger wrote could cut or pad texts, draw pieces at random, or never end.
+        if _rules(tokenizer) not in (_rules(_untrained(lower=True)), _rules(_untrained(lower=False))):
+            raise DataError("the vocabulary has other rules than those of this version", remedy)
         return cls(tokenizer)
 
 
@@ -154,6 +160,14 @@ def as_turn(ids: Sequence[int], longest: int) -> list[int]:
     """
     kept = ids[: longest - 1]
     return [UNK_ID if number in (PAD_ID, END_ID) else number for number in kept] + [END_ID]
+
+
+def _rules(tokenizer: Tokenizer) -> dict[str, Any]:
+    """All that a tokenizer does, its pieces aside."""
+    rules: dict[str, Any] = json.loads(tokenizer.to_str())
+    del rules["added_tokens"]
+    rules["model"] = {name: rule for name, rule in rules["model"].items() if name not in ("vocab", "merges")}
+    return rules
 
 
 def _alphabet(seen: Counter[str], most: int) -> list[str]:
