@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -122,7 +123,8 @@ def with_weights(build: Callable[[], Network], tensors: Mapping[str, NDArray[Any
     import torch
 
     try:
-        with torch.device("meta"):
+        with torch.device("meta"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of sizes that are 0
             expected = {name: tuple(weight.shape) for name, weight in build().state_dict().items()}
     except (RuntimeError, TypeError, ValueError, ZeroDivisionError) as error:
         raise DataError(f"no network can be built ({error!s:.80})", AGAIN, field="sizes") from error

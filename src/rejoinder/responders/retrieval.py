@@ -172,7 +172,7 @@ def from_parts(parts: Parts, _decoding: Decoding) -> Retriever:
 
 
 def _index(tensors: Tensors, height: int, words: int) -> csc_matrix:
-    """[height, V] the vectors of what is compared; their places are checked, or they could lead out of memory.
+    """[height, V] the vectors of what is compared; a place outside it would be read from whatever lies there in memory.
 
     Raises:
         DataError: they are no such matrix.
@@ -180,9 +180,16 @@ def _index(tensors: Tensors, height: int, words: int) -> csc_matrix:
     from scipy.sparse import csc_matrix
 
     values = tensor(tensors, "values", (None,))
-    try:
-        found = csc_matrix((values, tensors["rows"], tensors["columns"]), (height, words))
-        found.check_format(full_check=True)
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise DataError(f"the tensors rows, columns and values are no matrix ({error!s:.80})", AGAIN) from error
-    return found
+    rows, columns = (tensors.get(name, np.empty(0)) for name in ("rows", "columns"))
+    if not (
+        rows.dtype.kind == columns.dtype.kind == "i"
+        and rows.shape == values.shape
+        and columns.shape == (words + 1,)
+        and columns[0] == 0
+        and (columns[1:] >= columns[:-1]).all()
+        and columns[-1] == len(values)
+        and rows.min() >= 0
+        and rows.max() < height
+    ):
+        raise DataError("the tensors rows, columns and values are no matrix", AGAIN)
+    return csc_matrix((values, rows, columns), (height, words))
