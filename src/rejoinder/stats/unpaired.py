@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -86,14 +87,12 @@ class Samples:
         return side
 
     @cached_property
-    def sums(self) -> FloatArray:
-        """[G, K] sum of the values of each cluster in each stratum."""
-        return self._table(self.values)
-
-    @cached_property
-    def counts(self) -> FloatArray:
-        """[G, K] how many values each cluster has in each stratum."""
-        return self._table(np.ones_like(self.values))
+    def moments(self) -> FloatArray:
+        """[G, 2 K] what each cluster has in each stratum: the sums of its values, then how many there are."""
+        size = len(self.side), len(self.weights)
+        cells = self.clusters * size[1] + self.strata
+        tables = (np.bincount(cells, weights, size[0] * size[1]).reshape(size) for weights in (self.values, None))
+        return np.concatenate(list(tables), axis=1).astype(np.float64)
 
     @cached_property
     def blocks(self) -> IntArray:
@@ -101,7 +100,7 @@ class Samples:
 
         The latter where a sample would have a single cluster in some block, whose spread is not known.
         """
-        found = np.unique(self.counts.argmax(axis=1), return_inverse=True)[1].astype(np.int64)
+        found = np.unique(self.moments[:, len(self.weights) :].argmax(axis=1), return_inverse=True)[1].astype(np.int64)
         least = min(np.bincount(found[side], minlength=int(found.max()) + 1).min() for side in (self.side, ~self.side))
         return found if least > 1 else np.zeros_like(found)
 
@@ -112,13 +111,6 @@ class Samples:
         return Samples(
             self.values[rows], self.second[rows], clusters, np.zeros_like(clusters), np.ones(1, dtype=np.float64)
         )
-
-    def _table(self, values: FloatArray) -> FloatArray:
-        """[G, K] sums of `values` by cluster and stratum."""
-        size = len(self.side) * len(self.weights)
-        cells = self.clusters * len(self.weights) + self.strata
-        table = np.bincount(cells, weights=values, minlength=size).astype(np.float64)
-        return table.reshape(-1, len(self.weights))
 
 
 def difference(samples: Samples, rng: np.random.Generator, resamples: int = 1000) -> Difference:
@@ -131,14 +123,15 @@ def difference(samples: Samples, rng: np.random.Generator, resamples: int = 1000
         rng: decides resamples and deals.
         resamples: how many of each.
     """
-    first, second = (_means(samples, side[:, None].astype(np.float64))[:, 0] for side in (~samples.side, samples.side))
-    means = float(samples.weights @ first), float(samples.weights @ second)
-    value = means[1] - means[0]
+    clusters = _Clusters.of(samples)
+    first, second = (side.astype(np.float64)[None] @ clusters.moments for side in (~clusters.side, clusters.side))
+    one, other = (float(clusters.means(totals)[0] @ clusters.weights) for totals in (first, second))
     if reason := _too_few(samples):
-        return Difference(*means, value, NONE, NONE, NONE, NONE, reason)
-    error = _error(_influence(samples, samples.side[:, None]), samples.side, samples.blocks)
-    low, high = _interval(samples, error, rng, resamples)
-    return Difference(*means, value, low, high, _p(samples, rng, resamples), float(np.sqrt(error.variance)))
+        return Difference(one, other, other - one, NONE, NONE, NONE, NONE, reason)
+    error = _error(clusters.influence(clusters.side[None], first, second)[0], clusters.side, clusters.blocks)
+    low, high = _interval(clusters, other - one, error, rng, resamples)
+    p = _p(clusters, rng, resamples)
+    return Difference(one, other, other - one, low, high, p, float(np.sqrt(error.variance)))
 
 
 def win_rate(samples: Samples) -> Share:
@@ -162,6 +155,64 @@ def win_rate(samples: Samples) -> Share:
     return wilson(value, error.variance, min(samples.side.sum(), (~samples.side).sum()), error.freedom)
 
 
+@dataclass(frozen=True)
+class _Clusters:
+    """The clusters of two samples, those of a block in a row.
+
+    Attributes:
+        moments: [G, 2 K] see `Samples.moments`.
+        side: [G] which are of the second sample.
+        blocks: [G] ascending.
+        weights: [K] of the strata.
+        scale: the largest value, whatever its sign; digits far below it are rounding.
+    """
+
+    moments: FloatArray
+    side: BoolArray
+    blocks: IntArray
+    weights: FloatArray
+    scale: float
+
+    @classmethod
+    def of(cls, samples: Samples) -> _Clusters:
+        """Those of these samples."""
+        order = np.argsort(samples.blocks, kind="stable")
+        scale = float(np.abs(samples.values).max()) or 1.0
+        return cls(samples.moments[order], samples.side[order], samples.blocks[order], samples.weights, scale)
+
+    @cached_property
+    def slices(self) -> list[slice]:
+        """Where each block stands."""
+        edges = np.searchsorted(self.blocks, np.arange(int(self.blocks.max()) + 2))
+        return [slice(start, end) for start, end in pairwise(edges.tolist())]
+
+    def means(self, totals: FloatArray) -> FloatArray:
+        """[B, K] mean of each stratum from `totals` [B, 2 K] of the moments; NaN where it has no value."""
+        sums, counts = np.split(totals, 2, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            means: FloatArray = sums / counts
+        return means
+
+    def apart(self, first: FloatArray, second: FloatArray) -> FloatArray:
+        """[B] the difference, from the totals [B, 2 K] of both samples."""
+        return (self.means(second) - self.means(first)) @ self.weights
+
+    def influence(self, labels: BoolArray, first: FloatArray, second: FloatArray) -> FloatArray:
+        """[B, G] part of each cluster in the difference.
+
+        Args:
+            labels: [B, G] which clusters are of the second sample.
+            first: [B, 2 K] total of the moments of the first sample.
+            second: [B, 2 K] of the second.
+        """
+        parts = []
+        for totals in (second, first):
+            with np.errstate(divide="ignore", invalid="ignore"):
+                scale = self.weights / np.split(totals, 2, axis=1)[1]
+            parts.append(np.concatenate([scale, -scale * self.means(totals)], axis=1) @ self.moments.T)
+        return np.where(labels, *parts)
+
+
 class _Error(NamedTuple):
     """The error of an estimate over clusters.
 
@@ -182,27 +233,8 @@ def _too_few(samples: Samples) -> str:
     return "" if fewest >= FEWEST else f"a sample of {fewest} {'cluster' if fewest == 1 else 'clusters'}"
 
 
-def _means(samples: Samples, weights: FloatArray) -> FloatArray:
-    """[K, B] mean of each stratum under `weights` [G, B] of the clusters; NaN where a stratum has no weight."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        means: FloatArray = (samples.sums.T @ weights) / (samples.counts.T @ weights)
-    return means
-
-
-def _influence(samples: Samples, labels: BoolArray) -> FloatArray:
-    """[G, B] part of each cluster in the difference, where `labels` [G, B] says which are of the second sample."""
-    total = np.zeros(labels.shape)
-    for chosen in (labels, ~labels):
-        weights = chosen.astype(np.float64)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            scale = samples.weights[:, None] / (samples.counts.T @ weights)
-        total += weights * (samples.sums @ scale - samples.counts @ (scale * _means(samples, weights)))
-    return total
-
-
-def _error(influence: FloatArray, side: BoolArray, blocks: IntArray) -> _Error:
-    """The error of an estimate from the parts [G] or [G, 1] that its clusters have in it."""
-    parts = influence.reshape(-1)
+def _error(parts: FloatArray, side: BoolArray, blocks: IntArray) -> _Error:
+    """The error of an estimate from the parts [G] that its clusters have in it."""
     variance = plain = squares = 0.0
     freedom = 0
     for cell in _cells(side, blocks):
@@ -222,63 +254,60 @@ def _cells(side: BoolArray, blocks: IntArray) -> Iterator[BoolArray]:
             yield (blocks == block) & (side == sample)
 
 
-def _interval(samples: Samples, error: _Error, rng: np.random.Generator, resamples: int) -> tuple[float, float]:
-    """The expanded percentile interval of the difference."""
+def _interval(
+    clusters: _Clusters, value: float, error: _Error, rng: np.random.Generator, resamples: int
+) -> tuple[float, float]:
+    """The expanded percentile interval of the difference `value`."""
     from scipy.special import ndtr, stdtrit
 
     if error.plain <= 0:
-        means = (_means(samples, side[:, None].astype(np.float64))[:, 0] for side in (~samples.side, samples.side))
-        first, second = (float(samples.weights @ one) for one in means)
-        return second - first, second - first
-    found = np.concatenate([_resampled(samples, rng, width) for width in _widths(samples, resamples)])
+        return value, value
+    found = np.concatenate([_resampled(clusters, rng, count) for count in _counts(clusters, resamples)])
     reach = np.sqrt(error.variance / error.plain) * stdtrit(error.freedom, (1 + CONFIDENCE) / 2)
     tail = float(ndtr(-reach))
     low, high = np.quantile(found[np.isfinite(found)], [tail, 1 - tail])
     return float(low), float(high)
 
 
-def _resampled(samples: Samples, rng: np.random.Generator, resamples: int) -> FloatArray:
+def _resampled(clusters: _Clusters, rng: np.random.Generator, resamples: int) -> FloatArray:
     """[B] the difference on resamples of the clusters, those of each sample and block by themselves."""
-    weights = np.empty((len(samples.side), resamples))
-    for cell in _cells(samples.side, samples.blocks):
-        weights[cell] = cluster_counts(int(cell.sum()), resamples, rng)
-    second, first = (_means(samples, weights * side[:, None]) for side in (samples.side, ~samples.side))
-    return samples.weights @ (second - first)
+    totals = np.zeros((2, resamples, clusters.moments.shape[1]))
+    for place, cell in enumerate(_cells(clusters.side, clusters.blocks)):  # the first sample, the second, and again
+        own = clusters.moments[cell]
+        totals[place % 2] += cluster_counts(len(own), resamples, rng).T.astype(np.float64) @ own
+    return clusters.apart(*totals)
 
 
-def _p(samples: Samples, rng: np.random.Generator, deals: int) -> float:
+def _p(clusters: _Clusters, rng: np.random.Generator, deals: int) -> float:
     """The share of deals that set the samples as far apart as they are, the one found counted in."""
-    found = _studentised(samples, samples.side[:, None])[0]
-    widths = _widths(samples, deals)
-    dealt = np.concatenate([_studentised(samples, _dealt(samples, rng, width)) for width in widths])
+    found = _studentised(clusters, clusters.side[None])[0]
+    dealt = np.concatenate([_studentised(clusters, _dealt(clusters, rng, count)) for count in _counts(clusters, deals)])
     dealt = dealt[~np.isnan(dealt)]
     as_far = np.abs(dealt) >= abs(found) * (1 - ROUNDING)
     return float((1 + as_far.sum()) / (1 + len(dealt)))
 
 
-def _dealt(samples: Samples, rng: np.random.Generator, deals: int) -> BoolArray:
-    """[G, B] which clusters go to the second sample, as many of each block as it has."""
-    labels = np.empty((len(samples.side), deals), dtype=bool)
-    for block in range(int(samples.blocks.max()) + 1):
-        own = np.flatnonzero(samples.blocks == block)
-        labels[own] = rng.random((len(own), deals)).argsort(axis=0) < samples.side[own].sum()
+def _dealt(clusters: _Clusters, rng: np.random.Generator, deals: int) -> BoolArray:
+    """[B, G] which clusters go to the second sample, as many of each block as it has."""
+    labels = np.tile(clusters.side, (deals, 1))
+    for own in clusters.slices:
+        rng.permuted(labels[:, own], axis=1, out=labels[:, own])
     return labels
 
 
-def _studentised(samples: Samples, labels: BoolArray) -> FloatArray:
-    """[B] the difference over its standard error, under `labels` [G, B]; 0 where there is no difference at all."""
-    weights = labels.astype(np.float64)
-    apart = samples.weights @ (_means(samples, weights) - _means(samples, 1 - weights))
-    influence = _influence(samples, labels)
-    variance = np.zeros(labels.shape[1])
-    for block in range(int(samples.blocks.max()) + 1):
-        own = samples.blocks == block
-        for chosen in (weights[own], 1 - weights[own]):
-            size, parts = chosen.sum(axis=0), chosen * influence[own]
-            variance += ((parts**2).sum(axis=0) - parts.sum(axis=0) ** 2 / size) * size / (size - 1)
-    scale = float(np.abs(samples.values).max()) or 1.0
+def _studentised(clusters: _Clusters, labels: BoolArray) -> FloatArray:
+    """[B] the difference over its standard error, under `labels` [B, G]; 0 where there is no difference at all."""
+    second = labels.astype(np.float64) @ clusters.moments
+    first = clusters.moments.sum(axis=0) - second
+    apart, parts = clusters.apart(first, second), clusters.influence(labels, first, second)
+    variance = np.zeros(len(labels))
+    for own in clusters.slices:
+        for chosen in (labels[:, own], ~labels[:, own]):
+            size, kept = int(chosen[0].sum()), parts[:, own] * chosen
+            spread = np.einsum("bg,bg->b", kept, kept) - kept.sum(axis=1) ** 2 / size
+            variance += spread * size / (size - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(np.abs(apart) <= ROUNDING * scale, 0.0, apart / np.sqrt(np.maximum(variance, 0)))
+        t = np.where(np.abs(apart) <= ROUNDING * clusters.scale, 0.0, apart / np.sqrt(np.maximum(variance, 0)))
     return np.where(np.isnan(apart), NONE, t)
 
 
@@ -290,8 +319,8 @@ def _share_below(values: FloatArray, others: FloatArray) -> FloatArray:
     return shares
 
 
-def _widths(samples: Samples, columns: int) -> Iterator[int]:
-    """Numbers that sum to `columns`, each so small that working arrays of so many columns stay within one block."""
-    step = max(1, BLOCK // len(samples.side))
-    for start in range(0, columns, step):
-        yield min(step, columns - start)
+def _counts(clusters: _Clusters, whole: int) -> Iterator[int]:
+    """Numbers that sum to `whole`, each so small that a working array of so many rows stays within one block."""
+    step = max(1, BLOCK // len(clusters.side))
+    for start in range(0, whole, step):
+        yield min(step, whole - start)
