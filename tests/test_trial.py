@@ -284,6 +284,14 @@ def test_too_few_lines_for_folds() -> None:
     assert done.to_dict()["cross_validation"]["candidates"] == []
 
 
+def test_ratings_that_do_not_differ_inside_folds() -> None:
+    """Two data sets, each with one rating throughout: there is a rating to learn, and no correlation to have."""
+    examples = [replace(one, quality={"overall": 2.0}, dataset="low") for one in rated(noise, 150)]
+    examples += [replace(one, context_id=f"d{one.id}", quality={"overall": 4.0}) for one in rated(noise, 150, seed=6)]
+    done = train(examples, "c-adem", options=QUICK, resamples=100)
+    assert done.trial.reason == "there is no correlation inside the folds" and not done.trial.candidates
+
+
 def test_what_would_take_over_a_minute_is_left_out(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:
     assert trials.seconds_for(lines, Manner(("c-adem",), FitOptions())) < 10 < trials.LONGEST == 60
     long = Manner(("c-adem",), FitOptions(epochs=100_000))

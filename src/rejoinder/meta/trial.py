@@ -37,7 +37,7 @@ MOST = 0.9
 FARTHEST = 50
 # A trial that would take longer than so many seconds is left out; the constants below are those of one core of 2026.
 LONGEST = 60.0
-_STEP, _UPDATE, _PRODUCT, _PAIR = 8e-5, 2e-8, 3e-10, 1.5e-3
+_STEP, _UPDATE, _PRODUCT, _PAIR, _LINE = 8e-5, 2e-8, 3e-10, 1.5e-3, 5e-4
 _STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
 _DIRECTIONS = {True: 1, False: -1, None: 0}  # 0: the scorer claims none
 
@@ -103,11 +103,11 @@ def trial_of(
     seconds = seconds_for(lines, manner)
     if seconds > LONGEST:
         found = f"with {len(rows):,} lines it would take about {_rounded(seconds):,} seconds"
-        return _none(manner, f"{found}; over {LONGEST:.0f} it is left out")
+        return Trial(seed=manner.seed, reason=f"{found}; over {LONGEST:.0f} it is left out")
     tasks = folds_of(lines, rows, manner.seed)
     predicted = scores_of(lines, tasks, manner, advance)
     if not tasks or any(np.isnan(predicted[task.asked]).all() for task in tasks):
-        return _none(manner, f"four fifths of {len(rows):,} lines are too few to fit the judge on")
+        return Trial(seed=manner.seed, reason=f"four fifths of {len(rows):,} lines are too few to fit the judge on")
     folds = np.full(len(lines.ratings), -1)
     for number, task in enumerate(tasks):
         folds[task.asked] = number
@@ -129,12 +129,7 @@ def seconds_for(lines: RatedLines, manner: Manner) -> float:
         steps = -(-rows // options.batch_size)
         total += 4 * options.epochs * (steps * (_STEP + _UPDATE * width**2) + rows * _PRODUCT * width**2)
     pairs = sum(len(example.references) for example in lines.examples)
-    return total + _PAIR * pairs
-
-
-def _none(manner: Manner, reason: str) -> Trial:
-    """No trial."""
-    return Trial(seed=manner.seed, reason=reason)
+    return total + _PAIR * pairs + _LINE * len(lines.examples)
 
 
 def _beside(
@@ -222,9 +217,11 @@ def _judged(
     rng = np.random.default_rng(np.random.SeedSequence([seed, crc32(b"trial")]))
     counts = cluster_counts(clusters, resamples, rng)
     parts = _whole(own.sets * (int(own.folds.max(initial=0)) + 1) + own.folds)
-    drawn = {
+    drawn = {  # [1 + B, K] each
         name: mean_correlations(name, table, own.ratings, parts, contexts, counts) for name in _STATISTICS
-    }  # [1 + B, K] each
+    }
+    if not np.isfinite(drawn["spearman"][0]).all():
+        return Trial(seed=seed, reason="there is no correlation inside the folds")
     found = _candidates(columns, drawn, clusters)
     recommended = _recommended(found, drawn["spearman"], clusters)
     first = [place for place, one in enumerate(found) if one.role in recommended[:2]]
@@ -241,7 +238,6 @@ def _judged(
         method="correlations inside folds (and data sets), mean by lines; metric and baseline chosen on the other "
         f"folds; [low, high]: 95 % expanded percentile interval, {resamples} resamples of contexts, the same for all",
         seed=seed,
-        reason="" if np.isfinite(drawn["spearman"][0]).all() else "there is no correlation inside the folds",
     )
 
 
@@ -287,7 +283,6 @@ def _ahead(drawn: FloatArray, one: int, other: int, clusters: int) -> bool:
 def _recommended(candidates: Sequence[Candidate], drawn: FloatArray, clusters: int) -> tuple[Role, ...]:
     """Those that are shown to agree with people and that none is shown to be ahead of, best first."""
     shown = [place for place, one in enumerate(candidates) if one.agrees]
-
     able = [place for place in shown if candidates[place].role != "baseline"]
     kept = [place for place in able if not any(_ahead(drawn, other, place, clusters) for other in shown)]
     return tuple(candidates[place].role for place in sorted(kept, key=lambda place: -drawn[0, place]))
