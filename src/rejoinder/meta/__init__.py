@@ -1,7 +1,7 @@
 """Scores and ratings to statements: how far scorers agree with people, and which of two systems they prefer."""
 
 from rejoinder.meta.compare import compare
-from rejoinder.meta.comparison import Comparison, Contrast
+from rejoinder.meta.comparison import Comparison, Contrast, Stratum
 from rejoinder.meta.findings import FullStudy
 from rejoinder.meta.full import full_study
 from rejoinder.meta.preference_results import PairStudy, Preference
@@ -16,6 +16,7 @@ __all__ = [
     "FullStudy",
     "PairStudy",
     "Preference",
+    "Stratum",
     "Study",
     "compare",
     "full_study",

@@ -177,7 +177,9 @@ def context_of(example: Example) -> Key | None:
 def conversation_of(example: Example) -> str:
     """The name of the conversation that a line stands in: its dialogue, where it says one, else its context."""
     dialogue = example.extra.get("dialogue_id")
-    return str(dialogue) if dialogue is not None else json.dumps(example.context_key, ensure_ascii=False)
+    if dialogue is None:
+        return json.dumps(example.context_key, ensure_ascii=False)
+    return f"{example.dataset}/{dialogue}" if example.dataset else str(dialogue)
 
 
 def value_of(example: Example, name: str) -> str:

@@ -42,7 +42,7 @@ def markdown_page(
         parts += [f"## {_md(section.title)}", *map(_md, section.said)]
         for table in section.tables:
             rows = [[_md(cell.text) for cell in row] for row in table.rows]
-            parts += [f"### {table.title}", _md(table.caption), markdown_table([*map(_md, table.header)], rows)]
+            parts += [f"### {_md(table.title)}", _md(table.caption), markdown_table([*map(_md, table.header)], rows)]
     made = [f"- `{_one_line(str(one)).replace('`', '')}`" for one in signatures]
     parts += ["## How this was made", f"    {_one_line(command)}", "\n".join(made)]
     return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
