@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -216,7 +217,7 @@ def test_a_key_that_no_line_has(tmp_path: Path) -> None:
     path = table(tmp_path / "a.jsonl", '{"response": "a"}', '{"response": "b", "points": 3}')
     rated = list(rejoinder.read(path, map={"rating": "points"}))
     assert [example.ratings for example in rated] == [(), (Rating(3),)]
-    with pytest.raises(UsageError, match="^no line has no 'stars'"):
+    with pytest.raises(UsageError, match="^no line has 'stars'. Correct --map"):
         list(rejoinder.read(path, map={"rating": "stars"}))
 
 
@@ -311,7 +312,23 @@ def test_one_id_with_two_responses_is_refused_or_skipped(tmp_path: Path) -> None
 def test_wide_columns_may_name_their_raters_beside(tmp_path: Path) -> None:
     path = table(tmp_path / "a.csv", "response,rater1,rating1,rater2,rating2", "ho,ann,4,bob,")
     example, _ = one(path)
-    assert example.ratings == (Rating(4, rater="rating1"),)
+    assert example.ratings == (Rating(4, rater="ann"),)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.sampled_from("abc"), st.integers(1, 5)), min_size=1, max_size=20),
+    st.randoms(use_true_random=False),
+)
+def test_no_rating_is_lost_in_whatever_order_rows_come(rows: list[tuple[int, str, int]], order: random.Random) -> None:
+    def rated(rows: list[tuple[int, str, int]]) -> dict[str, list[tuple[str | None, float]]]:
+        given = [{"item": item, "response": f"r{item}", "rater": rater, "rating": value} for item, rater, value in rows]
+        found = rejoinder.examples_of(given)
+        return {one.response: sorted((rating.rater or "", rating.value) for rating in one.ratings) for one in found}
+
+    before = rated(rows)
+    assert sum(map(len, before.values())) == len(rows)
+    order.shuffle(rows)
+    assert rated(rows) == before
 
 
 NAME = st.text(st.sampled_from("aB_- .1é"), min_size=1, max_size=8)

@@ -420,11 +420,20 @@ def test_the_first_example_of_a_pipe_comes_before_the_pipe_ends(tmp_path: Path) 
     assert list(examples) == []
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
-    line = json.dumps({"response": "word " * 200}) + "\n"
-    (tmp_path / "a.jsonl").write_text(line * 5000)
+FLAT = {
+    "a.jsonl": lambda text: json.dumps({"response": text}) + "\n",
+    "logs.jsonl": lambda text: json.dumps([{"role": "assistant", "content": text}]) + "\n",
+    "names.jsonl": lambda text: json.dumps({"prompt": "hi", "completion": text, "stars": 3}) + "\n",
+    "names.csv": lambda text: f"hi,{text},3\n",
+}
+
+
+@pytest.mark.parametrize("name", FLAT)
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
+    head = "prompt,answer,stars\n" if name.endswith("csv") else ""
+    (tmp_path / name).write_text(head + FLAT[name]("word " * 200) * 5000)
     tracemalloc.start()
-    assert rejoinder.write(rejoinder.read(tmp_path / "a.jsonl"), tmp_path / "b.jsonl") == 5000
+    assert rejoinder.write(rejoinder.read(tmp_path / name), tmp_path / "out.jsonl") == 5000
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 1_000_000 < (tmp_path / "a.jsonl").stat().st_size
+    assert peak < 1_000_000 < (tmp_path / name).stat().st_size

@@ -14,6 +14,8 @@ from typing import Any
 import polars
 import pytest
 import xlsxwriter
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, refused
@@ -89,6 +91,14 @@ def test_what_windows_saves_in_its_own_code_page_is_told_in_one_line(tmp_path: P
     assert (done.code, done.out) == (3, "") and done.err.endswith(f"rejoinder: {message}\n")
     path.write_bytes(path.read_bytes().decode("cp1252").encode())  # what the message says
     check(list(rejoinder.read(path)))
+
+
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.text(max_size=20), min_size=1, max_size=4), order=st.sampled_from(["utf-16-le", "utf-16-be"]))
+def test_utf_16_is_read_as_utf_8_is(tmp_path: Path, texts: list[str], order: str) -> None:
+    text = "".join(json.dumps({"response": one}, ensure_ascii=False) + "\n" for one in texts)
+    (tmp_path / "a.jsonl").write_bytes(f"\ufeff{text}".encode(order))
+    assert [example.response for example in rejoinder.read(tmp_path / "a.jsonl")] == texts
 
 
 def test_damaged_utf_16_is_told_where_it_is(tmp_path: Path) -> None:

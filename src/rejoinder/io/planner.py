@@ -1,0 +1,213 @@
+"""Which of a record's names fill our fields: what the user says of them, then the common names, or a refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from rejoinder.errors import UsageError
+from rejoinder.io.chat import is_conversation, waits
+from rejoinder.io.names import DIALOGUE, MESSAGES, NAMES, OURS, PAST, PERHAPS, RATER, RATING, WIDE, plain
+
+PARTS_OF_ONE_TURN = ("instruction", "input")
+"""Names that make one turn together."""
+_OWN = tuple(name for name in OURS if name not in (RATING, RATER))
+_VALUES = ("rating", "score", "stars")
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """What fills one of our fields.
+
+    Attributes:
+        field: ours; `rating.DIMENSION` for ratings other than the overall ones.
+        sources: the names in the file.
+        perhaps: take it only where the value is a rating.
+    """
+
+    field: str
+    sources: tuple[str, ...]
+    perhaps: bool = False
+
+
+class Planner:
+    """Finds what fills our fields in records with the keys of `record`."""
+
+    def __init__(
+        self, record: Mapping[str, Any], columns: Mapping[str, tuple[str, ...]], keep: frozenset[str], where: str
+    ) -> None:
+        self.record, self.columns, self.where = record, columns, where
+        self.found: list[Take] = []
+        self.doubts: list[str] = []
+        mapped = {source for sources in columns.values() for source in sources}
+        own = {name for name in _OWN if name in record and name not in mapped and name not in columns}
+        self.filled = own | set(columns)
+        self.free = {name: plain(name) for name in map(str, record) if name not in mapped | own | keep}
+
+    def takes(self, guess: bool) -> tuple[Take, ...]:
+        """What fills our fields, by what the user says alone or also by `guess`."""
+        for field, sources in self.columns.items():
+            present = tuple(source for source in sources if source in self.record)
+            if present or field in self.record:
+                self.found.append(Take(field, present))
+        if not guess:
+            return tuple(self.found)
+        self._variants()
+        self._conversation()
+        self._instructions()
+        if "response" not in self.filled and self._may_have_response():
+            self._one_of("response")
+        if not {"context", MESSAGES} & self.filled or self._is_strange():
+            self._context()
+        for field in ("references", "id", "system", "dataset", "context_id", DIALOGUE):
+            self._one_of(field)
+        self._ratings()
+        return tuple(self.found)
+
+    def _take(self, field: str, *names: str, perhaps: bool = False) -> None:
+        """Fill `field` with what stands under `names`."""
+        self.found.append(Take(field, names, perhaps))
+        self.filled.add(field)
+        for name in names:
+            del self.free[name]
+
+    def _free_names(self, words: frozenset[str]) -> list[str]:
+        """The names in the record that are one of `words` and fill nothing yet."""
+        return [name for name, word in self.free.items() if word in words]
+
+    def _variants(self) -> None:
+        """Names that are ours but for case, blanks and hyphens."""
+        for field in _OWN:
+            if field not in self.filled and (names := self._free_names(frozenset({field}))):
+                self._take(field, self._sole(field, names))
+        for name, word in list(self.free.items()):
+            if word.startswith("rating_") and name.lower().startswith("rating."):
+                self._take(f"{RATING}.{name[len('rating.') :]}", name)
+
+    def _conversation(self) -> None:
+        """Chat messages under another name."""
+        if MESSAGES in self.filled or {"context", "response"} <= self.filled:
+            return
+        for name in self._free_names(NAMES[MESSAGES][0]):
+            if shape_of(self.record[name]):
+                self._take(MESSAGES, name)
+                return
+
+    def _instructions(self) -> None:
+        """Give `system` free where it instructs a model: in ShareGPT's conversations and Anthropic's requests."""
+        chats = [take.sources[0] for take in self.found if take.field == MESSAGES]
+        foreign = any(plain(name) == "conversations" for name in chats) or "max_tokens" in self.record
+        if foreign and "system" in self.filled - set(self.columns) and (chats or MESSAGES in self.filled):
+            self.found.append(Take("system_prompt", ("system",)))
+            self.filled.remove("system")
+
+    def _may_have_response(self) -> bool:
+        """Whether a response can stand beside the messages, if there are any: they do not end with one."""
+        chats = [take.sources[0] for take in self.found if take.field == MESSAGES]
+        chats += [MESSAGES] if MESSAGES in self.record else []
+        return all(shape_of(self.record[name]) == "waits" for name in chats)
+
+    def _one_of(self, field: str) -> None:
+        """Fill `field` with the one free name that means it."""
+        if field in self.filled:
+            return
+        for words in NAMES[field]:
+            if names := self._free_names(words):
+                self._take(field, self._sole(field, names))
+                return
+
+    def _is_strange(self) -> bool:
+        """Whether our `context` stands among other people's names, where it may be a document instead of turns."""
+        return "context" in self.record and "response" not in self.record and "context" not in self.columns
+
+    def _context(self) -> None:
+        """Fill the context: from one name, from what went before and what was asked, or from instruction and input."""
+        first, later = NAMES["context"]
+        own = [name for name in self.filled if name == "context"]
+        names = self._free_names(first) or ([] if own else self._free_names(later))
+        words = {self.free[name] for name in names}
+        pair = len(names) == 2 and (words == set(PARTS_OF_ONE_TURN) or len(PAST & words) == 1)
+        if names and (own or not (len(names) == 1 or pair)):
+            self._refuse("context", [*own, *names])
+        if names:
+            comes_first = PAST | {PARTS_OF_ONE_TURN[0]}
+            self._take("context", *sorted(names, key=lambda name: self.free[name] not in comes_first))
+
+    def _ratings(self) -> None:
+        """Fill the ratings: a column a rater, one rating, the mean, or a column that only may be a rating."""
+        if "ratings" in self.filled:
+            return
+        if RATING in self.columns:
+            if len(self.columns[RATING]) == 1:
+                self._one_of(RATER)
+            return
+        self._one_of("quality")
+        if wide := self._wide():
+            if single := self._free_names(NAMES[RATING][0] | NAMES[RATING][1]):
+                self._refuse(RATING, [*wide[0], *single])
+            for field, names in zip((RATING, RATER), wide, strict=False):
+                self._take(field, *names)
+            return
+        self._one_of(RATING)
+        if RATING in self.filled:
+            self._one_of(RATER)
+        elif "quality" not in self.filled and (names := self._free_names(PERHAPS)):
+            if len(names) > 1:
+                self.doubts.append(
+                    f"{listed(names)} may each be the rating, none is read as one. {_say(RATING, names)}"
+                )
+                return
+            self._take(RATING, names[0], perhaps=True)
+            self._one_of(RATER)
+
+    def _wide(self) -> list[list[str]]:
+        """The columns of a table with a rating a rater, and behind them the columns with the raters' names, if any."""
+        stems: dict[str, dict[str, str]] = {}
+        for name, word in self.free.items():
+            if match := WIDE.fullmatch(word):
+                stems.setdefault(match[1], {})[match[2]] = name
+        several = {stem: columns for stem, columns in stems.items() if len(columns) > 1}
+        rated = [stem for stem in several if stem in _VALUES]
+        others = [stem for stem in several if stem not in _VALUES]
+        if len(rated) > 1 or (not rated and len(others) > 1):
+            self._refuse(RATING, [name for columns in several.values() for name in columns.values()])
+        if not rated:
+            return [list(several[stem].values()) for stem in others]
+        named = [list(several[stem].values()) for stem in others if several[stem].keys() == several[rated[0]].keys()]
+        return [list(several[rated[0]].values()), *named[:1]]
+
+    def _sole(self, field: str, names: list[str]) -> str:
+        """The one name that can be `field`; raise where there are several."""
+        if len(names) > 1:
+            self._refuse(field, names)
+        return names[0]
+
+    def _refuse(self, field: str, names: list[str]) -> NoReturn:
+        """Raise `UsageError`: each of `names` could be `field`."""
+        file = file_of(self.where)
+        raise UsageError(f"{file}: {listed(names)} could each be the {field}. {_say(field, names)}")
+
+
+def shape_of(value: Any) -> str:
+    """Whether a value is a conversation in messages, and whether it waits for a reply; a text may be one in JSON."""
+    if isinstance(value, str):
+        return "chat" if value.lstrip().startswith("[{") else ""
+    if not is_conversation(value):
+        return ""
+    return "waits" if waits(value) else "chat"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _say(field: str, names: Sequence[str]) -> str:
+    """How to tell which of `names` is `field`."""
+    return f"Say which: --map {field}={names[-1]}"
+
+
+def file_of(where: str) -> str:
+    """The file of a `file:line`."""
+    return where.rpartition(":")[0]
