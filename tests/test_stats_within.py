@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.bootstrap import cluster_counts, percentile_interval, resample_correlations
 from rejoinder.stats.paired import mean_correlation
 from rejoinder.stats.within import within_correlations
 
@@ -89,3 +89,21 @@ def test_one_context_or_no_resamples_have_no_interval() -> None:
     assert found.interval.reason == "no interval: there is only one cluster, and clusters are what is resampled"
     found = within_correlations(x, y, systems, contexts, np.zeros((40, 0), dtype=np.uint16))["kendall"]
     assert found.interval.reason == "no interval: no resamples were asked for"
+
+
+def test_the_interval_widens_for_the_contexts_that_count_and_no_others() -> None:
+    """Contexts of groups without a correlation tell nothing; the ten that count make the interval's tails."""
+    x, y, systems, contexts = (part[:30] for part in sample(4))
+    others = np.arange(10, 40)
+    x, y = np.r_[x, np.ones(30)], np.r_[y, np.arange(30.0)]
+    systems, contexts = np.r_[systems, np.full(30, 3)], np.r_[contexts, others]
+    counts = cluster_counts(40, 400, np.random.default_rng(0))
+    found = within_correlations(x, y, systems, contexts, counts, ["pearson"])["pearson"]
+    drawn = [
+        resample_correlations(x[rows], y[rows], contexts[rows], counts, ["pearson"])["pearson"]
+        for rows in (np.flatnonzero(systems == one) for one in range(3))
+    ]
+    expected = percentile_interval(np.nanmean(drawn, axis=0), 10)
+    assert found.groups == 3
+    assert found.interval[:2] == pytest.approx(expected[:2], abs=1e-12)
+    assert expected.high - expected.low > np.diff(percentile_interval(np.nanmean(drawn, axis=0), 40)[:2])[0]
