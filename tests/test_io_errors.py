@@ -224,7 +224,7 @@ def test_a_line_that_cannot_be_used(tmp_path: Path, line: bytes, message: str) -
         ("a.jsonl", b"", ": the file is empty. Give a file with at least one line"),
         ("a.csv", b"", ": the file is empty. Give a file with at least one line"),
         ("a.json", b"", ": the file is empty. Give a file with at least one line"),
-        ("a.jsonl.gz", gzip.compress(b""), ": the file is empty. Give a file with at least one line"),
+        ("a.jsonl.gz", gzip.compress(b"", mtime=0), ": the file is empty. Give a file with at least one line"),
         ("a.jsonl", b"\n  \n\r\n", ": holds no record. Give a file with at least one"),
         ("a.jsonl", b"\xef\xbb\xbf", ": holds no record. Give a file with at least one"),
         ("a.csv", b"\n\n", ": holds no record. Give a file with at least one"),

@@ -237,7 +237,7 @@ def test_no_traceback_reaches_the_shell() -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("value", [object(), float("nan"), "\ud800", {"a": {1}}], ids=repr)
+@pytest.mark.parametrize("value", [object(), float("nan"), "\ud800", {"a": {1}}], ids=["object", "nan", "half", "set"])
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
 def test_what_no_json_can_hold_is_told(tmp_path: Path, name: str, value: Any) -> None:
     with pytest.raises(
