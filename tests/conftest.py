@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from rejoinder import cli
 from rejoinder.catalogue import load_scorer
@@ -24,7 +24,13 @@ from rejoinder.scorer import Scorer
 PROJECT = Path(__file__).resolve().parent.parent
 # The same examples on every run, however long each takes: a change is judged by what it does, not by what was drawn
 # that day or what else the machine had to do.
-settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
+settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
 settings.load_profile("repeatable")
 
 GOLDEN = Path(__file__).resolve().parent / "golden"

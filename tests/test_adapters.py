@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -436,12 +437,12 @@ def test_what_is_no_completion_is_shown(endpoint: Endpoint, content: bytes, foun
 
 
 def test_an_endpoint_out_of_reach_is_told(endpoint: Endpoint) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as closed:
-        port = closed.server_port
-    gone = EndpointResponder(f"http://127.0.0.1:{port}/v1", "tiny", GREEDY)
-    assert said(MissingAsset, gone) == (
-        f"http://127.0.0.1:{port}/v1: cannot be reached (Connection refused). Check the address; does the server run?"
-    )
+    with socket.socket() as silent:  # it holds its port and does not listen, so nobody else can answer there
+        silent.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        assert said(MissingAsset, EndpointResponder(address, "tiny", GREEDY)) == (
+            f"{address}: cannot be reached (Connection refused). Check the address; does the server run?"
+        )
     released = threading.Event()
     endpoint.RequestHandlerClass = type("Slow", (_Handler,), {"do_POST": lambda _: released.wait(5)})
     message = said(MissingAsset, chat(endpoint, patience=0.2))

@@ -36,7 +36,7 @@ def test_a_coarse_sequence_is_a_tense_and_the_nouns(text: str, expected: str) ->
     assert coarse_text(text) == expected
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.text(st.characters(codec="utf-8"), max_size=60))
 def test_a_coarse_sequence_has_a_tense_first_and_each_noun_once(text: str) -> None:
     tense, *nouns = coarse_text(text).split(" ")

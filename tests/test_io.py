@@ -18,7 +18,7 @@ from typing import Any
 
 import polars
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import rejoinder
@@ -307,7 +307,7 @@ def examples(draw: st.DrawFn, extras: st.SearchStrategy[Any]) -> Example:
     )
 
 
-QUICK = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=60)
 
 
 @QUICK

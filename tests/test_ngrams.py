@@ -92,7 +92,7 @@ def test_hand_worked_unigrams() -> None:
     assert model.perplexity([[0], [], [1, 2]]) == pytest.approx(np.exp(-model.log_prob([0, 1, 2]).mean()), rel=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(sequences, st.lists(st.integers(0, V - 1), min_size=1, max_size=6), st.integers(1, 4))
 def test_any_model_is_the_formula_written_out(train: Sequences, asked: list[int], order: int) -> None:
     found = np.exp(fit_ngrams(train, order, vocabulary_size=V).log_prob(asked))
@@ -115,7 +115,7 @@ def flat_of(train: Sequences, order: int) -> tuple[NDArray[np.int64], NDArray[np
     return flat, np.flatnonzero(flat != V)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(sequences, st.lists(st.integers(0, V - 1), max_size=4), st.integers(1, 4))
 def test_probabilities_sum_to_one(train: Sequences, history: list[int], order: int) -> None:
     model = fit_ngrams(train, order, vocabulary_size=V)

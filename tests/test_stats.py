@@ -82,7 +82,7 @@ def test_p_values_by_hand() -> None:
 
 @every_statistic
 @given(rows=pairs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_equals_scipy(name: str, rows: list[tuple[float, float]]) -> None:
     x, y = columns(rows)
     found = CORRELATIONS[name](x, y)
@@ -159,7 +159,7 @@ def test_extreme_sizes_give_no_warning() -> None:
 
 @every_statistic
 @given(rows=pairs, seed=st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_order_of_lines_and_of_variables_does_not_matter(name: str, rows: list[tuple[float, float]], seed: int) -> None:
     x, y = columns(rows)
     shuffled = np.random.default_rng(seed).permutation(len(x))
@@ -170,7 +170,7 @@ def test_order_of_lines_and_of_variables_does_not_matter(name: str, rows: list[t
 
 @every_statistic
 @given(rows=pairs)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_turning_a_variable_round_turns_the_sign(name: str, rows: list[tuple[float, float]]) -> None:
     x, y = columns(rows)
     found = CORRELATIONS[name](x, y).value
@@ -179,7 +179,7 @@ def test_turning_a_variable_round_turns_the_sign(name: str, rows: list[tuple[flo
 
 @pytest.mark.parametrize("name", ["spearman", "kendall"])
 @given(rows=pairs)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_rank_correlations_see_order_alone(name: str, rows: list[tuple[float, float]]) -> None:
     x, y = columns(rows)
     found = CORRELATIONS[name](x, y).value
@@ -191,7 +191,7 @@ def test_rank_correlations_see_order_alone(name: str, rows: list[tuple[float, fl
 
 @every_statistic
 @given(rows=pairs, seed=st.integers(0, 9999))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_weighting_equals_repeating(name: str, rows: list[tuple[float, float]], seed: int) -> None:
     x, y = columns(rows)
     weights = np.random.default_rng(seed).integers(0, 4, (len(x), 5))
@@ -221,7 +221,7 @@ def test_weightings_without_a_correlation_are_nan(name: str) -> None:
 
 @every_statistic
 @given(rows=st.lists(st.tuples(levels, reals), min_size=1, max_size=9), seed=st.integers(0, 99))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_columns_equal_one_at_a_time(name: str, rows: list[tuple[float, float]], seed: int) -> None:
     x, y = columns(rows)
     order = np.random.default_rng(seed).permutation(len(x))

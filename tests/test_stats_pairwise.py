@@ -44,7 +44,7 @@ def test_calibration_by_hand() -> None:
         max_size=11,
     )
 )
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 def test_calibration_finds_the_best_threshold(rows: list[tuple[float, float]]) -> None:
     x, y = np.array(rows).T
     found = calibrated_accuracy(x, y)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import rejoinder
@@ -359,7 +359,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any, how: str) -> Any:
     return copy
 
 
-QUICK = settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
+QUICK = settings(max_examples=250)
 
 
 @QUICK

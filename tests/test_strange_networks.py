@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rejoinder.catalogue import load_responder
@@ -21,7 +21,7 @@ from rejoinder.responders.pool import PART, sample
 
 KINDS = ("hred", "vhred", "tweet2vec", "lm", "mrrnn", "seq2seq", "dual-encoder", "r-tfidf", "c-tfidf", "random")
 WITHOUT_TORCH = ("r-tfidf", "c-tfidf", "random")
-FEW = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(max_examples=60)
 
 
 def made(kind: str, place: Path) -> Path:
