@@ -17,7 +17,7 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.scales import hint, rescaled, scale_of, scales_said, spans_of, with_scale
+from rejoinder.io.scales import hint, require_alike, rescaled, scale_of, scales_said, spans_of, with_scale
 from rejoinder.io.values import yes_or_no
 from rejoinder.judges.answers import from_config
 from rejoinder.judges.fit import FitOptions
@@ -306,3 +306,29 @@ def test_thumbs_become_a_judge_that_answers_from_nothing_to_one(run: Run, tmp_pa
     ran = run("train", "c-adem", path, "-o", tmp_path / "j", "--epochs", 1, "--json")
     assert ran.code == 0 and json.loads(ran.out)["scale"] == [0, 1]
     assert load_scorer(tmp_path / "j").scale == (0, 1)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        *[(5, 5, True), (4, 5, True), (5, 6, True), (5, 7, False), (7, 10, False), (1, 2, False), (10, 100, False)],
+        *[(0, 0, True), (0, 1, False), (-1, -3, True), (-1, 2, False)],
+    ],
+)
+def test_how_far_apart_ratings_may_be(one: float, other: float, alike: bool) -> None:
+    lines = [Example((), "a", dataset=str(top), quality={"overall": top}) for top in (one, other)]
+    lines.append(Example((), "b", dataset="stated", quality={"overall": 1000}, scales={"overall": (0, 1000)}))
+    if alike:
+        require_alike(lines)
+    else:
+        with pytest.raises(DataError, match="look as if they were on different scales"):
+            require_alike(lines)
+
+
+def test_lines_outside_the_scale_can_be_left_out(run: Run, tmp_path: Path) -> None:
+    path = spreadsheet(tmp_path / "a.csv", rated()[:40], [9, *(1 + place % 5 for place in range(39))])
+    said = f'{path}:2: field "rating": overall is 9, outside its scale [1, 5]. Correct the rating or the scale'
+    ran = run("study", path, "-s", "length", "--scale", "1,5", "--resamples", 100)
+    assert (ran.code, ran.out) == (3, "") and ran.err.endswith(f"rejoinder: {said}\n")
+    ran = run("study", path, "-s", "length", "--scale", "1,5", "--resamples", 100, "--on-error", "skip")
+    assert ran.code == 0 and f"skipped 1:\n  {said}\n" in ran.err and "39 lines" in ran.words
