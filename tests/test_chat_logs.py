@@ -216,6 +216,14 @@ def test_the_last_turn_is_the_usual_and_lines_without_messages_stay(tmp_path: Pa
     assert [record["id"] for record in done.records] == ["t1#1", "t1#2", other.id]
 
 
+def test_a_pair_of_conversations_stays_one_pair(tmp_path: Path) -> None:
+    talk: list[dict[str, Any]] = TALK["messages"]  # type: ignore[assignment]
+    worse = [*talk[:2], {"role": "assistant", "content": "x"}]
+    pair = {"messages": talk, "chosen": talk[:3], "rejected": worse}
+    (tmp_path / "a.jsonl").write_text(json.dumps(pair))
+    assert len(list(rejoinder.read_pairs(tmp_path / "a.jsonl", turns="all"))) == 1
+
+
 def test_turns_of_a_conversation_without_an_id_and_with_one_for_its_dialogue(tmp_path: Path) -> None:
     chat = {"messages": TALK["messages"]}
     found = read_all(tmp_path / "a.jsonl", chat, {**chat, "id": "m", "conversation_id": "c"}, turns="all")

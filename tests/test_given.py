@@ -64,6 +64,8 @@ def test_every_call_takes_every_form(tmp_path: Path, form: Callable[[Path], Any]
     assert rejoinder.compare(form(tmp_path), form(tmp_path), ["length"], resamples=100).pairs == 12
     with pytest.raises(DataError, match="without a scale|contexts that c-adem can learn from"):
         rejoinder.train_judge(form(tmp_path), "c-adem")
+    with pytest.raises(DataError, match="12 rated contexts that c-adem can learn from"):
+        rejoinder.train(form(tmp_path), "c-adem", scale=(1, 5))
 
 
 def test_chat_messages_one_conversation_or_many() -> None:

@@ -152,7 +152,7 @@ def _each(
     for row in found:
         try:
             record = understood(row, names)
-            records = every_turn(record, row.where) if turns == "all" else [record]
+            records = every_turn(record, row.where) if turns == "all" and form_of(record) is None else [record]
             made = [parse(record, row.where) for record in records]
         except DataError as error:
             on_bad(error)
