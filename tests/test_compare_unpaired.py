@@ -114,6 +114,19 @@ def test_what_is_taken_for_a_design(change: dict[str, Any], design: str, why: st
     assert (("paired" if found.pairs else "unpaired"), found.why) == (design, why)
 
 
+def test_questions_that_many_users_ask_are_no_test_set() -> None:
+    rng = np.random.default_rng(0)
+    a, b = ([Example((f"question {n}",), "x") for n in np.minimum(rng.geometric(0.25, 300), 12)] for _ in "ab")
+    found = choose(a, b)
+    assert found.pairs is None
+    assert found.why == (
+        "300 of the 300 lines of A share a context, but some recur as users' questions do, as chance brings about"
+    )
+    twice = [Example((f"question {n}",), "x") for n in range(50) for _ in range(2)]
+    once = [Example((f"question {n}",), "x") for n in range(50)]
+    assert choose(twice, once).pairs and choose(once, twice).pairs, "several answers to each are a design"
+
+
 def test_the_design_can_be_forced() -> None:
     a, b = logs(60, 0.0, 1), logs(60, 0.0, 2)
     bare = [[replace(one, id="") for one in lines] for lines in (a, b)]

@@ -82,7 +82,7 @@ class Compared:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one record a pair, or without pairs a reply, with the scores of each scorer."""
-        return self._paired_rows() if self.pairs else self._single_rows()
+        return self._paired_rows(self.pairs) if self.pairs else self._single_rows()
 
     def worse(self, scorer: str, sign: int, most: int) -> list[Case]:
         """The pairs that B lost by most, or without pairs its lowest replies, worst first.
@@ -94,14 +94,13 @@ class Compared:
             sign: 1 where higher is better, -1 where lower is.
             most: how many to give.
         """
-        return _once(self._lost(scorer, sign) if self.pairs else self._lowest(scorer, sign), most)
+        return _once(self._lost(self.pairs, scorer, sign) if self.pairs else self._lowest(scorer, sign), most)
 
-    def _lost(self, scorer: str, sign: int) -> list[Case]:
+    def _lost(self, pairs: Pairs, scorer: str, sign: int) -> list[Case]:
         """The pairs that B lost."""
-        assert self.pairs is not None  # noqa: S101 - seen to by the caller
         filled = self.scores[scorer]
         found = []
-        for mine, other in zip(self.pairs.a, self.pairs.b, strict=True):
+        for mine, other in zip(pairs.a, pairs.b, strict=True):
             first, second = mean_of(filled.a, mine), mean_of(filled.b, other)
             if sign * (second - first) < 0:
                 found.append(self._case(other[0], self.a[mine[0]].response, first, second))
@@ -121,10 +120,9 @@ class Compared:
         last = one.context[-1] if one.context else ""
         return Case(one.id or one.where, stratum, last, reply, one.response, first, second, 1)
 
-    def _paired_rows(self) -> Iterator[dict[str, Any]]:
+    def _paired_rows(self, pairs: Pairs) -> Iterator[dict[str, Any]]:
         """Yield one record a pair."""
-        assert self.pairs is not None  # noqa: S101 - seen to by the caller
-        for mine, other in zip(self.pairs.a, self.pairs.b, strict=True):
+        for mine, other in zip(pairs.a, pairs.b, strict=True):
             one = self.b[other[0]]
             scores = {name: (mean_of(both.a, mine), mean_of(both.b, other)) for name, both in self.scores.items()}
             yield {

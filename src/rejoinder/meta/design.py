@@ -1,12 +1,13 @@
 """Whether two files hold replies to the same contexts, or to the contexts of different users.
 
 Chance makes pairs too: files that both count their lines from 1 share ids, and conversations that begin with "hi" share
-a context. So pairs are a design only where nearly all lines have a partner.
+a context. So pairs are a design only where nearly all lines have a partner, and as many of them each.
 """
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -67,7 +68,7 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
     by_id, by_context = _by_id(a, b), _by_context(a, b)
     for found in (by_id, by_context):
         part, whole, side = _share(found, a, b)
-        if part and part >= ENOUGH * whole:
+        if part and part >= ENOUGH * whole and _even(found.pairs):
             _refuse_clashes(found, a, b)
             said = f"{part:,} of the {whole:,} lines of {side} have a partner by {found.pairs.aligned}"
             bare = found is by_id and not any(any(one.context) for one in a)
@@ -97,6 +98,10 @@ def _why_not(by_id: _Found, by_context: _Found, a: Sequence[Example], b: Sequenc
     (ids, whole, side), (contexts, *_) = (_share(found, a, b) for found in (by_id, by_context))
     said = [f"{part:,} by {what}" for part, what in ((ids, "id"), (contexts, "context")) if part]
     parts = [f"only {' and '.join(said)} of the {whole:,} lines of {side} have a partner"] if said else []
+    if contexts >= ENOUGH * whole:
+        parts = [
+            f"{contexts:,} of the {whole:,} lines of {side} share a context, but some recur as users' questions do"
+        ]
     parts += [f"{len(by_id.clashes):,} ids are in both files with different contexts"] if by_id.clashes else []
     return ", and ".join(parts) + ", as chance brings about" if parts else "the files share neither ids nor contexts"
 
@@ -105,6 +110,16 @@ def _share(found: _Found, a: Sequence[Example], b: Sequence[Example]) -> tuple[i
     """How many lines of the smaller side have a partner, of how many, and which side that is."""
     which = 0 if len(a) <= len(b) else 1
     return found.lines[which], (len(a), len(b))[which], "AB"[which]
+
+
+def _even(pairs: Pairs) -> bool:
+    """Whether nearly all lines stand in pairs of one size, as in a test set; what users ask recurs at random."""
+    for places in (pairs.a, pairs.b):
+        sizes = Counter(map(len, places))
+        lines = [size * count for size, count in sizes.items()]
+        if max(lines) < ENOUGH * sum(lines):
+            return False
+    return True
 
 
 def _by_id(a: Sequence[Example], b: Sequence[Example]) -> _Found:
