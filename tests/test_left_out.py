@@ -206,7 +206,7 @@ def test_the_study_has_the_judge_the_gap_and_the_main_finding(tmp_path: Path, ru
     assert found["common"] == ["one", "two"]
     text = page.read_text()
     assert 'id="left"' in text and "One data set left out" in text and "How near to people" in text
-    assert "--leave-one-out" in text and "A judge on data sets that it never saw" in text
+    assert "--leave-one-out" in text and "A judge on data sets that it saw other conversations of" in text
     assert "rejoinder, seen less rejoinder, unseen" not in text
 
 

@@ -19,9 +19,10 @@ from rejoinder.meta.duel import duel_of
 from rejoinder.meta.parts import Part
 from rejoinder.meta.verdicts import Conclusion, Duel
 from rejoinder.records import Example
+from rejoinder.report.chart import Point, chart
 from rejoinder.report.study_files import study_csv, study_json, study_markdown_page, study_tex
 from rejoinder.report.study_page import study_page
-from rejoinder.report.svg import Whisker, systems, whiskers
+from rejoinder.report.svg import systems
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.calibration import calibrated, matched
 from rejoinder.stats.chance import chance_level
@@ -278,9 +279,10 @@ def test_every_form_tells_all_of_it() -> None:
     page, words = study_page(found, "x"), study_markdown_page(found, "x")
     for title in ("Which is nearer to people, line by line", "Lines that one of them gets right"):
         assert all(title in text for text in (page, words, study_tex(found, "x")))
-    assert "Systems by one scorer alone" in words and "by chance" in words and "Grey band" in page
+    assert "Systems by one scorer alone" in words and "by chance" in words
+    assert "have nothing to do with the ratings" in page
     assert "People tell 3 of 3 pairs of systems apart." in words
-    assert page.count('class="chance"') == sum(math.isfinite(one.chance) for one in here.standings) == 5
+    assert page.count('<i class="chance"') == sum(math.isfinite(one.chance) for one in here.standings) == 5
     assert page.count('class="ideal"') == 4 and "1 c, 2 b, 3 a." in page, (
         "all but the constant overlap with the context"
     )
@@ -326,10 +328,8 @@ def test_two_lines_say_why_nobody_is_nearer() -> None:
 
 
 def test_the_band_and_the_diagonal_are_drawn() -> None:
-    drawn = whiskers(
-        "k", "t", [Whisker("a", 0.5, NONE, NONE, "metric", "", 0.25), Whisker("b", 0, 0, 0, "judge", "")], []
-    )
+    drawn = chart("t", [Point("a", 0.5, NONE, NONE, "metric", "", 0.25), Point("b", 0, 0, 0, "judge", "")])
     assert drawn.count("chance") == 1 and "nan" not in drawn
-    panel = systems("k", "t", ["best", "lost", "mid", "last"], array(4, 3, 2, 0), array(8, NONE, 6, 4))
-    assert panel.count("<circle") == 3 and ">1</text>" in panel and "2 lost" not in panel
-    assert 'cx="104.0" cy="93.0"' in panel, "rated in the middle of those shown, scored in the middle: on the diagonal"
+    panel = systems("t", ["best", "lost", "mid", "last"], array(4, 3, 2, 0), array(8, NONE, 6, 4))
+    assert panel.count("<circle") == 3 and ">1</b>" in panel and "2 lost" not in panel
+    assert 'cx="50.0" cy="50.0"' in panel, "rated in the middle of those shown, scored in the middle: on the diagonal"

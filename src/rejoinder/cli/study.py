@@ -143,7 +143,7 @@ def _said(found: FullStudy | PairStudy, *, every: bool) -> str:
 
     if not isinstance(found, FullStudy):
         return preferences_text(found, width(), every=every)
-    return answer_text(found, width()) + (f"\n{study_text(found.study, width())}" if every else "")
+    return answer_text(found, width()) + (f"\n{study_text(found, width())}" if every else "")
 
 
 def _scorers(named: list[str] | None, datasets: Sequence[str | None]) -> tuple[list[str], list[str]]:

@@ -64,7 +64,7 @@ def _found(study: FullStudy) -> tuple[str, ...]:
     last = study.findings[-1]
     if not study.over_sets:
         return (last.answer[0], *_fitted(study), *last.answer[1:])
-    rows = _named(study.over_sets, last, study.asked)
+    rows = headline_rows(study.over_sets, last, study.asked)
     if not rows:
         return ("No scorer has a correlation with people on any of these data sets.", *_fitted(study))
     own, sets = study.sets_of(rows[0].scorer), len(study.findings) - 1
@@ -74,9 +74,16 @@ def _found(study: FullStudy) -> tuple[str, ...]:
     return (head, *_fitted(study), *more, *_beside(ranking), *_over_sets(study), *_speaker(study.over_sets))
 
 
+def lead_of(study: FullStudy) -> Agreement | None:
+    """The correlation that the headline names; None where there is none."""
+    last = study.findings[-1]
+    rows = study.over_sets or [one.pooled for one in last.standings]
+    return next(iter(headline_rows(rows, last, study.asked)), None)
+
+
 def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     """The answer for one data set, of the scorers that were asked for."""
-    rows = _named([one.pooled for one in found.standings], found, asked)
+    rows = headline_rows([one.pooled for one in found.standings], found, asked)
     if not rows:
         reason = next((one.pooled.reason for one in found.standings if one.pooled.reason), "")
         return (f"No scorer has a correlation with people here: {reason}.",)
@@ -95,7 +102,7 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     )
 
 
-def _named(rows: Sequence[Agreement], found: Findings, asked: Collection[str]) -> list[Agreement]:
+def headline_rows(rows: Sequence[Agreement], found: Findings, asked: Collection[str]) -> list[Agreement]:
     """The rows that a headline may name, best first: of scorers asked for, and of baselines where there is no other."""
     kinds = {one.scorer: one.kind for one in found.standings}
     known = [row for row in rows if row.scorer in asked and not math.isnan(row.value)]

@@ -23,6 +23,7 @@ class DataCard:
 
     Attributes:
         dataset: its name.
+        title: what people call it; see `parts.title_of`.
         rated: lines with a rating that were used.
         contexts: contexts they come from.
         systems: systems named on them.
@@ -35,6 +36,7 @@ class DataCard:
     """
 
     dataset: str
+    title: str
     rated: int
     contexts: int
     systems: int
@@ -372,6 +374,11 @@ class FullStudy:
     def agreements(self) -> tuple[Agreement, ...]:
         """Those of scorers and baselines."""
         return self.study.agreements + (self.baselines.agreements if self.baselines else ())
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What people call each data set."""
+        return {one.card.dataset: one.card.title for one in self.findings}
 
     def sets_of(self, scorer: str) -> int:
         """The number of data sets inside which a scorer has a correlation."""

@@ -27,7 +27,7 @@ from rejoinder.meta.findings import DataCard, Findings, FullStudy, Kind, People,
 from rejoinder.meta.known import OF_SET, OF_SYSTEM, known_means
 from rejoinder.meta.left_out import SEEN, UNSEEN, left_out_of, left_out_scores
 from rejoinder.meta.nearness import nearness_of
-from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, rated_parts
+from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, rated_parts, title_of
 from rejoinder.meta.people import people_of
 from rejoinder.meta.results import Agreement
 from rejoinder.meta.shown import Verdict, verdicts_of
@@ -359,6 +359,7 @@ def _card(part: Part, examples: Sequence[Example], dimension: str, copies: NDArr
     scales = {example.scale(dimension) for example in own}
     return DataCard(
         dataset=part.name,
+        title=title_of(part.name, own),
         rated=len(own),
         contexts=int(part.contexts.max()) + 1,
         systems=len(np.unique(part.systems[part.systems != NO_SYSTEM])),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from rejoinder.records import OVERALL, Example, Pair
 UNNAMED = "all"
 POOLED = "pooled"
 NO_SYSTEM = -1
+_MOST_FILES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,12 @@ class Part:
     ratings: NDArray[np.float64]
     contexts: NDArray[np.int64]
     systems: NDArray[np.int64]
+
+
+def title_of(name: str, lines: Sequence[Example | Pair]) -> str:
+    """How to call a data set in front of people: where nobody named it, after the files its lines come from."""
+    files = dict.fromkeys(PurePath(line.where.rpartition(":")[0]).name for line in lines)
+    return ", ".join(files) if name == UNNAMED and 0 < len(files) <= _MOST_FILES and "" not in files else name
 
 
 def ratings_of(examples: Sequence[Example], dimension: str) -> NDArray[np.float64]:

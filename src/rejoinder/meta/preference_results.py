@@ -67,6 +67,7 @@ class PairCard:
 
     Attributes:
         dataset: its name.
+        title: what people call it; see `parts.title_of`.
         pairs: how many.
         ties: of these, those where people prefer neither; they are in no accuracy.
         contexts: of all pairs.
@@ -77,6 +78,7 @@ class PairCard:
     """
 
     dataset: str
+    title: str
     pairs: int
     ties: int
     contexts: int

@@ -23,7 +23,7 @@ from rejoinder.catalogue import load_scorer, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.io.given import pairs_of
 from rejoinder.meta.agreement import NONE, Sampling, most_frequent
-from rejoinder.meta.parts import UNNAMED, numbered, refuse_duplicates
+from rejoinder.meta.parts import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.meta.preference_answer import answer, so_many
 from rejoinder.meta.preference_results import (
     ACCURACY,
@@ -288,6 +288,7 @@ def _card(part: _Part) -> PairCard:
     empty = [any(not reply.response.strip() for reply in pair.replies) for pair in part.pairs]
     return PairCard(
         dataset=part.name,
+        title=title_of(part.name, part.pairs),
         pairs=len(part.pairs),
         ties=int((~part.decided).sum()),
         contexts=int(part.contexts.max()) + 1,

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from html import escape
 
 from rejoinder.meta.findings import FullStudy
 from rejoinder.meta.left_out import SEEN, UNSEEN, LeftOut, LeftOutSet
 from rejoinder.meta.results import Agreement, Figure
+from rejoinder.report.chart import Point, chart
 from rejoinder.report.sections import Cell, Table
-from rejoinder.report.svg import element
 from rejoinder.report.tables import number
-
-_WIDTH, _LEFT, _RIGHT, _ROW, _TOP = 560, 150, 20, 24, 12
 
 
 def nearness_table(study: FullStudy) -> Table:
@@ -91,43 +88,28 @@ def left_out_rows(left_out: LeftOut) -> list[Agreement]:
     ]
 
 
-def left_out_picture(left_out: LeftOut, key: str) -> str:
+def left_out_picture(left_out: LeftOut) -> str:
     """One row a data set, the mean last: unseen (hollow) and seen (filled) on a line, a stroke for the ceiling.
 
-    "" where no set has a correlation. `key` tells its ids from those of other pictures.
+    "" where no set has a correlation.
     """
     sets = [one for one in (*left_out.sets, left_out.mean) if not math.isnan(one.pearson.gap.value)]
     if not sets:
         return ""
-    lowest = min(figure.value for one in sets for figure in (one.pearson.unseen, one.pearson.seen))
-    bottom = min(0.0, math.floor(lowest * 10) / 10)
-    foot = _TOP + _ROW * len(sets)
-
-    def at(value: float) -> float:
-        return round(_LEFT + (value - bottom) / (1 - bottom) * (_WIDTH - _LEFT - _RIGHT), 1)
-
-    parts = []
-    for tick in range(math.ceil(bottom * 5), 6):
-        x = at(tick / 5)
-        line = "grid" if tick else "zero"
-        parts.append(f'<line class="{line}" x1="{x}" x2="{x}" y1="{_TOP}" y2="{foot}"/>')
-        parts.append(f'<text class="tick" x="{x}" y="{foot + 16}" text-anchor="middle">{tick / 5 + 0.0:.1f}</text>')
-    for place, one in enumerate(sets):
-        y = _TOP + _ROW * place + _ROW / 2
-        unseen, seen = at(one.pearson.unseen.value), at(one.pearson.seen.value)
-        name = one.dataset if len(one.dataset) <= 22 else f"{one.dataset[:10]}…{one.dataset[-10:]}"
-        parts.append(
-            f'<g class="judge"><title>{escape(_said(one))}</title>'
-            f'<text x="{_LEFT - 10}" y="{y + 4}" text-anchor="end">{escape(name)}</text>'
-            f'<line x1="{unseen}" x2="{seen}" y1="{y}" y2="{y}"/><circle cx="{seen}" cy="{y}" r="4.5"/>'
-            f'<circle class="hollow" cx="{unseen}" cy="{y}" r="4.5"/></g>'
+    rows = [
+        Point(
+            one.dataset,
+            one.pearson.seen.value,
+            min(one.pearson.unseen.value, one.pearson.seen.value),
+            max(one.pearson.unseen.value, one.pearson.seen.value),
+            "judge",
+            _said(one),
+            before=one.pearson.unseen.value,
+            limit=one.ceiling,
         )
-        if not math.isnan(one.ceiling):
-            x = at(one.ceiling)
-            parts.append(f'<line class="stroke" x1="{x}" x2="{x}" y1="{y - 9}" y2="{y + 9}"/>')
-    parts.append(f'<text class="tick" x="{_LEFT}" y="{foot + 31}">Pearson correlation with people</text>')
-    title = "A judge on data sets that it never saw, and that it saw other conversations of"
-    return element(key, title, "; ".join(map(_said, sets)), _WIDTH, foot + 36, "".join(parts))
+        for one in sets
+    ]
+    return chart("A judge on data sets that it saw other conversations of, and that it never saw", rows)
 
 
 def _said(one: LeftOutSet) -> str:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
 from rejoinder.io.atomic import atomic_file
+from rejoinder.meta.preference_answer import shown
 from rejoinder.meta.preference_results import CHANCE, PairCard, PairStudy, Preference
 from rejoinder.meta.results import plain
+from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Section, csv_page, latex, markdown_page
+from rejoinder.report.first_screen import KeyFigure
 from rejoinder.report.preferences import data_table, figure, notes_of, tables_of
 from rejoinder.report.study_files import require_writable
-from rejoinder.report.svg import Mark, Whisker, whiskers
+from rejoinder.report.template import render
 
 _TITLE = "Scorers against people's choices between two replies"
 
@@ -32,17 +36,20 @@ def write_preferences(study: PairStudy, path: Path, command: str) -> None:
 
 def _page(study: PairStudy, command: str) -> str:
     """The page, in HTML: nothing outside it is needed, and no script to read it."""
-    from jinja2 import Environment, PackageLoader
-
-    page = Environment(
-        loader=PackageLoader("rejoinder.report", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    ).get_template("preferences.html.jinja")
-    return page.render(
-        names=", ".join(card.dataset for card in study.cards),
+    return render(
+        "preferences.html.jinja",
+        names=", ".join(card.title for card in study.cards),
         answer=study.answer,
+        key_figures=_key_figures(study),
+        kinds=[kind for kind in ("judge", "metric", "baseline") if kind in {row.kind for row in study.results}],
         sections=[
-            {"name": card.dataset, "picture": _picture(study, card, f"w{place}"), "tables": tables_of(study, card)}
-            for place, card in enumerate(study.cards)
+            {
+                "name": card.title,
+                "picture": _picture(study, card),
+                "seen": _seen(study, card),
+                "tables": tables_of(study, card),
+            }
+            for card in study.cards
         ],
         data=data_table(study.cards),
         notes=notes_of(study),
@@ -51,20 +58,56 @@ def _page(study: PairStudy, command: str) -> str:
     )
 
 
-def _picture(study: PairStudy, card: PairCard, key: str) -> str:
+def _key_figures(study: PairStudy) -> list[KeyFigure]:
+    """The best scorer asked for, chance, one person, and how many pairs, of the first data set."""
+    card = study.cards[0]
+    figures = []
+    for lead in _named(study, card)[:1]:
+        note = "shown to agree with people" if shown(lead) and lead.value > CHANCE else "not shown to agree with people"
+        figures.append(KeyFigure(*_share(lead), lead.scorer, note))
+    figures.append(KeyFigure(f"{100 * CHANCE:.0f} %", "", "chance", "takes either reply blindly"))
+    people = [row for row in study.rows(card.dataset) if _is_person(row)]
+    figures += [KeyFigure(*_share(row), row.scorer, "against the other people") for row in people]
+    return [*figures, KeyFigure(f"{card.pairs:,}", "", "pairs of replies", f"to {card.contexts:,} contexts")]
+
+
+def _share(row: Preference) -> tuple[str, str]:
+    """Percent and interval."""
+    ends = "" if math.isnan(row.low) else f"[{100 * row.low:.0f}, {100 * row.high:.0f}]"
+    return f"{100 * row.value:.0f} %", ends
+
+
+def _named(study: PairStudy, card: PairCard) -> list[Preference]:
+    """The scorers asked for, best first; the baselines among them where there is no other."""
+    asked = [row for row in study.rows(card.dataset) if row.scorer in study.asked]
+    return [row for row in asked if row.kind != "baseline"] or asked
+
+
+def _seen(study: PairStudy, card: PairCard) -> str:
+    """What to see in the picture."""
+    named = _named(study, card)
+    agree = sum(shown(row) and row.value > CHANCE for row in named)
+    who = f"{agree or 'None'} of {len(named)} scorers {'is' if agree == 1 else 'are'}"
+    if len(named) == 1:
+        who = f"{named[0].scorer} is{'' if agree else ' not'}"
+    return f"{who} shown to take the preferred reply more often than chance."
+
+
+def _picture(study: PairStudy, card: PairCard) -> str:
     """Everyone who chooses, with chance and people as marks."""
-    rows = study.rows(card.dataset)
-    marks = [
-        Mark("chance", CHANCE),
-        *(Mark(row.scorer, row.value, row.low, row.high) for row in rows if _is_person(row)),
-    ]
-    shown = [
-        Whisker(row.scorer, row.value, row.low, row.high, row.kind, f"{figure(row).text}; {figure(row).note}")
+    rows = [row for row in study.rows(card.dataset) if not _is_person(row)]
+    people = [row for row in study.rows(card.dataset) if _is_person(row)]
+    marks = [Mark("chance", CHANCE), *(Mark(row.scorer, row.value, row.low, row.high) for row in people)]
+    lead = next(iter(_named(study, card)), None)
+    shown_rows = [
+        Point(
+            *(row.scorer, row.value, row.low, row.high, row.kind, f"{figure(row).text}; {figure(row).note}"),
+            part="lead" if row is lead else "" if row.scorer in study.asked and row.kind != "baseline" else "beside",
+        )
         for row in rows
-        if not _is_person(row)
     ]
-    title = f"Scorers against people's choices on {card.dataset}"
-    return whiskers(key, title, shown, marks, axis="Share of pairs in which the preferred reply is taken")
+    title = f"Scorers against people's choices on {card.title}"
+    return chart(title, shown_rows, marks, axis="Share of pairs in which the preferred reply is taken")
 
 
 def _is_person(row: Preference) -> bool:
@@ -85,7 +128,7 @@ def _tex(study: PairStudy, command: str) -> str:
 
 def _sections(study: PairStudy) -> list[Section]:
     """One a data set, and what the data are."""
-    sections = [Section(card.dataset, (), tables_of(study, card)) for card in study.cards]
+    sections = [Section(card.title, (), tables_of(study, card)) for card in study.cards]
     return [*sections, Section("Data", (), [data_table(study.cards)])]
 
 

@@ -29,7 +29,7 @@ def preferences_text(study: PairStudy, width: int, *, every: bool = False) -> st
     parts = [*study.answer, ""]
     for card in study.cards:
         wanted = tables_of(study, card) if every else [_first_table(study, card)]
-        name = f"{card.dataset}: " if len(study.cards) > 1 else ""
+        name = f"{card.title}: " if len(study.cards) > 1 else ""
         for table in wanted:
             rows = [[cell.text for cell in row] for row in table.rows]
             parts.append(text_table(table.header, rows, width, folded=(0,), title=f"{name}{table.title}"))
@@ -40,7 +40,7 @@ def notes_of(study: PairStudy) -> list[str]:
     """What was counted, what was not, and how."""
     said = []
     for card in study.cards:
-        name = f"{card.dataset}: " if len(study.cards) > 1 else ""
+        name = f"{card.title}: " if len(study.cards) > 1 else ""
         ties = f"; {card.ties:,} of them, ties between people, not counted" if card.ties else ""
         empty = f"; an empty reply is the worse one ({so_many(card.empty)})" if card.empty else ""
         said.append(f"{name}{so_many(card.pairs)} of {so_many(card.contexts, 'context')}{ties}{empty}.")
@@ -72,7 +72,7 @@ def data_table(cards: Iterable[PairCard]) -> Table:
     """What the pairs are, one row a data set."""
     rows = tuple(
         (
-            Cell(card.dataset),
+            Cell(card.title),
             *(
                 Cell(f"{count:,}", value=count)
                 for count in (card.pairs, card.ties, card.contexts, card.votes, card.longer, card.shorter, card.empty)

@@ -45,6 +45,13 @@ class Table(NamedTuple):
     header: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
 
+    def numeric(self, column: int) -> bool:
+        """Whether a column holds figures, or dashes where there are none."""
+        cells = [row[column] for row in self.rows]
+        return any(cell.value is not None for cell in cells) and all(
+            cell.value is not None or cell.text in ("", "–") for cell in cells
+        )
+
 
 def tables_of(found: Findings) -> list[Table]:
     """The tables of one data set, those that have no rows left out."""
@@ -88,7 +95,7 @@ def over_sets_table(study: FullStudy) -> Table:
         "by chance",
         "sets",
         "n",
-        *(one.card.dataset for one in single),
+        *(one.card.title for one in single),
     )
     return Table("sets", "Inside each data set", caption, header, rows)
 
@@ -98,7 +105,7 @@ def card_table(cards: Iterable[DataCard]) -> Table:
     header = ("data set", "rated", "contexts", "systems", "with reference", "copies of a reference")
     rows = tuple(
         (
-            Cell(card.dataset),
+            Cell(card.title),
             *map(_count, (card.rated, card.contexts, card.systems, card.with_references, card.copies)),
             Cell("not stated or several" if card.scale is None else f"{card.scale[0]:g} to {card.scale[1]:g}"),
             _plain(card.mean_rating, 2),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple
 from itertools import groupby
+from types import MappingProxyType
 from typing import NamedTuple
 
 from rejoinder.meta import Agreement, FullStudy, Study
@@ -30,7 +31,8 @@ class _Section(NamedTuple):
 def answer_text(study: FullStudy, width: int) -> str:
     """The answer in words, one table of people and of the scorers asked for, and what both rest on."""
     header, rows = _over_sets(study) if study.over_sets else _one_set(study)
-    notes = [*_unscored([row for row in study.study.agreements if row.level == "turn"]), *_lines(study.study)]
+    lines = [row for row in study.study.agreements if row.level == "turn"]
+    notes = [*_unscored(lines, study.titles), *_lines(study.study)]
     table = [text_table(*narrowed(header, rows, width, _SPARE), width)] if rows else []
     return "\n".join([*study.answer, "", *table, *notes, ""])
 
@@ -81,13 +83,13 @@ def _figure(value: float, low: float, high: float) -> str:
     return number(value, 2) + ("" if math.isnan(low) else f" [{number(low, 2)}, {number(high, 2)}]")
 
 
-def study_text(study: Study, width: int) -> str:
+def study_text(full: FullStudy, width: int) -> str:
     """All tables for a terminal: one a data set and level, best scorer first, and what to read it by.
 
     Where the terminal is too narrow for one table with all statistics, there is one a statistic.
     """
-    parts = []
-    for title, scorers in _sections(study):
+    study, parts = full.study, []
+    for title, scorers in _sections(study, titles=full.titles):
         kinds = len(scorers[0]) if scorers else 0
         groups = [range(kinds)] if width >= ALL_STATISTICS else [range(one, one + 1) for one in range(kinds)]
         parts += [text_table(*_table(scorers, shown), width, title=title) + "\n" for shown in groups]
@@ -95,7 +97,7 @@ def study_text(study: Study, width: int) -> str:
         f"[low, high]: 95 % expanded percentile interval over {study.resamples:,} resamples of contexts, "
         f"seed {study.seed}; p: two-sided, takes lines as independent."
     )
-    notes = [*_unscored(study.agreements), *_noted(study), *_lines(study), method]
+    notes = [*_unscored(study.agreements, full.titles), *_noted(study), *_lines(study), method]
     return "".join(parts) + "".join(f"{note}\n" for note in notes)
 
 
@@ -107,8 +109,10 @@ def study_markdown(study: Study, *, dataset: str | None = None, level: str | Non
     )
 
 
-def _sections(study: Study, dataset: str | None = None, level: str | None = None) -> Iterator[_Section]:
-    """The sections that have a figure, those of one data set together."""
+def _sections(
+    study: Study, dataset: str | None = None, level: str | None = None, titles: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[_Section]:
+    """The sections that have a figure, those of one data set together, called by `titles` where it names them."""
     places = {name: place for place, name in enumerate(dict.fromkeys(a.dataset for a in study.agreements))}
     ordered = sorted(study.agreements, key=lambda a: (places[a.dataset], a.level != "turn"))
     for (name, at), group in groupby(ordered, key=lambda a: (a.dataset, a.level)):
@@ -118,7 +122,7 @@ def _sections(study: Study, dataset: str | None = None, level: str | None = None
         scorers = sorted((mine for mine in scorers if not _empty(mine)), key=_spearman, reverse=True)
         if scorers:
             contexts = max(mine[0].contexts for mine in scorers)
-            yield _Section(f"{name}, {at} level, {contexts:,} contexts", scorers)
+            yield _Section(f"{titles.get(name, name)}, {at} level, {contexts:,} contexts", scorers)
 
 
 def _table(scorers: Sequence[Sequence[Agreement]], shown: range) -> tuple[list[str], list[list[str]]]:
@@ -143,14 +147,14 @@ def _noted(study: Study) -> list[str]:
     return [f"{line}." for line in noted(study.notes, study.examples)]
 
 
-def _unscored(rows: Sequence[Agreement]) -> list[str]:
+def _unscored(rows: Sequence[Agreement], titles: Mapping[str, str]) -> list[str]:
     """What is not in the tables, and why."""
     several = len({row.dataset for row in rows}) > 1
     levels = len({row.level for row in rows}) > 1
     scorers: dict[str, list[str]] = {}
     for row in rows:
         if row.reason:
-            where = [row.dataset] * several + [f"{row.level} level"] * levels
+            where = [titles.get(row.dataset, row.dataset)] * several + [f"{row.level} level"] * levels
             mine = scorers.setdefault(": ".join(filter(None, [", ".join(where), row.reason])), [])
             if row.scorer not in mine:
                 mine.append(row.scorer)

@@ -161,7 +161,7 @@ def _parts(study: FullStudy) -> list[Section]:
     """Title, words and tables, for all sets together and for each."""
     several = bool(study.over_sets)
     parts = [
-        Section(one.card.dataset, one.answer if several else (), [t for t in tables_of(one) if t.key != "data"])
+        Section(one.card.title, one.answer if several else (), [t for t in tables_of(one) if t.key != "data"])
         for one in study.findings
     ]
     over = [

@@ -12,10 +12,24 @@ import numpy as np
 from rejoinder.meta.findings import Findings, FullStudy
 from rejoinder.meta.parts import POOLED
 from rejoinder.meta.results import Agreement
+from rejoinder.report.chart import Mark, Point, chart
+from rejoinder.report.first_screen import (
+    key_figures,
+    seen_of_scorers,
+    seen_of_scores,
+    seen_of_set,
+    seen_of_systems,
+)
 from rejoinder.report.over_sets import left_out_picture, left_out_table, nearness_table
-from rejoinder.report.sections import card_table, figure, over_sets_table, tables_of
-from rejoinder.report.svg import Mark, Whisker, scatter, systems, whiskers
+from rejoinder.report.sections import card_table, over_sets_table, tables_of
+from rejoinder.report.svg import scatter, systems
+from rejoinder.report.template import render
 from rejoinder.stats.correlation import FEWEST
+
+_LIMITS = {
+    "chance": "where 95 % of scorers fall that have nothing to do with the ratings",
+    "mark": "one person against the others; the ceiling that people's disagreement leaves",
+}
 
 
 def study_page(study: FullStudy, command: str) -> str:
@@ -25,22 +39,23 @@ def study_page(study: FullStudy, command: str) -> str:
         study: what was found.
         command: the call that made it.
     """
-    from jinja2 import Environment, PackageLoader
-
-    page = Environment(
-        loader=PackageLoader("rejoinder.report", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    ).get_template("study.html.jinja")
     several = bool(study.over_sets)
     single = [found for found in study.findings if found.card.dataset != POOLED]
     signatures = {**study.study.signatures, **(study.baselines.signatures if study.baselines else {})}
-    return page.render(
-        names=", ".join(found.card.dataset for found in single),
+    return render(
+        "study.html.jinja",
+        names=", ".join(found.card.title for found in single),
         answer=study.answer,
-        picture=_over_sets(study) if several else _ceiling(single[0], "first"),
+        key_figures=key_figures(study),
+        picture=_over_sets(study) if several else _ceiling(single[0], study),
+        seen=seen_of_scorers(study),
+        kinds=_kinds(study),
+        limits=_LIMITS if study.over_sets else {**_LIMITS, "band": "interval of the ceiling"},
         over_sets=[nearness_table(study), over_sets_table(study)] if several else [],
         left_out=left_out_table(study.left_out) if study.left_out else None,
-        left_out_picture=left_out_picture(study.left_out, "left-p") if study.left_out else "",
-        sections=[_section(found, number, several) for number, found in enumerate(study.findings)],
+        left_out_picture=left_out_picture(study.left_out) if study.left_out else "",
+        left_out_seen=_gap_seen(study),
+        sections=[_section(found, number, study) for number, found in enumerate(study.findings)],
         cards=card_table(found.card for found in study.findings),
         study=study.study,
         signatures={name: str(signature) for name, signature in signatures.items()},
@@ -48,76 +63,95 @@ def study_page(study: FullStudy, command: str) -> str:
     )
 
 
-def _section(found: Findings, number: int, several: bool) -> dict[str, Any]:
+def _kinds(study: FullStudy) -> list[str]:
+    """The kinds of scorers that pictures show, for their key."""
+    found = {one.kind for one in study.findings[-1].standings}
+    return [kind for kind in ("judge", "metric", "baseline", "reads ratings") if kind in found]
+
+
+def _gap_seen(study: FullStudy) -> str:
+    """What to see in the picture of the sets left out."""
+    gap = study.left_out.mean.pearson.gap.value if study.left_out else math.nan
+    return "" if math.isnan(gap) else f"Having seen other conversations of a data set is worth {gap:z.2f} on average."
+
+
+def _section(found: Findings, number: int, study: FullStudy) -> dict[str, Any]:
     """What the page says of one data set."""
-    key, name = f"s{number}", found.card.dataset
-    blind = [one.scorer for one in found.standings if one.kind != "reads ratings" and not math.isnan(one.pooled.value)]
+    key, name, several = f"s{number}", found.card.title, bool(study.over_sets)
+    blind = {
+        one.scorer: one.pooled
+        for one in found.standings
+        if one.kind != "reads ratings" and not math.isnan(one.pooled.value)
+    }
     rng = np.random.default_rng(crc32(name.encode()))
     return {
         "key": key,
         "name": name,
         "answer": found.answer if several else (),
-        "picture": _ceiling(found, key) if several else "",
+        "picture": _ceiling(found, study) if several else "",
+        "seen": seen_of_set(found, study),
         "tables": [table for table in tables_of(found) if table.key != "data"],
         "missing": _missing(found),
-        "plots": [
-            scatter(f"{key}-p{place}", scorer, found.ratings, found.scores[scorer], rng)
-            for place, scorer in enumerate(blind)
-        ],
-        "plot_names": blind,
-        "system_plots": _system_plots(found, blind, key),
+        "plots": {
+            seen_of_scores(scorer, row): scatter(scorer, found.ratings, found.scores[scorer], rng)
+            for scorer, row in blind.items()
+        },
+        "system_plots": _system_plots(found, list(blind)),
         "system_names": [row.system for row in found.systems.rows],
         "cases": {scorer: [one for one in found.cases if one.scorer == scorer] for scorer in blind},
     }
 
 
-def _system_plots(found: Findings, scorers: Sequence[str], key: str) -> dict[str, tuple[str, str]]:
-    """Picture and words by scorer, of those with mean scores of three systems or more."""
+def _system_plots(found: Findings, scorers: Sequence[str]) -> dict[str, str]:
+    """Picture by what is to be seen in it, for the scorers with mean scores of three systems or more."""
     rows = found.systems.rows
     names, ratings = [row.system for row in rows], np.array([row.mean_rating for row in rows])
-    known = {row.scorer: f"Pearson over {row.n} systems {figure(row).text}" for row in found.systems.agreements}
+    known = {row.scorer: row for row in found.systems.agreements}
     plots = {}
-    for place, scorer in enumerate(scorers):
+    for scorer in scorers:
         means = np.array([row.scores[scorer] for row in rows])
         if np.isfinite(means).sum() >= FEWEST:
-            plots[scorer] = (systems(f"{key}-y{place}", scorer, names, ratings, means), known.get(scorer, ""))
+            seen = seen_of_systems(scorer, known.get(scorer))
+            plots[seen] = systems(scorer, names, ratings, means)
     return plots
 
 
-def _ceiling(found: Findings, key: str) -> str:
+def _ceiling(found: Findings, study: FullStudy) -> str:
     """The scorers of one data set against the ceiling."""
-    rows = [_whisker(one.pooled, one.kind, one.chance) for one in found.standings if not math.isnan(one.pooled.value)]
+    rows = [_point(one.pooled, one.kind, one.chance, study) for one in found.standings]
     people = found.people
-    marks = [Mark("one rater", people.one_rater), Mark("ceiling", people.ceiling, people.low, people.high)]
-    known = [mark for mark in marks if not math.isnan(mark.value)]
-    return whiskers(f"{key}-w", f"Scorers against people on {found.card.dataset}", rows, known) if rows else ""
+    marks = [Mark("one person", people.one_rater), Mark("ceiling", people.ceiling, people.low, people.high)]
+    return _chart(f"Scorers against people on {found.card.title}", rows, marks)
 
 
 def _over_sets(study: FullStudy) -> str:
     """The scorers over all data sets."""
     kinds = {one.scorer: one.kind for one in study.findings[-1].standings}
-    shown = [
-        _whisker(row, kinds[row.scorer], study.chance[row.scorer])
-        for row in study.over_sets
-        if not math.isnan(row.value)
-    ]
+    rows = [_point(row, kinds[row.scorer], study.chance[row.scorer], study) for row in study.over_sets]
     known = [found.people for found in study.findings if not found.people.reason]
-    marks = []
-    if known:
-        sets = f"mean of {len(known)} sets" if len(known) > 1 else "of one set"
-        marks = [
-            Mark(f"one rater, {sets}", float(np.mean([people.one_rater for people in known]))),
-            Mark(f"ceiling, {sets}", float(np.mean([people.ceiling for people in known]))),
-        ]
-    return whiskers("first-w", "Scorers against people, mean over data sets", shown, marks) if shown else ""
+    marks = [
+        Mark(name, float(np.mean([getattr(people, key) for people in known])))
+        for name, key in (("one person", "one_rater"), ("ceiling", "ceiling"))
+        if known
+    ]
+    return _chart("Scorers against people, mean over data sets", rows, marks)
 
 
-def _whisker(row: Agreement, kind: str, chance: float) -> Whisker:
-    """A row of the picture."""
+def _chart(title: str, rows: Sequence[Point], marks: Sequence[Mark]) -> str:
+    """The picture of those that have a value, the best scorer asked for marked; "" where none has."""
+    known = [row for row in rows if not math.isnan(row.value)]
+    lead = next((row for row in known if not row.part), None)
+    known = [row._replace(part="lead") if row is lead else row for row in known]
+    return chart(title, known, [mark for mark in marks if not math.isnan(mark.value)]) if known else ""
+
+
+def _point(row: Agreement, kind: str, chance: float, study: FullStudy) -> Point:
+    """A row of the picture; baselines and what came along stand apart."""
     ends = "" if math.isnan(row.low) else f" [{row.low:.2f}, {row.high:.2f}]"
     by_chance = "" if math.isnan(chance) else f"; by chance within ±{chance:.2f}"
     note = f"{row.value:.3f}{ends}, n = {row.n:,}; {row.method}{by_chance}"
-    return Whisker(row.scorer, row.value, row.low, row.high, kind.partition(" ")[0], note, chance)
+    part = "" if row.scorer in study.asked and kind != "baseline" else "beside"
+    return Point(row.scorer, row.value, row.low, row.high, kind.partition(" ")[0], note, chance, part=part)
 
 
 def _missing(found: Findings) -> list[str]:
