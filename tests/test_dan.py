@@ -163,6 +163,13 @@ def test_an_encoder_runs_without_torch(folder: Path) -> None:
     assert done.stdout.split() == ["(1,", "16)"]
 
 
+def test_a_run_starts_from_all_the_weights_of_another(folder: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    once = replace(recipe(), options=replace(recipe().options, updates=1, stretch=1))
+    pretrain(once, [folder.parent / "corpus.jsonl"], tmp_path / "more", start=folder, say=said.append)
+    assert f"{len(read_folder(folder).tensors)} weights come from {folder}" in said
+
+
 def test_a_folder_with_a_graph_of_an_older_version_is_told(folder: Path, tmp_path: Path) -> None:
     old = tmp_path / "old"
     shutil.copytree(folder, old)

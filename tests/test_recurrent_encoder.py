@@ -232,7 +232,8 @@ def test_encode_refuses_what_it_cannot_do(run: Run, folder: Path, lines: Path, t
     refused(run("encode", lines, "-e", folder, "-o", named), 2, message)
     ran = run("encode", lines, "-e", folder, "-o", out, "--state", "decoder")
     assert (ran.code, "'decoder' is not one of 'context', 'utterance'" in ran.err) == (2, True)
-    assert run("encode", lines, "-e", tmp_path, "-o", out).code == 4
+    (tmp_path / "empty").mkdir()
+    assert run("encode", lines, "-e", tmp_path / "empty", "-o", out).code == 4
     lines.write_text("{\n", encoding="utf-8")
     assert run("encode", lines, "-e", folder, "-o", out).code == 3
     assert not out.exists()

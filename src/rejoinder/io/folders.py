@@ -197,8 +197,9 @@ def _about(place: Path) -> dict[str, Any]:
         if not isinstance(about, dict) or about.get("format") not in _READABLE:
             found = repr(about.get("format")) if isinstance(about, dict) else "no object"
             raise DataError(f"model format {found:.40}, this version reads {_FORMAT}", "Update rejoinder")
-        if about.get("blobs"):
-            problem = f"an older version made it, with {about['blobs']!r:.60}, which is not run any more"
+        if blobs := about.get("blobs"):
+            named = ", ".join(map(str, blobs)) if isinstance(blobs, list) else repr(blobs)
+            problem = f"an older version made it, with {named:.60}, which is not run any more"
             raise DataError(problem, "Train it again with this version")
         inner(about, "model")
         if not isinstance(about.get("digest"), str) or not _are_names(about.get("files")):

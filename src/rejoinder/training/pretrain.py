@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
+from rejoinder.io.checks import inner, whole
 from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, read_folder, require_free, run_folder, write_folder
+from rejoinder.io.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.outputs import require_apart
 from rejoinder.nn.dan import DanSizes
@@ -104,7 +105,8 @@ def pretrain(
     else:
         if VOCABULARY not in first.files:
             raise DataError(f"no {VOCABULARY} in it", "Name the folder of a pre-trained model", where=str(start))
-        vocabulary = Vocabulary.from_json(first.files[VOCABULARY])
+        with in_folder(start or ""):
+            vocabulary = Vocabulary.from_json(first.files[VOCABULARY])
     train = _tokens(run / "train", recipe, vocabulary, dialogues(on_bad), say)
     held_out = _tokens(run / "held_out", recipe, vocabulary, dialogues(_pass_over, held_out=True), say)
     if not train.pieces or not held_out.pieces:
@@ -124,7 +126,9 @@ def pretrain(
         )
     task = _task(recipe, vocabulary.size, coarse_size)
     if first is not None:
-        say(f"{_load_matching(task, first)} weights come from {start}")
+        with in_folder(start or ""):
+            shared = _load_matching(task, first)
+        say(f"{shared} weights come from {start}")
     say(f"training on {train.tokens:,} tokens, validating on {held_out.tokens:,}")
     source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.options.seed, coarse_stores)
     fitted = fit(task, source, run, advance)
@@ -256,14 +260,16 @@ def _load_matching(task: AnyTask, parts: Parts) -> int:
     """
     import torch
 
-    own, shared = task.model.state_dict(), 0
-    wider = getattr(task.model.sizes, "latent", 0) - parts.config["sizes"].get("latent", 0)
-    for name, tensor in parts.tensors.items():
-        shape = own[name].shape if name in own else None
-        if shape == tensor.shape or (
-            shape == (len(tensor), *(width + wider for width in tensor.shape[1:])) and wider > 0
-        ):
+    own, shared, given = task.model.state_dict(), 0, inner(parts.config, "sizes")
+    wider = getattr(task.model.sizes, "latent", 0) - (whole(given, "latent") if "latent" in given else 0)
+    for name in own.keys() & parts.tensors.keys():
+        tensor, shape = parts.tensors[name], tuple(own[name].shape)
+        if shape == tensor.shape:
+            own[name].copy_(torch.from_numpy(tensor))
+        elif wider > 0 and tensor.ndim and shape == (len(tensor), *(width + wider for width in tensor.shape[1:])):
             own[name][..., : tensor.shape[-1]] = torch.from_numpy(tensor)
-            shared += 1
+        else:
+            continue
+        shared += 1
     task.model.load_state_dict(own)
     return shared
