@@ -162,6 +162,7 @@ def test_what_is_said_of_one_reply_goes_with_it() -> None:
     assert second.extra == {"score": 3, "system_prompt": "Be kind.", "turn": 1}
     first, second = pair_of(FORMS["UltraFeedback"]).replies
     assert (first.extra["score"], second.extra["score"]) == (8.0, 5.5)
+    assert pair_of({**FORMS["texts"], "label": "tea", "input": "x"}).replies[1].extra == {"label": "tea", "input": "x"}
     first, second = pair_of({**FORMS["ours"], "gpt4": [4, 2], "systems": ["koala", "dolly"], "plan_0": 1}).replies
     assert (first.extra, second.system) == ({"gpt4": 4, "plan_0": 1}, "dolly")
 

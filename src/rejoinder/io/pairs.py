@@ -181,7 +181,7 @@ def _example(record: Record, own: Record, name: str, said: Said, where: str) -> 
 
 def _own(record: Record, form: Form) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the line says of each reply beside its text: what it says of both, and what bears the reply's mark."""
-    told = {*form.keys, *_VERDICTS, *_A_COLUMN_EACH, _prompt_key(record), "votes", "reference"}
+    told = {*form.keys, *_A_COLUMN_EACH, _prompt_key(record), _verdict_key(record, form), "votes", "reference"}
     both: dict[str, Any] = {}
     own: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for key, value in record.items():
@@ -302,7 +302,7 @@ def _preferred(record: Record, form: Form, votes: Sequence[Choice | None], where
     for key, choice in _A_COLUMN_EACH.items():
         if record.get(key) in (1, "1", "True", "true"):
             return choice
-    key = next((key for key in _VERDICTS if key in record), "")
+    key = _verdict_key(record, form)
     if form is _LISTED and key and record[key] is None:
         return None
     if key:
@@ -311,6 +311,11 @@ def _preferred(record: Record, form: Form, votes: Sequence[Choice | None], where
         return majority(votes)
     found = "missing, and there are no votes, so nothing says which reply is preferred"
     raise DataError(found, f"Write {_such_as(form)}", where=where, field="preferred")
+
+
+def _verdict_key(record: Record, form: Form) -> str:
+    """The key that says which reply is preferred; "" where none does, or the replies' own keys do."""
+    return "" if form is _CHOSEN else next((key for key in _VERDICTS if key in record), "")
 
 
 def _verdict(value: Any, record: Record, form: Form, field: str, where: str) -> Choice | None:
