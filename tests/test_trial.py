@@ -328,6 +328,35 @@ def test_the_command_says_it_first_and_python_the_same(run: Run, tmp_path: Path)
     assert json.loads(json.dumps(again.to_dict())) == found, "the same figures, and the same on every run"
 
 
+class Counting:
+    """An encoder that keeps what it was asked for."""
+
+    def __init__(self) -> None:
+        self.inner = load_encoder("word-vectors")
+        self.seen: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def encode(self, texts: Any) -> Any:
+        self.seen += texts
+        return self.inner.encode(texts)
+
+    def encode_contexts(self, contexts: Any) -> Any:
+        self.seen += contexts
+        return self.inner.encode_contexts(contexts)
+
+
+@pytest.mark.parametrize("kind", ["c-adem", "panel"])
+def test_everything_is_encoded_once_for_all_fits(kind: Any) -> None:
+    examples = [replace(one, response=f"{one.response} {one.id}") for one in rated(partner)]
+    encoder: Any = Counting()
+    train(examples, kind, encoder, replace(QUICK, epochs=2), resamples=100)
+    texts = [one.response for one in examples]
+    assert [encoder.seen.count(text) for text in texts] == [1] * len(texts)
+    assert len(encoder.seen) == len(set(encoder.seen)), "nor anything else twice"
+
+
 def test_a_panel_is_tried_too(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     rejoinder.write(rated(partner), file)
