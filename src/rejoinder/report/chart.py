@@ -64,6 +64,7 @@ def chart(
     marks: Sequence[Mark] = (),
     *,
     axis: str = "Pearson correlation with people",
+    percent: bool = False,
 ) -> str:
     """One row a point with its interval, on an axis from the lowest value (0 or less) to 1.
 
@@ -72,30 +73,33 @@ def chart(
         rows: what to draw.
         marks: the ceiling and the like.
         axis: what the values are.
+        percent: the values are shares, which are told in percent; the line through all rows is one half, not zero.
     """
     known = [value for row in rows for value in (row.value, row.low, row.before, -row.chance) if not math.isnan(value)]
     bottom = min(0.0, math.floor(min(known, default=0.0) * 5) / 5)
     wide = min(max((len(row.name) for row in rows), default=0), _WIDEST_NAME)
-    ticks = [tick / 5 for tick in range(round(bottom * 5), 6)]
-    grid = "".join(_upright("zero" if tick == 0 else "grid", tick, bottom) for tick in ticks)
+    ticks = [tick / 4 for tick in range(5)] if percent else [tick / 5 for tick in range(round(bottom * 5), 6)]
+    middle = 0.5 if percent else 0.0
+    grid = "".join(_upright("zero" if tick == middle else "grid", tick, bottom) for tick in ticks)
     lines = "".join(map(_upright, ["mark"] * len(marks), [mark.value for mark in marks], [bottom] * len(marks)))
     bands = "".join(_span("band", mark.low, mark.high, bottom) for mark in marks)
     parts = [_label(mark, marks[:place], bottom) for place, mark in enumerate(marks)]
     apart = [row for row in rows if row.part == "beside"]
-    parts += [_row(row, bands + grid, lines, bottom) for row in rows if row not in apart]
+    text = _percent if percent else _number
+    parts += [_row(row, bands + grid, lines, bottom, text(row.value)) for row in rows if row not in apart]
     if apart:
         parts.append(f'<div class="gap"><div class="plot">{bands}{grid}{lines}</div></div>')
-        parts += [_row(row, bands + grid, lines, bottom) for row in apart]
-    labels = "".join(_tick(tick, bottom) for tick in ticks)
+        parts += [_row(row, bands + grid, lines, bottom, text(row.value)) for row in apart]
+    labels = "".join(_tick(tick, middle, bottom, percent=percent) for tick in ticks)
     parts.append(f'<div class="ticks"><div class="plot">{labels}</div></div>')
     parts.append(f'<div class="ticks"><div class="axis">{escape(axis)}</div></div>')
     named: list[Point | Mark] = [*rows, *marks]
-    said = "; ".join(f"{one.name} {one.value:.2f}" for one in named)
+    said = "; ".join(f"{one.name} {text(one.value)}" for one in named)
     label = escape(f"{title}. {said}", quote=True)
     return f'<div class="chart" role="img" aria-label="{label}" style="--name:{wide}ch">{"".join(parts)}</div>'
 
 
-def _row(row: Point, behind: str, before: str, bottom: float) -> str:
+def _row(row: Point, behind: str, before: str, bottom: float, value: str) -> str:
     """One row."""
     drawn = _span("chance", -row.chance, row.chance, bottom) + behind + before
     if not math.isnan(row.limit):
@@ -107,14 +111,25 @@ def _row(row: Point, behind: str, before: str, bottom: float) -> str:
     return (
         f'<div class="row {row.kind} {row.part}" title="{escape(f"{row.name}: {row.note}", quote=True)}">'
         f'<div class="name">{escape(row.name)}</div><div class="plot">{drawn}</div>'
-        f'<div class="value">{row.value:z.2f}</div></div>'
+        f'<div class="value">{value}</div></div>'
     )
 
 
-def _tick(value: float, bottom: float) -> str:
-    """A number on the axis; every second one is left out where there is no room."""
-    minor = ' class="minor"' if round(value * 5) % 2 else ""
-    return f'<b{minor} style="left:{_at(value, bottom)}%">{value + 0.0:.1f}</b>'
+def _tick(value: float, middle: float, bottom: float, *, percent: bool) -> str:
+    """A number on the axis; every second one, counted from the middle, is left out where there is no room."""
+    step = 0.25 if percent else 0.2
+    minor = ' class="minor"' if round((value - middle) / step) % 2 else ""
+    return f'<b{minor} style="left:{_at(value, bottom)}%">{_percent(value) if percent else f"{value:z.1f}"}</b>'
+
+
+def _number(value: float) -> str:
+    """A number with two digits."""
+    return f"{value:z.2f}"
+
+
+def _percent(value: float) -> str:
+    """A share."""
+    return f"{100 * value:.0f} %"
 
 
 def _label(mark: Mark, above: Sequence[Mark], bottom: float) -> str:

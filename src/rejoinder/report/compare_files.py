@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -11,11 +12,14 @@ from typing import Any
 from rejoinder.errors import UsageError
 from rejoinder.io.atomic import atomic_file, require_place
 from rejoinder.io.write import open_writer
+from rejoinder.meta.compare_answer import percent, units
 from rejoinder.meta.comparison import Comparison, Contrast, Gap
 from rejoinder.meta.results import plain
 from rejoinder.report.compare import contrast_table, how, strata_tables, worse_tables
-from rejoinder.report.compare_picture import win_rates
+from rejoinder.report.compare_picture import KINDS, seen_of_wins, win_rates
 from rejoinder.report.document import Section, csv_page, latex, markdown_page
+from rejoinder.report.first_screen import KeyFigure
+from rejoinder.report.template import render
 
 TITLE = "Is B better than A?"
 ROWS = ".jsonl"
@@ -74,21 +78,36 @@ def _text(found: Comparison, suffix: str, files: tuple[str, str], command: str) 
 
 def _page(found: Comparison, files: tuple[str, str], command: str) -> str:
     """The page, in HTML: nothing outside it is needed, and no script to read it."""
-    from jinja2 import Environment, PackageLoader
-
-    page = Environment(
-        loader=PackageLoader("rejoinder.report", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    ).get_template("compare.html.jinja")
-    return page.render(
+    return render(
+        "compare.html.jinja",
         title=TITLE,
         answer=found.answer,
         names=_names(files),
-        picture=win_rates("wins", found),
+        picture=win_rates(found),
+        seen=seen_of_wins(found),
+        kinds=KINDS,
+        key_figures=_key_figures(found),
         sections=_sections(found),
         how=how(found)[:2],
         signatures={name: str(signature) for name, signature in found.signatures.items()},
         command=command,
     )
+
+
+def _key_figures(found: Comparison) -> list[KeyFigure]:
+    """How often B wins, how far apart the means are, and what that rests on, by the first scorer."""
+    one = found.contrasts[0]
+    win, _, ends = percent(one).partition(" [")
+    figures = [] if math.isnan(one.win) else [KeyFigure(win, f"[{ends}" if ends else "", "B wins", f"by {one.scorer}")]
+    if not math.isnan(one.value):
+        ends = "" if math.isnan(one.low) else f"[{one.low:+z.2f}, {one.high:+z.2f}]"
+        figures.append(KeyFigure(f"{one.value:+z.2f}", ends, "B less A", f"mean score by {one.scorer}"))
+    return [*figures, KeyFigure(f"{one.n:,}", "", units(found), f"of {one.contexts:,} {_clusters(found)}")]
+
+
+def _clusters(found: Comparison) -> str:
+    """What is resampled whole."""
+    return "contexts" if found.design == "paired" else "conversations"
 
 
 def _sections(found: Comparison) -> Sequence[Section]:

@@ -22,6 +22,15 @@ _SHOWN: dict[Verdict, str] = {
 }
 
 
+# The looks of the points in pictures of scorers.
+KINDS = {
+    "judge": "learned judge",
+    "metric": "metric",
+    "baseline": "trivial baseline",
+    "reads": "knows ratings of other contexts, reads no reply",
+}
+
+
 class KeyFigure(NamedTuple):
     """A figure to remember.
 

@@ -14,7 +14,7 @@ from rejoinder.meta.preference_results import CHANCE, PairCard, PairStudy, Prefe
 from rejoinder.meta.results import plain
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Section, csv_page, latex, markdown_page
-from rejoinder.report.first_screen import KeyFigure
+from rejoinder.report.first_screen import KINDS, KeyFigure
 from rejoinder.report.preferences import data_table, figure, notes_of, tables_of
 from rejoinder.report.study_files import require_writable
 from rejoinder.report.template import render
@@ -41,7 +41,7 @@ def _page(study: PairStudy, command: str) -> str:
         names=", ".join(card.title for card in study.cards),
         answer=study.answer,
         key_figures=_key_figures(study),
-        kinds=[kind for kind in ("judge", "metric", "baseline") if kind in {row.kind for row in study.results}],
+        kinds={look: what for look, what in KINDS.items() if look in {row.kind for row in study.results}},
         sections=[
             {
                 "name": card.title,

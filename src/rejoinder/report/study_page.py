@@ -14,6 +14,7 @@ from rejoinder.meta.parts import POOLED
 from rejoinder.meta.results import Agreement
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.first_screen import (
+    KINDS,
     key_figures,
     seen_of_scorers,
     seen_of_scores,
@@ -63,10 +64,15 @@ def study_page(study: FullStudy, command: str) -> str:
     )
 
 
-def _kinds(study: FullStudy) -> list[str]:
-    """The kinds of scorers that pictures show, for their key."""
-    found = {one.kind for one in study.findings[-1].standings}
-    return [kind for kind in ("judge", "metric", "baseline", "reads ratings") if kind in found]
+def _kinds(study: FullStudy) -> dict[str, str]:
+    """The looks of the scorers that pictures show, for their key."""
+    found = {_look(one.kind) for one in study.findings[-1].standings}
+    return {look: what for look, what in KINDS.items() if look in found}
+
+
+def _look(kind: str) -> str:
+    """How a scorer of a kind is drawn."""
+    return kind.partition(" ")[0]
 
 
 def _gap_seen(study: FullStudy) -> str:
@@ -151,7 +157,7 @@ def _point(row: Agreement, kind: str, chance: float, study: FullStudy) -> Point:
     by_chance = "" if math.isnan(chance) else f"; by chance within ±{chance:.2f}"
     note = f"{row.value:.3f}{ends}, n = {row.n:,}; {row.method}{by_chance}"
     part = "" if row.scorer in study.asked and kind != "baseline" else "beside"
-    return Point(row.scorer, row.value, row.low, row.high, kind.partition(" ")[0], note, chance, part=part)
+    return Point(row.scorer, row.value, row.low, row.high, _look(kind), note, chance, part=part)
 
 
 def _missing(found: Findings) -> list[str]:
