@@ -7,6 +7,8 @@ import os
 
 # The networks of the tests are too small to share among cores: waiting for each other costs them more than they save.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Tests that run on several processes are given a width, by which messages would be broken; each test says its own.
+os.environ.pop("COLUMNS", None)
 
 from collections.abc import Callable
 from dataclasses import dataclass
