@@ -68,6 +68,8 @@ def test_every_scorer_stands_on_the_lines_that_all_score() -> None:
         expected = np.mean([stats.pearsonr(values[own], ratings[own]).statistic for own in same.values()])
         assert rows[name].common.value == pytest.approx(expected)
         assert rows[name].common.low < expected < rows[name].common.high
+    people, others = found.nearness[:2], [row.pearson.value for row in found.nearness[2:]]
+    assert [row.kind for row in people] == ["people", "people"] and others == sorted(others, reverse=True)
     assert rows["whole"].common.value != pytest.approx(rows["whole"].pearson.value)
     assert rows["half"].common.value == pytest.approx(rows["half"].pearson.value)  # it has no other lines
     assert (found.common, found.common_lines) == (("one", "two"), sum(map(len, same.values())))

@@ -264,7 +264,7 @@ def test_one_or_two_lines_say_nothing(n: int) -> None:
 def test_missing_ratings_and_scores_are_counted() -> None:
     examples = lines()
     examples[0] = replace(examples[0], ratings=())
-    examples[1] = replace(examples[1], ratings=(), quality={"overall": math.nan})
+    examples[1] = replace(examples[1], ratings=(), quality={"relevance": 3.0})
     values = noisy(lines(), 1.0)
     values[2] = math.nan
     found = full_study(examples, {"given": scores(values)}, resamples=50)

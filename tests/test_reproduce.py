@@ -202,6 +202,16 @@ def test_set_means_are_taken_off_before_systems_are_compared(pages: Path, materi
     assert cells[1].split()[0] != cells[3].split()[0]
 
 
+def test_scorers_are_told_apart_by_contexts_as_wholes(material: Material) -> None:
+    """Of three contexts there are eight ways to swap two scorers, so p cannot be small however many lines there are."""
+    few = replace(material, contexts=np.arange(len(material.ratings)) % 3)
+    rng = np.random.default_rng(0)
+    near, far = ((few.ratings + spread * rng.normal(size=len(few.ratings)))[None] for spread in (0.1, 5.0))
+    where = appearances([material.own])
+    assert figures(few, 0, 50).versus("pearson", near, far, where).p > 0.2
+    assert figures(material, 0, 50).versus("pearson", near, far, where).p < 0.01
+
+
 def test_a_second_run_finds_the_same(pages: Path, ratings: Path, tmp_path: Path) -> None:
     reproduce("deriu2019", ratings, "-o", tmp_path, "--seeds", 1)
     one, other = ((folder / "deriu2019.md").read_text().partition("**These")[2] for folder in (pages, tmp_path))

@@ -135,3 +135,13 @@ def test_intervals_hold_in_95_of_100_data_sets() -> None:
         ends = [percentile_interval(v, 120) for v in (*values.T, values[:, 0] - values[:, 1])]
         held += [end.low <= value <= end.high for end, value in zip(ends, truth, strict=True)]
     assert held / 1500 == pytest.approx([0.95, 0.95, 0.95], abs=0.02)
+
+
+def test_a_resample_of_two_lines_has_no_correlation() -> None:
+    """Any two points lie on a line. A data set that shares its draws with others may get so few of its contexts."""
+    scores, ratings = np.array([[1.0], [2.0], [5.0], [3.0]]), np.array([1.0, 3.0, 2.0, 9.0])
+    counts = np.array([[1, 1, 0], [1, 1, 2], [0, 1, 0], [0, 0, 1]], dtype=np.uint16)
+    found = paired_resamples(scores, ratings, np.arange(4), counts)[:, 0]
+    assert np.isnan(found[0])
+    assert found[1] == pytest.approx(pearson(np.array([1.0, 2.0, 5.0]), np.array([1.0, 3.0, 2.0])).value)
+    assert found[2] == pytest.approx(pearson(np.array([2.0, 2.0, 3.0]), np.array([3.0, 3.0, 9.0])).value)
