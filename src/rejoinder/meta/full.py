@@ -180,6 +180,7 @@ def _findings(
     standings = [replace(one, cluster=clusters.get(one.scorer, 0), verdict=verdicts[one.scorer]) for one in standings]
     of_systems = [row for row in own if row.level == "system" and row.statistic == "pearson"]
     details = {} if part.name == POOLED else blind
+    met = [name for name in order if name in asked or kinds[name] != "metric"]  # no variant that nobody asked for
     card = _card(part, examples, dimension, copies)
     findings = Findings(
         card=card,
@@ -189,7 +190,7 @@ def _findings(
         lengths=length_effects(part, examples, details, sampling) if details else (),
         systems=systems_of(part, examples, blind, of_systems, sampling),
         cases=cases_of(part, examples, details),
-        duel=duel_of(part, examples, details, order, kinds, card.scale, sampling) if details else None,
+        duel=duel_of(part, examples, details, met, kinds, card.scale, sampling) if details else None,
         conclusions=conclusions_of(part, examples, details, sampling),
         ratings=part.ratings,
         scores=scores,
