@@ -14,7 +14,8 @@ import rejoinder
 
 SOURCE = Path(rejoinder.__file__).parent
 FLOORS = {
-    "cli": 6,
+    "cli": 7,
+    "papers": 6,
     "report": 5,
     "meta": 4,
     "judges": 3,

@@ -15,7 +15,7 @@ import rejoinder
 from conftest import Ran, Run, refused
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, read_folder, write_folder
-from rejoinder.meta.reproduce.liu2016_table2 import ALL, HUMAN, LENGTH, Row, Table2, compute, contexts, responders
+from rejoinder.papers.liu2016_table2 import ALL, HUMAN, LENGTH, Row, Table2, compute, contexts, responders
 from rejoinder.responder import answer, request
 from rejoinder.responders.build import build_retrieval
 from rejoinder.training.corpora import is_held_out

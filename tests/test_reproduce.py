@@ -26,12 +26,12 @@ from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.fit import fit_bilinear
 from rejoinder.judges.head import Vectors
 from rejoinder.judges.oversample import Rows
-from rejoinder.meta.reproduce import deriu2019, experiment, files_of, lowe2017, source, unseen
-from rejoinder.meta.reproduce.encodings import Prepared, Source, prepare
-from rejoinder.meta.reproduce.excerpts import QUOTED, dialogue, excerpts
-from rejoinder.meta.reproduce.figures import appearances, figures
-from rejoinder.meta.reproduce.fits import QUICK, Split, judge, splits, sweep
-from rejoinder.meta.reproduce.material import Material, collect, speakers
+from rejoinder.papers import deriu2019, experiment, files_of, lowe2017, source, unseen
+from rejoinder.papers.encodings import Prepared, Source, prepare
+from rejoinder.papers.excerpts import QUOTED, dialogue, excerpts
+from rejoinder.papers.figures import appearances, figures
+from rejoinder.papers.fits import QUICK, Split, judge, splits, sweep
+from rejoinder.papers.material import Material, collect, speakers
 from rejoinder.records import Example
 
 WORDS = (  # noqa: SIM905 - shorter to read

@@ -76,8 +76,8 @@ def command(
 ) -> None:
     """Run the experiments of a paper anew: a page with our figures beside the published ones, with intervals."""
     from rejoinder.errors import UsageError
-    from rejoinder.meta.reproduce import TABLE2, experiment
-    from rejoinder.report.reproduce import About, require_figures, write_page
+    from rejoinder.papers import TABLE2, experiment
+    from rejoinder.papers.page import About, require_figures, write_page
 
     start = time.perf_counter()
     asks = name == TABLE2
@@ -109,7 +109,7 @@ def command(
         time.perf_counter() - start,
         os.cpu_count() or 1,
     )
-    page = import_module(f"rejoinder.report.{name.replace('-', '_')}").page(found, about)
+    page = import_module(f"rejoinder.papers.{name.replace('-', '_')}_page").page(found, about)
     write_page(page, out, name)
     tell(f"{page.summary}\nsaved in {out / name}.md")
 
@@ -124,8 +124,8 @@ def _fitted(
 ) -> tuple[Any, int]:
     """What an experiment with judges found, and its rounds."""
     from rejoinder.io import read
-    from rejoinder.meta.reproduce import experiment, files_of, source
-    from rejoinder.meta.reproduce.encodings import prepare
+    from rejoinder.papers import experiment, files_of, source
+    from rejoinder.papers.encodings import prepare
 
     paper, sources = experiment(name), [source(text) for text in encoder or []]
     with reporting(on_error) as on_bad:
@@ -141,7 +141,7 @@ def _asked(files: list[str] | None, responder: list[str] | None, seed: int, on_e
     """What responders said, measured."""
     from rejoinder.errors import UsageError
     from rejoinder.io.corpus import corpus_files
-    from rejoinder.meta.reproduce.liu2016_table2 import compute, contexts, responders
+    from rejoinder.papers.liu2016_table2 import compute, contexts, responders
 
     if not files or not responder:
         raise UsageError("liu2016-table2 asks responders about corpora. Give CORPUS files and -r NAME=FOLDER")

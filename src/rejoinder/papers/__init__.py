@@ -11,15 +11,15 @@ from typing import Any, Protocol, cast
 
 from rejoinder.errors import MissingAsset, UsageError
 from rejoinder.judges.head import Terms
-from rejoinder.meta.reproduce.encodings import STATES, Prepared, Source
+from rejoinder.papers.encodings import STATES, Prepared, Source
 from rejoinder.scorer import Advance
 
 __all__ = ["EXPERIMENTS", "TABLE2", "Experiment", "experiment", "files_of", "source"]
 
-# What each is called, and the module that runs it; the module of the same name in `rejoinder.report` writes its page.
+# What each is called, and the module that runs it; the module of the same name with `_page` behind it writes its page.
 EXPERIMENTS = {
-    "lowe2017": "rejoinder.meta.reproduce.lowe2017",
-    "deriu2019": "rejoinder.meta.reproduce.deriu2019",
+    "lowe2017": "rejoinder.papers.lowe2017",
+    "deriu2019": "rejoinder.papers.deriu2019",
 }
 # The one that asks responders instead of fitting judges.
 TABLE2 = "liu2016-table2"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rejoinder.errors import MissingExtra
 from rejoinder.io.atomic import atomic_file
-from rejoinder.meta.reproduce.encodings import Encoding
-from rejoinder.meta.reproduce.excerpts import Excerpt
-from rejoinder.meta.reproduce.material import Material
+from rejoinder.papers.encodings import Encoding
+from rejoinder.papers.excerpts import Excerpt
+from rejoinder.papers.material import Material
 from rejoinder.report.tables import markdown_table, number, p_value
 from rejoinder.scorer import Signature
 from rejoinder.stats.paired import Estimate

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.judges.oversample import Rows
-from rejoinder.meta.reproduce.material import Material
+from rejoinder.papers.material import Material
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.bootstrap import (
     Counts,

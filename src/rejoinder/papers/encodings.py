@@ -17,7 +17,7 @@ from rejoinder.judges.fit import Fitted
 from rejoinder.judges.head import Terms, Vectors
 from rejoinder.judges.oversample import Rows
 from rejoinder.judges.sides import Encoded, encode
-from rejoinder.meta.reproduce.material import Material, collect
+from rejoinder.papers.material import Material, collect
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 

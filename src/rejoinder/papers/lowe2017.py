@@ -16,10 +16,10 @@ from rejoinder.catalogue import cards, load_scorer
 from rejoinder.errors import MissingAsset
 from rejoinder.judges.bilinear import TERMS, Kind
 from rejoinder.judges.head import Terms
-from rejoinder.meta.reproduce.encodings import Encoding, Prepared
-from rejoinder.meta.reproduce.excerpts import Excerpt, excerpts
-from rejoinder.meta.reproduce.figures import Appearances, Figures, OfSystems, appearances, figures
-from rejoinder.meta.reproduce.fits import (
+from rejoinder.papers.encodings import Encoding, Prepared
+from rejoinder.papers.excerpts import Excerpt, excerpts
+from rejoinder.papers.figures import Appearances, Figures, OfSystems, appearances, figures
+from rejoinder.papers.fits import (
     QUICK,
     QUICK_AUTOJUDGE,
     Judgement,
@@ -33,8 +33,8 @@ from rejoinder.meta.reproduce.fits import (
     splits,
     sweep,
 )
-from rejoinder.meta.reproduce.material import Material
-from rejoinder.meta.reproduce.unseen import SHARES, Point, Unseen, fewer_labels, systems_to_leave_out, unseen_systems
+from rejoinder.papers.material import Material
+from rejoinder.papers.unseen import SHARES, Point, Unseen, fewer_labels, systems_to_leave_out, unseen_systems
 from rejoinder.scorer import Advance, FloatArray, ignore, run
 from rejoinder.stats.paired import Estimate, Paired
 

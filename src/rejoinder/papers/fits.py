@@ -18,8 +18,8 @@ from rejoinder.judges.head import Terms
 from rejoinder.judges.oversample import Rows
 from rejoinder.judges.recipes import DERIU2019
 from rejoinder.judges.train import SHARES
-from rejoinder.meta.reproduce.encodings import Encoding
-from rejoinder.meta.reproduce.material import Material
+from rejoinder.papers.encodings import Encoding
+from rejoinder.papers.material import Material
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.splits import split_groups

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rejoinder.meta.reproduce.deriu2019 import AUTOJUDGE, FEWEST_LINES, Deriu2019, Way
-from rejoinder.meta.reproduce.excerpts import Excerpt
-from rejoinder.meta.reproduce.fits import QUICK_AUTOJUDGE
-from rejoinder.meta.reproduce.published import DERIU
-from rejoinder.report.pages import DERIU2019
-from rejoinder.report.plots import folds_figure
-from rejoinder.report.reproduce import (
+from rejoinder.papers.deriu2019 import AUTOJUDGE, FEWEST_LINES, Deriu2019, Way
+from rejoinder.papers.excerpts import Excerpt
+from rejoinder.papers.fits import QUICK_AUTOJUDGE
+from rejoinder.papers.page import (
     About,
     Page,
     data_table,
@@ -20,6 +17,9 @@ from rejoinder.report.reproduce import (
     laid_out,
     made_by,
 )
+from rejoinder.papers.plots import folds_figure
+from rejoinder.papers.published import DERIU
+from rejoinder.papers.texts import DERIU2019
 from rejoinder.report.tables import markdown_table, number, text_table
 
 _HELD_OUT = {"conversations": "conversations held out", "systems": "systems held out"}

@@ -7,14 +7,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from rejoinder.meta.reproduce.figures import OfSystems
-from rejoinder.meta.reproduce.fits import QUICK, Sweep
-from rejoinder.meta.reproduce.lowe2017 import ADEM, SET_MEAN, Lowe2017, Row
-from rejoinder.meta.reproduce.published import LOWE_SYSTEMS, LOWE_TEST, LOWE_UNSEEN, LOWE_VALIDATION, Published
-from rejoinder.meta.reproduce.unseen import FEWEST_LINES, Unseen
-from rejoinder.report.pages import LOWE2017
-from rejoinder.report.plots import Line, labels_figure, scatter_figure, systems_figure
-from rejoinder.report.reproduce import (
+from rejoinder.papers.figures import OfSystems
+from rejoinder.papers.fits import QUICK, Sweep
+from rejoinder.papers.lowe2017 import ADEM, SET_MEAN, Lowe2017, Row
+from rejoinder.papers.page import (
     About,
     Page,
     data_table,
@@ -26,6 +22,10 @@ from rejoinder.report.reproduce import (
     signed,
     with_p,
 )
+from rejoinder.papers.plots import Line, labels_figure, scatter_figure, systems_figure
+from rejoinder.papers.published import LOWE_SYSTEMS, LOWE_TEST, LOWE_UNSEEN, LOWE_VALIDATION, Published
+from rejoinder.papers.texts import LOWE2017
+from rejoinder.papers.unseen import FEWEST_LINES, Unseen
 from rejoinder.report.tables import markdown_table, number, p_value, text_table
 from rejoinder.scorer import FloatArray
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rejoinder.catalogue import DEFAULT
-from rejoinder.meta.reproduce.liu2016_table2 import A_DIALOGUE, ALL, LENGTH, METRICS, Row, Table2
-from rejoinder.meta.reproduce.published import LIU_TABLE2
-from rejoinder.report.pages import LIU2016_TABLE2
-from rejoinder.report.reproduce import About, Page, interval, laid_out, made_by
+from rejoinder.papers.liu2016_table2 import A_DIALOGUE, ALL, LENGTH, METRICS, Row, Table2
+from rejoinder.papers.page import About, Page, interval, laid_out, made_by
+from rejoinder.papers.published import LIU_TABLE2
+from rejoinder.papers.texts import LIU2016_TABLE2
 from rejoinder.report.tables import markdown_table, number, text_table
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import numpy as np
 from rejoinder.judges.fit import FitOptions
 from rejoinder.judges.head import Terms
 from rejoinder.judges.oversample import Rows
-from rejoinder.meta.reproduce.figures import Appearances, Figures
-from rejoinder.meta.reproduce.fits import Judgement, Split, judge, predictions
-from rejoinder.meta.reproduce.material import Material
+from rejoinder.papers.figures import Appearances, Figures
+from rejoinder.papers.fits import Judgement, Split, judge, predictions
+from rejoinder.papers.material import Material
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.paired import Estimate
 from rejoinder.stats.splits import growing_shares, keep_at_random, leave_one_out

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.meta.reproduce.figures import OfSystems
+from rejoinder.papers.figures import OfSystems
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.paired import Estimate
 

@@ -13,8 +13,8 @@ import numpy as np
 from rejoinder.io import read
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.sides import encode
-from rejoinder.meta.reproduce.fits import Judgement
-from rejoinder.meta.reproduce.material import Material
+from rejoinder.papers.fits import Judgement
+from rejoinder.papers.material import Material
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 

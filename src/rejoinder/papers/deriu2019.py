@@ -13,11 +13,11 @@ import numpy as np
 
 from rejoinder.judges.bilinear import TERMS
 from rejoinder.judges.fit import FitOptions
-from rejoinder.meta.reproduce.encodings import Encoding, Prepared
-from rejoinder.meta.reproduce.excerpts import Excerpt, dialogue
-from rejoinder.meta.reproduce.figures import Appearances, Figures, appearances, figures
-from rejoinder.meta.reproduce.fits import QUICK, QUICK_AUTOJUDGE, Split, judge, set_means
-from rejoinder.meta.reproduce.material import Material
+from rejoinder.papers.encodings import Encoding, Prepared
+from rejoinder.papers.excerpts import Excerpt, dialogue
+from rejoinder.papers.figures import Appearances, Figures, appearances, figures
+from rejoinder.papers.fits import QUICK, QUICK_AUTOJUDGE, Split, judge, set_means
+from rejoinder.papers.material import Material
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.paired import Estimate
 from rejoinder.stats.splits import fold_groups, leave_one_out
