@@ -15,9 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import rejoinder
 from conftest import PROJECT, Run
-from test_languages import GERMAN, rated, write_vectors
+from samples import GERMAN, rated, write_vectors, write_weeks
 
 DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
 # A block with the name of a file behind its language is that file, which the commands find where they run.
@@ -43,25 +42,6 @@ def write_german(folder: Path) -> None:
     words = {word for parts in GERMAN.values() for text in parts for word in text.replace(".", "").split()}
     rng = np.random.default_rng(0)
     write_vectors(folder / "cc.de.300.vec", {word: tuple(rng.normal(size=5)) for word in sorted(words)})
-
-
-def write_weeks(folder: Path) -> None:
-    """What docs/compare.md takes for granted: two weeks of a product's log; in the second few words about refunds."""
-    talks: dict[str, list[rejoinder.Example]] = {}
-    for one in rejoinder.read("@conture"):
-        talks.setdefault(str(one.extra["dialogue_id"]), []).append(one)
-    rng = random.Random(1)
-    for number, week in enumerate(("week1", "week2")):
-        with (folder / f"{week}.csv").open("w", encoding="utf-8", newline="") as stream:
-            table = csv.writer(stream)
-            table.writerow(["conversation_id", "intent", "prompt", "answer", "judged"])
-            for talk, lines in enumerate(list(talks.values())[number::2] * 2):
-                intent, patience = rng.choice(["refund", "delivery", "account"]), rng.gauss(0, 1)
-                for line in lines:
-                    short = number == 1 and intent == "refund" and rng.random() < 0.4
-                    reply = rng.choice(["Sorry.", ""]) if short else line.response
-                    judged = round(min(10, max(1, (3 if short else 7) + patience + rng.gauss(0, 1)))) if reply else ""
-                    table.writerow([f"{week}-{talk}", intent, line.context[-1], reply, judged])
 
 
 # What customers ask, and what answers it.

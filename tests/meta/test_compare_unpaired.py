@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from test_compare import Worth, only, side
 
 from conftest import Run, refused
 from rejoinder.errors import DataError, TooManyUnscored
@@ -23,7 +24,6 @@ from rejoinder.meta import Contrast, compare
 from rejoinder.meta.design import choose
 from rejoinder.records import Example
 from rejoinder.report.compare import compare_text
-from test_compare import Worth, only, side
 
 
 def logs(n: int, shift: float, seed: int, *, start: int = 1, easy: float = 0.5, worse: str = "") -> list[Example]:

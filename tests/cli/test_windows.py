@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from conftest import Run
+from conftest import PROJECT, Run
 from rejoinder.cli.help import COMMANDS
 from rejoinder.report.tables import narrowed, prose, text_table
 
@@ -175,6 +175,6 @@ def test_what_resumes_says_how_to_go_on(run: Run, tmp_path: Path, monkeypatch: p
         raise KeyboardInterrupt
 
     monkeypatch.setattr("rejoinder.training.pretrain.pretrain", stop)
-    recipe = Path(__file__).parent.parent / "recipes" / "vhred-tiny.toml"
+    recipe = PROJECT / "recipes" / "vhred-tiny.toml"
     ran = run("pretrain", recipe, "@conture", "-o", tmp_path / "encoder")
     assert (ran.code, ran.out, ran.err) == (130, "", "rejoinder: interrupted; call again to go on\n")

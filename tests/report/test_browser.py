@@ -15,7 +15,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
-from test_preferences import records
+from samples import records
 
 pytestmark = pytest.mark.slow
 

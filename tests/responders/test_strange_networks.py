@@ -44,9 +44,10 @@ def made(kind: str, place: Path) -> Path:
         return tiny.tweet_model(place)
     if kind != "dual-encoder":
         return tiny.generator(place, kind)
+    from test_retrieval import dual_parts
+
     from rejoinder.responders import dual
     from rejoinder.text.bpe import train_bpe
-    from test_retrieval import dual_parts
 
     vocabulary = train_bpe(["hello you the cat sat thanks bye"] * 5, 60)
     write_folder(place, dual.encoded(dual_parts(vocabulary), sample(said, 100, 0).pool), "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from rejoinder.records import Example
 from rejoinder.scorer import Scores
 from rejoinder.scorer import run as score
 from rejoinder.text import uncut
+from samples import GERMAN, rated, write_vectors
 
 CONTENT = json.loads((GOLDEN / "languages.json").read_text(encoding="utf-8"))
 TEXTS: list[dict[str, Any]] = CONTENT["texts"]
@@ -254,23 +254,7 @@ def test_rouge_does_not_judge_by_the_one_name_in_the_text() -> None:
     assert scores("rouge-l/words", pair("ok", "\u200b")).reasons == {0: "no reference holds a word"}
 
 
-WORDS = {"我": (1, 0), "想吃": (0, 1), "火锅": (1, 1), "天气": (-1, 0), "Haus": (0, 2), "das": (1, 0), "كباب": (0, -1)}
 FORMS = ("words.vec", "glove.txt", "words.bin", "words.npz")
-
-
-def write_vectors(path: Path, words: Mapping[str, tuple[float, ...]] = WORDS) -> Path:
-    """The vectors as word2vec text or binary, GloVe text or archive, by the file's name."""
-    rows = np.array(list(words.values()), dtype=np.float32)
-    head = f"{rows.shape[0]} {rows.shape[1]}\n".encode()
-    lines = [f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, rows.tolist(), strict=True)]
-    if path.suffix == ".npz":
-        np.savez(path, words=np.array(list(words)), vectors=rows)
-    elif path.suffix == ".bin":
-        entries = (word.encode() + b" " + row.tobytes() for word, row in zip(words, rows, strict=True))
-        path.write_bytes(head + b"".join(entries))
-    else:
-        path.write_bytes(head * (path.suffix == ".vec") + "".join(lines).encode())
-    return path
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -308,33 +292,12 @@ def test_what_vectors_are_often_fetched_as(run: Run, tmp_path: Path, name: str, 
     refused(done, 3, f"{tmp_path / name}: {message}")
 
 
-GERMAN = {
-    "who": ("Ich", "Er", "Sie", "Wir", "Die Kinder", "Meine Freundin"),
-    "verb": ("möchte", "kann", "muss", "sollte"),
-    "what": ("das Brot", "die Straße", "Äpfel", "das Auto", "den Hund"),
-    "does": ("kaufen.", "sehen.", "finden.", "verlieren."),
-}
 CHINESE = {
     "who": ("我", "你", "他们", "老师"),
     "verb": ("想吃", "喜欢", "看见", "听说"),
     "what": ("火锅", "苹果", "电影", "北京"),
     "does": ("。", "吗？", "了。"),
 }
-
-
-def rated(parts: dict[str, tuple[str, ...]], join: str) -> list[dict[str, Any]]:
-    """Rated lines whose replies people like for their first words, in a language made of these parts."""
-    rng = np.random.default_rng(5)
-
-    def sentence(first: int) -> str:
-        return join.join([parts["who"][first], *(str(rng.choice(parts[key])) for key in ("verb", "what", "does"))])
-
-    lines = []
-    for _ in range(90):
-        first = int(rng.integers(len(parts["who"])))
-        context = [sentence(0), sentence(1)]
-        lines.append({"context": context, "response": sentence(first), "quality": {"overall": 1 + first % 4}})
-    return [{**line, "references": [sentence(2)], "scale": [1, 4]} for line in lines]
 
 
 @pytest.mark.parametrize(("parts", "join"), [(GERMAN, " "), (CHINESE, "")], ids=["de", "zh"])

@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import pytest
 
 import rejoinder
-from conftest import Run
+from conftest import PROJECT, Run
 from rejoinder.cli import COMMANDS
 from rejoinder.cli.places import Writes, marks
 from rejoinder.errors import UsageError
@@ -219,7 +219,7 @@ def test_python_replaces_a_judge_only_by_force(tmp_path: Path) -> None:
 
 
 def test_a_responder_is_replaced_only_by_force(run: Run, tmp_path: Path) -> None:
-    recipe = Path(__file__).parent.parent / "recipes" / "r-tfidf.toml"
+    recipe = PROJECT / "recipes" / "r-tfidf.toml"
     call = ("pretrain", recipe, "@conture", "-o", tmp_path / "bot", "--keep-judged", "--on-error", "skip")
     assert run(*call).code == 0
     before = contents(tmp_path)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
+from test_browser import WCAG, browser
 
 from conftest import Run
-from test_browser import WCAG, browser
-from test_docs import write_weeks
+from samples import write_weeks
 
 pytestmark = pytest.mark.slow
 __all__ = ["browser"]

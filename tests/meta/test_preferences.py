@@ -24,6 +24,7 @@ from rejoinder.meta import PairStudy, Preference
 from rejoinder.meta.preference_results import FIRST, LESS_LENGTH, OF_LONGER, OF_SHORTER, PEOPLE, Statistic
 from rejoinder.records import Choice
 from rejoinder.stats.cluster_means import cluster_means
+from samples import records
 
 
 def made(
@@ -69,20 +70,6 @@ def mirrored(pair: Pair) -> Pair:
 def saved(path: Path, records: Iterable[dict[str, Any]]) -> Path:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
     return path
-
-
-def records(count: int) -> list[dict[str, Any]]:
-    """Pairs in which the longer reply is preferred twice of three times; every fifth is a tie."""
-    return [
-        {
-            "context": [f"prompt {number}"],
-            "responses": ["a " * (number % 7 + 2), "a " * (number % 7 + 1)],
-            "preferred": None if number % 5 == 0 else int(number % 3 == 0),
-            "votes": [0, 0, number % 2],
-            "gpt4": [number % 2, 0.5],
-        }
-        for number in range(1, count + 1)
-    ]
 
 
 def test_accuracy_by_hand() -> None:
