@@ -21,12 +21,12 @@ import rejoinder
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.dan import DanEncoder
 from rejoinder.io.folders import read_folder
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.panel import MEMBERS, Panel, train_panel
 from rejoinder.judges.boxed import FOLDER
 from rejoinder.judges.conversations import conversations
-from rejoinder.judges.fit import FitOptions
 from rejoinder.judges.left_out import rated_lines, unseen_scores
 from rejoinder.judges.lines import normalised_ratings
-from rejoinder.judges.panel import MEMBERS, Panel, train_panel
 from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
 from rejoinder.meta.results import Agreement

@@ -20,9 +20,9 @@ from rejoinder.cli import main
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.io.wordnet import find_wordnet
-from rejoinder.judges.bilinear import TERMS
-from rejoinder.judges.fit import FitOptions
-from rejoinder.judges.panel import Panel
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.judge import TERMS
+from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import Scorer, run, signature_of

@@ -20,8 +20,8 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.scales import hint, require_alike, rescaled, scale_of, scales_said, spans_of, with_scale
 from rejoinder.io.values import yes_or_no
 from rejoinder.judges.answers import from_config
-from rejoinder.judges.fit import FitOptions
-from rejoinder.judges.panel import train_panel
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.panel import train_panel
 from rejoinder.judges.train import train_judge
 from rejoinder.meta.parts import rated_parts, ratings_of
 from rejoinder.meta.people import people_of

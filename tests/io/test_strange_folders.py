@@ -75,9 +75,9 @@ def small() -> Any:
     """A panel over averaged vectors of twenty words, fitted on nothing: quick to load."""
     from rejoinder.encoders import AverageEncoder
     from rejoinder.io.vectors import word_vectors
-    from rejoinder.judges.bilinear import TERMS, BilinearJudge
-    from rejoinder.judges.head import Head
-    from rejoinder.judges.panel import MEMBERS, Panel
+    from rejoinder.judges.bilinear.head import Head
+    from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge
+    from rejoinder.judges.bilinear.panel import MEMBERS, Panel
 
     rng = np.random.default_rng(0)
     words = "hello how are you fine thanks the cat sat on mat a dog ran one two".split()  # noqa: SIM905

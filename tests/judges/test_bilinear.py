@@ -19,11 +19,11 @@ from rejoinder.encoders import AverageEncoder, fit_projection
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.vectors import word_vectors
-from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind
-from rejoinder.judges.fit import FitOptions, Normalise, fit_head
-from rejoinder.judges.head import Head, Penalty, Vectors, gradient, initial_head, objective, penalty
-from rejoinder.judges.recipes import options_of
-from rejoinder.judges.sides import References, encode
+from rejoinder.judges.bilinear.fit import FitOptions, Normalise, fit_head
+from rejoinder.judges.bilinear.head import Head, Penalty, Vectors, gradient, initial_head, objective, penalty
+from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind
+from rejoinder.judges.bilinear.recipes import options_of
+from rejoinder.judges.bilinear.sides import References, encode
 from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import run

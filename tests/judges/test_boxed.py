@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import GOLDEN, PROJECT, Run
 from rejoinder.io.folders import read_folder
+from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.boxed import FOLDER
-from rejoinder.judges.panel import Panel
 from rejoinder.nn.averaging import LEFT, RIGHT, TABLE, AveragingNetwork
 from rejoinder.records import Example
 

@@ -25,13 +25,13 @@ from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.io.folders import Parts
 from rejoinder.io.scales import rescaled
 from rejoinder.io.vectors import read_vectors, word_vectors
-from rejoinder.judges.bilinear import BilinearJudge, Kind
-from rejoinder.judges.fit import FitOptions, fit_bilinear
-from rejoinder.judges.head import Vectors
+from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
+from rejoinder.judges.bilinear.head import Vectors
+from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
+from rejoinder.judges.bilinear.oversample import Lengths
+from rejoinder.judges.bilinear.recipes import DERIU2019, options_of
+from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.lines import normalised_ratings
-from rejoinder.judges.oversample import Lengths
-from rejoinder.judges.recipes import DERIU2019, options_of
-from rejoinder.judges.sides import Encoded, References, encode
 from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, run

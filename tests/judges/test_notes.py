@@ -19,7 +19,7 @@ from rejoinder.catalogue import load_scorer
 from rejoinder.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.encoders.batching import is_cut, numbered_turns
 from rejoinder.io.vectors import word_vectors
-from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, notes_on, text_notes
 from rejoinder.judges.train import train_judge
 from rejoinder.meta.noted import noted

@@ -15,9 +15,9 @@ from rejoinder.catalogue import load_scorer, score
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError
 from rejoinder.io.folders import read_folder
+from rejoinder.judges.bilinear.panel import MEMBERS, Panel, train_panel
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import encode_rated
-from rejoinder.judges.panel import MEMBERS, Panel, train_panel
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.records import Example
 

@@ -15,9 +15,9 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.errors import UsageError
 from rejoinder.io.folders import read_folder
-from rejoinder.judges.bilinear import Kind
-from rejoinder.judges.fit import FitOptions
-from rejoinder.judges.recipes import DERIU2019, LOWE2017, fit_options
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.judge import Kind
+from rejoinder.judges.bilinear.recipes import DERIU2019, LOWE2017, fit_options
 
 NO_WEIGHT = (
     "the penalty l1 would have no effect: its weight is 0. Give --penalty-weight (penalty_weight) over 0 too, or leave "

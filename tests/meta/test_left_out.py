@@ -15,11 +15,11 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.encoders import AverageEncoder
 from rejoinder.io.vectors import read_vectors
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.panel import train_panel
 from rejoinder.judges.conversations import conversations, traces
-from rejoinder.judges.fit import FitOptions
 from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import RatedLines
-from rejoinder.judges.panel import train_panel
 from rejoinder.meta import full_study
 from rejoinder.meta.agreement import Sampling
 from rejoinder.meta.left_out import SEEN, UNSEEN, left_out_of

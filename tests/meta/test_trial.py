@@ -19,10 +19,10 @@ import rejoinder
 from conftest import Run
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
-from rejoinder.judges.fit import FitOptions, fit_bilinear
+from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
+from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, folds_of, scores_of
-from rejoinder.judges.oversample import Rows
 from rejoinder.meta import trial as trials
 from rejoinder.meta.results import Figure
 from rejoinder.meta.training import steps, train

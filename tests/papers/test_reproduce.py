@@ -23,9 +23,9 @@ from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io.folders import write_folder
 from rejoinder.io.vectors import read_vectors
-from rejoinder.judges.fit import fit_bilinear
-from rejoinder.judges.head import Vectors
-from rejoinder.judges.oversample import Rows
+from rejoinder.judges.bilinear.fit import fit_bilinear
+from rejoinder.judges.bilinear.head import Vectors
+from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.papers import deriu2019, experiment, files_of, lowe2017, source, unseen
 from rejoinder.papers.encodings import Prepared, Source, prepare
 from rejoinder.papers.excerpts import QUOTED, dialogue, excerpts

@@ -32,8 +32,8 @@ from rejoinder.cli.train_options import (
 )
 
 if TYPE_CHECKING:
-    from rejoinder.judges.bilinear import Kind as BilinearKind
-    from rejoinder.judges.fit import FitOptions
+    from rejoinder.judges.bilinear.fit import FitOptions
+    from rejoinder.judges.bilinear.judge import Kind as BilinearKind
 
 
 class Kind(StrEnum):
@@ -98,7 +98,7 @@ def command(
     from rejoinder.encoders import WORD_VECTORS, load_encoder
     from rejoinder.io import read, write
     from rejoinder.io.scales import said, scale_of
-    from rejoinder.judges.panel import MEMBERS
+    from rejoinder.judges.bilinear.panel import MEMBERS
     from rejoinder.meta.training import steps, train
     from rejoinder.report.training import training_text
 
@@ -147,7 +147,7 @@ def command(
 def _options(kind: BilinearKind, preset: Preset | None, asked: Mapping[str, Any], width: int) -> FitOptions:
     """How to fit, from the flags that were given."""
     from rejoinder.errors import UsageError
-    from rejoinder.judges.recipes import fit_options
+    from rejoinder.judges.bilinear.recipes import fit_options
 
     changed = {name: getattr(value, "value", value) for name, value in asked.items() if value is not None}
     if (found := changed.get("components")) is not None:

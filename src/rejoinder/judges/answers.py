@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeGuard
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
-from rejoinder.judges.head import HIGHEST, LOWEST
+from rejoinder.judges.bilinear.head import HIGHEST, LOWEST
 from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Scorer
 

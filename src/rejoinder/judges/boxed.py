@@ -7,7 +7,7 @@ from pathlib import Path
 
 from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.io.folders import read_folder
-from rejoinder.judges.panel import Panel, from_folder
+from rejoinder.judges.bilinear.panel import Panel, from_folder
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"

@@ -11,11 +11,11 @@ import numpy as np
 
 from rejoinder.encoders import PortableEncoder
 from rejoinder.errors import UsageError
-from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.judges.bilinear.panel import MEMBERS
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, Task, folds_of, scores_of
-from rejoinder.judges.oversample import Rows
-from rejoinder.judges.panel import MEMBERS
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, ignore
 

@@ -18,12 +18,12 @@ from rejoinder.errors import DataError
 from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale, require_inside
 from rejoinder.io.scales import Span, hint, require_alike, rescaled, spans_of, with_scale
-from rejoinder.judges.bilinear import TERMS, Kind
+from rejoinder.judges.bilinear.fit import Fitted
+from rejoinder.judges.bilinear.head import HIGHEST, LOWEST, Vectors
+from rejoinder.judges.bilinear.judge import TERMS, Kind
+from rejoinder.judges.bilinear.oversample import Lengths, Rows
+from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.conversations import TRACES, traces
-from rejoinder.judges.fit import Fitted
-from rejoinder.judges.head import HIGHEST, LOWEST, Vectors
-from rejoinder.judges.oversample import Lengths, Rows
-from rejoinder.judges.sides import Encoded, References, encode
 from rejoinder.metrics.baselines import words
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import FloatArray

@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.judges.bilinear import TERMS, Kind
-from rejoinder.judges.fit import FitOptions, Fitted, fit_bilinear
+from rejoinder.judges.bilinear.fit import FitOptions, Fitted, fit_bilinear
+from rejoinder.judges.bilinear.judge import TERMS, Kind
+from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.judges.bilinear.sides import References
 from rejoinder.judges.lines import RatedLines
-from rejoinder.judges.oversample import Rows
-from rejoinder.judges.sides import References
 from rejoinder.judges.train import FEWEST_CONTEXTS, FEWEST_LINES, SHARES
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.splits import fold_groups, joined_numbers, split_groups

@@ -12,7 +12,7 @@ from itertools import chain
 
 from rejoinder.encoders import Limited
 from rejoinder.io.vectors import common_words
-from rejoinder.judges.head import Terms
+from rejoinder.judges.bilinear.head import Terms
 from rejoinder.records import Example
 from rejoinder.scorer import Encoder, Notes
 from rejoinder.text.looks import ELSEWHERE, is_code, is_foreign, is_long, is_wordless

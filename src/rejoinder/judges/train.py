@@ -15,13 +15,13 @@ from rejoinder.encoders import WORD_VECTORS, PortableEncoder, load_encoder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, unknown_sides
-from rejoinder.judges.fit import FitOptions, Fitted, fit_bilinear
+from rejoinder.judges.bilinear.fit import FitOptions, Fitted, fit_bilinear
+from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind, unknown_sides
+from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.judges.bilinear.recipes import options_of
+from rejoinder.judges.bilinear.sides import References
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.notes import shares, text_notes
-from rejoinder.judges.oversample import Rows
-from rejoinder.judges.recipes import options_of
-from rejoinder.judges.sides import References
 from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman

@@ -10,13 +10,13 @@ from rejoinder.encoders import WORD_VECTORS, PortableEncoder, load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.bilinear import BilinearJudge, Kind
-from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
+from rejoinder.judges.bilinear.panel import MEMBERS, Panel, fit_panel
+from rejoinder.judges.bilinear.recipes import options_of
+from rejoinder.judges.bilinear.sides import References
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.many import FOLDS, Manner
-from rejoinder.judges.panel import MEMBERS, Panel, fit_panel
-from rejoinder.judges.recipes import options_of
-from rejoinder.judges.sides import References
 from rejoinder.judges.train import SHARES, Trained, fit_judge, require_kind
 from rejoinder.meta.results import FORMAT_VERSION, plain
 from rejoinder.meta.trial import trial_of

@@ -19,9 +19,9 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, SCORERS, fitted_on, load_scorer
 from rejoinder.errors import MissingAsset, MissingExtra
+from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.many import Manner, folds_of, scores_of
-from rejoinder.judges.oversample import Rows
 from rejoinder.meta.results import NOTHING, Figure
 from rejoinder.meta.shown import LEVEL
 from rejoinder.meta.trials import Candidate, Role, Trial

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from rejoinder.errors import MissingAsset, UsageError
-from rejoinder.judges.head import Terms
+from rejoinder.judges.bilinear.head import Terms
 from rejoinder.papers.encodings import STATES, Prepared, Source
 from rejoinder.scorer import Advance
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.judges.bilinear import TERMS
-from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.judge import TERMS
 from rejoinder.papers.encodings import Encoding, Prepared
 from rejoinder.papers.excerpts import Excerpt, dialogue
 from rejoinder.papers.figures import Appearances, Figures, appearances, figures

@@ -13,10 +13,10 @@ import numpy as np
 from rejoinder.encoders import AverageEncoder, PortableEncoder, load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.io.vectors import read_vectors
-from rejoinder.judges.fit import Fitted
-from rejoinder.judges.head import Terms, Vectors
-from rejoinder.judges.oversample import Rows
-from rejoinder.judges.sides import Encoded, encode
+from rejoinder.judges.bilinear.fit import Fitted
+from rejoinder.judges.bilinear.head import Terms, Vectors
+from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.judges.bilinear.sides import Encoded, encode
 from rejoinder.papers.material import Material, collect
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.io import read
+from rejoinder.judges.bilinear.sides import encode
 from rejoinder.judges.lines import normalised_ratings
-from rejoinder.judges.sides import encode
 from rejoinder.papers.fits import Judgement
 from rejoinder.papers.material import Material
 from rejoinder.records import Example

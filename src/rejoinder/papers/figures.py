@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.judges.oversample import Rows
+from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.papers.material import Material
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.bootstrap import (

@@ -13,10 +13,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.judges.fit import FitOptions, Fitted, Normalise, fit_bilinear, take
-from rejoinder.judges.head import Terms
-from rejoinder.judges.oversample import Rows
-from rejoinder.judges.recipes import DERIU2019
+from rejoinder.judges.bilinear.fit import FitOptions, Fitted, Normalise, fit_bilinear, take
+from rejoinder.judges.bilinear.head import Terms
+from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.judges.bilinear.recipes import DERIU2019
 from rejoinder.judges.train import SHARES
 from rejoinder.papers.encodings import Encoding
 from rejoinder.papers.material import Material

@@ -14,8 +14,8 @@ import numpy as np
 
 from rejoinder.catalogue import cards, load_scorer
 from rejoinder.errors import MissingAsset
-from rejoinder.judges.bilinear import TERMS, Kind
-from rejoinder.judges.head import Terms
+from rejoinder.judges.bilinear.head import Terms
+from rejoinder.judges.bilinear.judge import TERMS, Kind
 from rejoinder.papers.encodings import Encoding, Prepared
 from rejoinder.papers.excerpts import Excerpt, excerpts
 from rejoinder.papers.figures import Appearances, Figures, OfSystems, appearances, figures

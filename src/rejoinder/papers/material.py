@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
+from rejoinder.judges.bilinear.oversample import Lengths, Rows
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings, response_lengths
-from rejoinder.judges.oversample import Lengths, Rows
 from rejoinder.judges.train import FEWEST_CONTEXTS
 from rejoinder.meta.parts import UNNAMED, refuse_duplicates
 from rejoinder.records import Example

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from rejoinder.judges.panel import Panel
+from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.meta.training import Training
 from rejoinder.report.tables import number, text_table
 from rejoinder.report.trial import trial_table

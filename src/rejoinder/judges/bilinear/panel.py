@@ -21,10 +21,10 @@ from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import PREDICTED, answer_scale, from_config, in_config, on_scale
-from rejoinder.judges.bilinear import TERMS, BilinearJudge, Kind, from_own_parts, training_lines
-from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind, from_own_parts, training_lines
+from rejoinder.judges.bilinear.sides import References
 from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.sides import References
 from rejoinder.judges.train import Trained, fit_judge, split_lines
 from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, Card, Need, Outcome, ignore, missing_need

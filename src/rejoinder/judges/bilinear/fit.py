@@ -14,8 +14,8 @@ import numpy as np
 
 from rejoinder.encoders import Projection, fit_projection
 from rejoinder.errors import UsageError
-from rejoinder.judges.head import MATRICES, Head, Penalty, Terms, Vectors, gradient, initial_head
-from rejoinder.judges.oversample import Lengths, Rows, oversample, oversample_release
+from rejoinder.judges.bilinear.head import MATRICES, Head, Penalty, Terms, Vectors, gradient, initial_head
+from rejoinder.judges.bilinear.oversample import Lengths, Rows, oversample, oversample_release
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 Normalise = Literal["none", "l2"]

@@ -23,10 +23,10 @@ from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import PREDICTED, from_config, in_config, on_scale
-from rejoinder.judges.fit import Normalise, project
-from rejoinder.judges.head import MATRICES, Head, Terms, Vectors
+from rejoinder.judges.bilinear.fit import Normalise, project
+from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
+from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.notes import notes_on, usual_notes
-from rejoinder.judges.sides import Encoded, References, encode
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
 

@@ -10,8 +10,8 @@ from typing import Literal
 import numpy as np
 
 from rejoinder.encoders import encode_once
-from rejoinder.judges.head import Terms, Vectors
-from rejoinder.judges.oversample import Rows
+from rejoinder.judges.bilinear.head import Terms, Vectors
+from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.records import Example
 from rejoinder.scorer import Encoder, FloatArray
 

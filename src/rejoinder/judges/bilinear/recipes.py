@@ -25,8 +25,8 @@ from dataclasses import replace
 from typing import Any
 
 from rejoinder.errors import UsageError
-from rejoinder.judges.bilinear import Kind
-from rejoinder.judges.fit import FitOptions
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.judge import Kind
 
 LOWE2017 = FitOptions(
     components=50,

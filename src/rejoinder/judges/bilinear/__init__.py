@@ -1,0 +1,1 @@
+"""Bilinear judges: ADEM and its halves, AutoJudge, the panel."""
