@@ -8,8 +8,8 @@ from rejoinder import encoders
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts, in_folder, read_card, read_folder
 from rejoinder.judges import boxed
-from rejoinder.judges.bilinear.judge import judge as bilinear
-from rejoinder.judges.bilinear.judge import panel
+from rejoinder.judges.bilinear import judge as bilinear
+from rejoinder.judges.bilinear import panel
 from rejoinder.scorer import Scorer
 
 LOADERS: dict[str, Callable[[Parts], Scorer]] = {bilinear.FAMILY: bilinear.from_folder, panel.FAMILY: panel.from_folder}
