@@ -20,7 +20,8 @@ from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
 from rejoinder.records import Example
 from rejoinder.report.study import study_markdown
-from rejoinder.report.tables import markdown_table, number
+from rejoinder.report.tables import markdown_table
+from rejoinder.stats.written import number
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "agreement.md"
 SPLITS = 5

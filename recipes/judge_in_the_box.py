@@ -31,10 +31,11 @@ from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
 from rejoinder.meta.results import Agreement
 from rejoinder.records import Example
-from rejoinder.report.tables import markdown_table, number
+from rejoinder.report.tables import markdown_table
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.correlation import pearson, spearman
+from rejoinder.stats.written import number
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "judge.md"
 # The licence of the repository that each set was released in.

@@ -25,10 +25,11 @@ from rejoinder.encoders.batching import as_dialogues, with_weights
 from rejoinder.io.folders import read_folder
 from rejoinder.nn.dialogue import DialogueModel, Sizes
 from rejoinder.nn.language import LanguageModel, LanguageSizes
-from rejoinder.report.tables import markdown_table, number
+from rejoinder.report.tables import markdown_table
 from rejoinder.responder import Decoding, answer, request
 from rejoinder.responders.generation import from_parts
 from rejoinder.stats.ngrams import fit_ngrams
+from rejoinder.stats.written import number
 from rejoinder.training.batches import batch_count, batch_stream, padding
 from rejoinder.training.tokens import TokenStore
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from rejoinder.records import Example
-from rejoinder.report.tables import number, text_table
+from rejoinder.report.tables import text_table
 from rejoinder.scorer import Card, Scorer, Scores, signature_of
+from rejoinder.stats.written import number
 
 # What the table ends with; the scorers' cards say nothing of whom they judge.
 _RESPONDERS = """\

@@ -10,7 +10,8 @@ from rejoinder.meta.compare_answer import percent, rounded, units, verdict
 from rejoinder.meta.compared import Case
 from rejoinder.meta.comparison import Comparison, Contrast, Gap, Gate
 from rejoinder.report.sections import Cell, Table
-from rejoinder.report.tables import narrowed, number, p_value, text_table
+from rejoinder.report.tables import narrowed, text_table
+from rejoinder.stats.written import number, p_value
 
 _MORE = "more to tell"
 _SHOWN = 3  # cases on a terminal

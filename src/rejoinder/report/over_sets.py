@@ -9,7 +9,7 @@ from rejoinder.meta.left_out import SEEN, UNSEEN, LeftOut, LeftOutSet
 from rejoinder.meta.results import Agreement, Figure
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.sections import Cell, Table
-from rejoinder.report.tables import number
+from rejoinder.stats.written import number
 
 
 def nearness_table(study: FullStudy) -> Table:

@@ -18,7 +18,8 @@ from rejoinder.meta.preference_results import (
     Preference,
 )
 from rejoinder.report.sections import Cell, Table
-from rejoinder.report.tables import number, p_value, text_table
+from rejoinder.report.tables import text_table
+from rejoinder.stats.written import number, p_value
 
 _NAMES = {LENGTH: "the longer reply (length)"}
 _CHANCE = "chance"

@@ -8,7 +8,8 @@ from typing import Any
 
 from rejoinder.meta.noted import noted
 from rejoinder.meta.scoring import Tally
-from rejoinder.report.tables import number, text_table
+from rejoinder.report.tables import text_table
+from rejoinder.stats.written import number
 
 SHOWN = 20
 _LONGEST, _REASONS = 48, 3

@@ -11,7 +11,7 @@ from rejoinder.meta.details import PEOPLE
 from rejoinder.meta.findings import DataCard, Findings, FullStudy, LengthEffect, ScorerContrast, Standing
 from rejoinder.meta.results import Agreement
 from rejoinder.meta.verdicts import Conclusion, SystemMean, Trait
-from rejoinder.report.tables import number, p_value
+from rejoinder.stats.written import number, p_value
 
 
 class Cell(NamedTuple):

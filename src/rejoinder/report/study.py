@@ -12,7 +12,8 @@ from typing import NamedTuple
 from rejoinder.meta import Agreement, FullStudy, Study
 from rejoinder.meta.findings import Kind
 from rejoinder.meta.noted import noted
-from rejoinder.report.tables import markdown_table, narrowed, number, p_value, text_table
+from rejoinder.report.tables import markdown_table, narrowed, text_table
+from rejoinder.stats.written import number, p_value
 
 ALL_STATISTICS = 105  # characters that a table with all three statistics needs
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -118,16 +117,6 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "".join(
         "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in (header, rule, *body)
     )
-
-
-def number(value: float, digits: int = 3) -> str:
-    """A number with a fixed number of digits; an en dash where there is none."""
-    return "–" if math.isnan(value) else f"{value:.{digits}f}"
-
-
-def p_value(p: float) -> str:
-    """A p-value: three digits, and below .001 only that."""
-    return "–" if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
 def _numeric(cell: str) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.meta.training import Training
-from rejoinder.report.tables import number, text_table
+from rejoinder.report.tables import text_table
 from rejoinder.report.trial import trial_table
+from rejoinder.stats.written import number
 
 LEVEL = 0.05
 

@@ -1,0 +1,57 @@
+"""How measured numbers are written, in sentences as in tables: one way for all."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+DASH = "–"
+
+
+class Measured(Protocol):
+    """A value with the ends of its 95 % interval; NaN where there is none."""
+
+    @property
+    def value(self) -> float:
+        """What was measured."""
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number with a fixed number of digits, without a minus sign before zero; an en dash where there is none."""
+    return DASH if math.isnan(value) else f"{value:z.{digits}f}"
+
+
+def percent(value: float) -> str:
+    """A share in whole percent; an en dash where there is none."""
+    return DASH if math.isnan(value) else f"{100 * value:.0f} %"
+
+
+def interval(one: Measured, digits: int = 3, *, ends: int = 2, share: bool = False, signed: bool = False) -> str:
+    """A value with its interval, `0.123 [0.01, 0.22]`; the value alone where no interval is known.
+
+    Args:
+        one: what was measured.
+        digits: of the value.
+        ends: digits of the ends of its interval.
+        share: written in whole percent.
+        signed: a plus sign stands before what is not negative.
+    """
+    said = percent(one.value) if share else number(one.value, digits)
+    said = f"+{said}" if signed and one.value >= 0 else said
+    if math.isnan(one.low):
+        return said
+    low, high = (f"{100 * end:.0f}" if share else number(end, ends) for end in (one.low, one.high))
+    return f"{said} [{low}, {high}]"
+
+
+def p_value(p: float) -> str:
+    """A p-value: three digits, and below .001 only that."""
+    return DASH if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
