@@ -23,8 +23,8 @@ from rejoinder.judges.answers import from_config
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.panel import train_panel
 from rejoinder.judges.train import train_judge
+from rejoinder.meta.ceiling import people_of
 from rejoinder.meta.parts import rated_parts, ratings_of
-from rejoinder.meta.people import people_of
 from rejoinder.records import Example, Rating
 
 QUICK = FitOptions(epochs=2)

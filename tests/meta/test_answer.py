@@ -16,7 +16,7 @@ import rejoinder
 from conftest import Run
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.meta.results import Agreement
-from rejoinder.meta.shown import needed, verdicts_of
+from rejoinder.meta.verdict import needed, verdicts_of
 from rejoinder.records import Example
 from rejoinder.scorer import Scores, Signature
 

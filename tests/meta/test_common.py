@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from rejoinder.meta import full_study
-from rejoinder.meta.common import common_lines
 from rejoinder.meta.parts import rated_parts
+from rejoinder.meta.same_lines import common_lines
 from rejoinder.records import Example, Rating
 from rejoinder.report.over_sets import nearness_table
 from rejoinder.scorer import FloatArray, Scores, Signature

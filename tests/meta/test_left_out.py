@@ -22,7 +22,7 @@ from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_s
 from rejoinder.judges.lines import RatedLines
 from rejoinder.meta import full_study
 from rejoinder.meta.agreement import Sampling
-from rejoinder.meta.left_out import SEEN, UNSEEN, left_out_of
+from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of
 from rejoinder.meta.parts import rated_parts, ratings_of
 from rejoinder.records import Example
 from rejoinder.report.study_files import WRITERS

@@ -3,7 +3,7 @@
 from rejoinder.meta.compare import compare
 from rejoinder.meta.comparison import Comparison, Contrast, Stratum
 from rejoinder.meta.findings import FullStudy
-from rejoinder.meta.full import full_study
+from rejoinder.meta.full_study import full_study
 from rejoinder.meta.preference_results import PairStudy, Preference
 from rejoinder.meta.preferences import study_pairs
 from rejoinder.meta.results import Agreement, Study

@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from rejoinder.meta.findings import Findings, FullStudy, ScorerContrast, Standing
-from rejoinder.meta.known import OF_SYSTEM
-from rejoinder.meta.left_out import SEEN, UNSEEN
+from rejoinder.meta.leave_one_out import SEEN, UNSEEN
 from rejoinder.meta.noted import noted
 from rejoinder.meta.results import Agreement, Figure
-from rejoinder.meta.shown import LEVEL, Verdict, needed
+from rejoinder.meta.verdict import LEVEL, Verdict, needed
+from rejoinder.meta.yardsticks import OF_SYSTEM
 
 
 class _Ranking(NamedTuple):

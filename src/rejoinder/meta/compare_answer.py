@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from rejoinder.meta.comparison import Comparison, Contrast, Gap, Stratum
 from rejoinder.meta.noted import noted
-from rejoinder.meta.shown import LEVEL
+from rejoinder.meta.verdict import LEVEL
 
 _SINGLE = 3  # scorers that have a sentence each
 

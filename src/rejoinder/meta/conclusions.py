@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from rejoinder.meta.agreement import IntArray, Sampling
-from rejoinder.meta.details import PEOPLE
+from rejoinder.meta.length import PEOPLE
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
 from rejoinder.meta.verdicts import Conclusion, SystemMean
 from rejoinder.records import Example

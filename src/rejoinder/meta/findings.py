@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from rejoinder.frames import results_frame
-from rejoinder.meta.left_out import LeftOut
+from rejoinder.meta.leave_one_out import LeftOut
 from rejoinder.meta.results import Agreement, Figure, Study, plain
-from rejoinder.meta.shown import Verdict
+from rejoinder.meta.verdict import Verdict
 from rejoinder.meta.verdicts import Conclusion, Duel
 from rejoinder.scorer import FloatArray
 

@@ -16,7 +16,7 @@ from rejoinder.meta.preference_results import (
     Preference,
     Statistic,
 )
-from rejoinder.meta.shown import LEVEL
+from rejoinder.meta.verdict import LEVEL
 
 
 def answer(study: PairStudy) -> tuple[str, ...]:

@@ -23,8 +23,8 @@ from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.many import Manner, folds_of, scores_of
 from rejoinder.meta.results import NOTHING, Figure
-from rejoinder.meta.shown import LEVEL
 from rejoinder.meta.trials import Candidate, Role, Trial
+from rejoinder.meta.verdict import LEVEL
 from rejoinder.scorer import Advance, FloatArray, Scorer, ignore, run
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.paired import IntArray, Statistic, mean_correlations, two_sided

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from rejoinder.meta.findings import FullStudy
-from rejoinder.meta.left_out import SEEN, UNSEEN, LeftOut, LeftOutSet
+from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, LeftOutSet
 from rejoinder.meta.results import Agreement, Figure
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.sections import Cell, Table

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from typing import NamedTuple
 
-from rejoinder.meta.details import PEOPLE
 from rejoinder.meta.findings import DataCard, Findings, FullStudy, LengthEffect, ScorerContrast, Standing
+from rejoinder.meta.length import PEOPLE
 from rejoinder.meta.results import Agreement
 from rejoinder.meta.verdicts import Conclusion, SystemMean, Trait
 from rejoinder.stats.written import number, p_value

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rejoinder.meta.common import Common
 from rejoinder.meta.findings import Findings, Nearness, Standing
-from rejoinder.meta.left_out import SEEN, LeftOut
+from rejoinder.meta.leave_one_out import SEEN, LeftOut
 from rejoinder.meta.results import NOTHING, Agreement, Figure
+from rejoinder.meta.same_lines import Common
 from rejoinder.stats.independent import mean_of_independent
 
 CEILING, ONE_RATER = "ceiling", "one rater"

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from rejoinder.meta.agreement import IntArray
+from rejoinder.meta.ceiling import people_of
 from rejoinder.meta.parts import POOLED, Part
-from rejoinder.meta.people import people_of
 from rejoinder.meta.results import NOTHING, Figure
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray

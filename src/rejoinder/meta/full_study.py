@@ -17,22 +17,22 @@ from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.answer import answer, answer_of
-from rejoinder.meta.common import Common, common_of
+from rejoinder.meta.ceiling import people_of
 from rejoinder.meta.conclusions import conclusions_of, summed
 from rejoinder.meta.content import content_bleu
 from rejoinder.meta.contrasts import clusters_of, contrasts_of
-from rejoinder.meta.details import cases_of, length_effects
 from rejoinder.meta.duel import duel_of
 from rejoinder.meta.findings import DataCard, Findings, FullStudy, Kind, People, Standing
-from rejoinder.meta.known import OF_SET, OF_SYSTEM, known_means
-from rejoinder.meta.left_out import SEEN, UNSEEN, left_out_of, left_out_scores
-from rejoinder.meta.nearness import nearness_of
+from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of, left_out_scores
+from rejoinder.meta.length import cases_of, length_effects
+from rejoinder.meta.over_sets import nearness_of
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, rated_parts, title_of
-from rejoinder.meta.people import people_of
 from rejoinder.meta.results import Agreement
-from rejoinder.meta.shown import Verdict, verdicts_of
+from rejoinder.meta.same_lines import Common, common_of
 from rejoinder.meta.study import scores_of, study, usable_ratings
 from rejoinder.meta.systems import systems_of
+from rejoinder.meta.verdict import Verdict, verdicts_of
+from rejoinder.meta.yardsticks import OF_SET, OF_SYSTEM, known_means
 from rejoinder.metrics.baselines import words
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, ignore, run
