@@ -29,7 +29,7 @@ from rejoinder.judges.left_out import rated_lines, unseen_scores
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
-from rejoinder.meta.results import Agreement
+from rejoinder.meta.agreement import Agreement
 from rejoinder.records import Example
 from rejoinder.report.tables import markdown_table
 from rejoinder.scorer import Scores, Signature

@@ -14,7 +14,8 @@ from scipy import stats
 
 import rejoinder
 from rejoinder.meta import FullStudy, full_study
-from rejoinder.meta.findings import Findings, Standing
+from rejoinder.meta.findings import Findings
+from rejoinder.meta.standings import Standing
 from rejoinder.meta.yardsticks import OF_SET, OF_SYSTEM
 from rejoinder.records import Example, Rating
 from rejoinder.report.study_files import WRITERS

@@ -14,10 +14,9 @@ import pytest
 
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.meta.agreement import Sampling
-from rejoinder.meta.conclusions import conclusions_of
-from rejoinder.meta.duel import duel_of
+from rejoinder.meta.conclusions import Conclusion, conclusions_of
+from rejoinder.meta.duel import Duel, duel_of
 from rejoinder.meta.parts import Part
-from rejoinder.meta.verdicts import Conclusion, Duel
 from rejoinder.records import Example
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.study_files import study_csv, study_json, study_markdown_page, study_tex

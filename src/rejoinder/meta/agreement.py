@@ -6,13 +6,13 @@ import math
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.meta.parts import NO_SYSTEM, Part
-from rejoinder.meta.results import Agreement, Level
+from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
 from rejoinder.scorer import Scores
 from rejoinder.stats.bootstrap import (
     Counts,
@@ -25,6 +25,7 @@ from rejoinder.stats.bootstrap import (
 )
 from rejoinder.stats.correlation import CORRELATIONS, Correlation
 
+Level = Literal["turn", "system"]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 NONE = float("nan")
@@ -40,6 +41,43 @@ class Sampling:
 
     resamples: int
     seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far one scorer agrees with people on one data set, by one statistic.
+
+    Attributes:
+        dataset: name of the data set, or "pooled" for all of them together.
+        scorer: name of the scorer.
+        level: "turn" correlates lines, "system" correlates the means of systems.
+        statistic: "pearson", "spearman" or "kendall" (tau-b).
+        n: what was correlated: lines at turn level, systems at system level.
+        unscored: rated lines that the scorer gave no score and that are therefore not in.
+        contexts: clusters that the resampling drew from.
+        value: the correlation in [-1, 1]; NaN where there is none.
+        low: lower end of the 95 % interval; NaN where there is none.
+        high: upper end of the 95 % interval; NaN where there is none.
+        p: two-sided p-value of no correlation, which takes lines (or systems) as independent; NaN without a value.
+        method: how value, interval and p were worked out.
+        seed: seed of the resampling.
+        reason: why the value or the interval is missing, else "".
+    """
+
+    dataset: str
+    scorer: str
+    level: Level
+    statistic: str
+    n: int
+    unscored: int
+    contexts: int
+    value: float
+    low: float
+    high: float
+    p: float
+    method: str
+    seed: int
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +208,9 @@ def _method(statistic: str, interval: Interval) -> str:
         return f"{statistic}; no interval"
     left_out = f", {interval.left_out} of them left out for want of a value" if interval.left_out else ""
     return f"{statistic}; 95% expanded percentile interval, {interval.resamples} resamples of contexts{left_out}"
+
+
+def pool_counts(pooled: Part, sampling: Sampling) -> Counts:
+    """[G, B] how often each context of the pool is drawn."""
+    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(POOLED.encode()), 6]))
+    return cluster_counts(int(pooled.contexts.max()) + 1, sampling.resamples, rng)

@@ -9,15 +9,16 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from rejoinder.meta.findings import Findings, FullStudy, ScorerContrast, Standing
-from rejoinder.meta.leave_one_out import SEEN, UNSEEN
-from rejoinder.meta.noted import noted
-from rejoinder.meta.results import Agreement, Figure
+from rejoinder.meta.agreement import Agreement
+from rejoinder.meta.contrasts import ScorerContrast
+from rejoinder.meta.findings import Findings
+from rejoinder.meta.results import Figure
+from rejoinder.meta.standings import Standing
 from rejoinder.meta.verdict import LEVEL, Verdict, needed
 from rejoinder.meta.yardsticks import OF_SYSTEM
 
 
-class _Ranking(NamedTuple):
+class Ranking(NamedTuple):
     """What a headline is made of.
 
     Attributes:
@@ -54,33 +55,6 @@ class _Ranking(NamedTuple):
         return [name for name, pair in pairs if pair is not None and not _ahead(pair, self.lead)]
 
 
-def answer(study: FullStudy) -> tuple[str, ...]:
-    """The answer as sentences, over all data sets where there are several, else over the one; what was noted last."""
-    return (*_found(study), *(f"{line}." for line in noted(study.study.notes, study.study.examples)))
-
-
-def _found(study: FullStudy) -> tuple[str, ...]:
-    """What was found."""
-    last = study.findings[-1]
-    if not study.over_sets:
-        return (last.answer[0], *_fitted(study), *last.answer[1:])
-    rows = headline_rows(study.over_sets, last, study.asked)
-    if not rows:
-        return ("No scorer has a correlation with people on any of these data sets.", *_fitted(study))
-    own, sets = study.sets_of(rows[0].scorer), len(study.findings) - 1
-    where = f", the mean over {sets} data sets" if own == sets else f", the mean over {own} of {sets} data sets"
-    ranking = _Ranking(rows, _tried(study.verdicts, study.asked), last, study.verdicts, study.chance, where)
-    head, *more = _headline(ranking)
-    return (head, *_fitted(study), *more, *_beside(ranking), *_over_sets(study), *_speaker(study.over_sets))
-
-
-def lead_of(study: FullStudy) -> Agreement | None:
-    """The correlation that the headline names; None where there is none."""
-    last = study.findings[-1]
-    rows = study.over_sets or [one.pooled for one in last.standings]
-    return next(iter(headline_rows(rows, last, study.asked)), None)
-
-
 def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     """The answer for one data set, of the scorers that were asked for."""
     rows = headline_rows([one.pooled for one in found.standings], found, asked)
@@ -91,13 +65,13 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     chance = {one.scorer: one.chance for one in found.standings}
     verdicts = {one.scorer: one.verdict for one in found.standings}
     where = f" over {rows[0].n:,} responses{_share(found, lead)}"
-    ranking = _Ranking(rows, _tried(verdicts, asked), found, verdicts, chance, where)
+    ranking = Ranking(rows, tried_of(verdicts, asked), found, verdicts, chance, where)
     return (
-        *_headline(ranking),
+        *headline(ranking),
         *_people(found),
-        *_beside(ranking),
+        *beside(ranking),
         *_inside(lead),
-        *_speaker([one.pooled for one in found.standings]),
+        *speaker([one.pooled for one in found.standings]),
         *_nearer(found),
     )
 
@@ -110,12 +84,12 @@ def headline_rows(rows: Sequence[Agreement], found: Findings, asked: Collection[
     return [row for row in known if kinds[row.scorer] != "baseline"] or known
 
 
-def _tried(verdicts: Mapping[str, Verdict], asked: Collection[str]) -> int:
+def tried_of(verdicts: Mapping[str, Verdict], asked: Collection[str]) -> int:
     """How many of the scorers asked for have a correlation."""
     return sum(verdicts.get(name, "no correlation") != "no correlation" for name in asked)
 
 
-def _headline(ranking: _Ranking) -> list[str]:
+def headline(ranking: Ranking) -> list[str]:
     """Whether any scorer is shown to agree, and which."""
     row, lead = ranking.rows[0], ranking.lead
     figure = f"Pearson {_figure(row)}{ranking.where}"
@@ -140,7 +114,7 @@ def _would_show(row: Agreement, chance: float, tried: int) -> list[str]:
     return [f"If it is as high as it looks, about {_round(count):,} rated responses would show it."]
 
 
-def _beside(ranking: _Ranking) -> list[str]:
+def beside(ranking: Ranking) -> list[str]:
     """Who cannot be told from the leading scorer, and what would tell."""
     if ranking.verdicts[ranking.lead] != "agrees":
         return []
@@ -179,7 +153,7 @@ def _inside(lead: Standing) -> list[str]:
     return [f"Inside systems, where knowing who spoke is worth nothing, its correlation is {_figure(lead.within)}."]
 
 
-def _speaker(rows: Sequence[Agreement]) -> list[str]:
+def speaker(rows: Sequence[Agreement]) -> list[str]:
     """What knowing the system alone is worth."""
     known = next((row for row in rows if row.scorer == OF_SYSTEM and not math.isnan(row.value)), None)
     return [f"Knowing only which system spoke gives {_figure(known)}."] if known else []
@@ -194,38 +168,6 @@ def _nearer(found: Findings) -> list[str]:
     ends = "" if math.isnan(duel.low) else f" [{100 * duel.low:.0f}, {100 * duel.high:.0f}]"
     share = f"{100 * duel.share:.0f} %{ends} of {duel.n:,} lines"
     return [f"Line by line the judge {duel.first} is nearer to people than the metric {duel.second} on {share}."]
-
-
-def _over_sets(study: FullStudy) -> list[str]:
-    """Who is nearest on the lines that all scorers score, and what seeing a set is worth to a judge."""
-    said = []
-    rows = [one for one in study.nearness if one.scorer in study.asked]
-    if len({one.sets for one in rows}) > 1 and len(study.common) > 1:
-        lead = max(rows, key=lambda one: one.common.value)
-        figure = _text(lead.common)
-        lines = f"On the {study.common_lines:,} lines of {len(study.common)} data sets that all scorers score"
-        said.append(f"{lines}, {lead.scorer} is nearest: {figure}.")
-    if study.left_out is None:
-        return said
-    mean = study.left_out.mean
-    if mean.reason:
-        return [*said, f"{UNSEEN} cannot be told from {SEEN}: {mean.reason}."]
-    share, sets = mean.share.unseen.value, study.left_out.ceilings
-    limit = f" ({100 * share:.0f} % of the ceiling, mean over the {sets} that have one)" if sets else ""
-    return [
-        *said,
-        f"A judge reaches {_text(mean.pearson.unseen)} on data sets that it never saw{limit}, and "
-        f"{_text(mean.pearson.seen)} where it was fitted on other conversations of the set: a gap of "
-        f"{_text(mean.pearson.gap)}.",
-    ]
-
-
-def _fitted(study: FullStudy) -> list[str]:
-    """What must be known of judges that have seen lines like these."""
-    return [
-        f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better."
-        for name, sets in study.fitted.items()
-    ]
 
 
 def _between(found: Findings, one: str, other: str) -> ScorerContrast | None:
@@ -249,7 +191,7 @@ def _figure(row: Agreement) -> str:
     return _interval(row.value, row.low, row.high)
 
 
-def _text(figure: Figure) -> str:
+def figure_text(figure: Figure) -> str:
     """A mean and its interval."""
     return _interval(figure.value, figure.low, figure.high)
 

@@ -1,15 +1,15 @@
-"""How far the people of a data set agree with each other."""
+"""How far the people of a data set agree with each other, and so how far any scorer can agree with their mean."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
 
 from rejoinder.io.scales import on_unit
 from rejoinder.meta.agreement import NONE
-from rejoinder.meta.findings import People
 from rejoinder.meta.parts import POOLED, Part
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
@@ -17,6 +17,43 @@ from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.reliability import one_against_others, random_halves, reliability
 
 _RESAMPLES, _DRAWS = 200, 100
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """How far people agree with each other, and so how far any scorer can agree with their mean.
+
+    Attributes:
+        items: lines with a single rating.
+        ratings: single ratings of them.
+        single: reliability of one rating, ICC(1).
+        mean: reliability of the mean rating.
+        ceiling: square root of `mean`, the highest correlation with the mean rating to be expected of any scorer.
+        low: lower end of the ceiling's 95 % interval.
+        high: upper end.
+        one_rater: Pearson correlation of one rater with the mean of the others.
+        one_rater_spearman: the same, Spearman.
+        halves: Pearson correlation between two random halves of the raters.
+        halves_spearman: the same, Spearman.
+        method: how the figures were worked out.
+        seed: seed of the draws.
+        reason: why figures are missing (NaN), else "".
+    """
+
+    items: int
+    ratings: int
+    single: float
+    mean: float
+    ceiling: float
+    low: float
+    high: float
+    one_rater: float
+    one_rater_spearman: float
+    halves: float
+    halves_spearman: float
+    method: str
+    seed: int
+    reason: str = ""
 
 
 def people_of(part: Part, examples: Sequence[Example], dimension: str, seed: int) -> People:

@@ -16,9 +16,21 @@ from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.compare_answer import answer
 from rejoinder.meta.compared import Compared, Pairs, mean_of
-from rejoinder.meta.comparison import Comparison, Contrast, Gap, Stratum, Verdict
+from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of
-from rejoinder.meta.gap import BoolArray, IntArray, Sampling, Side, paired_gap, paired_strata, too_rare, unpaired_gap
+from rejoinder.meta.gap import (
+    BoolArray,
+    Gap,
+    IntArray,
+    Sampling,
+    Side,
+    Stratum,
+    Verdict,
+    paired_gap,
+    paired_strata,
+    too_rare,
+    unpaired_gap,
+)
 from rejoinder.meta.parts import numbered, refuse_duplicates
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, with_the_worst

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rejoinder.meta.comparison import Comparison, Contrast, Gap, Stratum
+from rejoinder.meta.comparison import Comparison, Contrast
+from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.meta.noted import noted
 from rejoinder.meta.verdict import LEVEL
 

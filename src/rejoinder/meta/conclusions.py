@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 from zlib import crc32
@@ -11,15 +11,71 @@ from zlib import crc32
 import numpy as np
 
 from rejoinder.meta.agreement import IntArray, Sampling
-from rejoinder.meta.length import PEOPLE
-from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
-from rejoinder.meta.verdicts import Conclusion, SystemMean
+from rejoinder.meta.parts import NO_SYSTEM, PEOPLE, POOLED, Part
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 
 COUNTS = ("same", "neither", "only_scorer", "only_people", "reversed")
 _FEWEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMean:
+    """The mean of one system by one scorer.
+
+    Attributes:
+        system: its name.
+        n: lines.
+        mean: mean score.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        ahead: whether it is told apart from the system that comes next.
+    """
+
+    system: str
+    n: int
+    mean: float
+    low: float
+    high: float
+    ahead: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What one would conclude about systems from one scorer's means alone, and what people say of that.
+
+    Two systems are told apart where the 95 % interval of the difference of their means leaves 0 out.
+
+    Attributes:
+        scorer: its name; "people" for the ratings.
+        n: lines with a score, of a named system.
+        contexts: contexts they come from.
+        systems: best first by this scorer; none where data sets are taken together.
+        pairs: pairs of systems.
+        same: pairs that the scorer and people tell apart, in the same direction.
+        neither: pairs that neither tells apart.
+        only_scorer: pairs that only the scorer tells apart.
+        only_people: pairs that only people tell apart.
+        reversed: pairs that both tell apart, in opposite directions.
+        method: how the figures were worked out.
+        seed: seed of the resampling.
+        reason: why there are none, else "".
+    """
+
+    scorer: str
+    n: int
+    contexts: int
+    systems: tuple[SystemMean, ...]
+    pairs: int
+    same: int
+    neither: int
+    only_scorer: int
+    only_people: int
+    reversed: int
+    method: str
+    seed: int
+    reason: str = ""
 
 
 class _Lines(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan
 from typing import NamedTuple
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.meta.agreement import NONE, Sampling
-from rejoinder.meta.findings import ScorerContrast
 from rejoinder.meta.parts import Part
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.bootstrap import Counts, Interval, cluster_counts, percentile_interval
@@ -29,6 +28,45 @@ from rejoinder.stats.significance import adjusted, williams
 SWAPS_A_PAIR = 50
 IntArray = NDArray[np.int64]
 Pair = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerContrast:
+    """Two scorers on the same lines of one data set.
+
+    Attributes:
+        first: the scorer with the higher correlation over its own lines.
+        second: the other.
+        n: lines that both score.
+        contexts: contexts they come from.
+        value: Pearson correlation of the first less that of the second, over lines that both score; pooled: the mean
+            of these differences over data sets.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        p: two-sided, by paired permutation of whole contexts; never 0.
+        p_adjusted: p by Holm for the number of pairs of scorers.
+        p_williams: Williams' test, which takes lines as independent.
+        needed: lines on which a difference like this one would be told with probability 0.8; None where no number can
+            be forecast.
+        method: how the figures were worked out.
+        seed: seed of the resampling.
+        reason: why figures are missing (NaN), else "".
+    """
+
+    first: str
+    second: str
+    n: int
+    contexts: int
+    value: float
+    low: float
+    high: float
+    p: float
+    p_adjusted: float
+    p_williams: float
+    needed: int | None
+    method: str
+    seed: int
+    reason: str = ""
 
 
 class _Alike(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from zlib import crc32
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from rejoinder.meta.agreement import NONE, IntArray, Sampling
 from rejoinder.meta.parts import Part
-from rejoinder.meta.verdicts import Duel, Extremes, Trait, Won
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
@@ -21,6 +21,122 @@ from rejoinder.stats.calibration import calibrated, matched
 _EXAMPLES = 3
 _FEWEST = 3
 _NEAR = 1e-9  # of the ratings' range; distances no further apart are equal
+
+
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """What lines have in common where one of two scorers is nearer to people.
+
+    Attributes:
+        what: which property of a line.
+        n_first: lines where the first is nearer and that have the property.
+        n_second: lines where the second is.
+        mean_first: mean over the former.
+        mean_second: mean over the latter.
+        value: `mean_first` less `mean_second`; NaN where either is missing.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        reason: why figures are missing, else "".
+    """
+
+    what: str
+    n_first: int
+    n_second: int
+    mean_first: float
+    mean_second: float
+    value: float
+    low: float
+    high: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Won:
+    """A line where one of two scorers is much nearer to people than the other.
+
+    Attributes:
+        scorer: the nearer one.
+        id: of the line.
+        system: who responded.
+        last_turn: the turn before the response.
+        response: the response.
+        reference: the first human response, or "".
+        rating: mean rating.
+        first: score of the first scorer on the scale of the ratings.
+        second: that of the second.
+    """
+
+    scorer: str
+    id: str
+    system: str | None
+    last_turn: str
+    response: str
+    reference: str
+    rating: float
+    first: float
+    second: float
+
+
+@dataclass(frozen=True, slots=True)
+class Extremes:
+    """Responses that people find good and one scorer bad, and how many of them the other finds good.
+
+    Scores have the mean and the variance of the ratings here; good is the top quarter of the scale, bad the bottom one.
+
+    Attributes:
+        good: responses that people find good.
+        second_bad: those of them that the second scorer finds bad.
+        first_good: those of these that the first finds good.
+        first_bad: those of `good` that the first scorer finds bad.
+        second_good: those of these that the second finds good.
+    """
+
+    good: int
+    second_bad: int
+    first_good: int
+    first_bad: int
+    second_good: int
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two scorers on the same lines: which is nearer to people's rating, how often, and on what lines.
+
+    Attributes:
+        first: the best judge, or the leading scorer where judge or metric is missing.
+        second: the best metric, or the scorer that comes next.
+        chosen: why these two.
+        n: lines that both score.
+        contexts: contexts they come from.
+        n_first: lines where the first is nearer.
+        n_second: lines where the second is.
+        share: share of lines where the first is nearer, in [0, 1], lines where both are as near counted half.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        traits: what the lines have in common.
+        extremes: counts on responses that people find good; None where the scale is not known.
+        examples: lines where one is much nearer, both ways.
+        method: how the figures were worked out.
+        seed: seed of the resampling.
+        reason: why figures are missing (NaN), else "".
+    """
+
+    first: str
+    second: str
+    chosen: str
+    n: int
+    contexts: int
+    n_first: int
+    n_second: int
+    share: float
+    low: float
+    high: float
+    traits: tuple[Trait, ...]
+    extremes: Extremes | None
+    examples: tuple[Won, ...]
+    method: str
+    seed: int
+    reason: str = ""
 
 
 def duel_of(

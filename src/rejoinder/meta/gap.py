@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from math import sqrt
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.meta.comparison import NONE, Gap, Stratum
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.cluster_means import cluster_means
 from rejoinder.stats.correlation import ROUNDING
@@ -23,7 +22,71 @@ from rejoinder.stats.unpaired import Difference, Samples, difference, win_rate
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 FEWEST_OF_A_KIND = 5  # conversations of each side, for the replies under one value of a field to be compared
+NONE = float("nan")
 _NO_SHARE = Share(NONE, NONE, NONE)
+Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "not separable"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """How far two systems lie apart by one scorer, on all lines or on some.
+
+    Attributes:
+        n: pairs of responses with a score each; without pairs, replies with a score.
+        n_a: those of A.
+        n_b: those of B.
+        contexts: what is resampled and exchanged whole: the contexts of the pairs, or without pairs the conversations.
+        mean_a: mean score of A; NaN without any.
+        mean_b: mean score of B.
+        value: mean of B less mean of A.
+        low: lower end of its 95 % interval; NaN where there is none.
+        high: upper end.
+        p: two-sided, of no difference, by permutation; never 0; NaN where there is none.
+        p_adjusted: p by Holm for the number of such questions; the verdict rests on it and on the interval.
+        win: the probability that a reply of B beats its partner of A, without pairs any of A; a tie counts half.
+        win_low: lower end of its 95 % interval; NaN where there is none.
+        win_high: upper end.
+        needed: how large `n` would have to be for a difference like this one to be told with probability 0.8; None
+            where it is told already, or would be if nothing else had been asked, or no number can be forecast.
+        verdict: in words; "higher" instead of "better" where the scorer claims no direction.
+        reason: why a figure is missing, else "".
+    """
+
+    n: int
+    n_a: int
+    n_b: int
+    contexts: int
+    mean_a: float
+    mean_b: float
+    value: float
+    low: float = NONE
+    high: float = NONE
+    p: float = NONE
+    p_adjusted: float = NONE
+    win: float = NONE
+    win_low: float = NONE
+    win_high: float = NONE
+    needed: int | None = None
+    verdict: Verdict = "not separable"
+    reason: str = ""
+
+    @property
+    def more(self) -> int | None:
+        """How many more pairs or replies would tell, or None where that is not the question."""
+        return None if self.needed is None else max(self.needed - self.n, 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stratum(Gap):
+    """Two systems under one scorer, on the lines that have one value of a field.
+
+    Attributes:
+        name: the value, as text.
+        weight: its share in the difference over all strata.
+    """
+
+    name: str
+    weight: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,16 +1,16 @@
-"""Looks at single lines: what a difference in length does, and where a scorer and people disagree most."""
+"""What a difference in length does to scores and ratings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.meta.agreement import NONE, Sampling
-from rejoinder.meta.findings import Case, LengthEffect
-from rejoinder.meta.parts import Part
+from rejoinder.meta.parts import PEOPLE, Part
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
@@ -18,8 +18,39 @@ from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_in
 from rejoinder.stats.correlation import SMALLEST_P
 
 APART = 6  # words; Liu et al. (2016), table 5, print "<= 6" and ">= 6"
-PEOPLE = "people"
-_CASES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LengthEffect:
+    """Mean scores of responses about as long as the nearest reference, and of the others.
+
+    Attributes:
+        scorer: its name; "people" for the ratings.
+        n_close: lines whose response differs from a reference by six words at most.
+        n_far: the others.
+        mean_close: their mean score.
+        mean_far: mean score of the others.
+        value: `mean_close` less `mean_far`; NaN where a group is empty.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        p: Mann-Whitney, two-sided, takes lines as independent.
+        method: how the figures were worked out.
+        seed: seed of the resampling.
+        reason: why figures are missing, else "".
+    """
+
+    scorer: str
+    n_close: int
+    n_far: int
+    mean_close: float
+    mean_far: float
+    value: float
+    low: float
+    high: float
+    p: float
+    method: str
+    seed: int
+    reason: str = ""
 
 
 def length_effects(
@@ -78,48 +109,3 @@ def _effect(part: Part, name: str, values: FloatArray, apart: FloatArray, sampli
         seed=sampling.seed,
         reason=interval.reason,
     )
-
-
-def cases_of(part: Part, examples: Sequence[Example], scores: Mapping[str, FloatArray]) -> tuple[Case, ...]:
-    """For each scorer the two lines that it ranks highest above people and the two lowest below; none if constant.
-
-    Source: Liu et al. (2016), figure 2.
-    """
-    return tuple(case for name, values in scores.items() for case in _cases(part, examples, name, values))
-
-
-def _cases(part: Part, examples: Sequence[Example], name: str, values: FloatArray) -> list[Case]:
-    """The cases of one scorer."""
-    usable = np.flatnonzero(np.isfinite(values))
-    if len(usable) < 2 * _CASES or np.ptp(values[usable]) == 0 or np.ptp(part.ratings[usable]) == 0:
-        return []
-    ranks = [_ranks(array[usable]) for array in (part.ratings, values)]
-    order = np.argsort(ranks[1] - ranks[0], kind="stable")
-    return [
-        _case(name, examples[part.places[usable[row]]], part.ratings[usable[row]], values[usable[row]], ranks, int(row))
-        for row in (*order[: -_CASES - 1 : -1], *order[:_CASES])
-    ]
-
-
-def _case(name: str, example: Example, rating: float, score: float, ranks: list[FloatArray], row: int) -> Case:
-    """One case, from the line's place among the others."""
-    return Case(
-        scorer=name,
-        id=example.id,
-        system=example.system,
-        context=example.context,
-        response=example.response,
-        references=example.references,
-        rating=float(rating),
-        score=float(score),
-        rating_rank=float(ranks[0][row]),
-        score_rank=float(ranks[1][row]),
-    )
-
-
-def _ranks(values: FloatArray) -> FloatArray:
-    """[N] share of values below each, ties counting half."""
-    from scipy.stats import rankdata
-
-    ranks: FloatArray = (rankdata(values) - 0.5) / len(values)
-    return ranks

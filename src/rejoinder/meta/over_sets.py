@@ -3,15 +3,84 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from rejoinder.meta.findings import Findings, Nearness, Standing
+import numpy as np
+
+from rejoinder.meta.agreement import NONE, Agreement, Sampling, pool_counts
+from rejoinder.meta.findings import Findings
 from rejoinder.meta.leave_one_out import SEEN, LeftOut
-from rejoinder.meta.results import NOTHING, Agreement, Figure
+from rejoinder.meta.parts import POOLED, Part, set_numbers
+from rejoinder.meta.results import NOTHING, Figure
 from rejoinder.meta.same_lines import Common
+from rejoinder.meta.standings import Standing
+from rejoinder.scorer import Scores
 from rejoinder.stats.independent import mean_of_independent
+from rejoinder.stats.paired import mean_correlation
 
+OVER_SETS = "mean over data sets"
 CEILING, ONE_RATER = "ceiling", "one rater"
+
+
+@dataclass(frozen=True, slots=True)
+class Nearness:
+    """One scorer, or people, over S data sets.
+
+    Attributes:
+        scorer: its name; "ceiling" and "one rater" are people.
+        kind: of its card; "people".
+        sets: data sets inside which it has a correlation.
+        n: lines in them that it scores.
+        pearson: mean over these sets of the Pearson correlation inside each.
+        common: mean of the same over the sets and lines in them that every metric, judge and baseline scores.
+        spearman: mean of the Spearman correlations.
+        share: mean of Pearson as a share of the ceiling, over the sets that have one.
+        ceilings: how many of its sets have a ceiling.
+    """
+
+    scorer: str
+    kind: str
+    sets: int
+    n: int
+    pearson: Figure
+    common: Figure
+    spearman: Figure
+    share: Figure
+    ceilings: int
+
+
+def means_over_sets(parts: Sequence[Part], scores: Mapping[str, Scores], sampling: Sampling) -> tuple[Agreement, ...]:
+    """The mean over data sets of the correlation inside each, best first; none where there is one set."""
+    pooled = next((part for part in parts if part.name == POOLED), None)
+    if pooled is None:
+        return ()
+    sets, counts = set_numbers(pooled, parts), pool_counts(pooled, sampling)
+    rows = []
+    for name, one in scores.items():
+        values = one.values[pooled.places]
+        found = mean_correlation("pearson", values, pooled.ratings, sets, pooled.contexts, counts)
+        method = f"pearson, mean over {found.parts} data sets; {sampling.resamples} resamples of contexts"
+        reason = "" if found.parts else "no data set has a correlation"
+        unscored = len(values) - found.n
+        figures = (found.value, found.low, found.high, found.p)
+        rows.append(
+            Agreement(
+                *(OVER_SETS, name, "turn", "pearson", found.n, unscored, len(counts)),
+                *figures,
+                method=method,
+                seed=sampling.seed,
+                reason=reason,
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: (np.isnan(row.value), -row.value)))
+
+
+def mean_chance(findings: Sequence[Findings], scorer: str) -> float:
+    """The chance level of the mean over data sets, which are independent; NaN where none has a correlation."""
+    own = np.array([one.chance for found in findings for one in found.standings if one.scorer == scorer])
+    known = own[np.isfinite(own)]
+    return float(np.sqrt((known**2).sum()) / len(known)) if len(known) else NONE
 
 
 def nearness_of(

@@ -17,6 +17,7 @@ from rejoinder.records import OVERALL, Example, Pair
 UNNAMED = "all"
 POOLED = "pooled"
 NO_SYSTEM = -1
+PEOPLE = "people"  # who gave the ratings, where they stand in a row with scorers
 _MOST_FILES = 3
 
 
@@ -167,3 +168,12 @@ def refuse_duplicates(examples: Sequence[Example | Pair]) -> None:
                 where=example.where or f"example {place + 1}",
                 field="id",
             )
+
+
+def set_numbers(part: Part, parts: Sequence[Part]) -> NDArray[np.int64]:
+    """[N] data set of each line of `part`, by its place among `parts`."""
+    sets = np.zeros(len(part.places), dtype=np.int64)
+    for number, one in enumerate(parts):
+        if one.name != POOLED:
+            sets[np.isin(part.places, one.places)] = number
+    return sets

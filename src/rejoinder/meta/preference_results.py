@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from rejoinder.frames import results_frame
-from rejoinder.meta.results import FORMAT_VERSION, plain
+from rejoinder.frames import FORMAT_VERSION, plain, results_frame
 from rejoinder.scorer import Signature
 
 Kind = Literal["judge", "metric", "baseline", "people"]

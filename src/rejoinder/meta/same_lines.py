@@ -11,12 +11,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rejoinder.meta.agreement import IntArray
+from rejoinder.meta.agreement import Agreement, IntArray, Sampling, pool_counts
 from rejoinder.meta.ceiling import people_of
+from rejoinder.meta.leave_one_out import SEEN
 from rejoinder.meta.parts import POOLED, Part
 from rejoinder.meta.results import NOTHING, Figure
+from rejoinder.meta.yardsticks import kind_of
 from rejoinder.records import Example
-from rejoinder.scorer import FloatArray
+from rejoinder.scorer import FloatArray, Scores
 from rejoinder.stats.bootstrap import Counts
 from rejoinder.stats.correlation import pearson
 from rejoinder.stats.independent import mean_of_independent
@@ -40,6 +42,24 @@ class Common:
     pearson: Mapping[str, Figure] = field(default_factory=dict)
     ceiling: Figure = NOTHING
     one_rater: Figure = NOTHING
+
+
+def on_same_lines(
+    parts: Sequence[Part],
+    examples: Sequence[Example],
+    rows: Sequence[Agreement],
+    scores: Mapping[str, Scores],
+    dimension: str,
+    sampling: Sampling,
+) -> Common:
+    """The scorers of `rows` that read no ratings, and the judge that saw the sets, on the lines that all score."""
+    kinds = {row.scorer: kind_of(row.scorer, scores[row.scorer]) for row in rows if not np.isnan(row.value)}
+    blind = [name for name, kind in kinds.items() if kind != "reads ratings"]
+    names = [*blind, *(name for name in (SEEN,) if name in scores and scores[name].scored.any())]
+    if not blind:
+        return Common()
+    values = {name: scores[name].values for name in names}
+    return common_of(parts, examples, values, pool_counts(parts[-1], sampling), dimension, sampling.seed)
 
 
 def common_lines(parts: Sequence[Part], scores: Mapping[str, FloatArray]) -> list[tuple[Part, IntArray]]:

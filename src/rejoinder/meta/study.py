@@ -3,20 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.catalogue import columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.frames import FORMAT_VERSION, plain, results_frame
 from rejoinder.io.given import examples_of
-from rejoinder.meta.agreement import Sampling, agreements, most_frequent
+from rejoinder.meta.agreement import Agreement, Sampling, agreements, most_frequent
 from rejoinder.meta.parts import rated_parts, ratings_of, refuse_duplicates
-from rejoinder.meta.results import Study
 from rejoinder.records import OVERALL, Example, Given
-from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
+from rejoinder.scorer import Advance, ScorerLike, Scores, Signature, ignore, run
 from rejoinder.stats.bootstrap import require_sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The agreement of scorers with people.
+
+    Attributes:
+        agreements: one per data set, scorer, level and statistic, in that order.
+        signatures: where the scores came from, by scorer.
+        dimension: the dimension of the ratings.
+        resamples: number of resamples behind each interval.
+        seed: seed of the resampling.
+        drop_copies: whether responses that copy a reference were left out.
+        examples: number of lines given.
+        rated: lines with a rating that were used (copies left out are not among them).
+        copies: lines whose response equals one of its references word for word.
+        notes: by scorer, how many lines each note stands at.
+    """
+
+    agreements: tuple[Agreement, ...]
+    signatures: Mapping[str, Signature]
+    dimension: str
+    resamples: int
+    seed: int
+    drop_copies: bool
+    examples: int
+    rated: int
+    copies: int
+    notes: Mapping[str, Mapping[str, int]]
+
+    def to_pandas(self) -> Any:
+        """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
+        return results_frame(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The study as plain JSON values: numbers that do not exist are None, never NaN.
+
+        Keys: `version` of this form, `results` (one mapping an agreement), `signature` (a mapping by scorer),
+        `options`, `counts` and `notes`.
+        """
+        return {
+            "version": FORMAT_VERSION,
+            "results": [plain(asdict(agreement)) for agreement in self.agreements],
+            "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
+            "options": {
+                "dimension": self.dimension,
+                "resamples": self.resamples,
+                "seed": self.seed,
+                "drop_copies": self.drop_copies,
+            },
+            "counts": {"examples": self.examples, "rated": self.rated, "copies": self.copies},
+            "notes": {name: dict(notes) for name, notes in self.notes.items()},
+        }
 
 
 def study(

@@ -3,18 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
 
-from rejoinder.meta.agreement import NONE, Sampling
-from rejoinder.meta.findings import SystemRow, Systems
+from rejoinder.meta.agreement import NONE, Agreement, Sampling
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
-from rejoinder.meta.results import Agreement
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 from rejoinder.stats.pairwise import rank_clusters, soft_pairwise_accuracy, system_p_values
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """One system of a data set.
+
+    Attributes:
+        system: its name.
+        n: rated lines.
+        mean_rating: mean.
+        low: lower end of its 95 % interval.
+        high: upper end.
+        cluster: 1 for the systems that none is shown to beat, 2 for the next, and so on.
+        scores: mean score by scorer; NaN where nothing was scored.
+    """
+
+    system: str
+    n: int
+    mean_rating: float
+    low: float
+    high: float
+    cluster: int
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Systems:
+    """The systems of a data set, best first, and how well scorers rank them.
+
+    Attributes:
+        rows: one a system; none where fewer than two are named.
+        soft_accuracy: soft pairwise accuracy by scorer; NaN where there is none.
+        agreements: Pearson over systems by scorer.
+        reason: why there are no rows, else "".
+    """
+
+    rows: tuple[SystemRow, ...]
+    soft_accuracy: Mapping[str, float]
+    agreements: tuple[Agreement, ...]
+    reason: str = ""
 
 
 def systems_of(

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from rejoinder.encoders import WORD_VECTORS, PortableEncoder, load_encoder
 from rejoinder.errors import UsageError
+from rejoinder.frames import FORMAT_VERSION, plain
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.bilinear.fit import FitOptions
@@ -18,7 +19,6 @@ from rejoinder.judges.bilinear.sides import References
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.many import FOLDS, Manner
 from rejoinder.judges.train import SHARES, Trained, fit_judge, require_kind
-from rejoinder.meta.results import FORMAT_VERSION, plain
 from rejoinder.meta.trial import trial_of
 from rejoinder.meta.trial_answer import trial_answer
 from rejoinder.meta.trials import Trial

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Literal
 
-from rejoinder.meta.results import Agreement
+from rejoinder.meta.agreement import Agreement
 from rejoinder.stats.significance import adjusted
 
 Verdict = Literal["agrees", "not shown", "reversed", "no correlation"]
@@ -31,6 +31,14 @@ def verdicts_of(rows: Iterable[Agreement], chance: Mapping[str, float]) -> dict[
     given = list(rows)
     beyond = [_p(row.value, chance.get(row.scorer, math.nan)) for row in given]
     return {row.scorer: _verdict(row, p) for row, p in zip(given, adjusted(beyond, "holm").tolist(), strict=True)}
+
+
+def verdicts_apart(
+    rows: Sequence[Agreement], chance: Mapping[str, float], asked: Collection[str]
+) -> dict[str, Verdict]:
+    """What is shown of the scorers asked for, and by themselves of those that came along."""
+    groups = [[row for row in rows if (row.scorer in asked) is wanted] for wanted in (True, False)]
+    return {name: verdict for group in groups for name, verdict in verdicts_of(group, chance).items()}
 
 
 def needed(row: Agreement, chance: float, tried: int) -> int | None:

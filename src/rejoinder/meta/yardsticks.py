@@ -1,17 +1,52 @@
-"""Baselines that read other lines' ratings and not a word of this one: what knowing the set or the system is worth."""
+"""What stands beside the scorers that were asked for: trivial baselines, BLEU on content words, means of ratings."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.catalogue import cards, load_scorer
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
-from rejoinder.scorer import FloatArray, Scores, Signature
+from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray, Scores, Signature, run
 from rejoinder.version import __version__
 
+Kind = Literal["metric", "judge", "baseline", "reads ratings"]
+BASELINES = ("length", "context-overlap")
 OF_SYSTEM, OF_SET = "mean of its system", "mean of its data set"
+BLEU = frozenset(f"bleu-{order}" for order in ORDERS)
+
+
+def yardsticks(examples: Sequence[Example], given: Mapping[str, Scores], parts: Sequence[Part]) -> dict[str, Scores]:
+    """What stands beside the scorers `given`: trivial baselines, a variant of BLEU, and means of people's ratings."""
+    beside = {
+        **content_bleu(examples, given),
+        **{name: run(load_scorer(name), examples) for name in BASELINES if name not in given},
+        **known_means(parts, len(examples)),
+    }
+    return {name: scores for name, scores in beside.items() if scores.scored.any()}
+
+
+def kind_of(name: str, scores: Scores) -> Kind:
+    """What kind of scorer gave these scores; one that the catalogue does not know is a judge."""
+    if name in (OF_SYSTEM, OF_SET):
+        return "reads ratings"
+    card = cards().get(str(scores.signature.fields.get("scorer")))
+    return card.kind if card else "judge"
+
+
+def content_bleu(examples: Sequence[Example], given: Mapping[str, Scores]) -> dict[str, Scores]:
+    """Beside every plain BLEU among the scores `given` the same without stop words, where it was not asked for.
+
+    Source: Liu et al. (2016), table 4.
+    """
+    plain = [name for name in given if name in BLEU and given[name].signature.fields.get("scorer") == name]
+    without = [f"{name}/{NO_STOP_WORDS}" for name in plain]
+    return {name: run(load_scorer(name), examples) for name in without if name not in given}
 
 
 def known_means(parts: Sequence[Part], n: int) -> dict[str, Scores]:

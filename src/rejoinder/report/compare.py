@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 from rejoinder.meta.compare_answer import percent, rounded, units, verdict
 from rejoinder.meta.compared import Case
-from rejoinder.meta.comparison import Comparison, Contrast, Gap, Gate
+from rejoinder.meta.comparison import Comparison, Contrast, Gate
+from rejoinder.meta.gap import Gap
 from rejoinder.report.sections import Cell, Table
 from rejoinder.report.tables import narrowed, text_table
 from rejoinder.stats.written import number, p_value

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import UsageError
+from rejoinder.frames import plain
 from rejoinder.io.atomic import atomic_file, require_place
 from rejoinder.io.write import open_writer
 from rejoinder.meta.compare_answer import percent, units
-from rejoinder.meta.comparison import Comparison, Contrast, Gap
-from rejoinder.meta.results import plain
+from rejoinder.meta.comparison import Comparison, Contrast
+from rejoinder.meta.gap import Gap
 from rejoinder.report.compare import contrast_table, how, strata_tables, worse_tables
 from rejoinder.report.compare_picture import KINDS, seen_of_wins, win_rates
 from rejoinder.report.document import Section, csv_page, latex, markdown_page

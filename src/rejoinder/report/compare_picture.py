@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from rejoinder.meta.compare_answer import percent
-from rejoinder.meta.comparison import Comparison, Gap
+from rejoinder.meta.comparison import Comparison
+from rejoinder.meta.gap import Gap
 from rejoinder.report.chart import Point, chart
 
 _MOST = 40

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.meta.answer import headline_rows, lead_of
-from rejoinder.meta.findings import Findings, FullStudy
+from rejoinder.meta.agreement import Agreement
+from rejoinder.meta.answer import headline_rows
+from rejoinder.meta.findings import Findings
+from rejoinder.meta.full_study import FullStudy, lead_of
 from rejoinder.meta.over_sets import CEILING, ONE_RATER
-from rejoinder.meta.results import Agreement
 from rejoinder.meta.verdict import Verdict
 
 _TREND = {0.1: "hardly a trend", 0.3: "a weak trend", 0.5: "a clear trend", 1.01: "a strong trend"}  # up to this size

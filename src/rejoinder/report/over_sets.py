@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from rejoinder.meta.findings import FullStudy
+from rejoinder.meta.agreement import Agreement
+from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, LeftOutSet
-from rejoinder.meta.results import Agreement, Figure
+from rejoinder.meta.results import Figure
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.sections import Cell, Table
 from rejoinder.stats.written import number

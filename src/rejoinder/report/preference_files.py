@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from rejoinder.frames import plain
 from rejoinder.io.atomic import atomic_file
 from rejoinder.meta.preference_answer import shown
 from rejoinder.meta.preference_results import CHANCE, PairCard, PairStudy, Preference
-from rejoinder.meta.results import plain
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Section, csv_page, latex, markdown_page
 from rejoinder.report.first_screen import KINDS, KeyFigure

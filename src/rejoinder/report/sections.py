@@ -7,10 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from typing import NamedTuple
 
-from rejoinder.meta.findings import DataCard, Findings, FullStudy, LengthEffect, ScorerContrast, Standing
-from rejoinder.meta.length import PEOPLE
-from rejoinder.meta.results import Agreement
-from rejoinder.meta.verdicts import Conclusion, SystemMean, Trait
+from rejoinder.meta.agreement import Agreement
+from rejoinder.meta.conclusions import Conclusion, SystemMean
+from rejoinder.meta.contrasts import ScorerContrast
+from rejoinder.meta.data_card import DataCard
+from rejoinder.meta.duel import Trait
+from rejoinder.meta.findings import Findings
+from rejoinder.meta.full_study import FullStudy
+from rejoinder.meta.length import LengthEffect
+from rejoinder.meta.parts import PEOPLE
+from rejoinder.meta.standings import Standing
 from rejoinder.stats.written import number, p_value
 
 

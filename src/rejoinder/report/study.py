@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rejoinder.meta import Agreement, FullStudy, Study
-from rejoinder.meta.findings import Kind
 from rejoinder.meta.noted import noted
+from rejoinder.meta.yardsticks import Kind
 from rejoinder.report.tables import markdown_table, narrowed, text_table
 from rejoinder.stats.written import number, p_value
 

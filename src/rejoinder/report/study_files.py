@@ -9,10 +9,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from rejoinder.errors import UsageError
+from rejoinder.frames import plain
 from rejoinder.io.atomic import atomic_file, require_place
+from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.conclusions import COUNTS
-from rejoinder.meta.findings import Findings, FullStudy
-from rejoinder.meta.results import Agreement, plain
+from rejoinder.meta.findings import Findings
+from rejoinder.meta.full_study import FullStudy
 from rejoinder.report.document import Section, csv_page, latex, markdown_page
 from rejoinder.report.over_sets import left_out_rows, left_out_table, nearness_table
 from rejoinder.report.sections import card_table, over_sets_table, tables_of
