@@ -362,6 +362,16 @@ def test_a_gzip_that_is_damaged(tmp_path: Path) -> None:
     assert str(problem(path)) == f"{path}:1: its gzip is cut off after line 0. Get the file again"
 
 
+@pytest.mark.parametrize("suffix", [".jsonl", ".json"])
+def test_a_key_that_stands_twice(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"twice{suffix}"
+    line = '{"context": ["a"], "response": "kept?", "extra": {"a": 1}, "response": "or this?"}\n'
+    path.write_text(line if suffix == ".jsonl" else f"[{line}]", "utf-8")
+    assert str(problem(path)).endswith('field "response": the key stands twice in one object. Keep one of them')
+    path.write_text(line.replace('"a": 1', '"a": 1, "a": 2').replace(', "response": "or this?"', ""), "utf-8")
+    assert 'field "a"' in str(problem(path))
+
+
 def test_broken_parquet(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     path.write_text("response\na\n")

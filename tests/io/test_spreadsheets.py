@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.errors import DataError, MissingExtra
+from rejoinder.errors import DataError
 from rejoinder.records import Example, Rating
 
 ROWS: list[list[Any]] = [
@@ -140,14 +140,6 @@ def test_a_workbook_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.Monk
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("word/document.xml", "<a/>")
     assert "not a readable spreadsheet (" in run("score", path).err
-    monkeypatch.setitem(sys.modules, "python_calamine", None)
-    refused(
-        run("score", path),
-        4,
-        "Reading a spreadsheet needs python-calamine. Install it: pip install 'rejoinder[excel]'",
-    )
-    with pytest.raises(MissingExtra):
-        list(rejoinder.read(path))
 
 
 def test_a_workbook_damaged_anywhere_is_never_a_fault_of_ours(tmp_path: Path) -> None:

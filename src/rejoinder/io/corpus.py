@@ -13,7 +13,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.box import in_the_box
 from rejoinder.io.chat import spoken
 from rejoinder.io.lines import STDIN, OnBad, name_of, raise_bad, text_lines
-from rejoinder.io.values import require_whole_characters
+from rejoinder.io.values import decoded
 
 LONGEST_TURN = 1_000_000
 """Characters of a turn; a longer one is no turn of a conversation but a file that lost its line ends."""
@@ -137,14 +137,15 @@ def _from_json(line: str, where: str) -> Dialogue:
     """The dialogue of a line of JSON."""
     try:
         # Without its end, because the place of an error would be told as one on a second line.
-        record = json.loads(line.rstrip())
+        record = decoded(line.rstrip(), where)
+    except DataError:
+        raise
     except json.JSONDecodeError as error:
         problem = f"broken JSON ({error.msg} at column {error.colno})"
         raise DataError(problem, "Write one JSON object a line", where=where) from error
     except (ValueError, RecursionError) as error:
         what = "nested too deep" if isinstance(error, RecursionError) else "a number of thousands of digits"
         raise DataError(f"broken JSON ({what})", "Write one JSON object a line", where=where) from error
-    require_whole_characters(line, record, where)
     if isinstance(record, list):
         record = {"messages": record}
     if not isinstance(record, Mapping):

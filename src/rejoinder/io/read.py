@@ -23,7 +23,7 @@ from rejoinder.io.parse import every_turn
 from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.tables import csv_rows, parquet_rows
-from rejoinder.io.values import require_whole_characters
+from rejoinder.io.values import decoded
 from rejoinder.records import Example, Pair
 
 Format = Literal["jsonl", "json", "csv", "tsv", "xlsx", "parquet"]
@@ -262,8 +262,7 @@ def _json_lines(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
             continue
         where = f"{name_of(path)}:{number}"
         try:
-            record = json.loads(line.rstrip())  # else the column of a cut line counts from its line end
-            require_whole_characters(line, record, where)
+            record = decoded(line.rstrip(), where)  # else the column of a cut line counts from its line end
         except DataError as error:
             on_bad(error)
         except (ValueError, RecursionError) as error:
@@ -285,8 +284,7 @@ def _json_array(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
     if bad or not text.strip():
         return
     try:
-        value = json.loads(text)
-        require_whole_characters(text, value, name_of(path))
+        value = decoded(text, name_of(path))
     except DataError as error:
         on_bad(error)
         return

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from rejoinder.errors import DataError, MissingExtra
+from rejoinder.errors import DataError
 from rejoinder.io.lines import Note, OnBad, name_of, open_bytes
 from rejoinder.io.names import is_known
 from rejoinder.io.tables import Row, Table, named_rows, seekable
@@ -28,19 +28,14 @@ def sheet_rows(path: str | Path, on_bad: OnBad, note: Note) -> Iterator[Row]:
         path: the file; read whole.
         on_bad: is given the error of a row, or of the file.
         note: is told which sheet it was, where several hold something.
-
-    Raises:
-        MissingExtra: the library is not installed.
     """
     yield from named_rows(_table(path, on_bad, note), on_bad)
 
 
 def _table(path: str | Path, on_bad: OnBad, note: Note) -> Table:
     """The rows of that sheet which hold anything, the header first."""
-    try:
-        import python_calamine
-    except ImportError as error:
-        raise MissingExtra("python-calamine", "excel", "Reading a spreadsheet") from error
+    import python_calamine
+
     name = name_of(path)
     with open_bytes(path) as stream:
         source = seekable(stream, path)

@@ -42,6 +42,28 @@ def is_number(value: Any) -> bool:
         return False
 
 
+def decoded(text: str, where: str) -> Any:
+    """The JSON value that `text` holds.
+
+    Raises:
+        DataError: a key stands twice in one object, of which a reader would keep one in silence; half a character.
+        ValueError: it is not JSON.
+        RecursionError: it is nested too deep.
+    """
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise DataError("the key stands twice in one object", "Keep one of them", where=where, field=twice)
+        return record
+
+    record = json.loads(text, object_pairs_hook=once)
+    require_whole_characters(text, record, where)
+    return record
+
+
 def require_whole_characters(text: str, record: Any, where: str) -> None:
     """Raise where a text holds half a character, one surrogate without the other: no file in UTF-8 can hold that.
 
