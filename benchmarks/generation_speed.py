@@ -26,7 +26,7 @@ from torch import Tensor
 
 from rejoinder.nn import generate
 from rejoinder.nn.dialogue import DialogueModel, Sizes
-from rejoinder.report.tables import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID
 
 RESULT = Path(__file__).parent / "results" / "generation_speed.md"

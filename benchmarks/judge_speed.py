@@ -30,7 +30,7 @@ from typing import Any
 
 import rejoinder
 from rejoinder.records import Example
-from rejoinder.report.tables import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import run
 
 RESULT = Path(__file__).parent / "results" / "judge_speed.md"

@@ -19,8 +19,8 @@ from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
 from rejoinder.records import Example
+from rejoinder.report.markdown import markdown_table
 from rejoinder.report.study import study_markdown
-from rejoinder.report.tables import markdown_table
 from rejoinder.stats.written import number
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "agreement.md"

@@ -31,7 +31,7 @@ from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.records import Example
-from rejoinder.report.tables import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.correlation import pearson, spearman

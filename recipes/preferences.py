@@ -15,7 +15,8 @@ from pathlib import Path
 
 import rejoinder
 from rejoinder import Pair
-from rejoinder.report.preference_files import preferences_markdown
+from rejoinder.report.markdown import markdown
+from rejoinder.report.preferences import preferences
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "preferences.md"
 SETS = ("pandalm", "hh_harmless")
@@ -50,7 +51,7 @@ def main() -> None:
     pandalm, harmless = (list(rejoinder.read_pairs(given.folder / f"{name}.jsonl.gz")) for name in SETS)
     study = rejoinder.study_pairs([*pandalm, *with_text(pandalm), *harmless], ["rejoinder"], seed=given.seed)
     command = f"python recipes/preferences.py PREFERENCES_FOLDER --seed {given.seed}"
-    head, _, rest = preferences_markdown(study, command).partition("\n\n")
+    head, _, rest = markdown(preferences(study, command)).partition("\n\n")
     date = datetime.datetime.now(tz=datetime.UTC).date()
     RESULT.write_text(f"{head}\n\n{INTRODUCTION.format(command=command, date=date)}\n{rest}", encoding="utf-8")
 

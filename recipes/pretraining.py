@@ -25,7 +25,7 @@ from rejoinder.encoders.batching import as_dialogues, with_weights
 from rejoinder.io.folders import read_folder
 from rejoinder.nn.dialogue import DialogueModel, Sizes
 from rejoinder.nn.language import LanguageModel, LanguageSizes
-from rejoinder.report.tables import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.responder import Decoding, answer, request
 from rejoinder.responders.generation import from_parts
 from rejoinder.stats.ngrams import fit_ngrams

@@ -19,7 +19,7 @@ import numpy as np
 import rejoinder
 from rejoinder.meta.diversity import distinct
 from rejoinder.records import Example
-from rejoinder.report.tables import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.paired import mean_of_parts
 from rejoinder.stats.written import number

@@ -16,10 +16,10 @@ from pathlib import Path
 import rejoinder
 from rejoinder.catalogue import SCORERS, fitted_on
 from rejoinder.meta import full_study
+from rejoinder.report.markdown import markdown_table
 from rejoinder.report.over_sets import left_out_table, nearness_table
 from rejoinder.report.sections import Table, card_table, over_sets_table
 from rejoinder.report.study_files import write_study
-from rejoinder.report.tables import markdown_table
 
 RESULT = Path(__file__).resolve().parent.parent / "docs" / "results" / "study.md"
 SETS = (

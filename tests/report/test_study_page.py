@@ -7,7 +7,6 @@ import io
 import json
 import re
 from dataclasses import replace
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import Run, refused
+from page import Page
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.records import Example, Rating
 from rejoinder.report.chart import Mark, Point, chart
@@ -24,36 +24,6 @@ from rejoinder.report.svg import scatter
 from rejoinder.scorer import Scores, Signature
 
 HOSTILE = "<script>alert('x')</script>\"'&|\n\\input{x}% =1+1 ${{7*7}} {% raw %}"
-VOID = {"meta", "br"}
-
-
-class Page(HTMLParser):
-    """The elements of a page in their order, with the path to each."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.elements: list[tuple[str, dict[str, str | None], tuple[str, ...]]] = []
-        self.texts: list[tuple[str, str]] = []
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs), tuple(self.open)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.elements.append((tag, dict(attrs), tuple(self.open)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag, f"</{tag}> closes nothing"
-
-    def handle_data(self, data: str) -> None:
-        self.texts.append((self.open[-1] if self.open else "", data))
-
-    def all(self, tag: str) -> list[dict[str, str | None]]:
-        return [attributes for found, attributes, _ in self.elements if found == tag]
 
 
 def examples(name: str = "a", system: str = "s", n: int = 30) -> list[Example]:

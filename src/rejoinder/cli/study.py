@@ -126,23 +126,25 @@ def _of_pairs(pairs: Sequence[Pair], names: list[str], given: dict[str, Any]) ->
 def _write(found: FullStudy | PairStudy, out: Path, command: str) -> None:
     """The study as a file."""
     from rejoinder.meta import FullStudy
-    from rejoinder.report.preference_files import write_preferences
+    from rejoinder.report.files import write_document
+    from rejoinder.report.preferences import preferences
     from rejoinder.report.study_files import write_study
 
     if isinstance(found, FullStudy):
         write_study(found, out, command)
     else:
-        write_preferences(found, out, command)
+        write_document(preferences(found, command), out)
 
 
 def _said(found: FullStudy | PairStudy, *, every: bool) -> str:
     """The study for a terminal."""
     from rejoinder.meta import FullStudy
-    from rejoinder.report.preferences import preferences_text
+    from rejoinder.report.preferences import preferences
     from rejoinder.report.study import answer_text, study_text
+    from rejoinder.report.terminal import terminal
 
     if not isinstance(found, FullStudy):
-        return preferences_text(found, width(), every=every)
+        return terminal(preferences(found), width(), every=every)
     return answer_text(found, width()) + (f"\n{study_text(found, width())}" if every else "")
 
 

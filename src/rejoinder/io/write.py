@@ -8,7 +8,7 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -108,7 +108,7 @@ def open_writer(path: str | Path, format: Format | None = None) -> Iterator[Put]
                     _write_parquet(map(json.loads, rows), list(columns), Path(str(target)))
                 else:
                     with _text(target, packed=str(path).endswith(".gz")) as stream:
-                        _write_csv(map(json.loads, rows), list(columns), stream, "\t" if chosen == "tsv" else ",")
+                        write_csv(map(json.loads, rows), list(columns), stream, "\t" if chosen == "tsv" else ",")
 
 
 @contextmanager
@@ -144,7 +144,7 @@ def _put_line(stream: IO[str], record: Mapping[str, Any]) -> None:
     stream.write(as_json(record, str(record.get("id") or "")) + "\n")
 
 
-def _write_csv(rows: Iterable[dict[str, Any]], columns: list[str], stream: IO[str], delimiter: str) -> None:
+def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], stream: IO[str], delimiter: str = ",") -> None:
     """Rows under one header; a cell that a row lacks is empty, and none is a formula to a spreadsheet."""
     # Python before 3.13 quotes a cell with a carriage return only where that ends lines too.
     lines = SimpleNamespace(write=lambda line: stream.write(line.removesuffix("\r\n") + "\n"))

@@ -20,7 +20,8 @@ from rejoinder.papers.page import (
 from rejoinder.papers.plots import folds_figure
 from rejoinder.papers.published import DERIU
 from rejoinder.papers.texts import DERIU2019
-from rejoinder.report.tables import markdown_table, text_table
+from rejoinder.report.markdown import markdown_table
+from rejoinder.report.tables import text_table
 from rejoinder.stats.written import number
 
 _HELD_OUT = {"conversations": "conversations held out", "systems": "systems held out"}

@@ -11,7 +11,8 @@ from rejoinder.papers.liu2016_table2 import A_DIALOGUE, ALL, LENGTH, METRICS, Ro
 from rejoinder.papers.page import About, Page, interval, laid_out, made_by
 from rejoinder.papers.published import LIU_TABLE2
 from rejoinder.papers.texts import LIU2016_TABLE2
-from rejoinder.report.tables import markdown_table, text_table
+from rejoinder.report.markdown import markdown_table
+from rejoinder.report.tables import text_table
 from rejoinder.stats.written import number
 
 if TYPE_CHECKING:

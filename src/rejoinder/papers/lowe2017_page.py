@@ -26,7 +26,8 @@ from rejoinder.papers.plots import Line, labels_figure, scatter_figure, systems_
 from rejoinder.papers.published import LOWE_SYSTEMS, LOWE_TEST, LOWE_UNSEEN, LOWE_VALIDATION, Published
 from rejoinder.papers.texts import LOWE2017
 from rejoinder.papers.unseen import FEWEST_LINES, Unseen
-from rejoinder.report.tables import markdown_table, text_table
+from rejoinder.report.markdown import markdown_table
+from rejoinder.report.tables import text_table
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.written import number, p_value
 

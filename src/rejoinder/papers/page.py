@@ -13,7 +13,7 @@ from rejoinder.io.atomic import atomic_file
 from rejoinder.papers.encodings import Encoding
 from rejoinder.papers.excerpts import Excerpt
 from rejoinder.papers.material import Material
-from rejoinder.report.tables import markdown_table
+from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Signature
 from rejoinder.stats.paired import Estimate
 from rejoinder.stats.written import number, p_value

@@ -18,8 +18,8 @@ from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.gap import Gap
 from rejoinder.report.compare import contrast_table, how, strata_tables, worse_tables
 from rejoinder.report.compare_picture import KINDS, seen_of_wins, win_rates
-from rejoinder.report.document import Section, csv_page, latex, markdown_page
 from rejoinder.report.first_screen import KeyFigure
+from rejoinder.report.old_document import Section, csv_page, latex, markdown_page
 from rejoinder.report.template import render
 
 TITLE = "Is B better than A?"

@@ -1,22 +1,137 @@
-"""Words and tables as one document, in Markdown and in LaTeX; results as CSV."""
+"""What a report says, and nothing of how it looks: one document, which every format is made of.
+
+A report is one function that returns a `Document`; `files.py` names the renderers, one a format.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
-import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rejoinder.io.formulas import guarded
-from rejoinder.report.sections import Table
-from rejoinder.report.tables import markdown_table
+from rejoinder.stats.written import Measured, interval
 
-_PROSE = 40  # characters of a cell
-_TEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
-}  # fmt: skip
+_SIGNS = frozenset("0123456789.,[]<–± -+%")
+
+
+class Cell(NamedTuple):
+    """What a table shows at one place.
+
+    Attributes:
+        text: as it is read.
+        note: how the figure came about, for hovering and for readers of the page's source; "" where that is plain.
+        value: what the column is sorted by where it is a number; None sorts by text.
+        strong: whether it stands out.
+    """
+
+    text: str
+    note: str = ""
+    value: float | None = None
+    strong: bool = False
+
+
+class Table(NamedTuple):
+    """A table with its caption.
+
+    Attributes:
+        title: its heading; "" where that of its section is enough.
+        caption: what it shows and how its figures were worked out.
+        header: column names; the first column names the row.
+        rows: cells, as many as there are columns.
+        spare: columns that a narrow window does without, the first to go first.
+        folded: columns of prose, which may be folded to fit a window.
+    """
+
+    title: str
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    spare: tuple[str, ...] = ()
+    folded: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> list[list[str]]:
+        """The rows as they are read."""
+        return [[cell.text for cell in row] for row in self.rows]
+
+    def numeric(self, column: int) -> bool:
+        """Whether a column holds figures, which are set flush right."""
+        return numeric(row[column].text for row in self.rows)
+
+
+class Prose(NamedTuple):
+    """Words.
+
+    Attributes:
+        said: a paragraph each.
+        title: their heading, or "".
+        listed: whether they are points of a list, in small type.
+    """
+
+    said: Sequence[str]
+    title: str = ""
+    listed: bool = False
+
+
+class Picture(NamedTuple):
+    """A drawing.
+
+    Attributes:
+        drawn: HTML or SVG, which says in words what it shows.
+        seen: what there is to see, in a sentence; stands below it.
+        kinds: the looks of its points, and what they mean.
+        limits: the looks of its lines and bands, and what they mean.
+    """
+
+    drawn: str
+    seen: str
+    kinds: Mapping[str, str] = {}
+    limits: Mapping[str, str] = {}
+
+
+class Gallery(NamedTuple):
+    """Small drawings side by side.
+
+    Attributes:
+        title: their heading.
+        pictures: one or more.
+        said: what all have in common, or "".
+    """
+
+    title: str
+    pictures: Sequence[Picture]
+    said: str = ""
+
+
+class Case(NamedTuple):
+    """A quoted piece of a conversation.
+
+    Attributes:
+        what: why it is shown, in a few words.
+        said: what is known of it.
+        turns: what was said before, oldest first.
+        replies: the reply that it is about, then those to compare it with, each with what it is.
+    """
+
+    what: str
+    said: str
+    turns: Sequence[str]
+    replies: Sequence[tuple[str, str]]
+
+
+class Cases(NamedTuple):
+    """Quoted conversations.
+
+    Attributes:
+        title: their heading.
+        groups: by whose they are.
+    """
+
+    title: str
+    groups: Mapping[str, Sequence[Case]]
+
+
+Block = Prose | Table | Picture | Gallery | Cases
 
 
 class Section(NamedTuple):
@@ -24,75 +139,86 @@ class Section(NamedTuple):
 
     Attributes:
         title: its heading.
-        said: sentences.
-        tables: what stands below them.
+        blocks: what stands below it.
     """
 
     title: str
-    said: Sequence[str]
-    tables: Sequence[Table]
+    blocks: Sequence[Block]
+
+    @property
+    def tables(self) -> list[Table]:
+        """Its tables."""
+        return [block for block in self.blocks if isinstance(block, Table)]
 
 
-def markdown_page(
-    title: str, answer: Iterable[str], sections: Iterable[Section], signatures: Iterable[object], command: str
-) -> str:
-    """The document in Markdown, with the call that made it and where its scores came from."""
-    parts = [f"# {title}", *map(_md, answer)]
-    for section in sections:
-        parts += [f"## {_md(section.title)}", *map(_md, section.said)]
-        for table in section.tables:
-            rows = [[_md(cell.text) for cell in row] for row in table.rows]
-            parts += [f"### {_md(table.title)}", _md(table.caption), markdown_table([*map(_md, table.header)], rows)]
-    made = [f"- `{_one_line(str(one)).replace('`', '')}`" for one in signatures]
-    parts += ["## How this was made", f"    {_one_line(command)}", "\n".join(made)]
-    return "\n\n".join(part.strip("\n") for part in parts if part) + "\n"
+class KeyFigure(NamedTuple):
+    """A figure to remember.
+
+    Attributes:
+        value: the figure.
+        interval: its interval, or "".
+        what: what it is of.
+        note: how it may be read.
+    """
+
+    value: str
+    interval: str
+    what: str
+    note: str
+
+    @classmethod
+    def of(
+        cls, one: Measured, what: str, note: str, *, digits: int = 2, share: bool = False, signed: bool = False
+    ) -> KeyFigure:
+        """That of a measured number."""
+        value, _, ends = interval(one, digits, share=share, signed=signed).partition(" [")
+        return cls(value, f"[{ends}" if ends else "", what, note)
 
 
-def latex(sections: Iterable[Section], command: str) -> str:
-    """All tables in LaTeX, to be put into a document that uses the package booktabs."""
-    parts = [f"% {_one_line(command)}"]
-    for section in sections:
-        for table in section.tables:
-            lines = [table.header, *((cell.text for cell in row) for row in table.rows)]
-            head, *body = [" & ".join(_tex(_one_line(text)) for text in line) + r" \\" for line in lines]
-            parts += [
-                rf"\begin{{table}}\caption{{{_tex(_one_line(f'{section.title}: {table.title}. {table.caption}'))}}}",
-                rf"\begin{{tabular}}{{{_columns(table)}}}\toprule",
-                head,
-                r"\midrule",
-                *body,
-                r"\bottomrule\end{tabular}\end{table}",
-                "",
-            ]
-    return "\n".join(parts)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What one report says.
+
+    Attributes:
+        title: what it is, and of what.
+        question: what it answers; stands above the answer on a page.
+        answer: sentences, the first of which is enough for those in a hurry.
+        sections: all it has to tell.
+        about: what the answer is about, in a sentence, or "".
+        keys: the figures of the first screen.
+        picture: the drawing of the first screen.
+        made: how it came about, in sentences.
+        command: the call that made it, or "".
+        signatures: where its scores came from, by scorer.
+        brief: what a terminal shows below the answer; empty: every table and how it was made.
+        every: what a terminal shows where all was asked for; empty: as above.
+        results: one mapping of plain values a figure, the same keys in each.
+        record: the whole as plain JSON values.
+        lines: what was looked at one by one, for JSON lines; None where there is no such thing.
+    """
+
+    title: str
+    question: str
+    answer: Sequence[str]
+    sections: Sequence[Section]
+    about: str = ""
+    keys: Sequence[KeyFigure] = ()
+    picture: Picture | None = None
+    made: Sequence[str] = ()
+    command: str = ""
+    signatures: Mapping[str, object] = field(default_factory=dict)
+    brief: Sequence[Block] = ()
+    every: Sequence[Block] = ()
+    results: Sequence[Mapping[str, Any]] = ()
+    record: Mapping[str, Any] = field(default_factory=dict)
+    lines: Iterable[Mapping[str, Any]] | None = None
 
 
-def csv_page(rows: Iterable[Mapping[str, Any]]) -> str:
-    """One row a result; the first tells the columns."""
-    out, known = io.StringIO(), list(rows)
-    table = csv.DictWriter(out, list(known[0]), lineterminator="\n")
-    table.writeheader()
-    for row in known:
-        table.writerow({key: guarded(value) for key, value in row.items()})
-    return out.getvalue()
+def numeric(texts: Iterable[str]) -> bool:
+    """Whether texts are nothing but numbers and the signs between them."""
+    return all(_SIGNS.issuperset(text) for text in texts)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
     """`text` without line ends, which would end a table's row, a heading or a comment."""
     return " ".join(text.split())
-
-
-def _md(text: str) -> str:
-    """`text` on one line, with what would open an HTML element escaped."""
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", _one_line(text))
-
-
-def _tex(text: str) -> str:
-    """`text` with the characters that mean something to LaTeX escaped."""
-    return "".join(_TEX.get(character, character) for character in text)
-
-
-def _columns(table: Table) -> str:
-    """The columns of a table in LaTeX; those of prose are broken into lines."""
-    columns = zip(*table.rows, strict=True)
-    return "".join("p{5cm}" if max(len(cell.text) for cell in column) > _PROSE else "l" for column in columns)

@@ -1,8 +1,7 @@
-"""A study of preference pairs, for a terminal and as tables that pages are made of."""
+"""A study of preference pairs as a document."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 from rejoinder.meta.noted import noted
@@ -16,25 +15,42 @@ from rejoinder.meta.preference_results import (
     PairCard,
     PairStudy,
     Preference,
+    Statistic,
 )
-from rejoinder.report.sections import Cell, Table
-from rejoinder.report.tables import text_table
-from rejoinder.stats.written import number, p_value
+from rejoinder.report.cells import count, measured, nothing, p, plain
+from rejoinder.report.chart import Mark, Point, chart
+from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
+from rejoinder.report.looks import KINDS
+from rejoinder.stats.written import percent
 
 _NAMES = {LENGTH: "the longer reply (length)"}
-_CHANCE = "chance"
+_FOLDED = ("takes",)
 
 
-def preferences_text(study: PairStudy, width: int, *, every: bool = False) -> str:
-    """The answer in words, one table a data set, and what they rest on; with `every` all figures."""
-    parts = [*study.answer, ""]
-    for card in study.cards:
-        wanted = tables_of(study, card) if every else [_first_table(study, card)]
-        name = f"{card.title}: " if len(study.cards) > 1 else ""
-        for table in wanted:
-            rows = [[cell.text for cell in row] for row in table.rows]
-            parts.append(text_table(table.header, rows, width, folded=(0,), title=f"{name}{table.title}"))
-    return "\n".join([*parts, *notes_of(study), ""])
+def preferences(study: PairStudy, command: str = "") -> Document:
+    """The document; `command` is the call that made the study."""
+    names = ", ".join(card.title for card in study.cards)
+    first, *rest = study.cards
+    notes, record = notes_of(study), study.to_dict()
+    return Document(
+        title=f"Scorers against people's choices between two replies: {names}",
+        question=f"Which scorers take the replies that people prefer on {names}?",
+        answer=study.answer,
+        keys=_key_figures(study),
+        picture=_picture(study, first),
+        sections=[
+            Section(first.title, _tables(study, first)),
+            *(Section(card.title, [_picture(study, card), *_tables(study, card)]) for card in rest),
+            Section("Data", [_data(study.cards)]),
+        ],
+        made=notes,
+        command=command,
+        signatures=study.signatures,
+        brief=[*(_named(study, card, _choices(study, card)) for card in study.cards), Prose(notes)],
+        every=[*(_named(study, card, one) for card in study.cards for one in _tables(study, card)), Prose(notes)],
+        results=record["results"],
+        record=record,
+    )
 
 
 def notes_of(study: PairStudy) -> list[str]:
@@ -64,61 +80,130 @@ def _unscored(study: PairStudy, card: PairCard, name: str) -> list[str]:
     return [f"{name}{reason} ({', '.join(scorers)})." for reason, scorers in reasons.items()]
 
 
-def tables_of(study: PairStudy, card: PairCard) -> list[Table]:
+# the first screen
+
+
+def _key_figures(study: PairStudy) -> list[KeyFigure]:
+    """The best scorer asked for, chance, one person, and how many pairs, of the first data set."""
+    card = study.cards[0]
+    figures = []
+    for lead in _asked(study, card)[:1]:
+        note = "shown to agree with people" if _agrees(lead) else "not shown to agree with people"
+        figures.append(KeyFigure.of(lead, lead.scorer, note, share=True))
+    figures.append(KeyFigure(percent(CHANCE), "", "chance", "takes either reply blindly"))
+    people = [row for row in study.rows(card.dataset) if _is_person(row)]
+    figures += [KeyFigure.of(row, row.scorer, "against the other people", share=True) for row in people]
+    return [*figures, KeyFigure(f"{card.pairs:,}", "", "pairs of replies", f"to {card.contexts:,} contexts")]
+
+
+def _picture(study: PairStudy, card: PairCard) -> Picture:
+    """Everyone who chooses, with chance and people as marks."""
+    lead = next(iter(_asked(study, card)), None)
+    found = study.rows(card.dataset)
+    rows = [_point(study, row, lead=row is lead) for row in found if not _is_person(row)]
+    people = [Mark(row.scorer, row.value, row.low, row.high) for row in found if _is_person(row)]
+    title = f"Scorers against people's choices on {card.title}"
+    axis = "Share of pairs in which the preferred reply is taken"
+    kinds = {row.kind for row in study.results}
+    return Picture(
+        chart(title, rows, [Mark("chance", CHANCE), *people], axis=axis),
+        _seen(study, card),
+        {look: what for look, what in KINDS.items() if look in kinds},
+        {"mark": "chance, and one person against the others"},
+    )
+
+
+def _point(study: PairStudy, row: Preference, *, lead: bool) -> Point:
+    """A row of the picture; trivial baselines and what nobody asked for stand apart."""
+    part = "lead" if lead else "" if row.scorer in study.asked and row.kind != "baseline" else "beside"
+    return Point(
+        row.scorer, row.value, row.low, row.high, row.kind, f"{_figure(row).text}; {_figure(row).note}", part=part
+    )
+
+
+def _seen(study: PairStudy, card: PairCard) -> str:
+    """What to see in the picture."""
+    asked = _asked(study, card)
+    agree = sum(map(_agrees, asked))
+    who = f"{agree or 'None'} of {len(asked)} scorers {'is' if agree == 1 else 'are'}"
+    if len(asked) == 1:
+        who = f"{asked[0].scorer} is{'' if agree else ' not'}"
+    return f"{who} shown to take the preferred reply more often than chance."
+
+
+def _asked(study: PairStudy, card: PairCard) -> list[Preference]:
+    """The scorers asked for, best first; the baselines among them where there is no other."""
+    asked = [row for row in study.rows(card.dataset) if row.scorer in study.asked]
+    return [row for row in asked if row.kind != "baseline"] or asked
+
+
+def _agrees(row: Preference) -> bool:
+    """Whether it is shown to be right more often than chance."""
+    return shown(row) and row.value > CHANCE
+
+
+def _is_person(row: Preference) -> bool:
+    """Whether a row is of people themselves."""
+    return row.kind == "people"
+
+
+# tables
+
+
+def _tables(study: PairStudy, card: PairCard) -> list[Table]:
     """The tables of one data set."""
-    return [_first_table(study, card), _tests(study, card)]
+    return [_choices(study, card), _tests(study, card)]
 
 
-def data_table(cards: Iterable[PairCard]) -> Table:
+def _named(study: PairStudy, card: PairCard, table: Table) -> Table:
+    """A table that says which data set it is of, where there are several."""
+    return table._replace(title=f"{card.title}: {table.title}") if len(study.cards) > 1 else table
+
+
+def _data(cards: Iterable[PairCard]) -> Table:
     """What the pairs are, one row a data set."""
     rows = tuple(
         (
             Cell(card.title),
-            *(
-                Cell(f"{count:,}", value=count)
-                for count in (card.pairs, card.ties, card.contexts, card.votes, card.longer, card.shorter, card.empty)
+            *map(
+                count,
+                (card.pairs, card.ties, card.contexts, card.votes, card.longer, card.shorter, card.empty),
             ),
         )
         for card in cards
     )
     counts = ("pairs", "ties", "contexts", "single votes", "longer preferred", "shorter preferred", "empty reply")
     caption = "Longer and shorter in words; of the other pairs without a tie the replies are of one length."
-    return Table("data", "Data", caption, ("data set", *counts), rows)
+    return Table("", caption, ("data set", *counts), rows)
 
 
-def _first_table(study: PairStudy, card: PairCard) -> Table:
+def _choices(study: PairStudy, card: PairCard) -> Table:
     """Everyone who chooses, best first, with chance among them."""
     found = study.rows(card.dataset)
-    rows = [_first_row(study, row) for row in found]
-    below = (place for place, row in enumerate(found) if row.kind != "people" and row.value < CHANCE)
-    at = next(below, len(rows))
-    rows.insert(at, (Cell(_CHANCE), Cell("–"), Cell(number(CHANCE), value=CHANCE), *[Cell("–")] * 3))
+    rows = [_choice(study, row) for row in found]
+    below = (place for place, row in enumerate(found) if not _is_person(row) and row.value < CHANCE)
+    chance = (Cell("chance"), nothing(), plain(CHANCE), *[nothing()] * 3)
+    rows.insert(next(below, len(rows)), chance)
     header = ("takes", "n", "right [low, high]", "longer preferred", "shorter preferred", "agrees?")
     caption = (
         "How often each takes the reply that people prefer: on all pairs with a preferred reply, and on those where it "
         "is the longer one, in words, or the shorter one; by chance half of them. One person: a vote that is "
         "that of most of the others."
     )
-    return Table("choices", "Who takes the reply that people prefer", caption, header, tuple(rows))
+    return Table("Who takes the reply that people prefer", caption, header, tuple(rows), folded=_FOLDED)
 
 
-def _first_row(study: PairStudy, row: Preference) -> tuple[Cell, ...]:
+def _choice(study: PairStudy, row: Preference) -> tuple[Cell, ...]:
     """One who chooses."""
     parts = [_other(study, row, statistic) for statistic in (OF_LONGER, OF_SHORTER)]
+    verdict = "not shown" if not shown(row) else "yes" if _agrees(row) else "the reverse"
     return (
         Cell(_name(row)),
-        Cell(f"{row.n:,}", value=row.n),
-        figure(row),
-        *(Cell("–") if part is None else Cell(number(part.value), _note(part), part.value) for part in parts),
-        Cell(_agrees(row) if row.scorer in study.asked else "–"),
+        count(row.n),
+        _figure(row),
+        *(nothing() if part is None else plain(part.value, note=_note(part)) for part in parts),
+        Cell(verdict) if row.scorer in study.asked else nothing(),
     )
-
-
-def _agrees(row: Preference) -> str:
-    """Whether agreement is shown."""
-    if not shown(row):
-        return "not shown"
-    return "yes" if row.value > CHANCE else "the reverse"
 
 
 def _tests(study: PairStudy, card: PairCard) -> Table:
@@ -126,20 +211,19 @@ def _tests(study: PairStudy, card: PairCard) -> Table:
     rows = []
     for row in study.rows(card.dataset):
         ahead = _other(study, row, LESS_LENGTH)
-        less = (Cell("–"), Cell("–")) if ahead is None else (figure(ahead), _p(ahead.p))
-        rows.append((Cell(_name(row)), Cell(row.kind), _p(row.p), _p(row.p_adjusted), *less))
+        less = (nothing(), nothing()) if ahead is None else (_figure(ahead), p(ahead.p))
+        rows.append((Cell(_name(row)), Cell(row.kind), p(row.p), p(row.p_adjusted), *less))
     header = ("takes", "kind", "p, chance", "p by Holm", "right less the longer reply [low, high]", "p, longer reply")
     caption = (
         "Whether each is right more or less often than chance, and than taking the longer reply; p: two-sided, by "
         "sign flips of whole contexts; by Holm: for the number of scorers asked for."
     )
-    return Table("tests", "Against chance and against the longer reply", caption, header, tuple(rows))
+    return Table("Against chance and against the longer reply", caption, header, tuple(rows), folded=_FOLDED)
 
 
-def _other(study: PairStudy, row: Preference, statistic: str) -> Preference | None:
+def _other(study: PairStudy, row: Preference, statistic: Statistic) -> Preference | None:
     """Another figure of the same scorer and data set."""
-    same = (one for one in study.results if (one.dataset, one.scorer) == (row.dataset, row.scorer) and one.n)
-    return next((one for one in same if one.statistic == statistic), None)
+    return next((one for one in study.rows(row.dataset, statistic) if one.scorer == row.scorer), None)
 
 
 def _name(row: Preference) -> str:
@@ -147,15 +231,9 @@ def _name(row: Preference) -> str:
     return _NAMES.get(row.scorer, row.scorer)
 
 
-def figure(row: Preference) -> Cell:
+def _figure(row: Preference) -> Cell:
     """A figure and its interval."""
-    ends = "" if math.isnan(row.low) else f" [{number(row.low, 2)}, {number(row.high, 2)}]"
-    return Cell(number(row.value) + ends, _note(row), row.value)
-
-
-def _p(p: float) -> Cell:
-    """A p-value."""
-    return Cell(p_value(p), value=None if math.isnan(p) else p)
+    return measured(row, note=_note(row), why=_note(row))
 
 
 def _note(row: Preference) -> str:

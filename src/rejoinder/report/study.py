@@ -12,7 +12,8 @@ from typing import NamedTuple
 from rejoinder.meta import Agreement, FullStudy, Study
 from rejoinder.meta.noted import noted
 from rejoinder.meta.yardsticks import Kind
-from rejoinder.report.tables import markdown_table, narrowed, text_table
+from rejoinder.report.markdown import markdown_table
+from rejoinder.report.tables import narrowed, text_table
 from rejoinder.stats.written import number, p_value
 
 ALL_STATISTICS = 105  # characters that a table with all three statistics needs

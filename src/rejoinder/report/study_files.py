@@ -15,7 +15,7 @@ from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.conclusions import COUNTS
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
-from rejoinder.report.document import Section, csv_page, latex, markdown_page
+from rejoinder.report.old_document import Section, csv_page, latex, markdown_page
 from rejoinder.report.over_sets import left_out_rows, left_out_table, nearness_table
 from rejoinder.report.sections import card_table, over_sets_table, tables_of
 from rejoinder.report.study_page import study_page

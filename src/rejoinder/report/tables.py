@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rejoinder.io.terminal import inert
+from rejoinder.report.document import numeric
 
 _PROSE, _GAP = 16, 2  # fewest characters of a column of prose; those between two columns
 _KEPT = "\u00a0"  # a space that no line is broken at
@@ -37,7 +38,7 @@ def text_table(
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
     needed = -_GAP
     for place, name in enumerate(header):
-        flush_right = place not in prose and all(_numeric(row[place]) for row in body)
+        flush_right = place not in prose and numeric(row[place] for row in body)
         longest = max(map(cell_len, (name, *(row[place] for row in body))))
         words = (word for text in (name, *(row[place] for row in body)) for word in text.split())
         least = min(longest, max(_PROSE, *map(cell_len, words))) if place in prose else longest
@@ -108,17 +109,3 @@ def _broken(text: str, width: int, first: str, rest: str) -> list[str]:
         text, width, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False
     )
     return [line.replace(f"{_HERE} ", "").removesuffix(_HERE).replace(_KEPT, " ") for line in lines]
-
-
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """The same table in Markdown."""
-    body = [list(row) for row in rows]
-    rule = ["---:" if all(_numeric(row[place]) for row in body) else "---" for place in range(len(header))]
-    return "".join(
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |\n" for row in (header, rule, *body)
-    )
-
-
-def _numeric(cell: str) -> bool:
-    """Whether a cell holds nothing but numbers and the signs between them."""
-    return all(character in "0123456789.,[]<– -+%" for character in cell)

@@ -1,0 +1,47 @@
+"""Cells of tables, made of numbers: the text, what the column is sorted by, and how the figure came about."""
+
+from __future__ import annotations
+
+import math
+
+from rejoinder.report.document import Cell
+from rejoinder.stats.written import DASH, Measured, interval, number, p_value, percent
+
+
+def nothing(why: str = "") -> Cell:
+    """A dash where there is no figure, and why there is none."""
+    return Cell(DASH, why)
+
+
+def count(value: int, note: str = "") -> Cell:
+    """A whole number."""
+    return Cell(f"{value:,}", note, value)
+
+
+def plain(value: float, digits: int = 3, note: str = "") -> Cell:
+    """A number without an interval, or a dash."""
+    return Cell(number(value, digits), note, sortable(value))
+
+
+def share(value: float, note: str = "") -> Cell:
+    """A share in percent, or a dash."""
+    return Cell(percent(value), note, sortable(value))
+
+
+def p(value: float, note: str = "") -> Cell:
+    """A p-value, or a dash."""
+    return Cell(p_value(value), note, sortable(value))
+
+
+def measured(
+    one: Measured, digits: int = 3, note: str = "", why: str = "", *, share: bool = False, signed: bool = False
+) -> Cell:
+    """A figure with its interval; where there is none, a dash and `why`. For `share` and `signed` see `interval`."""
+    if math.isnan(one.value):
+        return nothing(why)
+    return Cell(interval(one, digits, share=share, signed=signed), note, one.value)
+
+
+def sortable(value: float) -> float | None:
+    """What a column is sorted by; None where there is no number."""
+    return None if math.isnan(value) else value

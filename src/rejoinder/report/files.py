@@ -1,0 +1,60 @@
+"""A document as a file, in the format that its suffix names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from rejoinder.errors import UsageError
+from rejoinder.io.atomic import atomic_file, require_place
+from rejoinder.io.write import open_writer
+from rejoinder.report.data import csv_text, json_text
+from rejoinder.report.document import Document
+from rejoinder.report.html import html
+from rejoinder.report.latex import latex
+from rejoinder.report.markdown import markdown
+
+RENDERERS: Mapping[str, Callable[[Document], str]] = {
+    ".html": html,
+    ".md": markdown,
+    ".tex": latex,
+    ".csv": csv_text,
+    ".json": json_text,
+}
+LINES = ".jsonl"
+
+
+def write_document(document: Document, path: Path) -> None:
+    """Write the document to `path`, whole or not at all.
+
+    Raises:
+        UsageError: see `require_writable`.
+    """
+    require_writable(path, lines=document.lines is not None)
+    suffix = path.suffix.lower()
+    if suffix == LINES:
+        with open_writer(path) as put:
+            for line in document.lines or ():
+                put(line)
+        return
+    text = RENDERERS[suffix](document)
+    with atomic_file(path) as partial:
+        # What is no character of its own (half of one) cannot be written, and would take the whole report along.
+        partial.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def require_writable(path: Path, *, lines: bool = False) -> None:
+    """Raise, before any work, where a report cannot be written to `path`.
+
+    Args:
+        path: where to.
+        lines: whether there are lines to be written one by one.
+
+    Raises:
+        UsageError: the suffix is of no known format, or the folder does not exist.
+    """
+    known = [*RENDERERS, *([LINES] if lines else [])]
+    if path.suffix.lower() not in known:
+        found = path.suffix or "(no suffix)"
+        raise UsageError(f"{path}: unknown format of a report {found}. Known: {', '.join(known)}")
+    require_place(path)

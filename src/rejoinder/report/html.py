@@ -1,0 +1,44 @@
+"""A document as one HTML page that reads anywhere: nothing outside it is needed, and no script to read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from rejoinder.report.document import Block, Cases, Cell, Document, Gallery, Picture, Prose, Section, Table
+
+_PROSE = 40  # characters of a cell
+_CONTENTS = 3  # sections from which on a page has a table of contents
+_KINDS = {"prose": Prose, "table": Table, "picture": Picture, "gallery": Gallery, "cases": Cases}
+
+
+def html(document: Document) -> str:
+    """The page; texts are shown as they are, whatever they hold."""
+    from jinja2 import Environment, PackageLoader
+
+    loader = PackageLoader("rejoinder.report", ".")
+    pages = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    pages.filters |= {"kept": _kept, "label": _label}
+    pages.tests |= {name: _is(kind) for name, kind in _KINDS.items()} | {"wordy": _wordy}
+    template = pages.get_template("page.html.jinja")
+    return template.render(document=document, contents=len(document.sections) >= _CONTENTS)
+
+
+def _is(kind: type[Block]) -> Callable[[object], bool]:
+    """Whether something is a block of this kind."""
+    return lambda block: isinstance(block, kind)
+
+
+def _wordy(cell: Cell) -> bool:
+    """Whether a cell holds more than a figure or a name."""
+    return len(cell.text) > _PROSE
+
+
+def _label(table: Table, section: Section) -> str:
+    """What a table is called, which is unlike all others of the page."""
+    return f"{table.title}, {section.title}" if table.title else section.title
+
+
+def _kept(text: str) -> str:
+    """`text` with intervals and percentages kept on one line."""
+    return re.sub(r"(?<=\d) (?=%)|(?<=[\d,]) (?=-?[\d.]+\])|(?<=\d) (?=\[)", "\u00a0", text)
