@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,14 +32,3 @@ def to_pandas(rows: Sequence[Mapping[str, Any]], **about: Any) -> Any:
 def results_frame(found: Mapping[str, Any]) -> Any:
     """The frame of what `to_dict` of a study or comparison gives: a row a result, the signatures in `attrs`."""
     return to_pandas(found["results"], signature=found["signature"])
-
-
-def plain(value: Any) -> Any:
-    """`value` as JSON knows it: None for numbers that are not finite, lists for tuples, text for anything else."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int)) else str(value)

@@ -24,7 +24,6 @@ from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, folds_of, scores_of
 from rejoinder.meta import trial as trials
-from rejoinder.meta.results import Figure
 from rejoinder.meta.training import steps, train
 from rejoinder.meta.trial import trial_of
 from rejoinder.meta.trial_answer import trial_answer
@@ -32,6 +31,7 @@ from rejoinder.meta.trials import Candidate, Role, Trial
 from rejoinder.records import Example
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.correlation import CORRELATIONS
+from rejoinder.stats.figure import Figure
 from rejoinder.stats.paired import Statistic, mean_correlation, mean_correlations
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from zlib import crc32
 
@@ -16,14 +15,14 @@ from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
 from rejoinder.scorer import Scores
 from rejoinder.stats.bootstrap import (
     Counts,
-    Interval,
     cluster_counts,
     group_means,
     percentile_interval,
     resample_correlations,
     resample_group_correlations,
 )
-from rejoinder.stats.correlation import CORRELATIONS, Correlation
+from rejoinder.stats.correlation import CORRELATIONS
+from rejoinder.stats.figure import NOTHING, Figure
 
 Level = Literal["turn", "system"]
 FloatArray = NDArray[np.float64]
@@ -145,8 +144,8 @@ def _without_gaps(numbers: IntArray) -> IntArray:
 def _rows(level: Level, dataset: str, scorer: str, lines: Lines, sampling: Sampling) -> list[Agreement]:
     """One row a statistic."""
     found = _system_values(lines) if level == "system" else _turn_values(lines)
-    intervals = dict.fromkeys(found, Interval(NONE, NONE, sampling.resamples, 0))
-    if not all(math.isnan(correlation.value) for correlation in found.values()):
+    intervals = dict.fromkeys(found, NOTHING)
+    if any(correlation.known for correlation in found.values()):
         intervals = _intervals(level, dataset, lines, sampling)
     return [
         Agreement(
@@ -161,7 +160,7 @@ def _rows(level: Level, dataset: str, scorer: str, lines: Lines, sampling: Sampl
             low=intervals[statistic].low,
             high=intervals[statistic].high,
             p=correlation.p,
-            method=_method(statistic, intervals[statistic]),
+            method=f"{statistic}; {intervals[statistic].method or 'no interval'}",
             seed=sampling.seed,
             reason=correlation.reason or intervals[statistic].reason,
         )
@@ -169,7 +168,7 @@ def _rows(level: Level, dataset: str, scorer: str, lines: Lines, sampling: Sampl
     ]
 
 
-def _turn_values(lines: Lines) -> dict[str, Correlation]:
+def _turn_values(lines: Lines) -> dict[str, Figure]:
     """The correlations over lines; where there are none, the reason says also why lines have no score."""
     found = {
         name: correlate(lines.scores, lines.ratings, names=("score", "rating"))
@@ -177,21 +176,21 @@ def _turn_values(lines: Lines) -> dict[str, Correlation]:
     }
     if lines.unscored:
         why = f"; {lines.unscored} rated lines unscored, most often: {lines.why_unscored}"
-        found = {name: value._replace(reason=value.reason and value.reason + why) for name, value in found.items()}
+        found = {name: replace(value, reason=value.reason and value.reason + why) for name, value in found.items()}
     return found
 
 
-def _system_values(lines: Lines) -> dict[str, Correlation]:
+def _system_values(lines: Lines) -> dict[str, Figure]:
     """The correlations over the means of systems."""
     count = int(lines.systems.max()) + 1
     if count in FEW_SYSTEMS:
-        return dict.fromkeys(CORRELATIONS, Correlation(NONE, NONE, count, FEW_SYSTEMS[count]))
+        return dict.fromkeys(CORRELATIONS, Figure(n=count, reason=FEW_SYSTEMS[count]))
     once = np.ones((lines.clusters, 1))
     means = [group_means(values, lines.systems, lines.contexts, once)[:, 0] for values in (lines.scores, lines.ratings)]
     return {name: correlate(*means, names=("mean score", "mean rating")) for name, correlate in CORRELATIONS.items()}
 
 
-def _intervals(level: Level, dataset: str, lines: Lines, sampling: Sampling) -> dict[str, Interval]:
+def _intervals(level: Level, dataset: str, lines: Lines, sampling: Sampling) -> dict[str, Figure]:
     """The interval of each statistic from resampled contexts."""
     rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(dataset.encode())]))
     counts: Counts = cluster_counts(lines.clusters, sampling.resamples, rng)
@@ -200,14 +199,6 @@ def _intervals(level: Level, dataset: str, lines: Lines, sampling: Sampling) -> 
     else:
         values = resample_correlations(lines.scores, lines.ratings, lines.contexts, counts)
     return {name: percentile_interval(found, lines.clusters, unit="context") for name, found in values.items()}
-
-
-def _method(statistic: str, interval: Interval) -> str:
-    """How a row was worked out, in words."""
-    if math.isnan(interval.low):
-        return f"{statistic}; no interval"
-    left_out = f", {interval.left_out} of them left out for want of a value" if interval.left_out else ""
-    return f"{statistic}; 95% expanded percentile interval, {interval.resamples} resamples of contexts{left_out}"
 
 
 def pool_counts(pooled: Part, sampling: Sampling) -> Counts:

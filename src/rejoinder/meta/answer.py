@@ -12,10 +12,10 @@ from typing import NamedTuple
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.contrasts import ScorerContrast
 from rejoinder.meta.findings import Findings
-from rejoinder.meta.results import Figure
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.verdict import LEVEL, Verdict, needed
 from rejoinder.meta.yardsticks import OF_SYSTEM
+from rejoinder.stats.figure import Figure
 
 
 class Ranking(NamedTuple):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rejoinder.errors import UsageError
-from rejoinder.frames import FORMAT_VERSION, plain, results_frame
+from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.meta.compared import Compared
 from rejoinder.meta.gap import NONE, Gap, Stratum
 from rejoinder.scorer import Signature
+from rejoinder.stats.figure import plain
 
 Design = Literal["paired", "unpaired"]
 MIN_SCORED = 0.95
@@ -156,7 +157,7 @@ class Comparison:
         return {
             "version": FORMAT_VERSION,
             "answer": list(self.answer),
-            "results": [plain({**asdict(one), "level": "turn", "more": one.more}) for one in self.contrasts],
+            "results": [{**plain(one), "level": "turn", "more": one.more} for one in self.contrasts],
             "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
             "options": {"resamples": self.resamples, "seed": self.seed, "by": self.by},
             "counts": {

@@ -180,7 +180,8 @@ def _conclusion(name: str, values: FloatArray, lines: _Lines, sampling: Sampling
     for one, other in zip(order, after, strict=True):
         interval = percentile_interval(drawn[one], len(lines.counts), unit="context")
         ahead = other is not None and (min(one, other), max(one, other)) in apart
-        rows.append(SystemMean(lines.names[one], int(sizes[one]), float(means[one]), *interval[:2], ahead))
+        mean = (float(means[one]), interval.low, interval.high)
+        rows.append(SystemMean(lines.names[one], int(sizes[one]), *mean, ahead))
     both = list(zip(signs, lines.signs, strict=True))
     return Conclusion(
         scorer=name,

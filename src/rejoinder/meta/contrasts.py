@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.parts import Part
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.bootstrap import Counts, Interval, cluster_counts, percentile_interval
+from rejoinder.stats.bootstrap import Counts, cluster_counts, percentile_interval
 from rejoinder.stats.correlation import pearson
-from rejoinder.stats.paired import Paired, paired_permutations
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.paired import paired_permutations
 from rejoinder.stats.pairwise import rank_clusters
 from rejoinder.stats.power import items_needed, pilot_of_correlations
 from rejoinder.stats.resamples import paired_resamples
@@ -85,7 +86,7 @@ class _Alike(NamedTuple):
     ratings: FloatArray
     sets: IntArray
     contexts: IntArray
-    tested: dict[Pair, Paired]
+    tested: dict[Pair, Figure]
     resampled: dict[str, FloatArray]
 
 
@@ -165,8 +166,8 @@ def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> Scor
     """Two scorers, the first of which has the higher correlation over its own lines; p not yet adjusted."""
     first, second = (lines.scores[name] for name in pair)
     tested, clusters = lines.tested[pair], int(lines.contexts.max(initial=-1)) + 1
-    nothing = isnan(tested.difference)
-    interval = Interval(NONE, NONE, 0, 0, f"{len(first)} lines have both scores, and no correlation")
+    nothing = not tested.known
+    interval = Figure(reason=f"{len(first)} lines have both scores, and no correlation")
     if not nothing:
         means = _mean_difference(*(lines.resampled[name] for name in pair))
         interval = percentile_interval(means, clusters, unit="context")
@@ -176,7 +177,7 @@ def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> Scor
         second=pair[1],
         n=len(first),
         contexts=clusters,
-        value=tested.difference,
+        value=tested.value,
         low=interval.low,
         high=interval.high,
         p=tested.p if sampling.resamples else NONE,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rejoinder.frames import plain
 from rejoinder.meta.agreement import Agreement, Sampling
 from rejoinder.meta.ceiling import People, people_of
 from rejoinder.meta.conclusions import Conclusion, conclusions_of
@@ -24,6 +23,7 @@ from rejoinder.meta.verdict import verdicts_apart
 from rejoinder.meta.yardsticks import OF_SET, kind_of
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scores
+from rejoinder.stats.figure import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +61,7 @@ class Findings:
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values, but for the single scores and ratings, which `rejoinder score` gives."""
         names = ("card", "people", "standings", "contrasts", "lengths", "systems", "cases", "duel", "conclusions")
-        values: dict[str, Any] = {}
-        for name in names:
-            value = getattr(self, name)
-            listed = [asdict(one) for one in value] if isinstance(value, tuple) else value and asdict(value)
-            values[name] = plain(listed)
+        values = {name: plain(getattr(self, name)) for name in names}
         return {"dataset": self.card.dataset, "answer": list(self.answer), **values}
 
 

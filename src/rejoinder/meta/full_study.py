@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 from rejoinder.catalogue import columns_of, fitted_on, listed
 from rejoinder.errors import UsageError
-from rejoinder.frames import plain, results_frame
+from rejoinder.frames import results_frame
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import Agreement, Sampling
 from rejoinder.meta.answer import Ranking, answer_of, beside, figure_text, headline, headline_rows, speaker, tried_of
@@ -27,6 +27,7 @@ from rejoinder.meta.yardsticks import yardsticks
 from rejoinder.records import OVERALL, Given
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore
 from rejoinder.stats.bootstrap import require_sampling
+from rejoinder.stats.figure import plain
 
 
 class _Options(TypedDict):
@@ -101,15 +102,15 @@ class FullStudy:
             "answer": list(self.answer),
             **own,
             "baselines": {key: beside[key] for key in ("results", "signature")},
-            "over_sets": [plain(asdict(one)) for one in self.over_sets],
+            "over_sets": plain(self.over_sets),
             "findings": [one.to_dict() for one in self.findings],
             "fitted": {name: list(sets) for name, sets in self.fitted.items()},
             "chance": plain(self.chance),
             "verdicts": dict(self.verdicts),
-            "nearness": [plain(asdict(one)) for one in self.nearness],
+            "nearness": plain(self.nearness),
             "common": list(self.common),
             "common_lines": self.common_lines,
-            "left_out": plain(asdict(self.left_out)) if self.left_out else None,
+            "left_out": plain(self.left_out),
         }
 
 

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.cluster_means import cluster_means
 from rejoinder.stats.correlation import ROUNDING
+from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.power import Pilot, items_needed, pilot_of_means
-from rejoinder.stats.shares import FEWEST, Share, share_of_clusters
+from rejoinder.stats.shares import FEWEST, share_of_clusters
 from rejoinder.stats.unpaired import Difference, Samples, difference, win_rate
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 FEWEST_OF_A_KIND = 5  # conversations of each side, for the replies under one value of a field to be compared
 NONE = float("nan")
-_NO_SHARE = Share(NONE, NONE, NONE)
 Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "not separable"]
 
 
@@ -185,7 +185,7 @@ def unpaired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> tuple[Gap, 
         sampling: how to resample.
     """
     if not a.groups or not b.groups:
-        return Gap(**_figures(a, b, len(a.scores) + len(b.scores), a.groups + b.groups, NONE, _NO_SHARE)), ()
+        return Gap(**_figures(a, b, len(a.scores) + len(b.scores), a.groups + b.groups, NONE, NOTHING)), ()
     names, strata = np.unique(np.concatenate([a.kinds, b.kinds]), return_inverse=True)
     samples = Samples(
         np.concatenate([a.scores, b.scores]),
@@ -239,7 +239,7 @@ def _needed(found: Difference, samples: Samples) -> int | None:
     return items_needed(Pilot(found.value, found.error * sqrt(n), n))
 
 
-def _figures(a: Side, b: Side, n: int, contexts: int, value: float, share: Share) -> dict[str, Any]:
+def _figures(a: Side, b: Side, n: int, contexts: int, value: float, share: Figure) -> dict[str, Any]:
     """The figures that need no resampling."""
     return {
         "n": n,

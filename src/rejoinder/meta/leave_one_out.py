@@ -16,11 +16,11 @@ from rejoinder.judges.left_out import QUICK, rated_lines, seen_scores, unseen_sc
 from rejoinder.judges.many import FOLDS
 from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.parts import POOLED, Part
-from rejoinder.meta.results import Figure
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval, resample_correlations
 from rejoinder.stats.correlation import pearson, spearman
+from rejoinder.stats.figure import Figure
 from rejoinder.version import __version__
 
 UNSEEN, SEEN = "rejoinder, unseen", "rejoinder, seen"
@@ -193,8 +193,5 @@ def _mean(drawn: Sequence[FloatArray], clusters: int) -> Gap:
 def _gap(drawn: FloatArray, clusters: int) -> Gap:
     """Figures and their difference, from values as they are and over resamples, [1 + B, 2]."""
     unseen, seen = drawn.T
-    figures = []
-    for values in (unseen, seen, seen - unseen):
-        interval = percentile_interval(values[1:], clusters)
-        figures.append(Figure(float(values[0]), interval.low, interval.high))
-    return Gap(*figures)
+    three = (unseen, seen, seen - unseen)
+    return Gap(*(percentile_interval(one[1:], clusters, value=float(one[0])) for one in three))

@@ -12,10 +12,10 @@ from rejoinder.meta.agreement import NONE, Agreement, Sampling, pool_counts
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.leave_one_out import SEEN, LeftOut
 from rejoinder.meta.parts import POOLED, Part, set_numbers
-from rejoinder.meta.results import NOTHING, Figure
 from rejoinder.meta.same_lines import Common
 from rejoinder.meta.standings import Standing
 from rejoinder.scorer import Scores
+from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.paired import mean_correlation
 
@@ -117,10 +117,10 @@ def _scorer(row: Agreement, own: Sequence[tuple[Findings, Standing]], common: Co
         kind=own[0][1].kind,
         sets=len(own),
         n=row.n,
-        pearson=Figure(row.value, row.low, row.high),
+        pearson=Figure(value=row.value, low=row.low, high=row.high),
         common=common.pearson.get(row.scorer, NOTHING),
         spearman=_mean([two.spearman for _, two in own]),
-        share=_mean([Figure(two.share, two.share_low, two.share_high) for two in limited]),
+        share=_mean([Figure(value=two.share, low=two.share_low, high=two.share_high) for two in limited]),
         ceilings=len(limited),
     )
 
@@ -138,7 +138,7 @@ def _people(findings: Sequence[Findings], common: Common) -> list[Nearness]:
     if not known:
         return []
     n = sum(one.people.items for one in known)
-    ceiling = _mean([Figure(one.people.ceiling, one.people.low, one.people.high) for one in known])
+    ceiling = _mean([Figure(value=one.people.ceiling, low=one.people.low, high=one.people.high) for one in known])
     one_rater = _mean([_bare(one.people.one_rater) for one in known])
     ranked = _mean([_bare(one.people.one_rater_spearman) for one in known])
     return [
@@ -149,10 +149,9 @@ def _people(findings: Sequence[Findings], common: Common) -> list[Nearness]:
 
 def _bare(value: float) -> Figure:
     """A value without an interval."""
-    return Figure(value, math.nan, math.nan)
+    return Figure(value=value)
 
 
 def _mean(figures: Sequence[Figure | Agreement]) -> Figure:
     """The mean of independent figures."""
-    values = [[getattr(one, end) for one in figures] for end in ("value", "low", "high")]
-    return Figure(*mean_of_independent(*values))
+    return mean_of_independent([Figure(value=one.value, low=one.low, high=one.high) for one in figures])

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from rejoinder.frames import FORMAT_VERSION, plain, results_frame
+from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
+from rejoinder.stats.figure import plain
 
 Kind = Literal["judge", "metric", "baseline", "people"]
 Statistic = Literal[
@@ -125,8 +126,8 @@ class PairStudy:
         return {
             "version": FORMAT_VERSION,
             "answer": list(self.answer),
-            "results": [plain({**asdict(one), "level": "pair"}) for one in self.results],
-            "data": [plain(asdict(card)) for card in self.cards],
+            "results": [{**plain(one), "level": "pair"} for one in self.results],
+            "data": plain(self.cards),
             "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
             "notes": {name: dict(notes) for name, notes in self.notes.items()},
             "options": {"resamples": self.resamples, "seed": self.seed, "scorers": list(self.asked)},

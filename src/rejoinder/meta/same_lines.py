@@ -15,12 +15,12 @@ from rejoinder.meta.agreement import Agreement, IntArray, Sampling, pool_counts
 from rejoinder.meta.ceiling import people_of
 from rejoinder.meta.leave_one_out import SEEN
 from rejoinder.meta.parts import POOLED, Part
-from rejoinder.meta.results import NOTHING, Figure
 from rejoinder.meta.yardsticks import kind_of
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scores
 from rejoinder.stats.bootstrap import Counts
 from rejoinder.stats.correlation import pearson
+from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.paired import mean_correlation
 
@@ -106,16 +106,16 @@ def common_of(
     figures = {}
     for name, values in scores.items():
         one = mean_correlation("pearson", values[places], pooled.ratings[own], sets, pooled.contexts[own], counts)
-        figures[name] = Figure(one.value, one.low, one.high)
+        figures[name] = Figure.of(one)
     people = [people_of(_only(part, rows), examples, dimension, seed) for part, rows in found]
     known = [one for one in people if not one.reason]
-    ceiling = mean_of_independent(*([getattr(one, end) for one in known] for end in ("ceiling", "low", "high")))
+    ceiling = mean_of_independent([Figure(value=one.ceiling, low=one.low, high=one.high) for one in known])
     rater = float(np.mean([one.one_rater for one in known])) if known else np.nan
     return Common(
         sets=tuple(part.name for part, _ in found),
         n=len(places),
         pearson=figures,
-        ceiling=Figure(*ceiling),
+        ceiling=ceiling,
         one_rater=replace(NOTHING, value=rater),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.frames import FORMAT_VERSION, plain, results_frame
+from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import Agreement, Sampling, agreements, most_frequent
 from rejoinder.meta.parts import rated_parts, ratings_of, refuse_duplicates
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, ScorerLike, Scores, Signature, ignore, run
 from rejoinder.stats.bootstrap import require_sampling
+from rejoinder.stats.figure import plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class Study:
         """
         return {
             "version": FORMAT_VERSION,
-            "results": [plain(asdict(agreement)) for agreement in self.agreements],
+            "results": plain(self.agreements),
             "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
             "options": {
                 "dimension": self.dimension,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from rejoinder.encoders import WORD_VECTORS, PortableEncoder, load_encoder
 from rejoinder.errors import UsageError
-from rejoinder.frames import FORMAT_VERSION, plain
+from rejoinder.frames import FORMAT_VERSION
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.bilinear.fit import FitOptions
@@ -24,6 +24,7 @@ from rejoinder.meta.trial_answer import trial_answer
 from rejoinder.meta.trials import Trial
 from rejoinder.records import Given
 from rejoinder.scorer import Advance, ignore
+from rejoinder.stats.figure import plain
 
 FEWEST_RESAMPLES = 100
 
@@ -53,7 +54,7 @@ class Training:
             "version": FORMAT_VERSION,
             "results": [{"kind": one.judge.kind, **one.judge.training} for one in self.members],
             "scale": list(self.judge.scale),
-            "cross_validation": {"answer": list(self.answer), **plain(asdict(self.trial))},
+            "cross_validation": {"answer": list(self.answer), **plain(self.trial)},
         }
 
 

@@ -22,11 +22,11 @@ from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.many import Manner, folds_of, scores_of
-from rejoinder.meta.results import NOTHING, Figure
 from rejoinder.meta.trials import Candidate, Role, Trial
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.scorer import Advance, FloatArray, Scorer, ignore, run
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
+from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.paired import IntArray, Statistic, mean_correlations, two_sided
 from rejoinder.stats.power import items_needed, pilot_of_correlations
 from rejoinder.stats.significance import adjusted
@@ -271,8 +271,7 @@ def _candidates(
 
 def _figure(values: FloatArray, clusters: int) -> Figure:
     """A figure from its value as it is and over the resamples, [1 + B]."""
-    interval = percentile_interval(values[1:], clusters)
-    return Figure(float(values[0]), interval.low, interval.high)
+    return percentile_interval(values[1:], clusters, value=float(values[0]))
 
 
 def _ahead(drawn: FloatArray, one: int, other: int, clusters: int) -> bool:

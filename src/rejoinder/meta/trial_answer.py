@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rejoinder.meta.results import Figure
 from rejoinder.meta.trials import Candidate, Trial
+from rejoinder.stats.figure import Figure
 
 _HELP = (
     "What may help: several raters a reply, ratings that spread over the whole scale, another encoder (-e), more rated "
@@ -67,7 +67,7 @@ def _beside(trial: Trial) -> list[str]:
     for one in trial.candidates:
         if one.role in ("box", "metric"):
             told = "" if one.behind.low > 0 or one.behind.high < 0 else "not shown to be "
-            gain = one.behind if one.behind.value >= 0 else Figure(-one.behind.value, -one.behind.high, -one.behind.low)
+            gain = one.behind if one.behind.value >= 0 else -one.behind
             way = "ahead of" if one.behind.value >= 0 else "behind"
             said.append(f"The new judge is {told}{way} {named(one)}: by {_text(gain)}.")
     return said

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from rejoinder.meta.results import Figure
+from rejoinder.stats.figure import Figure
 
 Role = Literal["new", "box", "metric", "baseline"]
 

@@ -40,9 +40,8 @@ def mean_within(
     found = within_correlations(values[usable], part.ratings[usable], own, contexts, counts, ["pearson"])["pearson"]
     how = f"95% expanded percentile interval, {sampling.resamples} resamples of contexts"
     method = f"{statistic}; mean of {found.groups}; {how}"
-    figures = (found.value, found.interval.low, found.interval.high)
-    reason = found.reason or found.interval.reason
-    return _agreement(part, name, statistic, len(usable), clusters, figures, method, sampling, reason)
+    figures = (found.value, found.low, found.high)
+    return _agreement(part, name, statistic, len(usable), clusters, figures, method, sampling, found.reason)
 
 
 def _agreement(

@@ -19,7 +19,7 @@ from rejoinder.papers.figures import Appearances, Figures, appearances, figures
 from rejoinder.papers.fits import QUICK, QUICK_AUTOJUDGE, Split, judge, set_means
 from rejoinder.papers.material import Material
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.paired import Estimate
+from rejoinder.stats.paired import OverParts
 from rejoinder.stats.splits import fold_groups, leave_one_out
 
 SETS = (
@@ -52,10 +52,10 @@ class Row(NamedTuple):
     """
 
     name: str
-    pearson: Estimate
-    spearman: Estimate
-    error: Estimate
-    within: Estimate
+    pearson: OverParts
+    spearman: OverParts
+    error: OverParts
+    within: OverParts
 
 
 class Fold(NamedTuple):
@@ -70,8 +70,8 @@ class Fold(NamedTuple):
 
     name: str
     lines: int
-    pearson: Estimate
-    spearman: Estimate
+    pearson: OverParts
+    spearman: OverParts
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ from rejoinder.stats.bootstrap import (
     resample_group_correlations,
 )
 from rejoinder.stats.correlation import FEWEST, pearson
-from rejoinder.stats.paired import Estimate, Paired, Statistic, mean_correlation, mean_of_parts, paired_permutation
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.paired import OverParts, Statistic, mean_correlation, mean_of_parts, paired_permutation
 
 STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
 
@@ -64,7 +65,7 @@ class Figures:
     counts: Counts
     seed: int
 
-    def correlation(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> Estimate:
+    def correlation(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> OverParts:
         """The mean over splits of the correlation of `scores` [S, N] with people."""
         rows, parts = where
         values = scores[parts, rows]
@@ -72,12 +73,12 @@ class Figures:
             statistic, values, self.material.ratings[rows], parts, self.material.contexts[rows], self.counts
         )
 
-    def both(self, scores: FloatArray, where: Appearances) -> tuple[Estimate, Estimate]:
+    def both(self, scores: FloatArray, where: Appearances) -> tuple[OverParts, OverParts]:
         """Spearman and Pearson."""
         spearman, pearson_ = (self.correlation(statistic, scores, where) for statistic in STATISTICS)
         return spearman, pearson_
 
-    def within(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> Estimate:
+    def within(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> OverParts:
         """The mean over splits and data sets of the correlation inside a set: what set a line is from does not help."""
         rows, parts = where
         _, sets = np.unique(self.material.datasets[rows], return_inverse=True)
@@ -86,14 +87,14 @@ class Figures:
             statistic, values, self.material.ratings[rows], cells, self.material.contexts[rows], self.counts
         )
 
-    def error(self, scores: FloatArray, where: Appearances) -> Estimate:
+    def error(self, scores: FloatArray, where: Appearances) -> OverParts:
         """The mean over splits of the mean absolute error."""
         rows, parts = where
         errors = np.abs(scores[parts, rows] - self.material.ratings[rows])
         known = np.isfinite(errors)
         return mean_of_parts(errors[known], parts[known], self.material.contexts[rows[known]], self.counts)
 
-    def versus(self, statistic: Statistic, first: FloatArray, second: FloatArray, where: Appearances) -> Paired:
+    def versus(self, statistic: Statistic, first: FloatArray, second: FloatArray, where: Appearances) -> Figure:
         """Whether `first` agrees better with people than `second`, both [S, N], on the lines that both score."""
         rows, parts = where
         a, b = first[parts, rows], second[parts, rows]

@@ -27,7 +27,7 @@ from rejoinder.responder import Decoding, Responder, answer, request, signature_
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, FloatArray, Scorer, ignore, run
 from rejoinder.stats.bootstrap import cluster_counts
-from rejoinder.stats.paired import Estimate, IntArray, mean_of_parts
+from rejoinder.stats.paired import IntArray, OverParts, mean_of_parts
 from rejoinder.text import tokenizer
 from rejoinder.training.corpora import part_of
 
@@ -80,7 +80,7 @@ class Row(NamedTuple):
     """
 
     name: str
-    means: Mapping[str, Mapping[str, Estimate]]
+    means: Mapping[str, Mapping[str, OverParts]]
     distinct: tuple[float, float]
     perplexity: float
     recall: Sequence[Recall]
@@ -185,7 +185,7 @@ def compute(
 
 def _measured(
     replies: Sequence[str | None], asked: Asked, scorers: Sequence[Scorer], seed: int
-) -> tuple[dict[str, dict[str, Estimate]], tuple[float, float]]:
+) -> tuple[dict[str, dict[str, OverParts]], tuple[float, float]]:
     """The means of what scorers and length say of replies, by group, and how varied the replies are."""
     there = np.array([place for place, reply in enumerate(replies) if reply is not None], dtype=np.intp)
     tokens = [tokenizer("words-1")(reply) for reply in replies if reply is not None]
@@ -208,11 +208,11 @@ def _measured(
     return means, (distinct(tokens, 1), distinct(tokens, 2))
 
 
-def _mean(values: FloatArray, dialogues: IntArray, seed: int) -> Estimate:
+def _mean(values: FloatArray, dialogues: IntArray, seed: int) -> OverParts:
     """The mean of what is scored, with an interval over dialogues."""
     scored = np.isfinite(values)
     if not scored.any():
-        return Estimate(nan, nan, nan, nan, 0, 0)
+        return OverParts()
     _, clusters = np.unique(dialogues[scored], return_inverse=True)
     counts = cluster_counts(int(clusters.max()) + 1, RESAMPLES, np.random.default_rng([seed, 0]))
     return mean_of_parts(values[scored], np.zeros(len(clusters), dtype=np.int64), clusters, counts)

@@ -36,7 +36,8 @@ from rejoinder.papers.fits import (
 from rejoinder.papers.material import Material
 from rejoinder.papers.unseen import SHARES, Point, Unseen, fewer_labels, systems_to_leave_out, unseen_systems
 from rejoinder.scorer import Advance, FloatArray, ignore, run
-from rejoinder.stats.paired import Estimate, Paired
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.paired import OverParts
 
 SETS = ("deriu_*", "gupta_*", "usr_personachat", "grade_*", "zhao_*")
 NEEDS = TERMS["adem"]
@@ -65,11 +66,11 @@ class Row(NamedTuple):
 
     name: str
     validation: tuple[float, float]
-    spearman: Estimate
-    pearson: Estimate
-    within: Estimate
-    copies: Estimate
-    behind: tuple[Paired, Paired] | None
+    spearman: OverParts
+    pearson: OverParts
+    within: OverParts
+    copies: OverParts
+    behind: tuple[Figure, Figure] | None
     systems: OfSystems
     systems_within: OfSystems
     speed: float

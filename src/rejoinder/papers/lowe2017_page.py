@@ -132,7 +132,7 @@ def _behind(rows: Sequence[Row]) -> str:
     for row in rows:
         ahead = [_NONE] * 4
         if row.behind is not None:
-            ahead = [cell for one in row.behind for cell in (signed(one.difference), p_value(one.p))]
+            ahead = [cell for one in row.behind for cell in (signed(one.value), p_value(one.p))]
         cells.append([row.name, *with_p(row.within), interval(row.copies), *ahead])
     return markdown_table(header, cells)
 
@@ -140,7 +140,7 @@ def _behind(rows: Sequence[Row]) -> str:
 def _lead(rows: Sequence[Row]) -> str:
     """How many of the others ADEM is ahead of, in one sentence."""
     others = [row for row in rows if row.behind is not None]
-    ahead = [row.name for row in others if row.behind and row.behind[0].difference > 0 and row.behind[0].p < 0.05]
+    ahead = [row.name for row in others if row.behind and row.behind[0].value > 0 and row.behind[0].p < 0.05]
     open_ = [row.name for row in others if row.name not in ahead]
     rest = f"; not of {', '.join(open_)}" if open_ else ""
     return f"By Spearman with p < .05, ADEM is ahead of {len(ahead)} of the {len(others)} other rows{rest}."

@@ -15,7 +15,7 @@ from rejoinder.papers.excerpts import Excerpt
 from rejoinder.papers.material import Material
 from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Signature
-from rejoinder.stats.paired import Estimate
+from rejoinder.stats.paired import OverParts
 from rejoinder.stats.written import number, p_value
 from rejoinder.version import __version__
 
@@ -152,7 +152,7 @@ def excerpt_table(excerpts: Iterable[Excerpt], judge: str) -> str:
     return markdown_table(["answers", "response", "people", judge], rows)
 
 
-def interval(estimate: Estimate, digits: int = 3) -> str:
+def interval(estimate: OverParts, digits: int = 3) -> str:
     """A value with its interval."""
     if math.isnan(estimate.low):
         return number(estimate.value, digits)
@@ -164,7 +164,7 @@ def signed(value: float) -> str:
     return _NONE if math.isnan(value) else f"{value:+.3f}"
 
 
-def with_p(estimate: Estimate) -> list[str]:
+def with_p(estimate: OverParts) -> list[str]:
     """Two cells: a value with its interval, and p."""
     return [interval(estimate), p_value(estimate.p)]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rejoinder.papers.figures import OfSystems
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.paired import Estimate
+from rejoinder.stats.paired import OverParts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ class Line(NamedTuple):
 
     name: str
     x: Sequence[float]
-    estimates: Sequence[Estimate]
+    estimates: Sequence[OverParts]
 
 
 def scatter_figure(ratings: FloatArray, scores: Mapping[str, FloatArray], rng: np.random.Generator) -> Figure:
@@ -76,7 +76,7 @@ def labels_figure(errors: FloatArray, lines: Sequence[Line]) -> Figure:
     return panels
 
 
-def folds_figure(folds: Mapping[str, Sequence[tuple[str, Estimate]]]) -> Figure:
+def folds_figure(folds: Mapping[str, Sequence[tuple[str, OverParts]]]) -> Figure:
     """One panel a way of splitting: the correlation on each fold with its interval."""
     from matplotlib.figure import Figure
 

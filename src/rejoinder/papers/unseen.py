@@ -18,7 +18,7 @@ from rejoinder.papers.figures import Appearances, Figures
 from rejoinder.papers.fits import Judgement, Split, judge, predictions
 from rejoinder.papers.material import Material
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.paired import Estimate
+from rejoinder.stats.paired import OverParts
 from rejoinder.stats.splits import growing_shares, keep_at_random, leave_one_out
 
 FEWEST_LINES = 80
@@ -41,9 +41,9 @@ class Unseen(NamedTuple):
     system: str
     lines: int
     share: float
-    full: tuple[Estimate, Estimate]
-    removed: tuple[Estimate, Estimate] | None
-    seen: tuple[Estimate, Estimate] | None
+    full: tuple[OverParts, OverParts]
+    removed: tuple[OverParts, OverParts] | None
+    seen: tuple[OverParts, OverParts] | None
 
 
 class Point(NamedTuple):
@@ -58,8 +58,8 @@ class Point(NamedTuple):
 
     share: float
     lines: float
-    spearman: Estimate
-    pearson: Estimate
+    spearman: OverParts
+    pearson: OverParts
 
 
 def systems_to_leave_out(material: Material) -> list[str]:

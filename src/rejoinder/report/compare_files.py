@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import UsageError
-from rejoinder.frames import plain
 from rejoinder.io.atomic import atomic_file, require_place
 from rejoinder.io.write import open_writer
 from rejoinder.meta.compare_answer import percent, units
@@ -21,6 +20,7 @@ from rejoinder.report.compare_picture import KINDS, seen_of_wins, win_rates
 from rejoinder.report.first_screen import KeyFigure
 from rejoinder.report.old_document import Section, csv_page, latex, markdown_page
 from rejoinder.report.template import render
+from rejoinder.stats.figure import plain
 
 TITLE = "Is B better than A?"
 ROWS = ".jsonl"

@@ -7,9 +7,9 @@ import math
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, LeftOutSet
-from rejoinder.meta.results import Figure
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.sections import Cell, Table
+from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import number
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from rejoinder.errors import UsageError
-from rejoinder.frames import plain
 from rejoinder.io.atomic import atomic_file, require_place
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.conclusions import COUNTS
@@ -19,6 +18,7 @@ from rejoinder.report.old_document import Section, csv_page, latex, markdown_pag
 from rejoinder.report.over_sets import left_out_rows, left_out_table, nearness_table
 from rejoinder.report.sections import card_table, over_sets_table, tables_of
 from rejoinder.report.study_page import study_page
+from rejoinder.stats.figure import plain
 
 
 def write_study(study: FullStudy, path: Path, command: str) -> None:
@@ -64,7 +64,7 @@ def study_csv(study: FullStudy, _command: str = "") -> str:
         for one in found.standings:
             rows += [row for row in (one.within, one.without_copies) if row.statistic not in ("pearson", "spearman")]
         rows += [*_by_chance(found), *_nearer(found), *_alone(found)]
-    return csv_page(plain(asdict(row)) for row in rows)
+    return csv_page(plain(row) for row in rows)
 
 
 def _by_chance(found: Findings) -> list[Agreement]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from rejoinder.meta.results import Figure
 from rejoinder.meta.trials import Candidate, Trial
 from rejoinder.report.tables import text_table
+from rejoinder.stats.figure import Figure
 
 _ROLES = {"new": "new judge", "box": "in the box", "metric": "best metric", "baseline": "best trivial"}
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from rejoinder.errors import UsageError
 from rejoinder.stats.columns import COLUMNS
 from rejoinder.stats.correlation import FloatArray
+from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.resamples import paired_resamples
 from rejoinder.stats.weighted import WEIGHTED
 
@@ -36,24 +37,6 @@ CONFIDENCE = 0.95
 MOST_RESAMPLES = 100_000
 MOST_DRAWS = 2**30  # two bytes each
 BLOCK = 2**20  # numbers in one working array (8 MiB); some ten of them are alive at a time
-
-
-class Interval(NamedTuple):
-    """An expanded percentile interval.
-
-    Attributes:
-        low: lower end; NaN where there is no interval.
-        high: upper end; NaN where there is no interval.
-        resamples: number of resamples B.
-        left_out: how many of them had no value (a constant variable, a group without lines).
-        reason: why there is no interval, else "".
-    """
-
-    low: float
-    high: float
-    resamples: int
-    left_out: int
-    reason: str = ""
 
 
 def require_sampling(resamples: Any, seed: Any, least: int = 0) -> None:
@@ -156,27 +139,34 @@ def group_means(values: FloatArray, groups: IntArray, clusters: IntArray, weight
     return means
 
 
-def percentile_interval(values: FloatArray, clusters: int, *, unit: str = "cluster") -> Interval:
-    """The 95 % expanded percentile interval of a statistic from its `values` [B] on resamples of `clusters` clusters.
+def percentile_interval(draws: FloatArray, clusters: int, *, value: float = NONE, unit: str = "cluster") -> Figure:
+    """A statistic with its 95 % expanded percentile interval.
 
-    Resamples without a value (NaN) are left out and counted. No interval, with the reason, where there are no
-    resamples, only one cluster to draw from, or no value in over half of the resamples. `unit` is what a cluster is
-    called in the reason.
+    Resamples without a value (NaN) are left out, and `method` counts them. No interval, with the reason, where there
+    are no resamples, only one cluster to draw from, or no value in over half of the resamples.
+
+    Args:
+        draws: [B] the statistic on resamples of clusters.
+        clusters: how many there are.
+        value: the statistic itself.
+        unit: what a cluster is called in method and reason.
     """
-    usable = values[np.isfinite(values)]
-    left_out = len(values) - len(usable)
+    usable = draws[np.isfinite(draws)]
+    left_out = len(draws) - len(usable)
     reason = ""
-    if not len(values):
+    if not len(draws):
         reason = "no interval: no resamples were asked for"
     elif clusters < 2:
         reason = f"no interval: there is only one {unit}, and {unit}s are what is resampled"
-    elif 2 * left_out > len(values):
-        reason = f"no interval: {left_out} of {len(values)} resamples have no correlation"
+    elif 2 * left_out > len(draws):
+        reason = f"no interval: {left_out} of {len(draws)} resamples have no correlation"
     if reason:
-        return Interval(float("nan"), float("nan"), len(values), left_out, reason)
+        return Figure(value=value, method="no interval", reason=reason)
     tail = expanded_tail(clusters)
     low, high = np.quantile(usable, [tail, 1 - tail])
-    return Interval(float(low), float(high), len(values), left_out)
+    gaps = f", {left_out} of them left out for want of a value" if left_out else ""
+    method = f"95% expanded percentile interval, {len(draws)} resamples of {unit}s{gaps}"
+    return Figure(value=value, low=float(low), high=float(high), method=method)
 
 
 @cache

@@ -9,13 +9,14 @@ Shapes: R means, N items, G clusters, B resamples.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.correlation import FloatArray
+from rejoinder.stats.figure import NONE, Figure
 
 IntArray = NDArray[np.int64]
 FEWEST_CLUSTERS = 3  # that a test needs; with two, half of all flips lead as far
@@ -24,26 +25,15 @@ _BLOCK = 2**22  # numbers in one working array
 _ROUNDING = 1e-9
 
 
-class Mean(NamedTuple):
-    """A mean.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mean(Figure):
+    """A mean; p is two-sided, of its being `null`.
 
     Attributes:
-        value: the mean; NaN of nothing.
-        low: lower end of the 95 % expanded percentile interval; NaN where there is none.
-        high: upper end.
-        p: two-sided, of the mean being `null`; never 0; NaN where there is none.
-        n: items it is over.
-        clusters: clusters they come from.
-        reason: why something is missing, else "".
+        clusters: clusters that its n items come from.
     """
 
-    value: float
-    low: float
-    high: float
-    p: float
-    n: int
     clusters: int
-    reason: str = ""
 
 
 def cluster_means(
@@ -104,10 +94,9 @@ def _mean(total: float, items: FloatArray, drawn: FloatArray, p: float) -> Mean:
     """One mean."""
     n, clusters = int(items.sum()), int((items > 0).sum())
     if not n:
-        return Mean(np.nan, np.nan, np.nan, np.nan, 0, 0, "nothing to take a mean of")
-    interval = percentile_interval(drawn, clusters, unit="context")
-    tested = clusters >= FEWEST_CLUSTERS
-    return Mean(float(total / n), interval.low, interval.high, p if tested else np.nan, n, clusters, interval.reason)
+        return Mean(clusters=0, reason="nothing to take a mean of")
+    found = percentile_interval(drawn, clusters, value=float(total / n), unit="context")
+    return Mean.of(found, p=p if clusters >= FEWEST_CLUSTERS else NONE, n=n, clusters=clusters)
 
 
 def _blocks(resamples: int, height: int) -> Iterator[slice]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from rejoinder.errors import UsageError
+from rejoinder.stats.figure import Figure
 
 FloatArray = NDArray[np.float64]
 
@@ -17,24 +18,8 @@ FEWEST = 3
 ROUNDING = 1e-12
 
 
-class Correlation(NamedTuple):
-    """A correlation over n pairs.
-
-    Attributes:
-        value: in [-1, 1]; NaN where there is none.
-        p: two-sided p-value of no correlation, never 0; NaN where there is no value.
-        n: number of pairs.
-        reason: why there is no value, else "".
-    """
-
-    value: float
-    p: float
-    n: int
-    reason: str = ""
-
-
-def pearson(x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) -> Correlation:
-    """Pearson's product-moment correlation of `x` [N] and `y` [N].
+def pearson(x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) -> Figure:
+    """Pearson's product-moment correlation of `x` [N] and `y` [N], in [-1, 1], with a two-sided p of none.
 
     Input that has no correlation (fewer than three pairs, a constant variable, values that are not finite) gives NaN
     and a reason. A correlation within 1e-12 of 1 or -1 is 1 or -1. The p-value takes the pairs as independent.
@@ -58,7 +43,7 @@ def pearson(x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) 
     return _correlation(compute, x, y, names)
 
 
-def spearman(x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) -> Correlation:
+def spearman(x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) -> Figure:
     """Spearman's rank correlation of `x` [N] and `y` [N]: Pearson's of the ranks, tied values sharing their mean rank.
 
     Outcomes, arguments and errors as for `pearson`. Source: scipy.stats.spearmanr.
@@ -72,7 +57,7 @@ def spearman(x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y"))
     return _correlation(compute, x, y, names)
 
 
-def kendall(x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) -> Correlation:
+def kendall(x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) -> Figure:
     """Kendall's tau-b of `x` [N] and `y` [N], which corrects for ties in both variables.
 
     Outcomes, arguments and errors as for `pearson`. Source: scipy.stats.kendalltau, variant b; its p-value is exact for
@@ -87,7 +72,7 @@ def kendall(x: ArrayLike, y: ArrayLike, *, names: tuple[str, str] = ("x", "y")) 
     return _correlation(compute, x, y, names)
 
 
-CORRELATIONS: Mapping[str, Callable[..., Correlation]] = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
+CORRELATIONS: Mapping[str, Callable[..., Figure]] = {"pearson": pearson, "spearman": spearman, "kendall": kendall}
 
 
 def snap(values: FloatArray) -> FloatArray:
@@ -111,17 +96,17 @@ def standardised(values: FloatArray) -> FloatArray:
 
 def _correlation(
     compute: Callable[[FloatArray, FloatArray], Any], x: ArrayLike, y: ArrayLike, names: tuple[str, str]
-) -> Correlation:
+) -> Figure:
     """What `compute` finds for usable input, else NaN with the reason."""
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape:
         raise UsageError(f"a correlation needs two vectors of one length, not shapes {a.shape} and {b.shape}")
     reason = _no_correlation(a, b, names)
     if reason:
-        return Correlation(float("nan"), float("nan"), len(a), reason)
+        return Figure(n=len(a), reason=reason)
     found = compute(a, b)
     value = float(snap(np.array([found.statistic]))[0])
-    return Correlation(value, max(float(found.pvalue), SMALLEST_P), len(a))
+    return Figure(value=value, p=max(float(found.pvalue), SMALLEST_P), n=len(a))
 
 
 def _no_correlation(a: FloatArray, b: FloatArray, names: tuple[str, str]) -> str:

@@ -13,15 +13,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from rejoinder.stats.figure import NOTHING, Figure
 
-def mean_of_independent(values: Sequence[float], lows: Sequence[float], highs: Sequence[float]) -> tuple[float, ...]:
-    """Mean, lower and upper end of its interval, of S independent values with intervals of one confidence.
 
-    NaN for all where there are no values, and for an end where one of them has none.
+def mean_of_independent(figures: Sequence[Figure]) -> Figure:
+    """The mean of S independent figures with intervals of one confidence.
+
+    Nothing where there are none, and no end where one of them has none.
     """
-    if not values:
-        return (float("nan"),) * 3
+    if not figures:
+        return NOTHING
+    values, lows, highs = (np.array([getattr(one, end) for one in figures]) for end in ("value", "low", "high"))
     mean, count = float(np.mean(values)), len(values)
-    below = float(np.sqrt(np.square(np.subtract(values, lows)).sum())) / count
-    above = float(np.sqrt(np.square(np.subtract(highs, values)).sum())) / count
-    return mean, mean - below, mean + above
+    below = float(np.sqrt(np.square(values - lows).sum())) / count
+    above = float(np.sqrt(np.square(highs - values).sum())) / count
+    return Figure(value=mean, low=mean - below, high=mean + above)

@@ -11,14 +11,16 @@ Shapes: N lines (appearances), S parts (splits), G clusters (contexts), B resamp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.stats.bootstrap import Counts, group_means, percentile_interval
 from rejoinder.stats.correlation import FloatArray
+from rejoinder.stats.figure import Figure
 from rejoinder.stats.weighted import WEIGHTED
 
 IntArray = NDArray[np.int64]
@@ -26,43 +28,24 @@ Statistic = Literal["pearson", "spearman"]
 BLOCK = 2**21  # numbers in one working array
 
 
-class Estimate(NamedTuple):
-    """A mean correlation over parts.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OverParts(Figure):
+    """A mean over parts, of n lines in all of them.
 
     Attributes:
-        value: the mean over the parts that have a correlation; NaN where none has.
-        low: lower end of the 95 % interval; NaN where there is none.
-        high: upper end.
-        p: two-sided, of no correlation: twice the share of resamples whose mean lies on the other side of zero, one of
-            them counted in advance, so that it is never 0; NaN without resamples.
-        n: lines, over all parts.
-        parts: parts that have a correlation.
+        parts: parts that have a value.
     """
 
-    value: float
-    low: float
-    high: float
-    p: float
-    n: int
-    parts: int
-
-
-class Paired(NamedTuple):
-    """A difference between two scorers on the same lines.
-
-    Attributes:
-        difference: mean correlation of the first less that of the second; NaN where one has none.
-        p: two-sided, of no difference; over 0, at most 1; NaN without a difference.
-    """
-
-    difference: float
-    p: float
+    parts: int = 0
 
 
 def mean_correlation(
     statistic: Statistic, scores: FloatArray, ratings: FloatArray, parts: IntArray, clusters: IntArray, counts: Counts
-) -> Estimate:
+) -> OverParts:
     """The mean over parts of the correlation of `scores` with `ratings`, with an interval from resampled clusters.
+
+    p is two-sided, of no correlation: twice the share of resamples whose mean lies on the other side of zero, one of
+    them counted in advance, so that it is never 0; NaN without resamples.
 
     Args:
         statistic: which correlation.
@@ -85,11 +68,11 @@ def mean_correlation(
             total += np.stack([np.nan_to_num(values[1:]), np.isfinite(values[1:])])
     n = int(usable.sum())
     if not found:
-        return Estimate(np.nan, np.nan, np.nan, np.nan, n, 0)
+        return OverParts(n=n)
     with np.errstate(invalid="ignore"):
         means: FloatArray = total[0] / total[1]
-    interval = percentile_interval(means, len(np.unique(clusters[usable])))
-    return Estimate(float(np.mean(found)), interval.low, interval.high, two_sided(means), n, len(found))
+    mean = percentile_interval(means, len(np.unique(clusters[usable])), value=float(np.mean(found)))
+    return OverParts.of(mean, p=two_sided(means), n=n, parts=len(found))
 
 
 def mean_correlations(
@@ -123,15 +106,15 @@ def mean_correlations(
     return means
 
 
-def mean_of_parts(values: FloatArray, parts: IntArray, clusters: IntArray, counts: Counts) -> Estimate:
+def mean_of_parts(values: FloatArray, parts: IntArray, clusters: IntArray, counts: Counts) -> OverParts:
     """The mean over parts of the mean of `values` [N], as `mean_correlation` gives it but for p, which is NaN."""
     numbers, place = np.unique(parts, return_inverse=True)
     weights = np.concatenate([np.ones((len(counts), 1)), counts], axis=1)
     found = group_means(values, place.astype(np.int64), clusters, weights)
     with np.errstate(invalid="ignore"):
         means: FloatArray = np.nansum(found, axis=0) / np.isfinite(found).sum(axis=0)
-    interval = percentile_interval(means[1:], len(np.unique(clusters)))
-    return Estimate(float(means[0]), interval.low, interval.high, np.nan, len(values), len(numbers))
+    mean = percentile_interval(means[1:], len(np.unique(clusters)), value=float(means[0]))
+    return OverParts.of(mean, n=len(values), parts=len(numbers))
 
 
 def paired_permutation(
@@ -143,7 +126,7 @@ def paired_permutation(
     clusters: IntArray,
     rng: np.random.Generator,
     permutations: int = 1000,
-) -> Paired:
+) -> Figure:
     """Whether the mean correlation of `first` with `ratings` differs from that of `second`; see `paired_permutations`.
 
     Args:
@@ -172,8 +155,8 @@ def paired_permutations(
     clusters: IntArray,
     rng: np.random.Generator,
     permutations: int = 1000,
-) -> dict[tuple[int, int], Paired]:
-    """Whether the mean correlations of each two scorers with `ratings` differ, by their places j < k among K.
+) -> dict[tuple[int, int], Figure]:
+    """The differences between the mean correlations of each two scorers, by their places j < k among K, with p of none.
 
     Were two scorers equally good, it would not matter which of them gave which score. So their scores, brought to
     one scale in each part (ranks for Spearman), are swapped for randomly chosen whole clusters, and the difference is
@@ -210,14 +193,14 @@ def paired_permutations(
     return {pair: _tested(total[pair], number[pair]) for pair in total}
 
 
-def _tested(total: FloatArray, number: int) -> Paired:
+def _tested(total: FloatArray, number: int) -> Figure:
     """A pair by the sums [B] of its differences over `number` parts, the first of them of the scores as they are."""
     if not number:
-        return Paired(np.nan, np.nan)
+        return Figure()
     differences = total / number
     # A swap of everything gives the same difference but for its sign, up to the last digits.
     as_large = np.abs(differences) >= np.abs(differences[0]) - 1e-12
-    return Paired(float(differences[0]), float(as_large.mean()))
+    return Figure(value=float(differences[0]), p=float(as_large.mean()))
 
 
 def _differences(

@@ -6,50 +6,40 @@ Shapes: N items, S systems, B permutations.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.stats.correlation import ROUNDING, FloatArray, pearson
+from rejoinder.stats.figure import NONE, Figure
 
 IntArray = NDArray[np.int64]
-NONE = float("nan")
 BINS = 4096
 
 
-class PairAccuracy(NamedTuple):
-    """How many pairs of items scores and ratings put in the same order, ties included.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairAccuracy(Figure):
+    """The share of the n pairs of items that scores and ratings put in the same order, ties included.
 
     Attributes:
-        value: share of pairs in [0, 1], after calibration; NaN where there is none.
         epsilon: items whose scores are no further apart than this count as tied.
         uncalibrated: the share where only equal scores count as tied.
-        pairs: number of pairs, N (N - 1) / 2.
-        reason: why there is no value, else "".
     """
 
-    value: float
-    epsilon: float
-    uncalibrated: float
-    pairs: int
-    reason: str = ""
+    epsilon: float = NONE
+    uncalibrated: float = NONE
 
 
-class SoftAccuracy(NamedTuple):
-    """Soft pairwise accuracy over systems.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoftAccuracy(Figure):
+    """Soft pairwise accuracy, in [0, 1], the mean over n pairs of systems.
 
     Attributes:
-        value: in [0, 1]; NaN where there is none.
-        pairs: pairs of systems that it is the mean over.
         left_out: pairs of systems that share no item.
-        reason: why there is no value, else "".
     """
 
-    value: float
-    pairs: int
-    left_out: int
-    reason: str = ""
+    left_out: int = 0
 
 
 def calibrated_accuracy(scores: FloatArray, ratings: FloatArray) -> PairAccuracy:
@@ -71,7 +61,7 @@ def calibrated_accuracy(scores: FloatArray, ratings: FloatArray) -> PairAccuracy
     pairs = len(scores) * (len(scores) - 1) // 2
     reason = pearson(scores, ratings, names=("score", "rating")).reason
     if reason:
-        return PairAccuracy(NONE, NONE, NONE, pairs, reason)
+        return PairAccuracy(n=pairs, reason=reason)
     order = np.argsort(scores, kind="stable")
     x, y = scores[order], ratings[order]
     typical = _typical(x)
@@ -87,7 +77,7 @@ def calibrated_accuracy(scores: FloatArray, ratings: FloatArray) -> PairAccuracy
     right, epsilon = _best(x, y, typical, before, kept)
     if right <= as_they_are:
         right, epsilon = as_they_are, 0.0
-    return PairAccuracy(right / pairs, epsilon, as_they_are / pairs, pairs)
+    return PairAccuracy(value=right / pairs, n=pairs, epsilon=epsilon, uncalibrated=as_they_are / pairs)
 
 
 def _steps(x: FloatArray, y: FloatArray) -> Iterator[tuple[FloatArray, NDArray[np.int8]]]:
@@ -170,15 +160,16 @@ def soft_pairwise_accuracy(
     for values, name in ((scores, "score"), (ratings, "rating")):
         known = values[both]
         if pairs and len(known) and (known == known[0]).all():
-            return SoftAccuracy(NONE, 0, pairs, f"the {name} is the same for all systems and items ({known[0]:g})")
+            reason = f"the {name} is the same for all systems and items ({known[0]:g})"
+            return SoftAccuracy(left_out=pairs, reason=reason)
     signs = _signs(scores.shape[1], permutations, rng)
     by_scores, by_ratings = (_p_values(np.where(both, values, np.nan), signs) for values in (scores, ratings))
     apart = np.abs(by_scores - by_ratings)[np.triu_indices(len(scores), 1)]
     found = apart[np.isfinite(apart)]
     if not len(found):
         reason = "no two systems share an item" if pairs else "one system: there is no pair to compare"
-        return SoftAccuracy(NONE, 0, pairs, reason)
-    return SoftAccuracy(float(1 - found.mean()), len(found), pairs - len(found))
+        return SoftAccuracy(left_out=pairs, reason=reason)
+    return SoftAccuracy(value=float(1 - found.mean()), n=len(found), left_out=pairs - len(found))
 
 
 def system_p_values(values: FloatArray, rng: np.random.Generator, permutations: int = 1000) -> FloatArray:

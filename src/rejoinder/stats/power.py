@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.stats.correlation import FEWEST, ROUNDING, FloatArray, pearson, standardised
+from rejoinder.stats.figure import NONE
 
 IntArray = NDArray[np.int64]
-NONE = float("nan")
 LEVEL = 0.05
 
 

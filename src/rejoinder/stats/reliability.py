@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from rejoinder.errors import UsageError
 from rejoinder.stats.columns import columns_pearson, columns_spearman
 from rejoinder.stats.correlation import FEWEST, FloatArray
-
-NONE = float("nan")
+from rejoinder.stats.figure import NONE, Figure
 
 
 class Reliability(NamedTuple):
@@ -40,20 +39,6 @@ class Reliability(NamedTuple):
     ceiling: float
     items: int
     ratings: int
-    reason: str = ""
-
-
-class Alpha(NamedTuple):
-    """Krippendorff's alpha.
-
-    Attributes:
-        value: at most 1; 0 where raters agree as by chance; NaN where there is none.
-        items: items with two ratings or more, which are those that count.
-        reason: why there is no value, else "".
-    """
-
-    value: float
-    items: int
     reason: str = ""
 
 
@@ -106,8 +91,8 @@ def reliability(ratings: FloatArray) -> Reliability:
     return Reliability(single, mean, sqrt(mean), items, n)
 
 
-def krippendorff_alpha(ratings: FloatArray) -> Alpha:
-    """Krippendorff's alpha for an interval scale: 1 less observed over expected disagreement.
+def krippendorff_alpha(ratings: FloatArray) -> Figure:
+    """Krippendorff's alpha for an interval scale: 1 less observed over expected disagreement; 0 is agreement by chance.
 
     With squared differences as disagreement both are variances: the mean over ratings of the variance within their
     item, and the variance of all ratings of items that have two or more.
@@ -122,10 +107,10 @@ def krippendorff_alpha(ratings: FloatArray) -> Alpha:
     """
     table, reason = _rated(ratings, least=2)
     if reason:
-        return Alpha(NONE, len(table), reason)
+        return Figure(n=len(table), reason=reason)
     k = _numbers(table)
     observed = (k * np.nanvar(table, axis=1, ddof=1)).sum() / k.sum()
-    return Alpha(float(1 - observed / np.nanvar(table, ddof=1)), len(table))
+    return Figure(value=float(1 - observed / np.nanvar(table, ddof=1)), n=len(table))
 
 
 def one_against_others(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:

@@ -5,27 +5,17 @@ Shapes: N values, G clusters.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.stats.correlation import FloatArray
+from rejoinder.stats.figure import NONE, Figure
 
 FEWEST = 3
 CONFIDENCE = 0.95
-NONE = float("nan")
 
 
-class Share(NamedTuple):
-    """A share in [0, 1] with its 95 % interval; the ends are NaN where there is none."""
-
-    value: float
-    low: float
-    high: float
-
-
-def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64]) -> Share:
+def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64]) -> Figure:
     """The mean of `values` [N] in [0, 1] with an interval over clusters; the ends are NaN with under three of them.
 
     Args:
@@ -35,13 +25,13 @@ def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64]) -> Share:
     share = float(values.mean()) if len(values) else NONE
     groups = int(clusters.max()) + 1 if len(clusters) else 0
     if groups < FEWEST:
-        return Share(share, NONE, NONE)
+        return Figure(value=share)
     sums = np.bincount(clusters, weights=values - share, minlength=groups)
     variance = float((sums**2).sum()) / len(values) ** 2 * groups / (groups - 1)
     return wilson(share, variance, groups, groups - 1)
 
 
-def wilson(share: float, variance: float, clusters: int, freedom: float) -> Share:
+def wilson(share: float, variance: float, clusters: int, freedom: float) -> Figure:
     """Wilson's interval of a share, with as many trials as would give it the variance that it has over clusters.
 
     Args:
@@ -59,4 +49,4 @@ def wilson(share: float, variance: float, clusters: int, freedom: float) -> Shar
     t = float(stdtrit(freedom, (1 + CONFIDENCE) / 2))
     wide = 1 + t * t / trials
     middle, reach = (share + t * t / (2 * trials)) / wide, t / wide * np.sqrt(own / trials + (t / (2 * trials)) ** 2)
-    return Share(share, max(0.0, float(middle - reach)), min(1.0, float(middle + reach)))
+    return Figure(value=share, low=max(0.0, float(middle - reach)), high=min(1.0, float(middle + reach)))

@@ -6,31 +6,26 @@ The paired permutation test, the one to use for clustered items and for rank cor
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isnan, sqrt
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from rejoinder.stats.correlation import ROUNDING, SMALLEST_P, FloatArray
+from rejoinder.stats.figure import NONE, Figure
 
-NONE = float("nan")
 
-
-class Williams(NamedTuple):
-    """Williams' test of two dependent correlations.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Williams(Figure):
+    """The first of two dependent correlations less the second, with p of no difference.
 
     Attributes:
-        difference: the first correlation less the second; NaN where one does not exist.
         t: the statistic, with n - 3 degrees of freedom; NaN where there is none.
-        p: two-sided, never 0; NaN where there is none.
-        reason: why there is no p-value, else "".
     """
 
-    difference: float
-    t: float
-    p: float
-    reason: str = ""
+    t: float = NONE
 
 
 def williams(first: float, second: float, between: float, n: int) -> Williams:
@@ -53,10 +48,10 @@ def williams(first: float, second: float, between: float, n: int) -> Williams:
     k = 1 - first**2 - second**2 - between**2 + 2 * first * second * between
     reason = _no_test(first, second, between, n, k)
     if reason:
-        return Williams(difference, NONE, NONE, reason)
+        return Williams(value=difference, n=n, reason=reason)
     spread = 2 * max(k, 0.0) * (n - 1) / (n - 3) + ((first + second) / 2) ** 2 * (1 - between) ** 3
     t = difference * sqrt((n - 1) * (1 + between) / spread)
-    return Williams(difference, t, max(float(2 * student.sf(abs(t), n - 3)), SMALLEST_P))
+    return Williams(value=difference, n=n, p=max(float(2 * student.sf(abs(t), n - 3)), SMALLEST_P), t=t)
 
 
 def _no_test(first: float, second: float, between: float, n: int, k: float) -> str:

@@ -30,35 +30,26 @@ from numpy.typing import NDArray
 
 from rejoinder.stats.bootstrap import BLOCK, CONFIDENCE, cluster_counts
 from rejoinder.stats.correlation import ROUNDING, FloatArray
-from rejoinder.stats.shares import FEWEST, Share, wilson
+from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.shares import FEWEST, wilson
 
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
-NONE = float("nan")
 
 
-class Difference(NamedTuple):
-    """The mean of the second sample less that of the first.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference(Figure):
+    """The mean of the second sample less that of the first, with p of none.
 
     Attributes:
         first: mean of the first sample, strata by their weights.
         second: mean of the second.
-        value: the difference.
-        low: lower end of its 95 % interval; NaN where there is none.
-        high: upper end.
-        p: two-sided, of no difference; never 0; NaN where there is none.
         error: standard error of the difference; NaN where there is none.
-        reason: why there is neither interval nor p, else "".
     """
 
     first: float
     second: float
-    value: float
-    low: float
-    high: float
-    p: float
-    error: float
-    reason: str = ""
+    error: float = NONE
 
 
 @dataclass(frozen=True)
@@ -127,14 +118,15 @@ def difference(samples: Samples, rng: np.random.Generator, resamples: int = 1000
     first, second = (side.astype(np.float64)[None] @ clusters.moments for side in (~clusters.side, clusters.side))
     one, other = (float(clusters.means(totals)[0] @ clusters.weights) for totals in (first, second))
     if reason := _too_few(samples):
-        return Difference(one, other, other - one, NONE, NONE, NONE, NONE, reason)
+        return Difference(value=other - one, first=one, second=other, reason=reason)
     error = _error(clusters.influence(clusters.side[None], first, second)[0], clusters.side, clusters.blocks)
     low, high = _interval(clusters, other - one, error, rng, resamples)
     p = _p(clusters, rng, resamples)
-    return Difference(one, other, other - one, low, high, p, float(np.sqrt(error.variance)))
+    spread = float(np.sqrt(error.variance))
+    return Difference(value=other - one, low=low, high=high, p=p, first=one, second=other, error=spread)
 
 
-def win_rate(samples: Samples) -> Share:
+def win_rate(samples: Samples) -> Figure:
     """The probability that a value of the second sample is above one of the first, a tie counting half.
 
     Over strata the weighted mean of the shares in each. Values may be infinite, which is above or below all others.
@@ -150,7 +142,7 @@ def win_rate(samples: Samples) -> Share:
             parts = weight * (shares - wins.mean()) / len(places)
             influence += np.bincount(samples.clusters[places], weights=parts, minlength=len(influence))
     if _too_few(samples):
-        return Share(value, NONE, NONE)
+        return Figure(value=value)
     error = _error(influence, samples.side, samples.blocks)
     return wilson(value, error.variance, min(samples.side.sum(), (~samples.side).sum()), error.freedom)
 

@@ -7,33 +7,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.bootstrap import Counts, Interval, percentile_interval, resample_correlations
-from rejoinder.stats.correlation import CORRELATIONS, Correlation, FloatArray
+from rejoinder.stats.bootstrap import Counts, percentile_interval, resample_correlations
+from rejoinder.stats.correlation import CORRELATIONS, FloatArray
+from rejoinder.stats.figure import Figure
 
 IntArray = NDArray[np.int64]
 
 
-class Within(NamedTuple):
-    """The mean over groups of the correlation within a group.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Within(Figure):
+    """The mean over groups of the correlation within a group, over those that have one.
 
     Attributes:
-        value: plain mean over the groups that have a correlation; NaN where none has.
-        interval: of the value.
         groups: number of groups that have a correlation.
         each: the correlation within each group, by number, with the reason where there is none.
-        reason: why there is no value, else "".
     """
 
-    value: float
-    interval: Interval
     groups: int
-    each: tuple[Correlation, ...]
-    reason: str = ""
+    each: tuple[Figure, ...]
 
 
 def within_correlations(
@@ -75,13 +71,14 @@ def within_correlations(
     return {name: _mean(each, total[name], kept) for name, each in found.items()}
 
 
-def _mean(each: tuple[Correlation, ...], total: FloatArray, clusters: int) -> Within:
+def _mean(each: tuple[Figure, ...], total: FloatArray, clusters: int) -> Within:
     """The mean of `each` group's correlation; `total` [2, B] has sums and numbers of their resampled values."""
     values = [one.value for one in each if not one.reason]
     if not values:
         why = Counter(one.reason for one in each).most_common(1)
         reason = f"none of {len(each)} groups has a correlation" + (f", most often: {why[0][0]}" if why else "")
-        return Within(float("nan"), Interval(float("nan"), float("nan"), total.shape[1], 0, reason), 0, each, reason)
+        return Within(groups=0, each=each, reason=reason)
     with np.errstate(invalid="ignore"):
         means: FloatArray = total[0] / total[1]
-    return Within(float(np.mean(values)), percentile_interval(means, clusters), len(values), each)
+    found = percentile_interval(means, clusters, value=float(np.mean(values)))
+    return Within.of(found, groups=len(values), each=each)
