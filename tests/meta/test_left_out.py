@@ -27,6 +27,7 @@ from rejoinder.meta.parts import rated_parts, ratings_of
 from rejoinder.records import Example
 from rejoinder.report.study_files import WRITERS
 from rejoinder.scorer import Scores, Signature
+from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.splits import fold_groups
 
@@ -165,10 +166,12 @@ def test_constant_scores_have_no_gap_and_say_why() -> None:
 
 
 def test_the_interval_of_a_mean_of_independent_figures() -> None:
-    assert mean_of_independent([1.0, 3.0], [0.7, 2.6], [1.3, 3.4]) == pytest.approx((2.0, 1.75, 2.25))
-    assert all(map(math.isnan, mean_of_independent([], [], [])))
-    mean, low, _ = mean_of_independent([1.0, 3.0], [0.7, math.nan], [1.3, 3.4])
-    assert mean == 2.0 and math.isnan(low)
+    one, other = Figure(value=1.0, low=0.7, high=1.3), Figure(value=3.0, low=2.6, high=3.4)
+    mean = mean_of_independent([one, other])
+    assert (mean.value, *mean.ends) == pytest.approx((2.0, 1.75, 2.25))
+    assert mean_of_independent([]) == NOTHING
+    mean = mean_of_independent([one, replace(other, low=math.nan)])
+    assert mean.value == 2.0 and math.isnan(mean.low) and mean.high == pytest.approx(2.25)
 
 
 def test_the_study_has_the_judge_the_gap_and_the_main_finding(tmp_path: Path, run: Run) -> None:

@@ -31,7 +31,7 @@ from rejoinder.meta.trials import Candidate, Role, Trial
 from rejoinder.records import Example
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.correlation import CORRELATIONS
-from rejoinder.stats.figure import Figure
+from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.paired import Statistic, mean_correlation, mean_correlations
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]
@@ -376,12 +376,11 @@ def test_progress_comes_to_its_end() -> None:
 # The words
 
 ALIKE = ": cross-validation does not tell them apart (Spearman"
-NOTHING = Figure(float("nan"), float("nan"), float("nan"))
 
 
 def candidate(role: Role, value: float, behind: Figure = NOTHING, **changes: Any) -> Candidate:
     names: dict[Role, str] = {"new": "c-adem", "box": "rejoinder", "metric": "bleu-2", "baseline": "length"}
-    own = Figure(value, value - 0.1, value + 0.1)
+    own = Figure(value=value, low=value - 0.1, high=value + 0.1)
     given = Candidate(names[role], role, own, own, 0.01, value > 0.1, value > 0.1, behind, behind)
     return replace(given, **changes)
 
@@ -403,12 +402,12 @@ def candidate(role: Role, value: float, behind: Figure = NOTHING, **changes: Any
     ],
 )
 def test_the_recommendation_in_words(recommended: tuple[Role, ...], changes: dict[str, Any], first: str) -> None:
-    beside = Figure(0.05, -0.02, 0.12)
+    beside = Figure(value=0.05, low=-0.02, high=0.12)
     four = (
         candidate("new", 0.35),
         candidate("box", 0.30, beside),
-        candidate("metric", 0.20, Figure(-0.15, -0.2, -0.1)),
-        candidate("baseline", 0.05, Figure(0.3, 0.2, 0.4)),
+        candidate("metric", 0.20, Figure(value=-0.15, low=-0.2, high=-0.1)),
+        candidate("baseline", 0.05, Figure(value=0.3, low=0.2, high=0.4)),
     )
     said = trial_answer(Trial(four, recommended, 300, **changes))
     assert said == (
@@ -419,7 +418,10 @@ def test_the_recommendation_in_words(recommended: tuple[Role, ...], changes: dic
 
 
 def test_a_judge_that_does_not_beat_a_trivial_baseline_is_not_praised() -> None:
-    two = (candidate("new", 0.3, beats_trivial=False), candidate("baseline", 0.25, Figure(0.05, -0.1, 0.2), lower=True))
+    two = (
+        candidate("new", 0.3, beats_trivial=False),
+        candidate("baseline", 0.25, Figure(value=0.05, low=-0.1, high=0.2), lower=True),
+    )
     said = trial_answer(Trial(two, ("new",), 300))
     assert said[0].startswith("Use the new judge, if any: ")
     assert said[1] == (
@@ -428,7 +430,10 @@ def test_a_judge_that_does_not_beat_a_trivial_baseline_is_not_praised() -> None:
 
 
 def test_the_highest_of_several_by_chance() -> None:
-    two = (candidate("new", 0.12, agrees=False, p=0.06), candidate("box", 0.05, Figure(0.07, -0.1, 0.2), agrees=False))
+    two = (
+        candidate("new", 0.12, agrees=False, p=0.06),
+        candidate("box", 0.05, Figure(value=0.07, low=-0.1, high=0.2), agrees=False),
+    )
     first, *_ = trial_answer(Trial(two, (), 300))
     assert (
         "the highest, the new judge, has Spearman 0.12 [0.02, 0.22], which the highest of 2 may reach by chance"

@@ -122,7 +122,8 @@ def test_one_who_answers_half_is_measured_on_that_half(found: Table2) -> None:
     polite, half = row(found, "polite"), SMALL + LARGE
     assert list(polite.replies) == [None, "hello there"] * half and list(polite.recall) == []
     assert {key: mean.n for key, mean in polite.means[ALL].items()} == dict.fromkeys(polite.means[ALL], half)
-    assert tuple(polite.means[ALL][LENGTH][:3]) == (2, 2, 2), "two words each time"
+    length = polite.means[ALL][LENGTH]
+    assert (length.value, *length.ends) == (2, 2, 2), "two words each time"
     assert polite.distinct == pytest.approx((2 / (2 * half), 1 / half))
 
 

@@ -22,7 +22,8 @@ from rejoinder.stats.bootstrap import (
     resample_group_correlations,
 )
 from rejoinder.stats.columns import COLUMNS
-from rejoinder.stats.correlation import CORRELATIONS, Correlation, kendall, pearson, spearman
+from rejoinder.stats.correlation import CORRELATIONS, kendall, pearson, spearman
+from rejoinder.stats.figure import Figure
 from rejoinder.stats.weighted import WEIGHTED
 
 FloatArray = NDArray[np.float64]
@@ -308,11 +309,10 @@ def test_percentile_interval_by_hand() -> None:
     tail = expanded_tail(9)
     found = percentile_interval(values, clusters=9)
     assert (found.low, found.high) == pytest.approx((tail, 1 - tail))
-    assert (found.resamples, found.left_out, found.reason) == (41, 0, "")
+    assert (found.method, found.reason) == ("95% expanded percentile interval, 41 resamples of clusters", "")
     with_gaps = percentile_interval(np.concatenate([values, np.full(41, np.nan)]), clusters=9)
-    assert (with_gaps.low, with_gaps.high, with_gaps.resamples, with_gaps.left_out) == pytest.approx(
-        (tail, 1 - tail, 82, 41)
-    )
+    assert with_gaps.ends == pytest.approx((tail, 1 - tail))
+    assert with_gaps.method.endswith(", 82 resamples of clusters, 41 of them left out for want of a value")
 
 
 def test_few_clusters_widen_the_interval_as_students_distribution_does_for_a_mean() -> None:
@@ -368,7 +368,7 @@ def test_perfect_agreement_has_a_perfect_interval() -> None:
     x = np.random.default_rng(8).normal(size=90)
     counts = cluster_counts(30, 300, np.random.default_rng(0))
     for values in resample_correlations(x, 2 * x - 1, np.arange(90) // 3, counts).values():
-        assert percentile_interval(values, 30)[:2] == (1.0, 1.0)
+        assert percentile_interval(values, 30).ends == (1.0, 1.0)
 
 
 def test_intervals_cover_the_truth_and_lines_alone_would_not() -> None:
@@ -391,7 +391,7 @@ def test_intervals_cover_the_truth_and_lines_alone_would_not() -> None:
     assert covered["lines"] / studies < 0.80
 
 
-def test_correlation_is_a_tuple_of_what_it_says() -> None:
-    value, p, n, reason = pearson([1, 2, 3, 4], [1, 3, 2, 4])
-    assert (n, reason) == (4, "")
-    assert Correlation(value, p, n) == pearson([1, 2, 3, 4], [1, 3, 2, 4])
+def test_a_correlation_is_a_figure() -> None:
+    found = pearson([1, 2, 3, 4], [1, 3, 2, 4])
+    assert (found.n, found.reason, found.has_interval) == (4, "", False)
+    assert found == Figure(value=found.value, p=found.p, n=4)

@@ -32,9 +32,9 @@ def literal(x: Floats, y: Floats, epsilon: float) -> float:
 def test_calibration_by_hand() -> None:
     """The two examples of mt-metrics-eval's tests of tau_optimization."""
     found = calibrated_accuracy(np.array([0.0, 2.0, 6.0, 8.0]), np.array([1.0, 2.0, 3.0, 4.0]))
-    assert found == (1.0, 0.0, 1.0, 6, "")
+    assert (found.value, found.epsilon, found.uncalibrated, found.n, found.reason) == (1.0, 0.0, 1.0, 6, "")
     found = calibrated_accuracy(np.array([0.0, 2.0, 6.0, 8.0]), np.array([1.0, 1.0, 1.0, 4.0]))
-    assert found == (4 / 6, 4.0, 3 / 6, 6, "")
+    assert (found.value, found.epsilon, found.uncalibrated, found.n, found.reason) == (4 / 6, 4.0, 3 / 6, 6, "")
 
 
 @given(
@@ -141,7 +141,7 @@ def test_soft_accuracy_by_hand() -> None:
     # sums over the four swaps: 2, 0, 0, -2 with half of one in four equal, p = 1/8; 2, 2, -2, -2, p = 1/4
     found = soft_pairwise_accuracy(scores, ratings, np.random.default_rng(0), 100_000)
     assert found.value == pytest.approx(1 - (1 / 4 - 1 / 8), abs=0.01)
-    assert (found.pairs, found.left_out, found.reason) == (1, 0, "")
+    assert (found.n, found.left_out, found.reason) == (1, 0, "")
 
 
 def test_soft_accuracy_of_the_ratings_is_one_and_of_their_opposite_low() -> None:
@@ -170,7 +170,7 @@ def test_systems_without_a_shared_item_are_left_out() -> None:
     scores = np.nan_to_num(ratings) + rng.normal(size=(3, 8))
     scores[1, 7] = math.inf
     found = soft_pairwise_accuracy(scores, ratings, rng)
-    assert (found.pairs, found.left_out, found.reason) == (2, 1, "")
+    assert (found.n, found.left_out, found.reason) == (2, 1, "")
     p = system_p_values(ratings, rng)
     assert np.isnan(p[[0, 2], [2, 0]]).all()
     assert np.isfinite(p[[0, 1], [1, 2]]).all()
@@ -191,7 +191,7 @@ def test_no_soft_accuracy_has_a_reason(
 ) -> None:
     found = soft_pairwise_accuracy(np.array(scores), np.array(ratings), np.random.default_rng(0))
     assert math.isnan(found.value)
-    assert (found.pairs, found.left_out, found.reason) == (0, pairs, reason)
+    assert (found.n, found.left_out, found.reason) == (0, pairs, reason)
 
 
 # --- clusters of systems ---

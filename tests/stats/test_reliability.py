@@ -89,7 +89,7 @@ def test_raters_who_agree_are_perfectly_reliable() -> None:
 def test_alpha_is_krippendorffs() -> None:
     found = krippendorff_alpha(KRIPPENDORFF)
     assert round(found.value, 3) == 0.849
-    assert (found.items, found.reason) == (11, "")  # the last unit has one rating only
+    assert (found.n, found.reason) == (11, "")  # the last unit has one rating only
 
 
 def test_alpha_equals_the_package() -> None:

@@ -28,7 +28,7 @@ def test_williams_by_hand() -> None:
     assert found.t == pytest.approx(t, abs=1e-12)
     assert t == pytest.approx(0.93857, abs=1e-5)
     assert found.p == pytest.approx(2 * stats.t.sf(t, 20), abs=1e-12)
-    assert found.difference == pytest.approx(0.2, abs=1e-15)
+    assert found.value == pytest.approx(0.2, abs=1e-15)
     assert found.reason == ""
 
 
@@ -40,8 +40,9 @@ def test_williams_equals_psych() -> None:
 
 def test_williams_turns_round() -> None:
     one, other = williams(0.6, 0.2, 0.3, 50), williams(0.2, 0.6, 0.3, 50)
-    assert (one.difference, one.t, one.p) == (-other.difference, -other.t, other.p)
-    assert williams(0.4, 0.4, 0.2, 50)[:3] == (0.0, 0.0, 1.0)
+    assert (one.value, one.t, one.p) == (-other.value, -other.t, other.p)
+    same = williams(0.4, 0.4, 0.2, 50)
+    assert (same.value, same.t, same.p, same.n) == (0.0, 0.0, 1.0, 50)
 
 
 def test_p_of_williams_is_never_zero() -> None:

@@ -13,7 +13,7 @@ from scipy import stats
 
 from rejoinder.stats.correlation import FloatArray
 from rejoinder.stats.shares import share_of_clusters, wilson
-from rejoinder.stats.unpaired import Samples, difference, win_rate
+from rejoinder.stats.unpaired import Difference, Samples, difference, win_rate
 
 
 def samples(first: Any, second: Any, clusters: Any = None, strata: Any = None, weights: Any = (1.0,)) -> Samples:
@@ -52,13 +52,19 @@ def test_few_clusters_give_the_share_of_all_deals() -> None:
     assert difference(samples(values[~side], values[side]), rng(), 20_000).p == pytest.approx(exact, abs=0.01)
 
 
+def numbers(found: Difference) -> list[float]:
+    """All that was measured."""
+    return [found.first, found.second, found.value, *found.ends, found.p, found.error]
+
+
 def test_saying_a_thing_twice_is_no_more_evidence() -> None:
     first, second = rng(1).normal(size=30), rng(2).normal(0.5, 1, size=25)
     once = difference(samples(first, second), rng())
     clusters = np.concatenate([np.repeat(np.arange(30), 3), 30 + np.repeat(np.arange(25), 3)])
     thrice = samples(np.repeat(first, 3), np.repeat(second, 3), clusters)
-    assert difference(thrice, rng()) == pytest.approx(once)
-    assert win_rate(thrice) == pytest.approx(win_rate(samples(first, second)))
+    assert numbers(difference(thrice, rng())) == pytest.approx(numbers(once))
+    wins, expected = win_rate(thrice), win_rate(samples(first, second))
+    assert [wins.value, *wins.ends] == pytest.approx([expected.value, *expected.ends])
 
 
 def test_taking_clusters_for_single_values_would_claim_too_much() -> None:
@@ -77,7 +83,7 @@ def test_the_sides_are_alike() -> None:
     assert ahead.value == pytest.approx(-behind.value) and ahead.p == pytest.approx(behind.p, abs=0.02)
     assert (ahead.low, ahead.high) == pytest.approx((-behind.high, -behind.low), abs=0.05)
     share, back = win_rate(one), win_rate(other)
-    assert share == pytest.approx((1 - back.value, 1 - back.high, 1 - back.low))
+    assert (share.value, *share.ends) == pytest.approx((1 - back.value, 1 - back.high, 1 - back.low))
 
 
 @given(st.lists(st.integers(0, 5), min_size=3, max_size=30), st.lists(st.integers(0, 5), min_size=3, max_size=30))
@@ -129,7 +135,7 @@ def test_too_few_clusters_have_no_interval() -> None:
     found = difference(samples([1, 2, 3, 4], [3, 4]), rng())
     assert found.value == 1 and np.isnan([found.low, found.high, found.p, found.error]).all()
     assert found.reason == "a sample of 2 clusters"
-    assert np.isnan(win_rate(samples([1, 2, 3, 4], [3, 4]))[1:]).all()
+    assert not win_rate(samples([1, 2, 3, 4], [3, 4])).has_interval
     lone = difference(samples([1, 2, 3], [3, 4, 5], [0, 1, 2, 3, 3, 3]), rng())
     assert lone.reason == "a sample of 1 cluster"
 
@@ -141,15 +147,17 @@ def test_too_few_clusters_have_no_interval() -> None:
 def test_single_trials_have_the_interval_of_wilson(wins: int) -> None:
     share = wins / 20
     low, high = stats.binomtest(wins, 20).proportion_ci(method="wilson")
-    assert wilson(share, share * (1 - share) / 20, 20, 1e9) == pytest.approx((share, low, high))
+    found = wilson(share, share * (1 - share) / 20, 20, 1e9)
+    assert (found.value, *found.ends) == pytest.approx((share, low, high))
 
 
 def test_a_share_over_clusters() -> None:
     values = np.repeat([1.0, 0.0, 1.0, 0.5], 5)
     once = share_of_clusters(np.array([1.0, 0.0, 1.0, 0.5]), np.arange(4))
-    assert share_of_clusters(values, np.repeat(np.arange(4), 5)) == pytest.approx(once) and once.value == 0.625
-    assert np.isnan(share_of_clusters(values[:10], np.repeat(np.arange(2), 5))[1:]).all()
-    assert np.isnan(share_of_clusters(np.zeros(0), np.zeros(0, dtype=np.int64))).all()
+    clustered = share_of_clusters(values, np.repeat(np.arange(4), 5))
+    assert clustered.ends == pytest.approx(once.ends) and clustered.value == once.value == 0.625
+    assert np.isnan(share_of_clusters(values[:10], np.repeat(np.arange(2), 5)).ends).all()
+    assert not share_of_clusters(np.zeros(0), np.zeros(0, dtype=np.int64)).known
 
 
 # by simulation: how often a difference is claimed where there is none, and how often intervals hold it

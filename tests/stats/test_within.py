@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -37,8 +38,12 @@ def test_the_mean_is_that_of_the_groups(name: str, by_scipy: object) -> None:
     assert [one.value for one in found.each] == pytest.approx(expected, abs=1e-12)
     assert [one.n for one in found.each] == [40, 40, 40]
     assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
-    assert found.interval.low < found.value < found.interval.high
-    assert (found.interval.resamples, found.interval.left_out, found.groups, found.reason) == (200, 0, 3, "")
+    assert found.low < found.value < found.high
+    assert (found.method, found.groups, found.reason) == (
+        "95% expanded percentile interval, 200 resamples of clusters",
+        3,
+        "",
+    )
     assert found.value < by_scipy(x, y).statistic - 0.1  # type: ignore[operator]
 
 
@@ -47,7 +52,7 @@ def test_the_interval_is_that_of_mean_correlation() -> None:
     counts = cluster_counts(40, 100, np.random.default_rng(0))
     other = mean_correlation("spearman", x, y, systems, contexts, counts)
     found = within_correlations(x, y, systems, contexts, counts)["spearman"]
-    ends = [found.value, found.interval.low, found.interval.high]
+    ends = [found.value, found.low, found.high]
     assert ends == pytest.approx([other.value, other.low, other.high], abs=1e-12)
 
 
@@ -63,7 +68,7 @@ def test_groups_without_a_correlation_are_left_out_with_a_reason() -> None:
         "0 pairs of score and rating; three or more are needed",
         "the rating is not a finite number in 1 of 3 pairs",
     ]
-    assert found._replace(each=()) == whole._replace(each=())
+    assert replace(found, each=()) == replace(whole, each=())
 
 
 def test_no_group_with_a_correlation_has_a_reason() -> None:
@@ -71,9 +76,8 @@ def test_no_group_with_a_correlation_has_a_reason() -> None:
     counts = cluster_counts(6, 20, np.random.default_rng(0))
     for found in within_correlations(x, y, np.arange(6) // 2, np.arange(6), counts).values():
         assert math.isnan(found.value)
-        assert math.isnan(found.interval.low)
+        assert math.isnan(found.low)
         assert found.groups == 0
-        assert found.reason == found.interval.reason
         assert found.reason == (
             "none of 3 groups has a correlation, most often: 2 pairs of score and rating; three or more are needed"
         )
@@ -86,9 +90,9 @@ def test_one_context_or_no_resamples_have_no_interval() -> None:
     x, y, systems, contexts = sample(3)
     found = within_correlations(x, y, systems, np.zeros_like(contexts), np.ones((1, 9), dtype=np.uint16))["kendall"]
     assert math.isfinite(found.value)
-    assert found.interval.reason == "no interval: there is only one cluster, and clusters are what is resampled"
+    assert found.reason == "no interval: there is only one cluster, and clusters are what is resampled"
     found = within_correlations(x, y, systems, contexts, np.zeros((40, 0), dtype=np.uint16))["kendall"]
-    assert found.interval.reason == "no interval: no resamples were asked for"
+    assert found.reason == "no interval: no resamples were asked for"
 
 
 def test_the_interval_widens_for_the_contexts_that_count_and_no_others() -> None:
@@ -105,5 +109,5 @@ def test_the_interval_widens_for_the_contexts_that_count_and_no_others() -> None
     ]
     expected = percentile_interval(np.nanmean(drawn, axis=0), 10)
     assert found.groups == 3
-    assert found.interval[:2] == pytest.approx(expected[:2], abs=1e-12)
-    assert expected.high - expected.low > np.diff(percentile_interval(np.nanmean(drawn, axis=0), 40)[:2])[0]
+    assert found.ends == pytest.approx(expected.ends, abs=1e-12)
+    assert expected.high - expected.low > np.diff(percentile_interval(np.nanmean(drawn, axis=0), 40).ends)[0]

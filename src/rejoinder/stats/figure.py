@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, Self
 
 NONE = float("nan")
@@ -64,6 +64,11 @@ class Figure:
         return not math.isnan(self.value)
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """Lower and upper end."""
+        return self.low, self.high
+
+    @property
     def has_interval(self) -> bool:
         """Whether there is an interval."""
         return not math.isnan(self.low)
@@ -76,14 +81,13 @@ class Figure:
 NOTHING = Figure()
 
 
-def written_as(default: Any = NOTHING, /, **names: str) -> Any:
-    """A field whose figure has no JSON object of its own: its parts stand in that of the record.
+def written_as(**names: str) -> Mapping[str, Mapping[str, str]]:
+    """The metadata of a field whose figure has no JSON object of its own: its parts stand in that of the record.
 
     Args:
-        default: of the field.
         names: part of the figure to its key; parts that are not named are left out. None at all leaves the field out.
     """
-    return field(default=default, metadata={"names": names})
+    return {"names": names}
 
 
 def plain(value: Any) -> Any:
