@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple
 from itertools import groupby
 from types import MappingProxyType
 from typing import NamedTuple
@@ -58,7 +57,7 @@ def _one_set(study: FullStudy) -> tuple[list[str], list[list[str]]]:
 def _over_sets(study: FullStudy) -> tuple[list[str], list[list[str]]]:
     """People, then the scorers, best first by their mean over data sets."""
     rows = [
-        [f"people: {one.scorer}", str(one.sets), f"{one.n:,}", _figure(*astuple(one.pearson)), "–"]
+        [f"people: {one.scorer}", str(one.sets), f"{one.n:,}", _figure(one.pearson.value, *one.pearson.ends), "–"]
         for one in study.nearness
         if one.kind == "people"
     ]
