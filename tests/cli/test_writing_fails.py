@@ -154,7 +154,7 @@ def test_an_interruption_at_any_moment_leaves_nothing(run: Run, rated: Path, cal
         assert run(*arguments).code == 0
         total = calls()
     whole = contents(out)
-    for number in sorted({1, 2, 3, *range(1, total, max(total // 25, 1)), *range(total - 5, total)}):
+    for number in sorted({1, 2, 3, *range(1, total, max(total // 12, 1)), *range(total - 4, total)}):
         clear(out)
         done = interrupted(run, arguments, number)
         assert (done.code, done.err) in ((130, INTERRUPTED), (0, "")), number
@@ -162,7 +162,7 @@ def test_an_interruption_at_any_moment_leaves_nothing(run: Run, rated: Path, cal
         assert len(list(out.iterdir())) <= 1, number
 
 
-@pytest.mark.parametrize("name", ["study-html", "score-jsonl", "train"])
+@pytest.mark.parametrize("name", ["study-html", "score-jsonl", pytest.param("train", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("old", [False, True])
 def test_an_interruption_while_writing_leaves_all_as_it_was(run: Run, rated: Path, name: str, old: bool) -> None:
     arguments = [*OUTPUTS[name].format(rated).split(), *(["--force"] if name == "train" else [])]

@@ -53,7 +53,7 @@ def test_the_papers_recipe_in_one_word(run: Run, tmp_path: Path) -> None:
     }
     assert recipe(found) == released == asdict(LOWE2017)
     assert found["fitted_rows"] > found["lines"]["train"] > found["over_sampling_left_out"] > 0
-    table = run("train", "r-adem", "@dstc7", "--preset", "lowe2017", "-o", tmp_path / "other").out
+    table = run("train", "r-adem", "@dstc7", "--preset", "lowe2017", "--epochs", "2", "-o", tmp_path / "other").out
     left_out = found["over_sampling_left_out"]
     assert f"over-sampled to {found['fitted_rows']} lines; {left_out} training lines are too short or too long" in table
     assert "fitted with 50 components, frobenius norm times 0.075, step 0.001, batch 32; best epoch" in table
