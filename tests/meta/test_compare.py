@@ -20,7 +20,8 @@ from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.meta import Comparison, compare
 from rejoinder.meta.compare_answer import verdict
 from rejoinder.records import Example
-from rejoinder.report.compare import compare_text
+from rejoinder.report.compare import comparison
+from rejoinder.report.terminal import terminal
 from rejoinder.scorer import Card, Outcome
 
 
@@ -222,7 +223,7 @@ def test_a_side_that_says_nothing_loses() -> None:
 
 
 def words(found: Comparison) -> str:
-    return " ".join(compare_text(found, ("a", "b"), 100).split())
+    return " ".join(terminal(comparison(found, ("a", "b")), 100).split())
 
 
 def test_what_the_worst_is() -> None:

@@ -23,7 +23,8 @@ from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.meta import Contrast, compare
 from rejoinder.meta.design import choose
 from rejoinder.records import Example
-from rejoinder.report.compare import compare_text
+from rejoinder.report.compare import comparison
+from rejoinder.report.terminal import terminal
 
 
 def logs(n: int, shift: float, seed: int, *, start: int = 1, easy: float = 0.5, worse: str = "") -> list[Example]:
@@ -157,7 +158,7 @@ def test_the_field_says_where_it_got_worse() -> None:
     assert (hard.verdict, hard.needed) == ("A is better", None)
     (said,) = [line for line in found.answer if line.startswith("By ask.matter: ")]
     assert said == f"By ask.matter: B is worse for hard ({hard.value:+.3f}); no difference is shown for the other 1."
-    shown = compare_text(found, ("a", "b"), 120)
+    shown = terminal(comparison(found, ("a", "b")), 120)
     assert shown.index("hard") < shown.index("easy")
     several = compare(logs(200, 0.0, 1), logs(200, 0.0, 2), [Worth(), Worth("twin")], by="ask.matter")
     assert [kind.p_adjusted for kind in several.contrasts[0].strata] == pytest.approx(
@@ -219,7 +220,7 @@ def test_the_lowest_replies_are_told_once_each() -> None:
     found = compare(a, same, [Worth()])
     first, second, *_ = found.compared.worse("worth", 1, 5)
     assert (first.b, first.times, first.score_b) == ("-9", 7, -9.0) and second.score_b > -9 and second.times == 1
-    assert 'B: "-9" (7 times)' in compare_text(found, ("a", "b"), 100)
+    assert 'B: "-9" (7 times)' in terminal(comparison(found, ("a", "b")), 100)
     highest = found.compared.worse("worth", -1, 1)[0]
     assert highest.score_b == max(float(one.response) for one in same)
 
@@ -229,8 +230,8 @@ def test_the_pairs_that_lost_most_come_first() -> None:
     found = compare(a, b, [Worth()])
     assert [(one.score_a, one.score_b) for one in found.compared.worse("worth", 1, 9)] == [(5, 1), (5, 4)]
     assert [(one.score_a, one.score_b) for one in found.compared.worse("worth", -1, 9)] == [(5, 6)]
-    assert "lost by most" in compare_text(found, ("a", "b"), 100)
-    assert "lost by most" not in compare_text(compare(a, b, [Worth(higher=None)]), ("a", "b"), 100)
+    assert "lost by most" in terminal(comparison(found, ("a", "b")), 100)
+    assert "lost by most" not in terminal(comparison(compare(a, b, [Worth(higher=None)]), ("a", "b")), 100)
 
 
 # gate
@@ -253,7 +254,7 @@ def test_no_sizes_break_it(first: int, second: int) -> None:
     assert math.isnan(one.low) is (min(first, second) < 3)
     assert one.reason == ("" if min(first, second) > 2 else one.reason) and found.answer
     assert json.loads(json.dumps(found.to_dict(), allow_nan=False))["counts"]["design"] == "unpaired"
-    compare_text(found, ("a", "b"), 60)
+    terminal(comparison(found, ("a", "b")), 60)
 
 
 def test_a_verdict_needs_the_interval_too() -> None:
@@ -341,7 +342,7 @@ def test_files_that_cannot_be_written(run: Run, products: tuple[Path, Path], tmp
     call = ("compare", *products, "-s", "column:worth")
     known = ".html, .md, .tex, .csv, .json, .jsonl"
     doc = tmp_path / "ab.doc"
-    refused(run(*call, "-o", doc), 2, f"{doc}: unknown format of a comparison .doc. Known: {known}")
+    refused(run(*call, "-o", doc), 2, f"{doc}: unknown format of a report .doc. Known: {known}")
     assert run(*call, "-o", tmp_path / "no" / "ab.html").code == 7
     twice = run(*call, "-o", tmp_path / "ab.html", "-o", tmp_path / "ab.html")
     assert twice.code == 2 and "two outputs in one place" in twice.err

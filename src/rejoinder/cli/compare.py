@@ -98,13 +98,14 @@ def command(
     from rejoinder.io import read
     from rejoinder.meta.compare import compare
     from rejoinder.meta.comparison import MIN_SCORED
-    from rejoinder.report.compare import compare_text, gate_text
-    from rejoinder.report.compare_files import require_writable, write_comparison
+    from rejoinder.report.compare import comparison, gate_text
+    from rejoinder.report.files import require_writable, write_document
+    from rejoinder.report.terminal import terminal
 
     if threshold is None and min_scored is not None:
         raise UsageError("--min-scored belongs to the gate. Give --threshold too, or leave it out")
     for path in out or []:
-        require_writable(path)
+        require_writable(path, lines=True)
     with reporting(on_error) as on_bad:
         one, other = (list(read(file, on_bad=on_bad, **how(columns, input_format, turns, scorers))) for file in (a, b))
     names = scorers or [DEFAULT]
@@ -124,13 +125,13 @@ def command(
         )
     given = {"--design": design.value, "--by": by, "--vectors": vectors, "--resamples": resamples, "--seed": seed}
     for path in out or []:
-        write_comparison(found, path, (a, b), _typed((a, b), scorers, given, path))
+        write_document(comparison(found, (a, b), _typed((a, b), scorers, given, path)), path)
     gate = None if threshold is None else found.gate(threshold, MIN_SCORED if min_scored is None else min_scored)
     if as_json:
         told = {} if gate is None else {"gate": asdict(gate)}
         typer.echo(json.dumps({**found.to_dict(), **told}, ensure_ascii=False))
     else:
-        tell(compare_text(found, (a, b), width()))
+        tell(terminal(comparison(found, (a, b)), width()))
         if gate is not None:
             tell(gate_text(gate))
         if out:

@@ -34,12 +34,19 @@ def p(value: float, note: str = "") -> Cell:
 
 
 def measured(
-    one: Measured, digits: int = 3, note: str = "", why: str = "", *, share: bool = False, signed: bool = False
+    one: Measured,
+    digits: int = 3,
+    note: str = "",
+    why: str = "",
+    *,
+    ends: int = 2,
+    share: bool = False,
+    signed: bool = False,
 ) -> Cell:
-    """A figure with its interval; where there is none, a dash and `why`. For `share` and `signed` see `interval`."""
+    """A figure with its interval; where there is none, a dash and `why`. How it is written: see `interval`."""
     if math.isnan(one.value):
         return nothing(why)
-    return Cell(interval(one, digits, share=share, signed=signed), note, one.value)
+    return Cell(interval(one, digits, ends=ends, share=share, signed=signed), note, one.value)
 
 
 def sortable(value: float) -> float | None:

@@ -1,42 +1,67 @@
-"""Two systems compared: the answer in words, the tables, and what got worse, for a terminal."""
+"""Two systems compared, as a document: the answer, the tables, how often B wins, and what got worse."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from rejoinder.meta.compare_answer import percent, rounded, units, verdict
 from rejoinder.meta.compared import Case
 from rejoinder.meta.comparison import Comparison, Contrast, Gate
 from rejoinder.meta.gap import Gap
-from rejoinder.report.sections import Cell, Table
-from rejoinder.report.tables import narrowed, text_table
+from rejoinder.report.cells import count, measured, nothing, p, plain, share, sortable
+from rejoinder.report.chart import Point, chart
+from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.stats.written import number, p_value
 
+_TITLE = "Is B better than A?"
 _MORE = "more to tell"
+_SPARE = (_MORE, "mean A", "mean B")
 _SHOWN = 3  # cases on a terminal
 CASES = 20  # in a report
 _SAID = 70  # characters of a text in a line
+_ROWS = 40  # of the picture
+# The looks of the picture's points, and what they mean here.
+_KINDS = {"metric": "B is shown to be better", "judge": "A is shown to be better", "baseline": "no difference is shown"}
+_LOOKS = {"B is better": "metric", "A is better": "judge"}
+# What a result says of all its lines alone, and nothing of those under one value of a field.
+_WHOLE = ("scorer", "name", "weight", "unscored", "higher_is_better", "worst", "strata", "left_out", "level", "more")
 
 
-def compare_text(found: Comparison, files: tuple[str, str], width: int) -> str:
-    """The comparison for a terminal: the answer in words, a row a scorer, strata, what got worse, how it was made."""
-    tables = (contrast_table(found), *strata_tables(found))
-    parts = [
-        "\n".join([*found.answer, f"A: {files[0]}; B: {files[1]}."]),
-        *(_fitted(table, width) for table in tables),
-        *_worse_lines(found),
-        "\n".join(how(found)),
+def comparison(found: Comparison, files: tuple[str, str], command: str = "") -> Document:
+    """The document.
+
+    Args:
+        found: the comparison.
+        files: what A and B are called.
+        command: the call that made it.
+    """
+    names, record, how_made = f"A is {files[0]}, B is {files[1]}.", found.to_dict(), _how(found)
+    by_scorer, strata = _by_scorer(found), _by_stratum(found)
+    sections = [
+        Section("By scorer", [by_scorer]),
+        Section(f"By {found.by}", strata),
+        Section("What got worse", _worse_tables(found)),
     ]
-    return "\n".join(part.rstrip("\n") + "\n" for part in parts)
-
-
-def _fitted(table: Table, width: int) -> str:
-    """A table for a terminal, without what can be spared where it is wider than that."""
-    cells = [[cell.text for cell in row] for row in table.rows]
-    header, rows = narrowed(table.header, cells, width, (_MORE, "mean A", "mean B"))
-    return text_table(header, rows, width, title=table.title if table.key.startswith("strata") else "")
+    signatures = Prose([str(signature) for signature in found.signatures.values()])
+    return Document(
+        title=f"{_TITLE} {names}",
+        question=_TITLE,
+        answer=found.answer,
+        about=names,
+        keys=_key_figures(found),
+        picture=_win_rates(found),
+        sections=[section for section in sections if section.blocks],
+        made=how_made,
+        command=command,
+        signatures=found.signatures,
+        brief=[by_scorer._replace(title=""), *strata, *_worse_lines(found), Prose([*how_made, *signatures.said])],
+        results=list(_results(record)),
+        record=record,
+        lines=found.compared.rows(),
+    )
 
 
 def gate_text(gate: Gate) -> str:
@@ -45,62 +70,7 @@ def gate_text(gate: Gate) -> str:
     return f"{said} ({'; '.join(gate.reasons)})" if gate.reasons else said
 
 
-def contrast_table(found: Comparison) -> Table:
-    """One row a scorer."""
-    rows = tuple((Cell(one.scorer), *_cells(one, found, one.method)) for one in found.contrasts)
-    return Table("scorers", "A and B", _caption(found), ("scorer", *_header(found)), rows)
-
-
-def strata_tables(found: Comparison) -> list[Table]:
-    """One table a scorer, one row a value of the field, the largest loss first."""
-    if found.by is None:
-        return []
-    return [
-        Table(
-            f"strata-{place}",
-            f"By {found.by}, {one.scorer}",
-            _strata_caption(found),
-            (found.by, "weight", *_header(found)),
-            tuple(
-                (Cell(kind.name), Cell(f"{100 * kind.weight:.0f} %", "", kind.weight), *_cells(kind, found, one.method))
-                for kind in sorted(
-                    one.strata, key=lambda kind: kind.value * (-1 if one.higher_is_better is False else 1)
-                )
-            ),
-        )
-        for place, one in enumerate(found.contrasts)
-        if one.strata
-    ]
-
-
-def worse_tables(found: Comparison) -> list[Table]:
-    """What got worse, one table a scorer with a direction."""
-    return [
-        Table(
-            f"worse-{place}",
-            f"{worse_title(found)}, {one.scorer}",
-            "What B says several times stands here once, with how often.",
-            ("line", *(name for name, _ in _case_columns(found))),
-            tuple((Cell(case.id or "–"), *(cell(case) for _, cell in _case_columns(found))) for case in cases),
-        )
-        for place, one in enumerate(found.contrasts)
-        if (cases := worse(found, one, CASES))
-    ]
-
-
-def worse_title(found: Comparison) -> str:
-    """What the list of cases holds."""
-    return "The pairs that B lost by most" if found.design == "paired" else "The lowest replies of B"
-
-
-def worse(found: Comparison, one: Contrast, most: int) -> list[Case]:
-    """The cases of one scorer; none where it claims no direction."""
-    if one.higher_is_better is None:
-        return []
-    return found.compared.worse(one.scorer, 1 if one.higher_is_better else -1, most)
-
-
-def how(found: Comparison) -> list[str]:
+def _how(found: Comparison) -> list[str]:
     """How the figures came about, in sentences."""
     several = len(found.contrasts) > 1
     holm = f", by Holm for {len(found.contrasts)} scorers" if several else ""
@@ -111,29 +81,159 @@ def how(found: Comparison) -> list[str]:
         "Better is what a scorer says; how far it agrees with people on such replies: rejoinder study.",
         f"[low, high]: 95 % expanded percentile interval over {found.resamples:,} resamples of {unit}, seed "
         f"{found.seed}; for how often B wins, Wilson's, with {unit} as trials; p: two-sided, {dealt}{holm}.",
-        *(str(signature) for signature in found.signatures.values()),
+    ]
+
+
+def _results(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """One result a scorer, and one for each value of the field under it."""
+    for one in record["results"]:
+        for part in ({**one, "name": "", "weight": 1.0}, *one["strata"]):
+            figures = {key: value for key, value in part.items() if key not in _WHOLE}
+            about = {"scorer": one["scorer"], "stratum": part["name"], "weight": part["weight"]}
+            yield {**about, **figures, "method": one["method"], "seed": one["seed"]}
+
+
+# the first screen
+
+
+def _key_figures(found: Comparison) -> list[KeyFigure]:
+    """How often B wins, how far apart the means are, and what that rests on, by the first scorer."""
+    one = found.contrasts[0]
+    win, _, ends = percent(one).partition(" [")
+    figures = [] if math.isnan(one.win) else [KeyFigure(win, f"[{ends}" if ends else "", "B wins", f"by {one.scorer}")]
+    if not math.isnan(one.value):
+        figures.append(KeyFigure.of(one, "B less A", f"mean score by {one.scorer}", signed=True))
+    clusters = "contexts" if found.design == "paired" else "conversations"
+    return [*figures, KeyFigure(f"{one.n:,}", "", units(found), f"of {one.contexts:,} {clusters}")]
+
+
+def _win_rates(found: Comparison) -> Picture | None:
+    """How often B wins: of many rows the first 40; None where no scorer has a win rate."""
+    rows = _wins(found)
+    points = [
+        Point(
+            name,
+            gap.win,
+            gap.win_low,
+            gap.win_high,
+            _LOOKS.get(gap.verdict, "baseline"),
+            f"{percent(gap)}, {gap.n:,} compared",
+        )
+        for name, gap in rows[:_ROWS]
+    ]
+    if not points:
+        return None
+    drawn = chart("How often B wins", points, axis="How often a reply of B beats one of A", percent=True)
+    return Picture(drawn, _seen([gap for _, gap in rows]), _KINDS)
+
+
+def _seen(wins: Sequence[Gap]) -> str:
+    """What to see in the picture."""
+    right, left = (sum(gap.verdict == verdict for gap in wins) for verdict in _LOOKS)
+    if not right and not left:
+        return "No row is shown to lie on either side of the middle, where a reply of B is as likely to win as to lose."
+    return f"B is shown to be better in {right} of {len(wins)} rows, A in {left}; in the middle neither wins."
+
+
+def _wins(found: Comparison) -> list[tuple[str, Gap]]:
+    """Scorers, and the values of the field under each, with their win rates."""
+    several = len(found.contrasts) > 1
+    return [
+        (name, gap)
+        for one in found.contrasts
+        for name, gap in [
+            (one.scorer, one),
+            *((f"{kind.name} ({one.scorer})" if several else kind.name, kind) for kind in one.strata),
+        ]
+        if not math.isnan(gap.win)
+    ]
+
+
+# tables
+
+
+def _by_scorer(found: Comparison) -> Table:
+    """One row a scorer."""
+    rows = tuple((Cell(one.scorer), *_cells(one, found, one.method)) for one in found.contrasts)
+    return Table("A and B", _how(found)[1], ("scorer", *_header(found)), rows, _SPARE)
+
+
+def _by_stratum(found: Comparison) -> list[Table]:
+    """One table a scorer, one row a value of the field, the largest loss first."""
+    caption = "Weight: share of the pairs. p is by Holm for the number of rows of all such tables."
+    if found.design == "unpaired":
+        caption = (
+            "Weight: share of all replies, with which the rows make up the difference over all. p is by Holm for the "
+            "number of rows of all such tables."
+        )
+    return [
+        Table(
+            f"By {found.by}, {one.scorer}",
+            caption,
+            (found.by, "weight", *_header(found)),
+            tuple(
+                (Cell(kind.name), share(kind.weight), *_cells(kind, found, one.method))
+                for kind in sorted(
+                    one.strata, key=lambda kind: kind.value * (-1 if one.higher_is_better is False else 1)
+                )
+            ),
+            _SPARE,
+        )
+        for one in found.contrasts
+        if found.by is not None and one.strata
     ]
 
 
 def _header(found: Comparison) -> tuple[str, ...]:
     """The columns of figures."""
-    count = ("pairs",) if found.design == "paired" else ("n A", "n B")
-    return (*count, "mean A", "mean B", "B less A [low, high]", "p", "B wins", "verdict", _MORE)
+    counted = ("pairs",) if found.design == "paired" else ("n A", "n B")
+    return (*counted, "mean A", "mean B", "B less A [low, high]", "p", "B wins", "verdict", _MORE)
 
 
 def _cells(one: Gap, found: Comparison, method: str) -> tuple[Cell, ...]:
     """The figures of one row."""
     counts = (one.n,) if found.design == "paired" else (one.n_a, one.n_b)
+    told = one.verdict != "not separable"
     return (
-        *(Cell(f"{count:,}", "", count) for count in counts),
-        _figure(one.mean_a),
-        _figure(one.mean_b),
-        Cell(_difference(one), method, _sortable(one.value)),
-        Cell(p_value(one.p_adjusted), f"not adjusted {p_value(one.p)}", _sortable(one.p_adjusted)),
-        Cell(percent(one), "", _sortable(one.win)),
-        Cell("not shown" if one.verdict == "not separable" else one.verdict, verdict(one, units(found))),
-        Cell("–" if one.more is None else f"{rounded(one.more):,}", "", one.more),
+        *map(count, counts),
+        plain(one.mean_a),
+        plain(one.mean_b),
+        measured(one, note=method, why=one.reason, ends=3),
+        p(one.p_adjusted, f"not adjusted {p_value(one.p)}"),
+        Cell(percent(one), "", sortable(one.win)),
+        Cell(one.verdict if told else "not shown", verdict(one, units(found)), strong=told),
+        nothing() if one.more is None else Cell(f"{rounded(one.more):,}", "", one.more),
     )
+
+
+# what got worse
+
+
+def _worse_title(found: Comparison) -> str:
+    """What the list of cases holds."""
+    return "The pairs that B lost by most" if found.design == "paired" else "The lowest replies of B"
+
+
+def _worse(found: Comparison, one: Contrast, most: int) -> list[Case]:
+    """The cases of one scorer; none where it claims no direction."""
+    if one.higher_is_better is None:
+        return []
+    return found.compared.worse(one.scorer, 1 if one.higher_is_better else -1, most)
+
+
+def _worse_tables(found: Comparison) -> list[Table]:
+    """What got worse, one table a scorer with a direction."""
+    columns = _case_columns(found)
+    return [
+        Table(
+            f"{_worse_title(found)}, {one.scorer}",
+            "What B says several times stands here once, with how often.",
+            ("line", *(name for name, _ in columns)),
+            tuple((Cell(case.id or "–"), *(cell(case) for _, cell in columns)) for case in cases),
+        )
+        for one in found.contrasts
+        if (cases := _worse(found, one, CASES))
+    ]
 
 
 def _case_columns(found: Comparison) -> list[tuple[str, Callable[[Case], Cell]]]:
@@ -141,11 +241,11 @@ def _case_columns(found: Comparison) -> list[tuple[str, Callable[[Case], Cell]]]
     paired = found.design == "paired"
     columns: list[tuple[str, Callable[[Case], Cell]]] = []
     if paired:
-        columns.append(("score of A", lambda one: _figure(one.score_a)))
-    columns.append(("score of B", lambda one: _figure(one.score_b)))
+        columns.append(("score of A", lambda one: plain(one.score_a)))
+    columns.append(("score of B", lambda one: plain(one.score_b)))
     if paired:
-        columns.append(("B less A", lambda one: _figure(one.score_b - one.score_a)))
-    columns.append(("times", lambda one: Cell(f"{one.times:,}", "", one.times)))
+        columns.append(("B less A", lambda one: plain(one.score_b - one.score_a)))
+    columns.append(("times", lambda one: count(one.times)))
     if paired:
         columns.append(("reply of A", lambda one: Cell(one.a.strip() or "(empty)")))
     columns.append(("reply of B", lambda one: Cell(one.b.strip() or "(empty)")))
@@ -155,16 +255,11 @@ def _case_columns(found: Comparison) -> list[tuple[str, Callable[[Case], Cell]]]
     return columns
 
 
-def _figure(value: float) -> Cell:
-    """A number."""
-    return Cell(number(value), "", _sortable(value))
-
-
-def _worse_lines(found: Comparison) -> list[str]:
-    """The first cases of the first scorer that has some."""
+def _worse_lines(found: Comparison) -> list[Prose]:
+    """The first cases of the first scorer that has some, for a terminal."""
     for one in found.contrasts:
-        if cases := worse(found, one, _SHOWN):
-            return ["".join([f"{worse_title(found)}, by {one.scorer}:\n", *map(_line, cases)])]
+        if cases := _worse(found, one, _SHOWN):
+            return [Prose([f"{_worse_title(found)}, by {one.scorer}:", *map(_line, cases)])]
     return []
 
 
@@ -176,35 +271,10 @@ def _line(one: Case) -> str:
     times = f" ({one.times:,} times)" if one.times > 1 else ""
     told = "" if math.isnan(one.score_a) else f"; A: {_short(one.a)}"
     to = f" to {_short(one.last_turn)}" if one.last_turn else ""
-    return f"  {score}  {one.id}{to}{told}; B: {_short(one.b)}{times}\n"
+    return f"  {score}  {one.id}{to}{told}; B: {_short(one.b)}{times}"
 
 
 def _short(text: str) -> str:
     """A text in quotes, cut for a line of a terminal."""
     said = textwrap.shorten(text, _SAID, placeholder=" ...") if text.strip() else ""
     return f'"{said}"' if said else "(empty)"
-
-
-def _caption(found: Comparison) -> str:
-    """What the table of scorers shows."""
-    return " ".join(how(found)[1:2])
-
-
-def _strata_caption(found: Comparison) -> str:
-    """What a table of strata shows."""
-    if found.design == "paired":
-        return "Weight: share of the pairs. p is by Holm for the number of rows of all such tables."
-    return (
-        "Weight: share of all replies, with which the rows make up the difference over all. p is by Holm for the "
-        "number of rows of all such tables."
-    )
-
-
-def _difference(one: Gap) -> str:
-    """The difference and its interval."""
-    return number(one.value) if math.isnan(one.low) else f"{number(one.value)} [{number(one.low)}, {number(one.high)}]"
-
-
-def _sortable(value: float) -> float | None:
-    """What a column is sorted by; None where there is no number."""
-    return None if math.isnan(value) else value
