@@ -170,9 +170,10 @@ def test_wrong_calls_are_refused(run: Run, corpora: list[Path], places: dict[str
     near = f"near={places['near']}"
     refused(call("-r", near), 2, asks)
     refused(call(corpora[0]), 2, asks)
-    fit = "liu2016-table2 takes -r and --seed, the others -e, --data and --seeds. Leave out what does not fit"
-    refused(call(corpora[0], "-r", near, "--seeds", 2), 2, fit)
-    refused(call(corpora[0], "-r", near, "-e", "a=b"), 2, fit)
+    fit = "liu2016-table2 takes FILES, -r, --seed, not {}. Leave out what does not fit"
+    refused(call(corpora[0], "-r", near, "--seeds", 2), 2, fit.format("--seeds"))
+    refused(call(corpora[0], "-r", near, "-e", "a=b", "--data", tmp_path / "d"), 2, fit.format("-e, --data"))
+    fit = "lowe2017 takes FILES, -e, --data, --seeds, not -r. Leave out what does not fit"
     refused(run("reproduce", "lowe2017", corpora[0], "-r", near, "-o", tmp_path), 2, fit)
     taken = "the name is taken. Give each responder its own"
     refused(call(corpora[0], "-r", near, "-r", near), 2, f"-r {near}: {taken}")

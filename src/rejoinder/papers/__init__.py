@@ -1,94 +1,139 @@
-"""The experiments of the papers, run anew on the rated dialogues that there are."""
+"""The experiments of papers, and others whose results the documents show: each a pair of modules.
+
+The module that `EXPERIMENTS` names works something out, and the one with `_page` behind its name writes the page.
+"""
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import os
+import time
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from rejoinder.errors import MissingAsset, UsageError
-from rejoinder.judges.bilinear.head import Terms
-from rejoinder.papers.encodings import STATES, Prepared, Source
-from rejoinder.scorer import Advance
+from rejoinder.errors import MissingExtra, UsageError
+from rejoinder.io.lines import Note, OnBad, raise_bad, silent
+from rejoinder.papers.asked import Asked, Stage, Takes, quiet, typed
+from rejoinder.papers.page import About, Page, require_figures, write_page
 
-__all__ = ["EXPERIMENTS", "TABLE2", "Experiment", "experiment", "files_of", "source"]
+__all__ = ["EXPERIMENTS", "Experiment", "experiment", "reproduce"]
 
-# What each is called, and the module that runs it; the module of the same name with `_page` behind it writes its page.
+# What each is called, and in a few words what it is.
 EXPERIMENTS = {
-    "lowe2017": "rejoinder.papers.lowe2017",
-    "deriu2019": "rejoinder.papers.deriu2019",
+    "lowe2017": "ADEM",
+    "deriu2019": "AutoJudge",
+    "liu2016-table2": "responders by embedding metrics",
+    "agreement": "metrics beside published figures, and the first ADEM",
+    "judge": "the judge in the box",
+    "preferences": "people's choices between two replies",
+    "pretraining": "sequence models beside n-grams",
+    "selftalk": "systems that talk to themselves",
+    "study": "scorers over all rated sets",
+    "tweet2vec": "tweet2vec beside word models",
 }
-# The one that asks responders instead of fitting judges.
-TABLE2 = "liu2016-table2"
-SHARED = "REJOINDER_SHARED"
 
 
 class Experiment(Protocol):
-    """What a module of `EXPERIMENTS` has.
+    """What the module of an experiment has.
 
     Attributes:
-        SETS: the data sets it runs on by default, as patterns of file names.
-        NEEDS: what a line must have.
-        SEEDS: how many splits or rounds, where nobody says.
+        TAKES: what it can be given.
     """
 
-    SETS: Sequence[str]
-    NEEDS: Terms
-    SEEDS: int
+    TAKES: Takes
 
-    def steps(self, prepared: Prepared, seeds: int) -> int:
-        """How often `compute` advances."""
-        ...
-
-    def compute(self, prepared: Prepared, seeds: int, advance: Advance) -> Any:
-        """All that was found."""
+    def find(self, asked: Asked) -> Any:
+        """All that was found, for the module that writes the page."""
         ...
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment with judges that is called `name`.
+    """The experiment that is called `name`.
 
     Raises:
         UsageError: there is none; the message holds the nearest names.
+        MissingExtra: a library that it needs is not installed.
     """
     if name not in EXPERIMENTS:
-        known = [*EXPERIMENTS, TABLE2]
-        near = difflib.get_close_matches(name.lower(), known, n=2, cutoff=0.6)
+        near = difflib.get_close_matches(name.lower(), EXPERIMENTS, n=2, cutoff=0.6)
         hint = f" Nearest: {', '.join(near)}." if near else ""
-        raise UsageError(f"no experiment is called {name!r}.{hint} All of them: {', '.join(known)}")
-    return cast("Experiment", import_module(EXPERIMENTS[name]))
+        raise UsageError(f"no experiment is called {name!r}.{hint} All of them: {', '.join(EXPERIMENTS)}")
+    try:
+        return cast("Experiment", import_module(_module(name)))
+    except ModuleNotFoundError as error:
+        raise MissingExtra((error.name or "torch").partition(".")[0], "train", f"The experiment {name}") from error
 
 
-def files_of(sets: Sequence[str], data: Path | None) -> list[Path]:
-    """The files of data sets below the folder `data`, or else below the data folder in $REJOINDER_SHARED.
+def reproduce(
+    name: str,
+    *files: str | Path,
+    out: str | Path,
+    encoders: Sequence[str] = (),
+    responders: Sequence[str] = (),
+    vectors: str | Path | None = None,
+    data: str | Path | None = None,
+    seeds: int | None = None,
+    seed: int = 0,
+    on_bad: OnBad = raise_bad,
+    note: Note = silent,
+    stage: Stage = quiet,
+) -> Page:
+    """Run an experiment anew and write its page `NAME.md`, with its figures beside it, into the folder `out`.
+
+    Args:
+        name: one of `EXPERIMENTS`; each takes only some of what follows (its `TAKES`).
+        files: what it runs on: rated examples, for some experiments something else; none where `data` or the data
+            folder in $REJOINDER_SHARED has the sets.
+        out: a folder that is there.
+        encoders: each as NAME=FOLDER or NAME=FOLDER:STATE; the first is the main one.
+        responders: each as NAME=FOLDER, or NAME= and another responder.
+        vectors: file of word vectors; None for those in the box.
+        data: folder that holds judgements/*.jsonl.gz.
+        seeds: how many splits or rounds, 1 or more; None for as many as the experiment has.
+        seed: decides what is drawn.
+        on_bad: gets the error of each bad line; by default it is raised.
+        note: gets what is to be said of how files are read.
+        stage: opens a piece of work whose progress somebody watches.
+
+    Returns:
+        the page as it was written.
 
     Raises:
-        MissingAsset: there is no such folder, or none of the sets in it.
+        UsageError: there is no such experiment or folder; it was given what it does not take, or lacks what it needs.
+        MissingAsset: there is nothing to run on, or a model is not there.
+        MissingExtra: a library that it needs is not installed.
+        DataError: files or models are damaged, or do not suffice.
     """
-    wanted = "Give FILES of rated examples, or --data with a folder that holds judgements/*.jsonl.gz"
-    if data is None:
-        if not os.environ.get(SHARED):
-            raise MissingAsset(f"no rated examples to run on. {wanted}, or set {SHARED}")
-        data = Path(os.environ[SHARED]) / "data"
-    found = [file for pattern in sets for file in sorted((data / "judgements").glob(f"{pattern}.jsonl.gz"))]
-    if not found:
-        raise MissingAsset(f"{data / 'judgements'}: none of {', '.join(sets)} is here. {wanted}")
-    return found
+    start, out = time.perf_counter(), Path(out)
+    takes = experiment(name).TAKES  # that there is one comes before all else that can be wrong
+    if not out.is_dir():
+        raise UsageError(f"{out}: no such folder. Make it first: mkdir -p {out}")
+    asked = Asked(
+        files=files,
+        encoders=encoders,
+        responders=responders,
+        vectors=vectors,
+        data=data,
+        seeds=seeds,
+        seed=seed,
+        on_bad=on_bad,
+        note=note,
+        stage=stage,
+    )
+    takes.require(name, asked)
+    require_figures()
+    found = experiment(name).find(asked)
+    command = typed(name, asked, takes.may, out, skipping=on_bad is not raise_bad)
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    about = About(command, today, time.perf_counter() - start, os.cpu_count() or 1)
+    page: Page = import_module(f"{_module(name)}_page").page(found, about)
+    write_page(page, out, name)
+    return page
 
 
-def source(text: str) -> Source:
-    """The encoder that NAME=FOLDER or NAME=FOLDER:STATE names.
-
-    Raises:
-        UsageError: it has another form.
-    """
-    name, equals, place = text.partition("=")
-    folder, colon, state = place.rpartition(":")
-    if not colon or "/" in state:  # a colon may also stand in the folder's name
-        folder, state = place, ""
-    if not (name and equals and folder) or state not in ("", *STATES):
-        raise UsageError(f"-e {text}: expected NAME=FOLDER, NAME=FOLDER:context or NAME=FOLDER:utterance")
-    return Source(name, Path(folder), state if state in STATES else None)
+def _module(name: str) -> str:
+    """The module of an experiment."""
+    return f"rejoinder.papers.{name.replace('-', '_')}"

@@ -13,7 +13,8 @@ import numpy as np
 
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import TERMS
-from rejoinder.papers.encodings import Encoding, Prepared
+from rejoinder.papers.asked import Asked, Takes
+from rejoinder.papers.encodings import Encoding, Prepared, prepared_for
 from rejoinder.papers.excerpts import Excerpt, dialogue
 from rejoinder.papers.figures import Appearances, Figures, appearances, figures
 from rejoinder.papers.fits import QUICK, QUICK_AUTOJUDGE, Split, judge, set_means
@@ -38,6 +39,7 @@ FOLDS = 10
 FEWEST_LINES, FEWEST_SYSTEMS = 50, 3
 AUTOJUDGE, WITH_COMPONENTS, SET_MEAN = "autojudge", "c-adem", "mean of the set"
 SEEDS = 1
+TAKES = Takes(("files", "encoders", "data", "seeds"))
 
 
 class Row(NamedTuple):
@@ -104,6 +106,13 @@ class Deriu2019:
     encoders: Mapping[str, list[Encoding]]
     ways: Mapping[str, Way]
     excerpts: list[Excerpt]
+
+
+def find(asked: Asked) -> Deriu2019:
+    """The experiments on the rated examples that were asked for, over as many splits or rounds."""
+    start, rounds = prepared_for(asked, SETS, NEEDS), asked.seeds or SEEDS
+    with asked.stage("fitting", steps(start, rounds)) as advance:
+        return compute(start, rounds, advance)
 
 
 def steps(prepared: Prepared, seeds: int) -> int:

@@ -13,16 +13,13 @@ from rejoinder.papers.page import (
     data_table,
     encoder_table,
     excerpt_table,
-    interval,
-    laid_out,
-    made_by,
+    written,
 )
 from rejoinder.papers.plots import folds_figure
 from rejoinder.papers.published import DERIU
-from rejoinder.papers.texts import DERIU2019
 from rejoinder.report.markdown import markdown_table
 from rejoinder.report.tables import text_table
-from rejoinder.stats.written import number
+from rejoinder.stats.written import interval, number
 
 _HELD_OUT = {"conversations": "conversations held out", "systems": "systems held out"}
 _HEADER = ["held out", "judge", "n", "Pearson [low, high]", "published", "Spearman [low, high]", "published"]
@@ -35,8 +32,9 @@ def page(found: Deriu2019, about: About) -> Page:
     table = markdown_table([*_HEADER, "Pearson inside data sets"], rows)
     if "systems" not in found.ways:
         table += f"\nNo system was held out: fewer than three have {FEWEST_LINES} lines.\n"
-    text = DERIU2019.format(
-        made_by=made_by(about),
+    text = written(
+        "deriu2019",
+        about,
         data=data_table(found.material),
         encoders=encoder_table(found.encoders),
         epochs=QUICK_AUTOJUDGE.epochs,
@@ -47,7 +45,7 @@ def page(found: Deriu2019, about: About) -> Page:
     )
     drawn = {_HELD_OUT[name]: [(one.name, one.pearson) for one in way.folds] for name, way in found.ways.items()}
     summary = text_table(_HEADER, [cells[:-1] for cells in rows], 130)
-    return Page(laid_out(text), {"folds": folds_figure(drawn)}, summary)
+    return Page(text, {"folds": folds_figure(drawn)}, summary)
 
 
 def _rows(name: str, way: Way) -> list[list[str]]:

@@ -17,6 +17,7 @@ from rejoinder.judges.bilinear.fit import Fitted
 from rejoinder.judges.bilinear.head import Terms, Vectors
 from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.judges.bilinear.sides import Encoded, encode
+from rejoinder.papers.asked import Asked
 from rejoinder.papers.material import Material, collect
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
@@ -38,6 +39,21 @@ class Source(NamedTuple):
     name: str
     folder: Path
     state: State | None = None
+
+
+def source(text: str) -> Source:
+    """The encoder that NAME=FOLDER or NAME=FOLDER:STATE names.
+
+    Raises:
+        UsageError: it has another form.
+    """
+    name, equals, place = text.partition("=")
+    folder, colon, state = place.rpartition(":")
+    if not colon or "/" in state:  # a colon may also stand in the folder's name
+        folder, state = place, ""
+    if not (name and equals and folder) or state not in ("", *STATES):
+        raise UsageError(f"-e {text}: expected NAME=FOLDER, NAME=FOLDER:context or NAME=FOLDER:utterance")
+    return Source(name, Path(folder), state if state in STATES else None)
 
 
 @dataclass(frozen=True)
@@ -98,6 +114,14 @@ def prepare(examples: Sequence[Example], sources: Sequence[Source], terms: Terms
     """
     material = collect(examples, terms)
     return Prepared(material, encode_all(material.examples, sources, terms))
+
+
+def prepared_for(asked: Asked, sets: Sequence[str], terms: Terms) -> Prepared:
+    """What an experiment starts from that runs on the rated sets `sets`, where it was given no files."""
+    sources = [source(text) for text in asked.encoders]
+    examples = asked.examples(sets)
+    with asked.stage("encoding", None):
+        return prepare(examples, sources, terms)
 
 
 def encode_all(examples: Sequence[Example], sources: Sequence[Source], terms: Terms) -> dict[str, list[Encoding]]:

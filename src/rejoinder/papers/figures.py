@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.meta import Study
+from rejoinder.meta.agreement import Agreement
 from rejoinder.papers.material import Material
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.bootstrap import (
@@ -26,6 +28,7 @@ from rejoinder.stats.correlation import FEWEST, pearson
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.paired import OverParts, Statistic, mean_correlation, mean_of_parts, paired_permutation
 
+RESAMPLES = 1000
 STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
 
 
@@ -141,7 +144,7 @@ class OfSystems(NamedTuple):
     p: float
 
 
-def figures(material: Material, seed: int, resamples: int = 1000) -> Figures:
+def figures(material: Material, seed: int, resamples: int = RESAMPLES) -> Figures:
     """Figures of `material` that all rest on the same resamples of contexts."""
     counts = cluster_counts(int(material.contexts.max()) + 1, resamples, np.random.default_rng([seed, 0]))
     return Figures(material, counts, seed)
@@ -167,3 +170,28 @@ def _centred(values: FloatArray, sets: NDArray[np.str_]) -> FloatArray:
     """`values` less the mean of their set."""
     _, place = np.unique(sets, return_inverse=True)
     return values - (np.bincount(place, values) / np.bincount(place))[place]
+
+
+def mean_by(values: FloatArray, clusters: NDArray[Any], seed: int) -> OverParts:
+    """The mean of the finite ones among `values` [N], with an interval from resampled `clusters` [N]; p is NaN.
+
+    Args:
+        values: numbers, NaN where there is none.
+        clusters: what each hangs together with, as names or numbers.
+        seed: decides the resamples.
+    """
+    known = np.isfinite(values)
+    if not known.any():
+        return OverParts()
+    _, groups = np.unique(clusters[known], return_inverse=True)
+    counts = cluster_counts(int(groups.max()) + 1, RESAMPLES, np.random.default_rng([seed, 0]))
+    return mean_of_parts(values[known], np.zeros(len(groups), dtype=np.int64), groups, counts)
+
+
+def turn_level(study: Study) -> dict[tuple[str, str], dict[str, Agreement]]:
+    """The turn-level rows of a study by data set and scorer, then by statistic."""
+    found: dict[tuple[str, str], dict[str, Agreement]] = {}
+    for row in study.agreements:
+        if row.level == "turn":
+            found.setdefault((row.dataset, row.scorer), {})[row.statistic] = row
+    return found

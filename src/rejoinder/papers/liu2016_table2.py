@@ -17,17 +17,18 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, load_responder, load_scorer
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.corpus import Dialogue
+from rejoinder.io.corpus import Dialogue, corpus_files
 from rejoinder.io.folders import read_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.meta.diversity import distinct
 from rejoinder.meta.recall import Recall, recall_at
+from rejoinder.papers.asked import Asked, Takes, named
+from rejoinder.papers.figures import mean_by
 from rejoinder.records import Example
 from rejoinder.responder import Decoding, Responder, answer, request, signature_of
 from rejoinder.responders.pool import Retriever
-from rejoinder.scorer import Advance, FloatArray, Scorer, ignore, run
-from rejoinder.stats.bootstrap import cluster_counts
-from rejoinder.stats.paired import IntArray, OverParts, mean_of_parts
+from rejoinder.scorer import Advance, Scorer, ignore, run
+from rejoinder.stats.paired import IntArray, OverParts
 from rejoinder.text import tokenizer
 from rejoinder.training.corpora import part_of
 
@@ -36,12 +37,17 @@ HUMAN, LENGTH = "human", "length"
 ALL = "all corpora"
 # A corpus of fewer held-out dialogues has no columns of its own.
 FEWEST_DIALOGUES = 40
-SHARE, A_DIALOGUE, RESAMPLES = 0.01, 2, 1000
+SHARE, A_DIALOGUE = 0.01, 2
 KS = (1, 2, 5)
+TAKES = Takes(
+    ("files", "responders", "seed"),
+    must=("files", "responders"),
+    why="asks responders about corpora. Give CORPUS files and -r NAME=FOLDER",
+)
 
 
 @dataclass(frozen=True)
-class Asked:
+class Questions:
     """The contexts that every responder is asked.
 
     Attributes:
@@ -99,18 +105,19 @@ class Table2:
         seed: decides contexts, replies and resamples.
     """
 
-    asked: Asked
+    asked: Questions
     rows: Sequence[Row]
     share: float
     seed: int
 
 
-def named(text: str) -> tuple[str, str]:
-    """Name and place of a responder given as NAME=PLACE."""
-    name, equals, place = text.partition("=")
-    if not (name and equals and place):
-        raise UsageError(f"-r {text}: expected NAME=FOLDER, or NAME= and another responder")
-    return name, place
+def find(asked: Asked) -> Table2:
+    """The table of the responders and corpora that were asked for."""
+    given = responders(asked.responders)
+    with asked.stage("reading", None):
+        questions = contexts(corpus_files(asked.files), asked.seed, on_bad=asked.on_bad)
+    with asked.stage("asking", len(given) * len(questions.examples)) as advance:
+        return compute(questions, given, asked.seed, advance=advance)
 
 
 def responders(places: Iterable[str], share: float = SHARE) -> dict[str, tuple[Responder, float]]:
@@ -122,7 +129,7 @@ def responders(places: Iterable[str], share: float = SHARE) -> dict[str, tuple[R
     """
     found: dict[str, tuple[Responder, float]] = {}
     for text in places:
-        name, place = named(text)
+        name, place = named(text, "-r")
         if name in found or name == HUMAN:
             raise UsageError(f"-r {text}: the name is taken. Give each responder its own")
         responder, perplexity = load_responder(place, decoding=Decoding()), nan
@@ -137,7 +144,7 @@ def responders(places: Iterable[str], share: float = SHARE) -> dict[str, tuple[R
     return found
 
 
-def contexts(files: Sequence[str | Path], seed: int, share: float = SHARE, on_bad: OnBad = raise_bad) -> Asked:
+def contexts(files: Sequence[str | Path], seed: int, share: float = SHARE, on_bad: OnBad = raise_bad) -> Questions:
     """Two turns, drawn at random, of every held-out dialogue, each with all that came before it.
 
     Raises:
@@ -154,11 +161,11 @@ def contexts(files: Sequence[str | Path], seed: int, share: float = SHARE, on_ba
             names.append(name)
     if not examples:
         raise DataError(f"no dialogue of {len(files)} corpora is held out", "Give larger corpora")
-    return Asked(examples, np.array(numbers), names)
+    return Questions(examples, np.array(numbers), names)
 
 
 def compute(
-    asked: Asked,
+    asked: Questions,
     given: Mapping[str, tuple[Responder, float]],
     seed: int,
     share: float = SHARE,
@@ -184,7 +191,7 @@ def compute(
 
 
 def _measured(
-    replies: Sequence[str | None], asked: Asked, scorers: Sequence[Scorer], seed: int
+    replies: Sequence[str | None], asked: Questions, scorers: Sequence[Scorer], seed: int
 ) -> tuple[dict[str, dict[str, OverParts]], tuple[float, float]]:
     """The means of what scorers and length say of replies, by group, and how varied the replies are."""
     there = np.array([place for place, reply in enumerate(replies) if reply is not None], dtype=np.intp)
@@ -202,20 +209,10 @@ def _measured(
         ]
         values[scorer.card.name][there] = run(scorer, examples).values
     means = {
-        group: {key: _mean(found[rows], asked.dialogues[rows], seed) for key, found in values.items()}
+        group: {key: mean_by(found[rows], asked.dialogues[rows], seed) for key, found in values.items()}
         for group, rows in asked.groups().items()
     }
     return means, (distinct(tokens, 1), distinct(tokens, 2))
-
-
-def _mean(values: FloatArray, dialogues: IntArray, seed: int) -> OverParts:
-    """The mean of what is scored, with an interval over dialogues."""
-    scored = np.isfinite(values)
-    if not scored.any():
-        return OverParts()
-    _, clusters = np.unique(dialogues[scored], return_inverse=True)
-    counts = cluster_counts(int(clusters.max()) + 1, RESAMPLES, np.random.default_rng([seed, 0]))
-    return mean_of_parts(values[scored], np.zeros(len(clusters), dtype=np.int64), clusters, counts)
 
 
 def _held_out(files: Sequence[str | Path], share: float, on_bad: OnBad) -> Iterator[tuple[str, Dialogue]]:

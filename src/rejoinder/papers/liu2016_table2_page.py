@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from rejoinder.catalogue import DEFAULT
 from rejoinder.papers.liu2016_table2 import A_DIALOGUE, ALL, LENGTH, METRICS, Row, Table2
-from rejoinder.papers.page import About, Page, interval, laid_out, made_by
+from rejoinder.papers.page import About, Page, flat, written
 from rejoinder.papers.published import LIU_TABLE2
-from rejoinder.papers.texts import LIU2016_TABLE2
 from rejoinder.report.markdown import markdown_table
 from rejoinder.report.tables import text_table
-from rejoinder.stats.written import number
+from rejoinder.stats.written import interval, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,8 +28,9 @@ def page(found: Table2, about: About) -> Page:
     header = ["responder", "n", *(_NAMES[key] for key in _SHOWN)]
     groups = found.asked.groups()
     tables = [f"### {group}\n\n{markdown_table(header, _means(found.rows, group))}" for group in groups]
-    text = LIU2016_TABLE2.format(
-        made_by=made_by(about),
+    text = written(
+        "liu2016-table2",
+        about,
         share=f"{found.share:.0%}",
         contexts=f"{len(found.asked.examples):,}",
         a_dialogue=A_DIALOGUE,
@@ -59,7 +59,7 @@ def page(found: Table2, about: About) -> Page:
             ["responder", "signature"], [[row.name, f"`{row.signature}`"] for row in found.rows if row.signature]
         ),
     )
-    return Page(laid_out(text), {"means": _figure(found.rows)}, text_table(header, _means(found.rows, ALL), 120))
+    return Page(text, {"means": _figure(found.rows)}, text_table(header, _means(found.rows, ALL), 120))
 
 
 def _means(rows: Sequence[Row], group: str) -> list[list[str]]:
@@ -84,20 +84,12 @@ def _quoted(found: Table2) -> Iterator[str]:
     """Contexts, evenly spread, with every reply to them."""
     asked = found.asked.examples
     for place in range(0, len(asked), max(1, len(asked) // _QUOTED)):
-        before = " / ".join(_flat(turn) for turn in asked[place].context[-_LAST_TURNS:])
+        before = " / ".join(flat(turn) for turn in asked[place].context[-_LAST_TURNS:])
         rows = [
-            [row.name, "no reply" if row.replies[place] is None else _flat(str(row.replies[place]))]
+            [row.name, "no reply" if row.replies[place] is None else flat(str(row.replies[place]))]
             for row in found.rows
         ]
         yield f"After: {before}\n\n{markdown_table(['responder', 'reply'], rows)}"
-
-
-def _flat(text: str) -> str:
-    """A turn on one line, as text and not as Markdown."""
-    plain = " ".join(text.split())
-    for sign in "\\*_`<[":
-        plain = plain.replace(sign, "&lt;" if sign == "<" else f"\\{sign}")
-    return plain
 
 
 def _figure(rows: Sequence[Row]) -> Figure:

@@ -16,7 +16,8 @@ from rejoinder.catalogue import cards, load_scorer
 from rejoinder.errors import MissingAsset
 from rejoinder.judges.bilinear.head import Terms
 from rejoinder.judges.bilinear.judge import TERMS, Kind
-from rejoinder.papers.encodings import Encoding, Prepared
+from rejoinder.papers.asked import Asked, Takes
+from rejoinder.papers.encodings import Encoding, Prepared, prepared_for
 from rejoinder.papers.excerpts import Excerpt, excerpts
 from rejoinder.papers.figures import Appearances, Figures, OfSystems, appearances, figures
 from rejoinder.papers.fits import (
@@ -46,6 +47,7 @@ SET_MEAN = "mean of the set"
 # Rows that are fitted as AutoJudge is, and the judge whose terms they have.
 _WHOLE: dict[str, Kind] = {"autojudge": "autojudge", "adem, all components": "adem"}
 SEEDS = 5
+TAKES = Takes(("files", "encoders", "data", "seeds"))
 
 
 class Row(NamedTuple):
@@ -111,6 +113,13 @@ class _Scored(NamedTuple):
     scores: FloatArray
     validation: tuple[float, float] = (np.nan, np.nan)
     speed: float = np.nan
+
+
+def find(asked: Asked) -> Lowe2017:
+    """The experiments on the rated examples that were asked for, over as many splits or rounds."""
+    start, rounds = prepared_for(asked, SETS, NEEDS), asked.seeds or SEEDS
+    with asked.stage("fitting", steps(start, rounds)) as advance:
+        return compute(start, rounds, advance)
 
 
 def steps(prepared: Prepared, seeds: int) -> int:

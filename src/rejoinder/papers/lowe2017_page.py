@@ -16,20 +16,17 @@ from rejoinder.papers.page import (
     data_table,
     encoder_table,
     excerpt_table,
-    interval,
-    laid_out,
-    made_by,
     signed,
     with_p,
+    written,
 )
 from rejoinder.papers.plots import Line, labels_figure, scatter_figure, systems_figure
 from rejoinder.papers.published import LOWE_SYSTEMS, LOWE_TEST, LOWE_UNSEEN, LOWE_VALIDATION, Published
-from rejoinder.papers.texts import LOWE2017
 from rejoinder.papers.unseen import FEWEST_LINES, Unseen
 from rejoinder.report.markdown import markdown_table
 from rejoinder.report.tables import text_table
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.written import number, p_value
+from rejoinder.stats.written import interval, number, p_value
 
 NAME = "lowe2017"
 _NONE = "–"
@@ -46,12 +43,13 @@ def page(found: Lowe2017, about: About) -> Page:
     first = first[~found.material.copies[first]]
     rng = np.random.default_rng(0)
     shown = rng.permutation(first)[:_SHOWN]
-    text = LOWE2017.format(
-        made_by=made_by(about),
+    text = written(
+        "lowe2017",
+        about,
         data=data_table(found.material),
         encoders=encoder_table(found.encoders),
         lines=_lines(found),
-        seeds=about.seeds,
+        seeds=len(found.splits),
         fit=QUICK,
         main=next(iter(found.encoders)),
         agreement=_agreement(found.rows, aliases),
@@ -79,7 +77,7 @@ def page(found: Lowe2017, about: About) -> Page:
         "systems": systems_figure({name: names[name].systems for name in _OF_SYSTEMS if name in names}),
         "labels": labels_figure(*_curves(found)),
     }
-    return Page(laid_out(text), drawn, _summary(found.rows, aliases))
+    return Page(text, drawn, _summary(found.rows, aliases))
 
 
 def _aliases(found: Lowe2017) -> dict[str, str]:

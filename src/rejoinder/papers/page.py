@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +17,7 @@ from rejoinder.papers.material import Material
 from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Signature
 from rejoinder.stats.paired import OverParts
-from rejoinder.stats.written import number, p_value
+from rejoinder.stats.written import interval, number, p_value
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 
 _NONE = "–"
+# How blocks of Markdown begin that are no prose: tables, headings, figures, details, lists, quotes.
+_NO_PROSE = ("|", "#", "!", "<", "- ", ">")
 # Where the ratings come from, by what the name of a data set begins with.
 _PAPERS = {
     "deriu": "Deriu et al. 2022",
@@ -44,14 +47,12 @@ class About(NamedTuple):
     Attributes:
         command: what was typed.
         date: when, year-month-day.
-        seeds: how many splits or repetitions.
         seconds: how long it took.
         cores: on how many.
     """
 
     command: str
     date: str
-    seeds: int
     seconds: float
     cores: int
 
@@ -98,12 +99,18 @@ def write_page(page: Page, out: Path, name: str) -> None:
         partial.write_text(page.text, encoding="utf-8")
 
 
+def written(name: str, about: About, **values: object) -> str:
+    """The page `name`: its words in `texts/`, with `values` and how it came about where the braces are."""
+    words = (resources.files("rejoinder.papers") / "texts" / f"{name}.md").read_text(encoding="utf-8")
+    return laid_out(words.format(made_by=_made_by(about), **values))
+
+
 def laid_out(text: str) -> str:
-    """The page with paragraphs of prose filled to lines of 118 characters; tables, headings and figures as they are."""
+    """`text` with paragraphs of prose filled to lines of 118 characters; whatever else Markdown has stays as it is."""
     blocks = text.split("\n\n")
     return (
         "\n\n".join(
-            block if block.startswith(("|", "#", "!", "<")) else textwrap.fill(block, 118, break_on_hyphens=False)
+            block if block.startswith(_NO_PROSE) else textwrap.fill(block, 118, break_on_hyphens=False)
             for block in map(str.strip, blocks)
             if block
         )
@@ -111,8 +118,8 @@ def laid_out(text: str) -> str:
     )
 
 
-def made_by(about: About) -> str:
-    """The first lines of a page: command, date, version, time."""
+def _made_by(about: About) -> str:
+    """How a page came about: command, date, version, time."""
     return (
         f"Made by `{about.command}` on {about.date} with rejoinder {__version__}, in {about.seconds:,.0f} seconds on "
         f"{about.cores} cores."
@@ -148,15 +155,8 @@ def encoder_table(encoders: Mapping[str, Sequence[Encoding]]) -> str:
 
 def excerpt_table(excerpts: Iterable[Excerpt], judge: str) -> str:
     """Quoted turns with their two numbers."""
-    rows = [[_flat(one.turn), _flat(one.response), number(one.rating, 2), number(one.score, 2)] for one in excerpts]
+    rows = [[flat(one.turn), flat(one.response), number(one.rating, 2), number(one.score, 2)] for one in excerpts]
     return markdown_table(["answers", "response", "people", judge], rows)
-
-
-def interval(estimate: OverParts, digits: int = 3) -> str:
-    """A value with its interval."""
-    if math.isnan(estimate.low):
-        return number(estimate.value, digits)
-    return f"{number(estimate.value, digits)} [{number(estimate.low, 2)}, {number(estimate.high, 2)}]"
 
 
 def signed(value: float) -> str:
@@ -169,6 +169,9 @@ def with_p(estimate: OverParts) -> list[str]:
     return [interval(estimate), p_value(estimate.p)]
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
     """A turn on one line, as text and not as Markdown."""
-    return " ".join(text.split()).replace("\\", "\\\\").replace("*", "\\*").replace("_", "\\_").replace("<", "&lt;")
+    plain = " ".join(text.split())
+    for sign in "\\*_`<[":
+        plain = plain.replace(sign, "&lt;" if sign == "<" else f"\\{sign}")
+    return plain

@@ -82,3 +82,25 @@ LIU_TABLE2 = {
     "LSTM": ((0.130, 0.097, 0.089), (0.593, 0.439, 0.420)),
     "HRED": ((0.580, 0.418, 0.384), (0.599, 0.439, 0.422)),
 }
+
+
+class PublishedAgreement(NamedTuple):
+    """Turn-level correlations on the lines of a data set that have a reference."""
+
+    dataset: str
+    scorer: str
+    pearson: float
+    spearman: float
+
+
+AGREEMENT = (
+    PublishedAgreement("usr_personachat", "bleu-4/coco", 0.135, 0.090),
+    PublishedAgreement("usr_personachat", "rouge-l/coco", 0.066, 0.038),
+    PublishedAgreement("grade_dailydialog", "bleu-4/coco", 0.075, 0.184),
+    PublishedAgreement("grade_dailydialog", "rouge-l/coco", 0.154, 0.147),
+    PublishedAgreement("grade_empathetic", "bleu-4/coco", -0.051, 0.002),
+    PublishedAgreement("grade_empathetic", "rouge-l/coco", 0.029, -0.013),
+)
+
+# Deriu and Cieliebak 2019, table 2: what people gave whole dialogues of each system.
+DERIU_SYSTEMS = {"seq2seq": 3.31, "hred": 2.78, "vhred": 3.20, "mrrnn": 2.37, "dual-encoder": 2.02}

@@ -1,6 +1,6 @@
 """Cut the samples in the box from rating sets whose licence allows it (see `src/rejoinder/data/ATTRIBUTION.md`).
 
-    python recipes/samples.py DSTC7.jsonl.gz CONTURE.jsonl.gz [--seed 0]
+    python recipes/box_samples.py DSTC7.jsonl.gz CONTURE.jsonl.gz [--seed 0]
 
 Whole groups are drawn: every system's response to a context of DSTC7, every rated turn of a ConTurE dialogue.
 """

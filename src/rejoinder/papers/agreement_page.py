@@ -1,0 +1,83 @@
+"""The page of metrics beside published figures, and of the first ADEM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rejoinder.judges.train import Trained
+from rejoinder.meta import Study
+from rejoinder.papers.agreement import Beside, First, Found
+from rejoinder.papers.figures import turn_level
+from rejoinder.papers.page import About, Page, written
+from rejoinder.report.markdown import markdown_table
+from rejoinder.report.study import study_markdown
+from rejoinder.report.tables import text_table
+from rejoinder.stats.written import interval, number
+
+_HEADER = ["dataset", "scorer", "n", "Pearson, ours", "published", "Spearman, ours", "published"]
+
+
+def page(found: Found, about: About) -> Page:
+    """The page, and a table for the terminal."""
+    rows = list(map(_beside, found.beside))
+    text = written(
+        "agreement",
+        about,
+        table=markdown_table(_HEADER, rows),
+        lines=len(found.examples),
+        copies=sum(example.copies_reference for example in found.examples),
+        with_reference=sum(bool(example.references) for example in found.examples),
+        judges="\n\n".join(map(_first, found.firsts)),
+    )
+    return Page(text, {}, text_table(_HEADER, rows, 110))
+
+
+def _beside(one: Beside) -> list[str]:
+    """Ours beside a published figure."""
+    published, pearson, spearman = one
+    cells = [interval(pearson), number(published.pearson), interval(spearman), number(published.spearman)]
+    return [published.dataset, published.scorer, f"{pearson.n:,}", *cells]
+
+
+def _first(first: First) -> str:
+    """ADEM over one file of word vectors."""
+    return "\n\n".join(
+        [
+            f"### {first.name}",
+            _course(first.trained),
+            "Without responses that equal a reference:",
+            study_markdown(first.studies[0], dataset="pooled", level="turn"),
+            "Over five random splits, each scorer on the same lines:",
+            _spread(first.studies),
+            "The same judge on the same test contexts, responses that equal a reference among them:",
+            study_markdown(first.copies, dataset="pooled", level="turn"),
+        ]
+    )
+
+
+def _course(trained: Trained) -> str:
+    """A few sentences on the training."""
+    record = trained.judge.training
+    lines, errors = record["lines"], trained.fit.validation_errors
+    left_out = ", ".join(f"{count} {reason}" for reason, count in record["left_out"].items())
+    return (
+        f"{lines['train']} lines to train, {lines['validation']} to stop, {lines['test']} to test, contexts disjoint; "
+        f"left out: {left_out}. Best epoch {record['best_epoch']} of {record['epochs']}; validation error (root mean "
+        f"square, rating points of 1 to 5) {errors[0]:.3f} before training, {min(errors):.3f} at best. Validation "
+        f"Pearson {record['validation']['pearson']:.3f}, Spearman {record['validation']['spearman']:.3f}."
+    )
+
+
+def _spread(studies: Sequence[Study]) -> str:
+    """How the pooled figures of every scorer vary with the split: mean, lowest and highest; best Spearman first."""
+    found = [turn_level(study) for study in studies]
+    means, rows = {}, {}
+    for scorer in studies[0].signatures:
+        rows[scorer] = [scorer]
+        for statistic in ("pearson", "spearman"):
+            values = [rows_of["pooled", scorer][statistic].value for rows_of in found]
+            means[scorer] = sum(values) / len(values)
+            rows[scorer].append(f"{means[scorer]:.3f} [{min(values):.3f}, {max(values):.3f}]")
+    ordered = sorted(rows.values(), key=lambda cells: -round(means[cells[0]], 3))
+    header = ["scorer", "Pearson, mean [lowest, highest]", "Spearman, mean [lowest, highest]"]
+    return markdown_table(header, ordered)

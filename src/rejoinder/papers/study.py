@@ -1,0 +1,39 @@
+"""All scorers that were fitted on none of the rated sets, and panels that never saw the set they are asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rejoinder.catalogue import SCORERS, fitted_on
+from rejoinder.meta import FullStudy, full_study
+from rejoinder.papers.asked import Asked, Takes
+
+TAKES = Takes(("files", "data", "seed"))
+SETS = (
+    *("conture_turn", "deriu_convai2", "deriu_dailydialog", "deriu_empathetic", "dstc7", "engage_dailydialog"),
+    *("fed_turn", "grade_dailydialog", "grade_empathetic", "gupta_dailydialog", "holistic_context", "holistic_logic"),
+    *("usr_personachat", "uss_ccpe", "uss_mwoz", "uss_redial", "uss_sgd", "zhao_dailydialog", "zhao_personachat"),
+)
+
+
+class Found(NamedTuple):
+    """All that was found.
+
+    Attributes:
+        study: with every set left out once.
+        known: scorers left out, because they were fitted on some of the sets.
+    """
+
+    study: FullStudy
+    known: Sequence[str]
+
+
+def find(asked: Asked) -> Found:
+    """The study of all turn-level sets; the same as `rejoinder study FILE... --drop-copies --leave-one-out`."""
+    examples = asked.examples(SETS)
+    known = fitted_on(SCORERS, [example.dataset for example in examples])
+    scorers = [name for name in SCORERS if name not in known]
+    with asked.stage("scoring", len(examples) * len(scorers)) as advance:
+        study = full_study(examples, scorers, leave_one_out=True, drop_copies=True, seed=asked.seed, advance=advance)
+    return Found(study, list(known))
