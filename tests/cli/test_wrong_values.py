@@ -17,7 +17,8 @@ import rejoinder
 from conftest import Run
 from rejoinder.errors import DataError, RejoinderError, UsageError
 from rejoinder.records import Example, Rating
-from rejoinder.stats.bootstrap import MOST_DRAWS, MOST_RESAMPLES, cluster_counts
+from rejoinder.stats.bootstrap import MOST_DRAWS, cluster_counts
+from rejoinder.stats.sampling import MOST_RESAMPLES
 
 NAN = float("nan")
 RATED = [

@@ -21,7 +21,6 @@ from rejoinder.judges.conversations import conversations, traces
 from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import RatedLines
 from rejoinder.meta import full_study
-from rejoinder.meta.agreement import Sampling
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of
 from rejoinder.meta.parts import rated_parts, ratings_of
 from rejoinder.records import Example
@@ -29,6 +28,7 @@ from rejoinder.report.study_files import WRITERS
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.independent import mean_of_independent
+from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.splits import fold_groups
 
 WORDS = [

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from rejoinder.meta import FullStudy, full_study
-from rejoinder.meta.agreement import Sampling
 from rejoinder.meta.conclusions import Conclusion, conclusions_of
 from rejoinder.meta.duel import Duel, duel_of
 from rejoinder.meta.parts import Part
@@ -25,6 +24,7 @@ from rejoinder.report.svg import systems
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.calibration import calibrated, matched
 from rejoinder.stats.chance import chance_level
+from rejoinder.stats.sampling import Sampling
 
 NONE = math.nan
 KINDS = {"judge": "judge", "metric": "metric", "length": "baseline"}

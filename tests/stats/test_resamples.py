@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rejoinder.stats.bootstrap import Counts, cluster_counts, percentile_interval, resample_correlations
+from rejoinder.stats.arrays import Counts
+from rejoinder.stats.bootstrap import cluster_counts, percentile_interval, resample_correlations
 from rejoinder.stats.correlation import pearson
 from rejoinder.stats.resamples import paired_resamples
 from rejoinder.stats.weighted import weighted_pearson

@@ -6,16 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
-from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
 from rejoinder.scorer import Scores
+from rejoinder.stats.arrays import Counts, FloatArray, IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import (
-    Counts,
-    cluster_counts,
     group_means,
     percentile_interval,
     resample_correlations,
@@ -23,23 +20,13 @@ from rejoinder.stats.bootstrap import (
 )
 from rejoinder.stats.correlation import CORRELATIONS
 from rejoinder.stats.figure import NOTHING, Figure
+from rejoinder.stats.sampling import Sampling
 
 Level = Literal["turn", "system"]
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-NONE = float("nan")
 FEW_SYSTEMS = {
     1: "one system: there is nothing to correlate; needs three or more",
     2: "two systems: any two points lie on a line, a correlation over them says nothing; needs three or more",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Sampling:
-    """How intervals are worked out: number of resamples and seed."""
-
-    resamples: int
-    seed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +89,7 @@ class Lines:
     @property
     def clusters(self) -> int:
         """G, the number of contexts."""
-        return int(self.contexts.max()) + 1 if len(self.contexts) else 0
+        return number_of(self.contexts)
 
 
 def agreements(part: Part, scorer: str, scores: Scores, sampling: Sampling) -> list[Agreement]:
@@ -124,8 +111,8 @@ def _usable(part: Part, scores: Scores, level: Level) -> Lines:
     return Lines(
         scores.values[part.places[chosen]],
         part.ratings[chosen],
-        _without_gaps(part.contexts[chosen]),
-        _without_gaps(part.systems[chosen] if level == "system" else np.zeros_like(chosen)),
+        renumbered(part.contexts[chosen]),
+        renumbered(part.systems[chosen] if level == "system" else np.zeros_like(chosen)),
         len(missing),
         most_frequent([scores.reasons.get(place, "no reason given") for place in missing]),
     )
@@ -134,11 +121,6 @@ def _usable(part: Part, scores: Scores, level: Level) -> Lines:
 def most_frequent(reasons: Iterable[str]) -> str:
     """The reason given most often, the first of them where several are; "" where there is none."""
     return next((reason for reason, _ in Counter(reasons).most_common(1)), "")
-
-
-def _without_gaps(numbers: IntArray) -> IntArray:
-    """`numbers` renumbered from 0 in the same order."""
-    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 
 
 def _rows(level: Level, dataset: str, scorer: str, lines: Lines, sampling: Sampling) -> list[Agreement]:
@@ -182,7 +164,7 @@ def _turn_values(lines: Lines) -> dict[str, Figure]:
 
 def _system_values(lines: Lines) -> dict[str, Figure]:
     """The correlations over the means of systems."""
-    count = int(lines.systems.max()) + 1
+    count = number_of(lines.systems)
     if count in FEW_SYSTEMS:
         return dict.fromkeys(CORRELATIONS, Figure(n=count, reason=FEW_SYSTEMS[count]))
     once = np.ones((lines.clusters, 1))
@@ -192,8 +174,7 @@ def _system_values(lines: Lines) -> dict[str, Figure]:
 
 def _intervals(level: Level, dataset: str, lines: Lines, sampling: Sampling) -> dict[str, Figure]:
     """The interval of each statistic from resampled contexts."""
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(dataset.encode())]))
-    counts: Counts = cluster_counts(lines.clusters, sampling.resamples, rng)
+    counts = sampling.counts(lines.clusters, dataset, "agreement")
     if level == "system":
         values = resample_group_correlations(lines.scores, lines.ratings, lines.systems, lines.contexts, counts)
     else:
@@ -203,5 +184,4 @@ def _intervals(level: Level, dataset: str, lines: Lines, sampling: Sampling) -> 
 
 def pool_counts(pooled: Part, sampling: Sampling) -> Counts:
     """[G, B] how often each context of the pool is drawn."""
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(POOLED.encode()), 6]))
-    return cluster_counts(int(pooled.contexts.max()) + 1, sampling.resamples, rng)
+    return sampling.counts(number_of(pooled.contexts), POOLED, "pool")

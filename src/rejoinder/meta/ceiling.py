@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from zlib import crc32
 
 import numpy as np
 
 from rejoinder.io.scales import on_unit
-from rejoinder.meta.agreement import NONE
 from rejoinder.meta.parts import POOLED, Part
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
+from rejoinder.stats.arrays import number_of
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
+from rejoinder.stats.figure import NONE
 from rejoinder.stats.reliability import one_against_others, random_halves, reliability
+from rejoinder.stats.sampling import Sampling
 
 _RESAMPLES, _DRAWS = 200, 100
 
@@ -66,8 +67,8 @@ def people_of(part: Part, examples: Sequence[Example], dimension: str, seed: int
     found = reliability(table)
     if found.reason:
         return _unknown(found.reason, seed)
-    rng = np.random.default_rng(np.random.SeedSequence([seed, crc32(part.name.encode()), 1]))
-    rows = [np.flatnonzero(part.contexts == context) for context in range(int(part.contexts.max()) + 1)]
+    rng = Sampling(_RESAMPLES, seed).generator(part.name, "ceiling")
+    rows = [np.flatnonzero(part.contexts == context) for context in range(number_of(part.contexts))]
     counts = cluster_counts(len(rows), _RESAMPLES, rng)
     drawn = [
         reliability(table[np.concatenate([np.tile(r, k) for r, k in zip(rows, c, strict=True)])]) for c in counts.T

@@ -18,25 +18,14 @@ from rejoinder.meta.compare_answer import answer
 from rejoinder.meta.compared import Compared, Pairs, mean_of
 from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of
-from rejoinder.meta.gap import (
-    BoolArray,
-    Gap,
-    IntArray,
-    Sampling,
-    Side,
-    Stratum,
-    Verdict,
-    paired_gap,
-    paired_strata,
-    too_rare,
-    unpaired_gap,
-)
+from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.parts import numbered, refuse_duplicates
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, with_the_worst
 from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, ignore, run
-from rejoinder.stats.bootstrap import require_sampling
+from rejoinder.stats.arrays import BoolArray, IntArray
+from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
 
 Sides = tuple[Sequence[Example], Sequence[Example]]
@@ -84,7 +73,7 @@ def compare(
         TooManyUnscored: not one of the scorers could score anything that can be compared.
         UsageError: no scorer, or two of one name; a number is out of range.
     """
-    require_sampling(resamples, seed, least=100)
+    sampling = Sampling.checked(resamples, seed, least=100)
     keep = columns_of(scorers)
     a, b = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
     for side in (a, b):
@@ -98,7 +87,6 @@ def compare(
     filled = {name: with_the_worst(loaded[name].card, a, b, both) for name, both in scored.items()}
     conversations = tuple(list(map(conversation_of, side)) for side in (a, b))
     compared = Compared(a, b, filled, choice.pairs, strata, (conversations[0], conversations[1]))
-    sampling = Sampling(resamples, seed)
     contrasts = [_contrast(name, loaded[name].card, compared, scored[name], sampling) for name in loaded]
     if not any(one.n for one in contrasts):
         raise TooManyUnscored(f"{contrasts[0].scorer}: {contrasts[0].reason}")

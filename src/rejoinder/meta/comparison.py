@@ -10,9 +10,9 @@ from typing import Any, Literal
 from rejoinder.errors import UsageError
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.meta.compared import Compared
-from rejoinder.meta.gap import NONE, Gap, Stratum
+from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.scorer import Signature
-from rejoinder.stats.figure import plain
+from rejoinder.stats.figure import NONE, plain
 
 Design = Literal["paired", "unpaired"]
 MIN_SCORED = 0.95

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 
-from rejoinder.meta.agreement import IntArray, Sampling
 from rejoinder.meta.parts import NO_SYSTEM, PEOPLE, POOLED, Part
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+from rejoinder.stats.arrays import IntArray, number_of, renumbered
+from rejoinder.stats.bootstrap import group_means, percentile_interval
+from rejoinder.stats.sampling import Sampling
 
 COUNTS = ("same", "neither", "only_scorer", "only_people", "reversed")
 _FEWEST = 3
@@ -144,13 +144,12 @@ def _nothing(name: str, n: int, sampling: Sampling, reason: str) -> Conclusion:
 def _lines(part: Part, examples: Sequence[Example], places: IntArray, sampling: Sampling) -> _Lines | str:
     """The lines at `places` with what people say of their systems, or why nothing can be said."""
     numbers, firsts, systems = np.unique(part.systems[places], return_index=True, return_inverse=True)
-    contexts = np.unique(part.contexts[places], return_inverse=True)[1].astype(np.int64)
-    clusters = int(contexts.max(initial=-1)) + 1
+    contexts = renumbered(part.contexts[places])
+    clusters = number_of(contexts)
     if len(places) < _FEWEST or len(numbers) < 2 or clusters < 2 or not sampling.resamples:
         found = f"{len(places)} lines of {len(numbers)} systems and {clusters} contexts, {sampling.resamples} resamples"
         return f"{found}; three lines, two systems, two contexts and resamples are needed"
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 8]))
-    counts = cluster_counts(clusters, sampling.resamples, rng).astype(np.float64)
+    counts = sampling.counts(clusters, part.name, "conclusions").astype(np.float64)
     names = [str(examples[part.places[places[first]]].system) for first in firsts]
     drawn = group_means(part.ratings[places], systems, contexts, counts)
     return _Lines(places, systems.astype(np.int64), contexts, counts, names, _signs(drawn, clusters))

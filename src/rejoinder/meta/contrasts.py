@@ -7,27 +7,26 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan
 from typing import NamedTuple
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.parts import Part
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.bootstrap import Counts, cluster_counts, percentile_interval
+from rejoinder.stats.arrays import Counts, IntArray, number_of, renumbered
+from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.correlation import pearson
-from rejoinder.stats.figure import Figure
+from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.paired import paired_permutations
 from rejoinder.stats.pairwise import rank_clusters
 from rejoinder.stats.power import items_needed, pilot_of_correlations
 from rejoinder.stats.resamples import paired_resamples
+from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted, williams
 
 # p is at least 1 over the number of swaps, and Holm multiplies it by the number of pairs: with few swaps no difference
 # among many scorers could ever be shown.
 SWAPS_A_PAIR = 50
-IntArray = NDArray[np.int64]
 Pair = tuple[str, str]
 
 
@@ -148,10 +147,10 @@ def _alike(
     usable = np.flatnonzero(_both(scores, pair))
     table = np.stack([scores[name][usable] for name in names], axis=1)
     ratings, sets = part.ratings[usable], groups[usable]
-    contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 2]))
+    contexts = renumbered(part.contexts[usable])
+    rng = sampling.generator(part.name, "contrasts")
     tested = paired_permutations("pearson", table, ratings, sets, contexts, rng, swaps)
-    counts = cluster_counts(int(contexts.max(initial=-1)) + 1, sampling.resamples, rng)
+    counts = cluster_counts(number_of(contexts), sampling.resamples, rng)
     return _Alike(
         dict(zip(names, table.T, strict=True)),
         ratings,
@@ -165,7 +164,7 @@ def _alike(
 def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> ScorerContrast:
     """Two scorers, the first of which has the higher correlation over its own lines; p not yet adjusted."""
     first, second = (lines.scores[name] for name in pair)
-    tested, clusters = lines.tested[pair], int(lines.contexts.max(initial=-1)) + 1
+    tested, clusters = lines.tested[pair], number_of(lines.contexts)
     nothing = not tested.known
     interval = Figure(reason=f"{len(first)} lines have both scores, and no correlation")
     if not nothing:

@@ -12,6 +12,7 @@ from rejoinder.io.ratings import Scale
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part, title_of
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
+from rejoinder.stats.arrays import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def card_of(part: Part, examples: Sequence[Example], dimension: str, copies: NDA
         dataset=part.name,
         title=title_of(part.name, own),
         rated=len(own),
-        contexts=int(part.contexts.max()) + 1,
+        contexts=number_of(part.contexts),
         systems=len(np.unique(part.systems[part.systems != NO_SYSTEM])),
         with_references=sum(any(map(str.strip, example.references)) for example in own),
         copies=int(copies.sum()),

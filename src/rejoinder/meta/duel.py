@@ -6,17 +6,18 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from zlib import crc32
 
 import numpy as np
 
-from rejoinder.meta.agreement import NONE, IntArray, Sampling
 from rejoinder.meta.parts import Part
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+from rejoinder.stats.arrays import IntArray, number_of, renumbered
+from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.calibration import calibrated, matched
+from rejoinder.stats.figure import NONE
+from rejoinder.stats.sampling import Sampling
 
 _EXAMPLES = 3
 _FEWEST = 3
@@ -171,8 +172,8 @@ def duel_of(
         reason = f"scorers that have a correlation with people: {len(order)}; two are needed"
         return _nothing(first, second, chosen, 0, 0, sampling, reason)
     usable = np.flatnonzero(np.isfinite(scores[first]) & np.isfinite(scores[second]))
-    contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
-    clusters = int(contexts.max(initial=-1)) + 1
+    contexts = renumbered(part.contexts[usable])
+    clusters = number_of(contexts)
     if len(usable) < _FEWEST or clusters < 2:
         reason = f"both score {len(usable)} lines of {clusters} contexts; three lines and two contexts are needed"
         return _nothing(first, second, chosen, len(usable), clusters, sampling, reason)
@@ -204,8 +205,7 @@ def _duel(
     first, second = (np.clip(calibrated(values, ratings, contexts), *ends) for values in scores)
     gained = np.abs(second - ratings) - np.abs(first - ratings)  # above 0 where the first is nearer
     side = np.where(np.abs(gained) <= _NEAR * float(np.ptp(ratings)), 0, np.sign(gained))
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(dataset.encode()), 7]))
-    counts = cluster_counts(int(contexts.max()) + 1, sampling.resamples, rng).astype(np.float64)
+    counts = sampling.counts(number_of(contexts), dataset, "duel").astype(np.float64)
     drawn = group_means((side + 1) / 2, np.zeros_like(contexts), contexts, counts)[0]
     interval = percentile_interval(drawn, len(counts), unit="context")
     return Duel(

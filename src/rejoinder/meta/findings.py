@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.meta.agreement import Agreement, Sampling
+from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.ceiling import People, people_of
 from rejoinder.meta.conclusions import Conclusion, conclusions_of
 from rejoinder.meta.contrasts import ScorerContrast, clusters_of, contrasts_of
@@ -24,6 +24,7 @@ from rejoinder.meta.yardsticks import OF_SET, kind_of
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scores
 from rejoinder.stats.figure import plain
+from rejoinder.stats.sampling import Sampling
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from rejoinder.catalogue import columns_of, fitted_on, listed
 from rejoinder.errors import UsageError
 from rejoinder.frames import results_frame
 from rejoinder.io.given import examples_of
-from rejoinder.meta.agreement import Agreement, Sampling
+from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.answer import Ranking, answer_of, beside, figure_text, headline, headline_rows, speaker, tried_of
 from rejoinder.meta.conclusions import summed
 from rejoinder.meta.findings import Findings, findings_of
@@ -26,8 +26,8 @@ from rejoinder.meta.verdict import Verdict, verdicts_apart
 from rejoinder.meta.yardsticks import yardsticks
 from rejoinder.records import OVERALL, Given
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore
-from rejoinder.stats.bootstrap import require_sampling
 from rejoinder.stats.figure import plain
+from rejoinder.stats.sampling import Sampling
 
 
 class _Options(TypedDict):
@@ -137,7 +137,7 @@ def full_study(
     Raises:
         UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.
     """
-    require_sampling(resamples, seed)
+    sampling = Sampling.checked(resamples, seed)
     examples = examples_of(examples, keep=columns_of(scorers))
     held_out: Mapping[str, Scores] = {}
     if leave_one_out:
@@ -148,7 +148,6 @@ def full_study(
     given = dict(scores_of(examples, scorers, vectors, advance))
     if held_out:
         given[UNSEEN] = held_out[UNSEEN]
-    sampling = Sampling(resamples, seed)
     parts = [part for part in rated_parts(examples, ratings, dimension) if len(part.places)]
     trivial = yardsticks(examples, given, parts)
     options = _Options(dimension=dimension, resamples=resamples, seed=seed, drop_copies=drop_copies)

@@ -13,17 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.scorer import FloatArray
+from rejoinder.stats.arrays import BoolArray, IntArray, number_of, renumbered
 from rejoinder.stats.cluster_means import cluster_means
 from rejoinder.stats.correlation import ROUNDING
-from rejoinder.stats.figure import NOTHING, Figure
+from rejoinder.stats.figure import NONE, NOTHING, Figure
 from rejoinder.stats.power import Pilot, items_needed, pilot_of_means
+from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.shares import FEWEST, share_of_clusters
 from rejoinder.stats.unpaired import Difference, Samples, difference, win_rate
 
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 FEWEST_OF_A_KIND = 5  # conversations of each side, for the replies under one value of a field to be compared
-NONE = float("nan")
 Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "not separable"]
 
 
@@ -90,23 +89,6 @@ class Stratum(Gap):
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
-    """How to resample.
-
-    Attributes:
-        resamples: number of resamples and of permutations.
-        seed: their seed.
-    """
-
-    resamples: int
-    seed: int
-
-    def rng(self, *sizes: int) -> np.random.Generator:
-        """A generator for so many clusters, whatever else was drawn before."""
-        return np.random.default_rng(np.random.SeedSequence([self.seed, *sizes]))
-
-
-@dataclass(frozen=True, slots=True)
 class Side:
     """The scored replies of one side.
 
@@ -124,13 +106,13 @@ class Side:
 
     def at(self, rows: BoolArray) -> Side:
         """Some of the replies; clusters are numbered anew from 0."""
-        clusters = np.unique(self.clusters[rows], return_inverse=True)[1].astype(np.int64)
+        clusters = renumbered(self.clusters[rows])
         return Side(self.scores[rows], clusters, self.kinds[rows], self.lost[rows])
 
     @property
     def groups(self) -> int:
         """How many clusters there are."""
-        return int(self.clusters.max()) + 1 if len(self.clusters) else 0
+        return number_of(self.clusters)
 
 
 def paired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> Gap:
@@ -148,7 +130,7 @@ def paired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> Gap:
     if a.groups < FEWEST:
         return Gap(**figures, reason=_too_few(a.groups, "context"))
     scale = float(np.abs(apart).max()) or 1.0
-    rng, times = sampling.rng(a.groups), sampling.resamples
+    rng, times = sampling.generator([a.groups], "comparison"), sampling.resamples
     (mean,) = cluster_means(apart[None] / scale, a.clusters, np.zeros(1), times, rng, flips=times)
     needed = items_needed(pilot_of_means(b.scores, a.scores, a.clusters))
     return Gap(**figures, low=scale * mean.low, high=scale * mean.high, p=mean.p, p_adjusted=mean.p, needed=needed)
@@ -207,7 +189,7 @@ def unpaired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> tuple[Gap, 
 def _between(samples: Samples, lost: BoolArray, sign: int, sampling: Sampling) -> Gap:
     """The gap between two samples; `lost` [N] loses to all else."""
     groups = int((~samples.side).sum()), int(samples.side.sum())
-    found = difference(samples, sampling.rng(*groups), sampling.resamples)
+    found = difference(samples, sampling.generator(groups, "comparison"), sampling.resamples)
     share = win_rate(replace(samples, values=np.where(lost, -np.inf, sign * samples.values)))
     n, second = len(samples.values), int(samples.second.sum())
     return Gap(

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from zlib import crc32
 
 import numpy as np
 
 from rejoinder.encoders import load_encoder
 from rejoinder.judges.left_out import QUICK, rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.many import FOLDS
-from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.parts import POOLED, Part
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
-from rejoinder.stats.bootstrap import cluster_counts, percentile_interval, resample_correlations
+from rejoinder.stats.arrays import number_of, renumbered
+from rejoinder.stats.bootstrap import percentile_interval, resample_correlations
 from rejoinder.stats.correlation import pearson, spearman
-from rejoinder.stats.figure import Figure
+from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.sampling import Sampling
 from rejoinder.version import __version__
 
 UNSEEN, SEEN = "rejoinder, unseen", "rejoinder, seen"
@@ -167,14 +167,13 @@ def _set(
     both = np.stack([scores[name].values[part.places] for name in (UNSEEN, SEEN)])
     usable = np.flatnonzero(np.isfinite(both).all(axis=0))
     x, y = both[:, usable], part.ratings[usable]
-    contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
-    clusters = int(contexts.max(initial=-1)) + 1
+    contexts = renumbered(part.contexts[usable])
+    clusters = number_of(contexts)
     whole = {name: [correlate(one, y) for one in x] for name, correlate in STATISTICS.items()}
     reason = next((one.reason for pair in whole.values() for one in pair if one.reason), "")
     drawn = {name: np.array([[one.value for one in pair]]) for name, pair in whole.items()}
     if not reason and sampling.resamples:
-        rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 7]))
-        counts = cluster_counts(clusters, sampling.resamples, rng)
+        counts = sampling.counts(clusters, part.name, "leave one out")
         resampled = [resample_correlations(one, y, contexts, counts, tuple(STATISTICS)) for one in x]
         drawn = {
             name: np.concatenate([drawn[name], np.stack([one[name] for one in resampled], axis=1)]) for name in drawn

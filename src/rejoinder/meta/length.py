@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.meta.agreement import NONE, Sampling
 from rejoinder.meta.parts import PEOPLE, Part
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
+from rejoinder.stats.arrays import number_of, renumbered
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 from rejoinder.stats.correlation import SMALLEST_P
+from rejoinder.stats.figure import NONE
+from rejoinder.stats.sampling import Sampling
 
 APART = 6  # words; Liu et al. (2016), table 5, print "<= 6" and ">= 6"
 
@@ -89,9 +90,9 @@ def _effect(part: Part, name: str, values: FloatArray, apart: FloatArray, sampli
         reason = f"{n[0]} responses within {APART} words of a reference and {n[1]} beyond; one of each is needed"
         close, beyond = (float(group.mean()) if len(group) else NONE for group in (close_ones, far_ones))
         return LengthEffect(name, *n, close, beyond, NONE, NONE, NONE, NONE, "none", sampling.seed, reason)
-    contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 3]))
-    counts = cluster_counts(int(contexts.max()) + 1, sampling.resamples, rng).astype(np.float64)
+    contexts = renumbered(part.contexts[usable])
+    rng = sampling.generator(part.name, "length")
+    counts = cluster_counts(number_of(contexts), sampling.resamples, rng).astype(np.float64)
     drawn = group_means(own, far, contexts, counts)
     interval = percentile_interval(drawn[0] - drawn[1], len(counts), unit="context")
     return LengthEffect(

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rejoinder.meta.agreement import NONE, Agreement, Sampling, pool_counts
+from rejoinder.meta.agreement import Agreement, pool_counts
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.leave_one_out import SEEN, LeftOut
 from rejoinder.meta.parts import POOLED, Part, set_numbers
 from rejoinder.meta.same_lines import Common
 from rejoinder.meta.standings import Standing
 from rejoinder.scorer import Scores
-from rejoinder.stats.figure import NOTHING, Figure
+from rejoinder.stats.figure import NONE, NOTHING, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.paired import mean_correlation
+from rejoinder.stats.sampling import Sampling
 
 OVER_SETS = "mean over data sets"
 CEILING, ONE_RATER = "ceiling", "one rater"

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 from rejoinder.catalogue import load_scorer, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.io.given import pairs_of
-from rejoinder.meta.agreement import NONE, Sampling, most_frequent
+from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.parts import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.meta.preference_answer import answer, so_many
 from rejoinder.meta.preference_results import (
@@ -43,8 +42,10 @@ from rejoinder.meta.preference_results import (
 )
 from rejoinder.records import Choice, Example, Given, Pair
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore, run
-from rejoinder.stats.bootstrap import require_sampling
+from rejoinder.stats.arrays import number_of
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
+from rejoinder.stats.figure import NONE
+from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
 
 _NULL: Mapping[Statistic, float] = {ACCURACY: CHANCE, OF_LONGER: CHANCE, OF_SHORTER: CHANCE, LESS_LENGTH: 0.0}
@@ -118,7 +119,8 @@ def study_pairs(
         TooManyUnscored: not one of the scorers could score the replies of a single pair.
         UsageError: something else than pairs was given; no scorer, or two of one name; a number is out of range.
     """
-    given = _checked(pairs, resamples, seed)
+    sampling = Sampling.checked(resamples, seed)
+    given = _checked(pairs)
     loaded = load_scorers(scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a study needs at least one")
@@ -131,7 +133,7 @@ def study_pairs(
     parts = _parts(given, [*choosers, *_beside(given)])
     study = PairStudy(
         answer=(),
-        results=tuple(row for part in parts for row in _rows(part, asked, Sampling(resamples, seed))),
+        results=tuple(row for part in parts for row in _rows(part, asked, sampling)),
         cards=tuple(_card(part) for part in parts),
         asked=asked,
         signatures={name: found.signature for name, found in scores.items()},
@@ -159,9 +161,8 @@ def apart(judged: Iterable[Example | Pair]) -> tuple[list[Example], list[Pair]]:
     return examples, pairs
 
 
-def _checked(pairs: Given, resamples: int, seed: int) -> list[Pair]:
+def _checked(pairs: Given) -> list[Pair]:
     """The pairs, where a study of them can be made."""
-    require_sampling(resamples, seed)
     given = pairs_of(pairs)
     refuse_duplicates(given)
     if all(pair.preferred is None for pair in given):
@@ -230,7 +231,7 @@ def _parts(pairs: Sequence[Pair], choosers: Sequence[_Chooser]) -> list[_Part]:
 def _rows(part: _Part, asked: Sequence[str], sampling: Sampling) -> list[Preference]:
     """Every figure of one data set."""
     asks = [ask for one in part.choosers.values() for ask in _asks(one, part.choosers[LENGTH].right)]
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode())]))
+    rng = sampling.generator(part.name, "choices")
     values, null = np.stack([values for _, _, values in asks]), np.array([_NULL[statistic] for _, statistic, _ in asks])
     means = cluster_means(values, part.contexts, null, sampling.resamples, rng)
     rows = [_row(part, one, statistic, mean, sampling) for (one, statistic, _), mean in zip(asks, means, strict=True)]
@@ -291,7 +292,7 @@ def _card(part: _Part) -> PairCard:
         title=title_of(part.name, part.pairs),
         pairs=len(part.pairs),
         ties=int((~part.decided).sum()),
-        contexts=int(part.contexts.max()) + 1,
+        contexts=number_of(part.contexts),
         votes=sum(len(pair.votes) for pair in part.pairs),
         longer=int((of_longer == 1).sum()),
         shorter=int((of_longer == 0).sum()),

@@ -13,6 +13,7 @@ from rejoinder.records import Example
 from rejoinder.responder import request
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, FloatArray, ignore
+from rejoinder.stats.arrays import number_of
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 
 OTHERS = 9
@@ -116,7 +117,7 @@ def _others(
 
 def _recall(chances: FloatArray, k: int, of: int, dialogues: NDArray[np.int64], seed: int) -> Recall:
     """The mean of the chances [N] with its interval."""
-    count = int(dialogues.max()) + 1 if len(dialogues) else 0
+    count = number_of(dialogues)
     if not count:
         return Recall(k, of, float("nan"), float("nan"), float("nan"), 0, 0, "no contexts")
     counts = cluster_counts(count, RESAMPLES, np.random.default_rng(seed)).astype(float)

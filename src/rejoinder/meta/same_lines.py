@@ -11,18 +11,19 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rejoinder.meta.agreement import Agreement, IntArray, Sampling, pool_counts
+from rejoinder.meta.agreement import Agreement, pool_counts
 from rejoinder.meta.ceiling import people_of
 from rejoinder.meta.leave_one_out import SEEN
 from rejoinder.meta.parts import POOLED, Part
 from rejoinder.meta.yardsticks import kind_of
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scores
-from rejoinder.stats.bootstrap import Counts
+from rejoinder.stats.arrays import Counts, IntArray, renumbered
 from rejoinder.stats.correlation import pearson
 from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.paired import mean_correlation
+from rejoinder.stats.sampling import Sampling
 
 
 @dataclass(frozen=True)
@@ -122,5 +123,5 @@ def common_of(
 
 def _only(part: Part, rows: IntArray) -> Part:
     """The given lines of a part, contexts counted from 0."""
-    contexts = np.unique(part.contexts[rows], return_inverse=True)[1].astype(np.int64)
+    contexts = renumbered(part.contexts[rows])
     return Part(part.name, part.places[rows], part.ratings[rows], contexts, part.systems[rows])

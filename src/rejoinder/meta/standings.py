@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.meta.agreement import NONE, Agreement, Sampling
+from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.ceiling import People
 from rejoinder.meta.parts import Part
 from rejoinder.meta.verdict import Verdict
@@ -17,7 +17,9 @@ from rejoinder.meta.within_system import mean_within, within_system
 from rejoinder.meta.yardsticks import Kind
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.chance import chance_level
+from rejoinder.stats.figure import NONE
 from rejoinder.stats.pairwise import calibrated_accuracy
+from rejoinder.stats.sampling import Sampling
 
 MOST_PAIRED = 2000  # lines; all pairs of more take too long
 

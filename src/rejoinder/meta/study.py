@@ -14,12 +14,12 @@ from rejoinder.catalogue import columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.io.given import examples_of
-from rejoinder.meta.agreement import Agreement, Sampling, agreements, most_frequent
+from rejoinder.meta.agreement import Agreement, agreements, most_frequent
 from rejoinder.meta.parts import rated_parts, ratings_of, refuse_duplicates
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, ScorerLike, Scores, Signature, ignore, run
-from rejoinder.stats.bootstrap import require_sampling
 from rejoinder.stats.figure import plain
+from rejoinder.stats.sampling import Sampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +110,11 @@ def study(
         TooManyUnscored: not one of the scorers could score a single line.
         UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples.
     """
-    require_sampling(resamples, seed)
+    sampling = Sampling.checked(resamples, seed)
     examples = examples_of(examples, keep=columns_of(scorers))
     ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
     parts = rated_parts(examples, ratings, dimension)
     scores = scores_of(examples, scorers, vectors, advance)
-    sampling = Sampling(resamples, seed)
     return Study(
         agreements=tuple(
             row for part in parts for name, found in scores.items() for row in agreements(part, name, found, sampling)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from zlib import crc32
 
 import numpy as np
 
-from rejoinder.meta.agreement import NONE, Agreement, Sampling
+from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
+from rejoinder.stats.arrays import number_of, renumbered
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+from rejoinder.stats.figure import NONE
 from rejoinder.stats.pairwise import rank_clusters, soft_pairwise_accuracy, system_p_values
+from rejoinder.stats.sampling import Sampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +72,12 @@ def systems_of(
         reason = "see each data set" if part.name == POOLED else f"{len(numbers)} named; two or more are needed"
         return Systems((), {}, (), reason)
     names = [str(examples[part.places[known[np.argmax(systems == s)]]].system) for s in range(len(numbers))]
-    contexts = np.unique(part.contexts[known], return_inverse=True)[1].astype(np.int64)
+    contexts = renumbered(part.contexts[known])
     systems = systems.astype(np.int64)
     ratings = _by_context(part.ratings[known], systems, contexts)
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 4]))
+    rng = sampling.generator(part.name, "systems")
     swaps = max(sampling.resamples, 100)
-    counts = cluster_counts(int(contexts.max()) + 1, sampling.resamples, rng).astype(np.float64)
+    counts = cluster_counts(number_of(contexts), sampling.resamples, rng).astype(np.float64)
     drawn = group_means(part.ratings[known], systems, contexts, counts)
     intervals = [percentile_interval(row, len(counts), unit="context") for row in drawn]
     means = [float(part.ratings[known][systems == s].mean()) for s in range(len(names))]
@@ -102,7 +104,7 @@ def systems_of(
 
 def _by_context(values: FloatArray, systems: np.ndarray, contexts: np.ndarray) -> FloatArray:
     """[S, G] mean of the finite `values` of each system in each context; NaN where there are none."""
-    shape = (int(systems.max()) + 1, int(contexts.max()) + 1)
+    shape = (number_of(systems), number_of(contexts))
     usable = np.isfinite(values)
     cells = (systems * shape[1] + contexts)[usable]
     size = shape[0] * shape[1]

@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
-from zlib import crc32
 
 import numpy as np
 
@@ -25,10 +24,12 @@ from rejoinder.judges.many import Manner, folds_of, scores_of
 from rejoinder.meta.trials import Candidate, Role, Trial
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.scorer import Advance, FloatArray, Scorer, ignore, run
-from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
+from rejoinder.stats.arrays import IntArray, number_of, renumbered
+from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import NOTHING, Figure
-from rejoinder.stats.paired import IntArray, Statistic, mean_correlations, two_sided
+from rejoinder.stats.paired import Statistic, mean_correlations, two_sided
 from rejoinder.stats.power import items_needed, pilot_of_correlations
+from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
 
 # A scorer that has nothing to say of many lines is no alternative to one that has.
@@ -189,7 +190,7 @@ def _agreement(values: FloatArray, own: _Lines) -> float:
     """The Spearman correlation of scores with ratings, inside data sets; NaN where there is none."""
     scored = np.flatnonzero(np.isfinite(values))
     part = own.of(scored)
-    none = np.empty((int(part.contexts.max(initial=-1)) + 1, 0), dtype=np.uint16)
+    none = np.empty((number_of(part.contexts), 0), dtype=np.uint16)
     found = mean_correlations("spearman", values[scored, None], part.ratings, _whole(part.sets), part.contexts, none)
     return float(found[0, 0])
 
@@ -212,10 +213,9 @@ def _judged(
     table = np.stack([column.values for column in columns], axis=1)
     rows = np.flatnonzero(np.isfinite(table).all(axis=1))
     own, table = own.of(rows), table[rows]
-    contexts = np.unique(own.contexts, return_inverse=True)[1].astype(np.int64)
-    clusters = int(contexts.max(initial=-1)) + 1
-    rng = np.random.default_rng(np.random.SeedSequence([seed, crc32(b"trial")]))
-    counts = cluster_counts(clusters, resamples, rng)
+    contexts = renumbered(own.contexts)
+    clusters = number_of(contexts)
+    counts = Sampling(resamples, seed).counts(clusters, "trial", "trial")
     parts = _whole(own.sets * (int(own.folds.max(initial=0)) + 1) + own.folds)
     drawn = {  # [1 + B, K] each
         name: mean_correlations(name, table, own.ratings, parts, contexts, counts) for name in _STATISTICS

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from zlib import crc32
-
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.meta.agreement import NONE, Agreement, Sampling
+from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.parts import NO_SYSTEM, Part
 from rejoinder.meta.yardsticks import Kind
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.arrays import number_of, renumbered
+from rejoinder.stats.figure import NONE
+from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.within import within_correlations
 
 
@@ -32,11 +32,10 @@ def mean_within(
 ) -> Agreement:
     """The mean Pearson correlation inside groups, of the lines where `values` [N] is finite."""
     usable = np.flatnonzero(np.isfinite(values))
-    contexts = np.unique(part.contexts[usable], return_inverse=True)[1].astype(np.int64)
-    own = np.unique(groups[usable], return_inverse=True)[1].astype(np.int64)
-    clusters = int(contexts.max(initial=-1)) + 1
-    rng = np.random.default_rng(np.random.SeedSequence([sampling.seed, crc32(part.name.encode()), 5]))
-    counts = cluster_counts(clusters, sampling.resamples if clusters else 0, rng)
+    contexts = renumbered(part.contexts[usable])
+    own = renumbered(groups[usable])
+    clusters = number_of(contexts)
+    counts = sampling.counts(clusters, part.name, "within systems")
     found = within_correlations(values[usable], part.ratings[usable], own, contexts, counts, ["pearson"])["pearson"]
     how = f"95% expanded percentile interval, {sampling.resamples} resamples of contexts"
     method = f"{statistic}; mean of {found.groups}; {how}"

@@ -7,12 +7,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rejoinder.records import UNANSWERED, Example
 from rejoinder.scorer import Card, FloatArray, Scores, missing_need
-
-BoolArray = NDArray[np.bool_]
+from rejoinder.stats.arrays import BoolArray
 
 
 class Filled(NamedTuple):

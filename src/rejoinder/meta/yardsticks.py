@@ -13,6 +13,7 @@ from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
 from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scores, Signature, run
+from rejoinder.stats.arrays import number_of
 from rejoinder.version import __version__
 
 Kind = Literal["metric", "judge", "baseline", "reads ratings"]
@@ -78,7 +79,7 @@ def known_means(parts: Sequence[Part], n: int) -> dict[str, Scores]:
 
 def _other_contexts(part: Part) -> FloatArray:
     """[N] mean rating of the line's system over the lines of other contexts; NaN where there are none."""
-    cells = part.systems * (int(part.contexts.max(initial=-1)) + 1) + part.contexts
+    cells = part.systems * number_of(part.contexts) + part.contexts
     sums, lines = _totals(part.systems, part.ratings), _totals(part.systems, np.ones(len(part.ratings)))
     with np.errstate(invalid="ignore", divide="ignore"):
         means: FloatArray = (sums - _totals(cells, part.ratings)) / (lines - _totals(cells, np.ones(len(part.ratings))))

@@ -17,13 +17,8 @@ from rejoinder.meta import Study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.papers.material import Material
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.bootstrap import (
-    Counts,
-    cluster_counts,
-    group_means,
-    percentile_interval,
-    resample_group_correlations,
-)
+from rejoinder.stats.arrays import Counts
+from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval, resample_group_correlations
 from rejoinder.stats.correlation import FEWEST, pearson
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.paired import OverParts, Statistic, mean_correlation, mean_of_parts, paired_permutation

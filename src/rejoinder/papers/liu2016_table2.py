@@ -28,7 +28,8 @@ from rejoinder.records import Example
 from rejoinder.responder import Decoding, Responder, answer, request, signature_of
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, Scorer, ignore, run
-from rejoinder.stats.paired import IntArray, OverParts
+from rejoinder.stats.arrays import IntArray
+from rejoinder.stats.paired import OverParts
 from rejoinder.text import tokenizer
 from rejoinder.training.corpora import part_of
 

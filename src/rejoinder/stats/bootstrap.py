@@ -16,44 +16,21 @@ Shapes: N lines, G clusters, B resamples, S groups (systems).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rejoinder.errors import UsageError
+from rejoinder.stats.arrays import Counts, FloatArray, IntArray, blocks, number_of
 from rejoinder.stats.columns import COLUMNS
-from rejoinder.stats.correlation import FloatArray
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.resamples import paired_resamples
 from rejoinder.stats.weighted import WEIGHTED
 
-IntArray = NDArray[np.int64]
-Counts = NDArray[np.uint16]
-
 CONFIDENCE = 0.95
-MOST_RESAMPLES = 100_000
 MOST_DRAWS = 2**30  # two bytes each
 BLOCK = 2**20  # numbers in one working array (8 MiB); some ten of them are alive at a time
-
-
-def require_sampling(resamples: Any, seed: Any, least: int = 0) -> None:
-    """Raise, before any work, where nothing can be resampled so.
-
-    Args:
-        resamples: a whole number from `least` to `MOST_RESAMPLES`.
-        seed: a whole number, 0 or more.
-        least: see `resamples`.
-
-    Raises:
-        UsageError: one of them is none.
-    """
-    if not isinstance(resamples, (int, np.integer)) or not least <= resamples <= MOST_RESAMPLES:
-        raise UsageError(f"resamples is {resamples!r}, expected a whole number from {least} to {MOST_RESAMPLES:,}")
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise UsageError(f"seed is {seed!r}, expected a whole number, 0 or more")
 
 
 def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> Counts:
@@ -69,7 +46,7 @@ def cluster_counts(clusters: int, resamples: int, rng: np.random.Generator) -> C
         found = f"{resamples:,} resamples of {clusters:,} contexts would take {memory}"
         raise UsageError(f"{found}. Ask for {MOST_DRAWS // clusters:,} or fewer")
     counts = np.empty((clusters, resamples), dtype=np.uint16)
-    for block in _blocks(resamples, clusters):
+    for block in blocks(resamples, clusters, BLOCK):
         width = block.stop - block.start
         drawn = rng.integers(0, clusters, size=(width, clusters)) + clusters * np.arange(width)[:, None]
         counts[:, block] = np.bincount(drawn.ravel(), minlength=width * clusters).reshape(width, clusters).T
@@ -92,7 +69,7 @@ def resample_correlations(
     ranked = [name for name in names if name != "pearson"]
     if len(ranked) < len(names):  # by sums over clusters, far quicker than over lines
         values["pearson"] = paired_resamples(x[:, None], y, clusters, counts)[:, 0]
-    for block in _blocks(counts.shape[1], len(x)) if ranked else ():
+    for block in blocks(counts.shape[1], len(x), BLOCK) if ranked else ():
         weights = counts[:, block].astype(np.float64)[clusters]
         for name in ranked:
             values[name][block] = WEIGHTED[name](x, y, weights)
@@ -114,7 +91,7 @@ def resample_group_correlations(
         counts: [G, B] from `cluster_counts`.
     """
     values = {name: np.empty(counts.shape[1]) for name in COLUMNS}
-    for block in _blocks(counts.shape[1], max(counts.shape[0], int(groups.max()) + 1)):
+    for block in blocks(counts.shape[1], max(counts.shape[0], number_of(groups)), BLOCK):
         weights = counts[:, block].astype(np.float64)
         means_x = group_means(x, groups, clusters, weights)
         means_y = group_means(y, groups, clusters, weights)
@@ -129,7 +106,7 @@ def group_means(values: FloatArray, groups: IntArray, clusters: IntArray, weight
     NaN where a group has no weight. Means are rounded to twelve digits, so that equal ones tie whatever the order of
     summation was.
     """
-    count, size = int(groups.max()) + 1, len(weights)
+    count, size = number_of(groups), len(weights)
     cells = groups * size + clusters
     scale = float(np.abs(values).max()) or 1.0
     lines = np.bincount(cells, minlength=count * size).reshape(count, size).astype(np.float64)
@@ -179,10 +156,3 @@ def expanded_tail(clusters: int) -> float:
     from scipy.special import ndtr, stdtrit
 
     return float(ndtr(-np.sqrt(clusters / (clusters - 1)) * stdtrit(clusters - 1, (1 + CONFIDENCE) / 2)))
-
-
-def _blocks(resamples: int, height: int) -> Iterator[slice]:
-    """Consecutive slices of `resamples` columns, each narrow enough that `height` rows of it fill one `BLOCK`."""
-    width = max(1, BLOCK // max(height, 1))
-    for start in range(0, resamples, width):
-        yield slice(start, min(start + width, resamples))

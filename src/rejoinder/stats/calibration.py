@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rejoinder.stats.bootstrap import IntArray
-from rejoinder.stats.correlation import FloatArray, standardised
+from rejoinder.stats.arrays import FloatArray, IntArray, renumbered
+from rejoinder.stats.correlation import standardised
 
 
 def calibrated(scores: FloatArray, ratings: FloatArray, clusters: IntArray) -> FloatArray:
@@ -22,7 +22,7 @@ def calibrated(scores: FloatArray, ratings: FloatArray, clusters: IntArray) -> F
         ratings: [N] finite.
         clusters: [N] cluster of each item.
     """
-    numbers = np.unique(clusters, return_inverse=True)[1]
+    numbers = renumbered(clusters)
     constant = bool((scores == scores[:1]).all())
     x = np.zeros(len(scores)) if constant else standardised(scores)
 

@@ -9,8 +9,9 @@ import math
 
 import numpy as np
 
-from rejoinder.stats.bootstrap import CONFIDENCE, IntArray
-from rejoinder.stats.correlation import FloatArray, pearson, standardised
+from rejoinder.stats.arrays import FloatArray, IntArray
+from rejoinder.stats.bootstrap import CONFIDENCE
+from rejoinder.stats.correlation import pearson, standardised
 
 
 def chance_level(x: FloatArray, y: FloatArray, clusters: IntArray) -> float:

@@ -8,17 +8,14 @@ Shapes: R means, N items, G clusters, B resamples.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rejoinder.stats.arrays import FloatArray, IntArray, blocks, number_of
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
-from rejoinder.stats.correlation import FloatArray
 from rejoinder.stats.figure import NONE, Figure
 
-IntArray = NDArray[np.int64]
 FEWEST_CLUSTERS = 3  # that a test needs; with two, half of all flips lead as far
 FLIPS = 1000
 _BLOCK = 2**22  # numbers in one working array
@@ -58,7 +55,7 @@ def cluster_means(
         flips: how often signs are flipped.
     """
     known = np.isfinite(values)
-    count = int(clusters.max()) + 1 if len(clusters) else 0
+    count = number_of(clusters)
     sums, items = (_summed(rows, clusters, count) for rows in (np.where(known, values, 0.0), known.astype(np.float64)))
     drawn = _resampled(sums, items, resamples, rng)
     p = _flipped(sums - items * null[:, None], flips, rng)
@@ -73,7 +70,7 @@ def _summed(rows: FloatArray, clusters: IntArray, count: int) -> FloatArray:
 def _resampled(sums: FloatArray, items: FloatArray, resamples: int, rng: np.random.Generator) -> FloatArray:
     """[R, B] means on resamples of clusters."""
     means = np.full((len(sums), resamples), np.nan)
-    for block in _blocks(resamples, sums.shape[1]):
+    for block in blocks(resamples, sums.shape[1], _BLOCK):
         counts = cluster_counts(sums.shape[1], block.stop - block.start, rng).astype(np.float64)
         with np.errstate(invalid="ignore"):
             means[:, block] = (sums @ counts) / (items @ counts)
@@ -84,7 +81,7 @@ def _flipped(beyond: FloatArray, flips: int, rng: np.random.Generator) -> FloatA
     """[R] share of flips that lead as far from 0 as the sum of `beyond` [R, G] lies; what was found counts as one."""
     farther = np.ones(len(beyond))
     limit = np.abs(beyond.sum(axis=1)) - _ROUNDING
-    for block in _blocks(flips, beyond.shape[1]):
+    for block in blocks(flips, beyond.shape[1], _BLOCK):
         signs = rng.integers(0, 2, size=(beyond.shape[1], block.stop - block.start)) * 2.0 - 1.0
         farther += (np.abs(beyond @ signs) >= limit[:, None]).sum(axis=1)
     return farther / (1 + flips)
@@ -97,10 +94,3 @@ def _mean(total: float, items: FloatArray, drawn: FloatArray, p: float) -> Mean:
         return Mean(clusters=0, reason="nothing to take a mean of")
     found = percentile_interval(drawn, clusters, value=float(total / n), unit="context")
     return Mean.of(found, p=p if clusters >= FEWEST_CLUSTERS else NONE, n=n, clusters=clusters)
-
-
-def _blocks(resamples: int, height: int) -> Iterator[slice]:
-    """Consecutive slices of the resamples, each narrow enough for one working array."""
-    width = max(1, _BLOCK // max(height, 1))
-    for start in range(0, resamples, width):
-        yield slice(start, min(start + width, resamples))

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from rejoinder.stats.correlation import FEWEST, FloatArray, snap
+from rejoinder.stats.arrays import FloatArray
+from rejoinder.stats.correlation import FEWEST, snap
 
 
 def columns_pearson(x: FloatArray, y: FloatArray) -> FloatArray:

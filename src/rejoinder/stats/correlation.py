@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from rejoinder.errors import UsageError
+from rejoinder.stats.arrays import FloatArray
 from rejoinder.stats.figure import Figure
-
-FloatArray = NDArray[np.float64]
 
 SMALLEST_P = float(np.finfo(np.float64).tiny)
 FEWEST = 3

@@ -10,7 +10,7 @@ Shapes: N lines (appearances), S parts (splits), G clusters (contexts), B resamp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -18,12 +18,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.bootstrap import Counts, group_means, percentile_interval
-from rejoinder.stats.correlation import FloatArray
+from rejoinder.stats.arrays import Counts, FloatArray, IntArray, blocks
+from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.weighted import WEIGHTED
 
-IntArray = NDArray[np.int64]
 Statistic = Literal["pearson", "spearman"]
 BLOCK = 2**21  # numbers in one working array
 
@@ -216,7 +215,7 @@ def _differences(
     moments = [moment for x in scaled.values() for moment in (x / 2, x * x / 4, x * ratings / 2)]
     sums = np.stack([np.bincount(clusters, moment, len(swaps)) for moment in moments]) / len(ratings)
     signed = np.empty((len(moments), swaps.shape[1]))
-    for block in _blocks(swaps.shape[1], len(swaps)):
+    for block in blocks(swaps.shape[1], len(swaps), BLOCK):
         signed[:, block] = sums @ (1.0 - 2.0 * swaps[:, block])
     place = {k: slice(3 * at, 3 * at + 3) for at, k in enumerate(scaled)}
     found = {}
@@ -233,8 +232,9 @@ def _differences(
 def _weighted(statistic: Statistic, x: FloatArray, y: FloatArray, clusters: IntArray, counts: Counts) -> FloatArray:
     """[1 + B] the correlation as it is, then over each resample."""
     weigh: Callable[[FloatArray, FloatArray, FloatArray], FloatArray] = WEIGHTED[statistic]
-    blocks = (counts[:, block].astype(np.float64)[clusters] for block in _blocks(counts.shape[1], len(x)))
-    return np.concatenate([weigh(x, y, weights) for weights in (np.ones((len(x), 1)), *blocks)])
+    parts = blocks(counts.shape[1], len(x), BLOCK)
+    drawn = (counts[:, part].astype(np.float64)[clusters] for part in parts)
+    return np.concatenate([weigh(x, y, weights) for weights in (np.ones((len(x), 1)), *drawn)])
 
 
 def _scaled(statistic: Statistic, values: FloatArray) -> FloatArray | None:
@@ -260,10 +260,3 @@ def two_sided(means: FloatArray) -> float:
         return float("nan")
     beyond = min((usable <= 0).sum(), (usable >= 0).sum())
     return min(1.0, 2 * (1 + int(beyond)) / (len(usable) + 1))
-
-
-def _blocks(width: int, height: int) -> Iterator[slice]:
-    """Consecutive slices of `width` columns, each narrow enough that `height` rows of it fill one `BLOCK`."""
-    step = max(1, BLOCK // max(height, 1))
-    for start in range(0, width, step):
-        yield slice(start, min(start + step, width))

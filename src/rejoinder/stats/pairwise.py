@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.correlation import ROUNDING, FloatArray, pearson
+from rejoinder.stats.arrays import FloatArray, IntArray
+from rejoinder.stats.correlation import ROUNDING, pearson
 from rejoinder.stats.figure import NONE, Figure
 
-IntArray = NDArray[np.int64]
 BINS = 4096
 
 

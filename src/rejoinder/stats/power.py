@@ -12,12 +12,11 @@ from math import ceil, sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rejoinder.stats.correlation import FEWEST, ROUNDING, FloatArray, pearson, standardised
+from rejoinder.stats.arrays import FloatArray, IntArray, renumbered
+from rejoinder.stats.correlation import FEWEST, ROUNDING, pearson, standardised
 from rejoinder.stats.figure import NONE
 
-IntArray = NDArray[np.int64]
 LEVEL = 0.05
 
 
@@ -89,7 +88,7 @@ def _influence(x: FloatArray, y: FloatArray, r: float) -> FloatArray:
 def _pilot(effect: float, parts: FloatArray, clusters: IntArray, scale: float) -> Pilot:
     """The pilot of an `effect` whose error is the mean of `parts` [N]; digits below `scale` * 1e-12 are rounding."""
     n = len(parts)
-    sums = np.bincount(np.unique(clusters, return_inverse=True)[1], weights=parts)
+    sums = np.bincount(renumbered(clusters), weights=parts)
     groups = len(sums)
     if groups < FEWEST:
         return Pilot(effect, NONE, n, f"{groups} {'cluster' if groups == 1 else 'clusters'}; three or more are needed")

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import UsageError
+from rejoinder.stats.arrays import FloatArray
 from rejoinder.stats.columns import columns_pearson, columns_spearman
-from rejoinder.stats.correlation import FEWEST, FloatArray
+from rejoinder.stats.correlation import FEWEST
 from rejoinder.stats.figure import NONE, Figure
 
 

@@ -11,11 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.correlation import FEWEST, FloatArray, snap, standardised
+from rejoinder.stats.arrays import Counts, FloatArray, IntArray, blocks
+from rejoinder.stats.correlation import FEWEST, snap, standardised
 from rejoinder.stats.weighted import CANCELLATION, weighted_pearson
-
-IntArray = NDArray[np.int64]
-Counts = NDArray[np.uint16]
 
 BLOCK = 2**20  # numbers in one working array
 
@@ -44,14 +42,13 @@ def paired_resamples(scores: FloatArray, ratings: FloatArray, clusters: IntArray
     if not len(usable):
         return values
     moments = _cluster_moments(scores[:, usable].T, ratings, clusters, len(counts))
-    width = max(1, BLOCK // len(counts))
-    for start in range(0, resamples, width):
-        block = counts[:, start : start + width].astype(np.float64)
+    for part in blocks(resamples, len(counts), BLOCK):
+        block = counts[:, part].astype(np.float64)
         found, doubtful = _correlations(moments @ block, len(usable))
         for scorer, resample in np.argwhere(doubtful):
             weights = block[clusters, resample : resample + 1]
             found[scorer, resample] = weighted_pearson(scores[:, usable[scorer]], ratings, weights)[0]
-        values[start : start + width, usable] = found.T
+        values[part, usable] = found.T
     return values
 
 

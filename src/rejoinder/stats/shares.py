@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.stats.correlation import FloatArray
+from rejoinder.stats.arrays import FloatArray, number_of
 from rejoinder.stats.figure import NONE, Figure
 
 FEWEST = 3
@@ -23,7 +23,7 @@ def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64]) -> Figure
         clusters: [N] cluster of each value, in [0, G).
     """
     share = float(values.mean()) if len(values) else NONE
-    groups = int(clusters.max()) + 1 if len(clusters) else 0
+    groups = number_of(clusters)
     if groups < FEWEST:
         return Figure(value=share)
     sums = np.bincount(clusters, weights=values - share, minlength=groups)

@@ -13,7 +13,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rejoinder.stats.correlation import ROUNDING, SMALLEST_P, FloatArray
+from rejoinder.stats.arrays import FloatArray
+from rejoinder.stats.correlation import ROUNDING, SMALLEST_P
 from rejoinder.stats.figure import NONE, Figure
 
 

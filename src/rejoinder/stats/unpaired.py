@@ -26,15 +26,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, blocks, number_of, renumbered
 from rejoinder.stats.bootstrap import BLOCK, CONFIDENCE, cluster_counts
-from rejoinder.stats.correlation import ROUNDING, FloatArray
+from rejoinder.stats.correlation import ROUNDING
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.shares import FEWEST, wilson
-
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +70,7 @@ class Samples:
     @cached_property
     def side(self) -> BoolArray:
         """[G] whether a cluster belongs to the second sample."""
-        side = np.zeros(int(self.clusters.max()) + 1, dtype=bool)
+        side = np.zeros(number_of(self.clusters), dtype=bool)
         side[self.clusters] = self.second
         return side
 
@@ -91,14 +88,14 @@ class Samples:
 
         The latter where a sample would have a single cluster in some block, whose spread is not known.
         """
-        found = np.unique(self.moments[:, len(self.weights) :].argmax(axis=1), return_inverse=True)[1].astype(np.int64)
-        least = min(np.bincount(found[side], minlength=int(found.max()) + 1).min() for side in (self.side, ~self.side))
+        found = renumbered(self.moments[:, len(self.weights) :].argmax(axis=1))
+        least = min(np.bincount(found[side], minlength=number_of(found)).min() for side in (self.side, ~self.side))
         return found if least > 1 else np.zeros_like(found)
 
     def of_stratum(self, stratum: int) -> Samples:
         """The values of one stratum, by themselves."""
         rows = self.strata == stratum
-        clusters = np.unique(self.clusters[rows], return_inverse=True)[1].astype(np.int64)
+        clusters = renumbered(self.clusters[rows])
         return Samples(
             self.values[rows], self.second[rows], clusters, np.zeros_like(clusters), np.ones(1, dtype=np.float64)
         )
@@ -178,6 +175,10 @@ class _Clusters:
         edges = np.searchsorted(self.blocks, np.arange(int(self.blocks.max()) + 2))
         return [slice(start, end) for start, end in pairwise(edges.tolist())]
 
+    def portions(self, whole: int) -> list[int]:
+        """Numbers that sum to `whole`, each so small that a working array of so many rows stays within one block."""
+        return [block.stop - block.start for block in blocks(whole, len(self.side), BLOCK)]
+
     def means(self, totals: FloatArray) -> FloatArray:
         """[B, K] mean of each stratum from `totals` [B, 2 K] of the moments; NaN where it has no value."""
         sums, counts = np.split(totals, 2, axis=1)
@@ -241,7 +242,7 @@ def _error(parts: FloatArray, side: BoolArray, blocks: IntArray) -> _Error:
 
 def _cells(side: BoolArray, blocks: IntArray) -> Iterator[BoolArray]:
     """[G] the clusters of one sample in one block, for all of them."""
-    for block in range(int(blocks.max()) + 1):
+    for block in range(number_of(blocks)):
         for sample in (False, True):
             yield (blocks == block) & (side == sample)
 
@@ -254,7 +255,7 @@ def _interval(
 
     if error.plain <= 0:
         return value, value
-    found = np.concatenate([_resampled(clusters, rng, count) for count in _counts(clusters, resamples)])
+    found = np.concatenate([_resampled(clusters, rng, count) for count in clusters.portions(resamples)])
     reach = np.sqrt(error.variance / error.plain) * stdtrit(error.freedom, (1 + CONFIDENCE) / 2)
     tail = float(ndtr(-reach))
     low, high = np.quantile(found[np.isfinite(found)], [tail, 1 - tail])
@@ -273,7 +274,7 @@ def _resampled(clusters: _Clusters, rng: np.random.Generator, resamples: int) ->
 def _p(clusters: _Clusters, rng: np.random.Generator, deals: int) -> float:
     """The share of deals that set the samples as far apart as they are, the one found counted in."""
     found = _studentised(clusters, clusters.side[None])[0]
-    dealt = np.concatenate([_studentised(clusters, _dealt(clusters, rng, count)) for count in _counts(clusters, deals)])
+    dealt = np.concatenate([_studentised(clusters, _dealt(clusters, rng, count)) for count in clusters.portions(deals)])
     dealt = dealt[~np.isnan(dealt)]
     as_far = np.abs(dealt) >= abs(found) * (1 - ROUNDING)
     return float((1 + as_far.sum()) / (1 + len(dealt)))
@@ -309,10 +310,3 @@ def _share_below(values: FloatArray, others: FloatArray) -> FloatArray:
     under, upto = (np.searchsorted(ordered, values, which) for which in ("left", "right"))
     shares: FloatArray = (under + upto) / (2 * len(ordered))
     return shares
-
-
-def _counts(clusters: _Clusters, whole: int) -> Iterator[int]:
-    """Numbers that sum to `whole`, each so small that a working array of so many rows stays within one block."""
-    step = max(1, BLOCK // len(clusters.side))
-    for start in range(0, whole, step):
-        yield min(step, whole - start)

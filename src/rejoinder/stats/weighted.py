@@ -12,11 +12,9 @@ from collections.abc import Callable, Mapping
 from math import isqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rejoinder.stats.correlation import FEWEST, FloatArray, snap, standardised
-
-IntArray = NDArray[np.int64]
+from rejoinder.stats.arrays import FloatArray, IntArray, renumbered
+from rejoinder.stats.correlation import FEWEST, snap, standardised
 
 # Below this share of variance in the second moment, one-pass moments lose over ten of the sixteen digits.
 CANCELLATION = 1e-6
@@ -61,8 +59,8 @@ def weighted_kendall(x: FloatArray, y: FloatArray, weights: FloatArray) -> Float
     in y. Two copies of one pair are tied in both and cancel, so all counts follow from the weights of the tie groups:
     T - X = (n^2 - sum of squared group weights) / 2, and D = (pairs tied in neither) - C.
     """
-    levels_x, levels_y = _levels(x), _levels(y)
-    cells = _levels(levels_x * (levels_y.max() + 1) + levels_y)
+    levels_x, levels_y = renumbered(x), renumbered(y)
+    cells = renumbered(levels_x * (levels_y.max() + 1) + levels_y)
     n = weights.sum(axis=0)
     tied_x, tied_y, tied_both = (
         np.einsum("kb,kb->b", t, t) for t in (_group_sums(levels, weights) for levels in (levels_x, levels_y, cells))
@@ -108,16 +106,11 @@ def _concordant(levels_x: IntArray, levels_y: IntArray, weights: FloatArray) -> 
 
 def _centred_ranks(values: FloatArray, weights: FloatArray, n: FloatArray) -> tuple[FloatArray, FloatArray]:
     """[N, B] mean rank of each value minus the mean of all ranks, and [B] their weighted sum of squares."""
-    levels = _levels(values)
+    levels = renumbered(values)
     ties = _group_sums(levels, weights)
     upto = _running_sums(ties)
     ranks = (upto[1:] + upto[:-1] - n) / 2
     return ranks[levels], (n**3 - np.einsum("kb,kb,kb->b", ties, ties, ties)) / 12
-
-
-def _levels(values: NDArray[np.float64] | IntArray) -> IntArray:
-    """[N] position of each value among the K distinct ones, smallest first."""
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
 def _group_sums(levels: IntArray, weights: FloatArray) -> FloatArray:

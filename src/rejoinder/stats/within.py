@@ -10,13 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rejoinder.stats.bootstrap import Counts, percentile_interval, resample_correlations
-from rejoinder.stats.correlation import CORRELATIONS, FloatArray
+from rejoinder.stats.arrays import Counts, FloatArray, IntArray
+from rejoinder.stats.bootstrap import percentile_interval, resample_correlations
+from rejoinder.stats.correlation import CORRELATIONS
 from rejoinder.stats.figure import Figure
-
-IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
