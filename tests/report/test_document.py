@@ -9,7 +9,6 @@ import re
 import unicodedata
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 from hypothesis import given, settings
@@ -39,27 +38,27 @@ from rejoinder.report.html import html
 from rejoinder.report.latex import latex
 from rejoinder.report.markdown import markdown
 from rejoinder.report.terminal import terminal
+from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.figure import plain as plain_values
 from rejoinder.stats.written import interval, number, p_value
-
-NONE = float("nan")
-
-
-class Found(NamedTuple):
-    """A measured number."""
-
-    value: float
-    low: float = NONE
-    high: float = NONE
 
 
 def dummy(text: str = "some words", note: str = "a note") -> Document:
     """A report: this one function is all there is to one."""
-    figure = Found(0.1234, 0.01, 0.2)
+    figure = Figure(value=0.1234, low=0.01, high=0.2)
     rows = (
         (Cell(text), measured(figure, note=note), count(1200), p(0.03), Cell(text)),
-        (Cell("another"), measured(Found(NONE), why="too few"), plain(NONE), share(0.5), Cell("", strong=True)),
+        (Cell("another"), measured(Figure(), why="too few"), plain(NONE), share(0.5), Cell("", strong=True)),
     )
-    table = Table("A table", text, ("name", "figure [low, high]", "n", "p", text), rows, spare=("p",), folded=(text,))
+    table = Table(
+        "A table",
+        text,
+        ("name", "figure [low, high]", "n", "p", text),
+        rows,
+        spare=("p",),
+        folded=(text,),
+        notes=[text],
+    )
     drawn = '<div role="img" aria-label="nothing to see at all"></div>'
     picture = Picture(drawn, text, {"judge": "a judge"}, {"mark": "a mark"})
     cases = Cases("Cases", {text: [Case("Far above", text, (text, "hello"), (("Response", text), ("Other", "b")))]})
@@ -77,7 +76,7 @@ def dummy(text: str = "some words", note: str = "a note") -> Document:
         made=[text],
         command=f"rejoinder {text}",
         signatures={"one": text},
-        results=[{"name": text, **figure._asdict()}],
+        results=[{"name": text, **plain_values(figure)}],
         record={"results": [{"name": text}]},
     )
 
@@ -194,10 +193,10 @@ def test_lines_are_written_where_there_are_some(tmp_path: Path) -> None:
 
 
 def test_figures_are_written_in_one_way() -> None:
-    assert interval(Found(0.1234, 0.012, 0.2)) == "0.123 [0.01, 0.20]"
-    assert interval(Found(-0.0001, -0.001, 0.0)) == "0.000 [0.00, 0.00]", "no minus sign before zero"
-    assert interval(Found(0.5)) == "0.500" and interval(Found(NONE)) == "–"
-    assert interval(Found(0.123, 0.1, 0.2), share=True) == "12 % [10, 20]"
-    assert interval(Found(0.123, 0.1, 0.2), 2, ends=3, signed=True) == "+0.12 [0.100, 0.200]"
-    assert interval(Found(-0.123), signed=True) == "-0.123"
+    assert interval(Figure(value=0.1234, low=0.012, high=0.2)) == "0.123 [0.01, 0.20]"
+    assert interval(Figure(value=-0.0001, low=-0.001, high=0.0)) == "0.000 [0.00, 0.00]", "no minus sign before zero"
+    assert interval(Figure(value=0.5)) == "0.500" and interval(Figure()) == "–"
+    assert interval(Figure(value=0.123, low=0.1, high=0.2), share=True) == "12 % [10, 20]"
+    assert interval(Figure(value=0.123, low=0.1, high=0.2), 2, ends=3, signed=True) == "+0.12 [0.100, 0.200]"
+    assert interval(Figure(value=-0.123), signed=True) == "-0.123"
     assert (number(NONE), number(2.0, 1), p_value(0.0001), p_value(0.5)) == ("–", "2.0", "< .001", ".500")

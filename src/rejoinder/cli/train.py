@@ -100,7 +100,8 @@ def command(
     from rejoinder.io.scales import said, scale_of
     from rejoinder.judges.bilinear.panel import MEMBERS
     from rejoinder.meta.training import steps, train
-    from rejoinder.report.training import training_text
+    from rejoinder.report.terminal import terminal
+    from rejoinder.report.training import training
 
     _check_places(out, held_out, force)
     chosen = load_encoder(encoder or WORD_VECTORS, None if state is None else state.value, vectors=vectors)
@@ -139,7 +140,7 @@ def command(
     if as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
         return
-    tell(training_text(done, width()))
+    tell(terminal(training(done), width()))
     tell(f"the judge answers from {said(done.judge.scale)}")
     tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 

@@ -15,7 +15,7 @@ from rejoinder.meta.findings import Findings
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.verdict import LEVEL, Verdict, needed
 from rejoinder.meta.yardsticks import OF_SYSTEM
-from rejoinder.stats.figure import Figure
+from rejoinder.stats.written import interval, rounded
 
 
 class Ranking(NamedTuple):
@@ -92,7 +92,7 @@ def tried_of(verdicts: Mapping[str, Verdict], asked: Collection[str]) -> int:
 def headline(ranking: Ranking) -> list[str]:
     """Whether any scorer is shown to agree, and which."""
     row, lead = ranking.rows[0], ranking.lead
-    figure = f"Pearson {_figure(row)}{ranking.where}"
+    figure = f"Pearson {interval(row, 2)}{ranking.where}"
     if ranking.verdicts[lead] != "agrees":
         one = len(ranking.rows) == 1
         said = f"{lead} is not shown to agree with people" if one else "No scorer is shown to agree with people"
@@ -111,7 +111,7 @@ def _would_show(row: Agreement, chance: float, tried: int) -> list[str]:
     count = needed(row, chance, tried)
     if count is None:
         return []
-    return [f"If it is as high as it looks, about {_round(count):,} rated responses would show it."]
+    return [f"If it is as high as it looks, about {rounded(count):,} rated responses would show it."]
 
 
 def beside(ranking: Ranking) -> list[str]:
@@ -126,7 +126,7 @@ def beside(ranking: Ranking) -> list[str]:
         return ["It is shown to be ahead of every other scorer."] if others else []
     names = [one.second if one.first == ranking.lead else one.first for one in untold]
     more = untold[0].needed
-    tell = "" if more is None else f" About {_round(more):,} rated responses would tell it from {names[0]}."
+    tell = "" if more is None else f" About {rounded(more):,} rated responses would tell it from {names[0]}."
     return [f"Not shown to be behind it: {_listed(names)}.{tell}"]
 
 
@@ -150,13 +150,13 @@ def _inside(lead: Standing) -> list[str]:
     """What is left of the leading scorer inside systems."""
     if math.isnan(lead.within.value) or lead.verdict != "agrees":
         return []
-    return [f"Inside systems, where knowing who spoke is worth nothing, its correlation is {_figure(lead.within)}."]
+    return [f"Inside systems, where knowing who spoke is worth nothing, its correlation is {interval(lead.within, 2)}."]
 
 
 def speaker(rows: Sequence[Agreement]) -> list[str]:
     """What knowing the system alone is worth."""
     known = next((row for row in rows if row.scorer == OF_SYSTEM and not math.isnan(row.value)), None)
-    return [f"Knowing only which system spoke gives {_figure(known)}."] if known else []
+    return [f"Knowing only which system spoke gives {interval(known, 2)}."] if known else []
 
 
 def _nearer(found: Findings) -> list[str]:
@@ -184,23 +184,3 @@ def _ahead(pair: ScorerContrast, name: str) -> bool:
 def _listed(names: Sequence[str]) -> str:
     """Names as people write them down: a, b and c."""
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _figure(row: Agreement) -> str:
-    """A correlation and its interval."""
-    return _interval(row.value, row.low, row.high)
-
-
-def figure_text(figure: Figure) -> str:
-    """A mean and its interval."""
-    return _interval(figure.value, figure.low, figure.high)
-
-
-def _interval(value: float, low: float, high: float) -> str:
-    """Value and interval, without a minus sign before zero."""
-    return f"{value:z.2f}" + ("" if math.isnan(low) else f" [{low:z.2f}, {high:z.2f}]")
-
-
-def _round(count: int) -> int:
-    """A forecast to two digits, because it knows no more."""
-    return count if count < 100 else int(float(f"{count:.1e}"))

@@ -12,6 +12,7 @@ from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.meta.noted import noted
 from rejoinder.meta.verdict import LEVEL
+from rejoinder.stats.written import interval, rounded
 
 _SINGLE = 3  # scorers that have a sentence each
 
@@ -82,7 +83,7 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
     """What one scorer says of the two."""
     if math.isnan(one.value):
         return f"{one.scorer} cannot compare A and B: {one.reason}."
-    said = f"mean {one.mean_a:.3f} of A, {one.mean_b:.3f} of B, B less A {_interval(one)}"
+    said = f"mean {one.mean_a:.3f} of A, {one.mean_b:.3f} of B, B less A {interval(one, ends=3, signed=True)}"
     if not math.isnan(one.win):
         what = "is higher than" if one.higher_is_better is None else "beats"
         said += f"; a reply of B {what} {'its partner' if found.pairs else 'one'} of A {percent(one)} of the time"
@@ -174,16 +175,6 @@ def _design(found: Comparison) -> str:
     return f"Compared in {found.pairs:,} pairs by {found.aligned}: {found.why}{alone}."
 
 
-def _interval(one: Gap) -> str:
-    """The difference with its interval."""
-    return f"{one.value:+.3f}" if math.isnan(one.low) else f"{one.value:+.3f} [{one.low:.3f}, {one.high:.3f}]"
-
-
 def _listed(names: Sequence[str]) -> str:
     """Names, or how many there are with the first few."""
     return ", ".join(names) if len(names) <= 4 else f"{len(names)} scorers ({', '.join(names[:3])}, ...)"
-
-
-def rounded(count: int) -> int:
-    """A forecast to two digits, because it knows no more."""
-    return count if count < 100 else int(float(f"{count:.1e}"))

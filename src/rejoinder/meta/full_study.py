@@ -13,7 +13,7 @@ from rejoinder.errors import UsageError
 from rejoinder.frames import results_frame
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import Agreement
-from rejoinder.meta.answer import Ranking, answer_of, beside, figure_text, headline, headline_rows, speaker, tried_of
+from rejoinder.meta.answer import Ranking, answer_of, beside, headline, headline_rows, speaker, tried_of
 from rejoinder.meta.conclusions import summed
 from rejoinder.meta.findings import Findings, findings_of
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, left_out_of, left_out_scores
@@ -28,6 +28,7 @@ from rejoinder.records import OVERALL, Given
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore
 from rejoinder.stats.figure import plain
 from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.written import interval
 
 
 class _Options(TypedDict):
@@ -238,7 +239,7 @@ def _over_sets(study: FullStudy) -> list[str]:
     rows = [one for one in study.nearness if one.scorer in study.asked]
     if len({one.sets for one in rows}) > 1 and len(study.common) > 1:
         lead = max(rows, key=lambda one: one.common.value)
-        figure = figure_text(lead.common)
+        figure = interval(lead.common, 2)
         lines = f"On the {study.common_lines:,} lines of {len(study.common)} data sets that all scorers score"
         said.append(f"{lines}, {lead.scorer} is nearest: {figure}.")
     if study.left_out is None:
@@ -250,9 +251,9 @@ def _over_sets(study: FullStudy) -> list[str]:
     limit = f" ({100 * share:.0f} % of the ceiling, mean over the {sets} that have one)" if sets else ""
     return [
         *said,
-        f"A judge reaches {figure_text(mean.pearson.unseen)} on data sets that it never saw{limit}, and "
-        f"{figure_text(mean.pearson.seen)} where it was fitted on other conversations of the set: a gap of "
-        f"{figure_text(mean.pearson.gap)}.",
+        f"A judge reaches {interval(mean.pearson.unseen, 2)} on data sets that it never saw{limit}, and "
+        f"{interval(mean.pearson.seen, 2)} where it was fitted on other conversations of the set: a gap of "
+        f"{interval(mean.pearson.gap, 2)}.",
     ]
 
 

@@ -5,8 +5,6 @@ The first sentence says that a scorer agrees only where that is shown, against c
 
 from __future__ import annotations
 
-import math
-
 from rejoinder.meta.preference_results import (
     LENGTH,
     LESS_LENGTH,
@@ -17,6 +15,7 @@ from rejoinder.meta.preference_results import (
     Statistic,
 )
 from rejoinder.meta.verdict import LEVEL
+from rejoinder.stats.written import interval
 
 
 def answer(study: PairStudy) -> tuple[str, ...]:
@@ -43,7 +42,8 @@ def _of_set(study: PairStudy, dataset: str) -> list[str]:
 
 def _headline(study: PairStudy, lead: Preference, tried: int) -> str:
     """Whether any scorer is shown to agree, and which."""
-    figure = f"takes the reply that they prefer in {_share(lead)} of {so_many(lead.n)}, where chance takes 50 %."
+    share = interval(lead, share=True)
+    figure = f"takes the reply that they prefer in {share} of {so_many(lead.n)}, where chance takes 50 %."
     if not shown(lead) and tried > 1:
         return f"No scorer is shown to agree with people's choices: the best, {lead.scorer}, {figure}"
     if not shown(lead):
@@ -70,7 +70,7 @@ def _against_length(study: PairStudy, lead: Preference) -> list[str]:
     ahead, longer = _row(study, lead, LESS_LENGTH), _of(study, lead.dataset, LENGTH)
     if ahead is None or longer is None:
         return []
-    said = f"Taking the longer reply is right in {_share(longer)}"
+    said = f"Taking the longer reply is right in {interval(longer, share=True)}"
     if not shown(ahead):
         return [f"{said}."]
     return [f"{said}, and {lead.scorer} is shown to be {'ahead of' if ahead.value > 0 else 'behind'} that."]
@@ -81,9 +81,10 @@ def _by_length(study: PairStudy, lead: Preference) -> list[str]:
     longer, shorter = (_row(study, lead, statistic) for statistic in (OF_LONGER, OF_SHORTER))
     if longer is None or shorter is None or lead.scorer == LENGTH:
         return []
+    of_longer, of_shorter = (interval(one, share=True) for one in (longer, shorter))
     return [
-        f"Where people prefer the longer reply {lead.scorer} takes it in {_share(longer)} of {so_many(longer.n)}; "
-        f"where they prefer the shorter, in {_share(shorter)} of {shorter.n:,}."
+        f"Where people prefer the longer reply {lead.scorer} takes it in {of_longer} of {so_many(longer.n)}; "
+        f"where they prefer the shorter, in {of_shorter} of {shorter.n:,}."
     ]
 
 
@@ -92,7 +93,7 @@ def _people(study: PairStudy, lead: Preference) -> list[str]:
     person = next((row for row in study.rows(lead.dataset) if row.kind == "people"), None)
     if person is None:
         return ["How far people agree with each other is not known: no pair has several votes."]
-    said = f"One person takes what most of the others prefer in {_share(person)} of {so_many(person.n)}"
+    said = f"One person takes what most of the others prefer in {interval(person, share=True)} of {so_many(person.n)}"
     return [f"{said}; no scorer can be expected to do better." if person.value > lead.value else f"{said}."]
 
 
@@ -115,9 +116,3 @@ def _row(study: PairStudy, lead: Preference, statistic: Statistic) -> Preference
 def _of(study: PairStudy, dataset: str, scorer: str) -> Preference | None:
     """The accuracy of a scorer."""
     return next((row for row in study.rows(dataset) if row.scorer == scorer), None)
-
-
-def _share(row: Preference) -> str:
-    """A share and its interval."""
-    ends = "" if math.isnan(row.low) else f" [{100 * row.low:.0f}, {100 * row.high:.0f}]"
-    return f"{100 * row.value:.0f} %{ends}"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rejoinder.meta.trials import Candidate, Trial
-from rejoinder.stats.figure import Figure
+from rejoinder.stats.written import interval, rounded
 
 _HELP = (
     "What may help: several raters a reply, ratings that spread over the whole scale, another encoder (-e), more rated "
@@ -39,12 +38,12 @@ def _recommendation(trial: Trial) -> str:
     care = "" if all(one.beats_trivial for one in kept) else ", if any"
     if len(kept) == 1:
         (only,) = kept
-        own = f"Spearman {_text(only.spearman)} on {trial.n:,} lines"
+        own = f"Spearman {interval(only.spearman, 2)} on {trial.n:,} lines"
         if only.role == "new":
             return f"Use the new judge{care}: on conversations that it was not fitted on, {own}."
         return f"Use {named(only)}{care}, not the new one: {own}."
     figures = _listed([f"{one.spearman.value:z.2f}" for one in kept], "and")
-    tell = "" if trial.needed is None else f" About {_round(trial.needed):,} rated lines would tell."
+    tell = "" if trial.needed is None else f" About {rounded(trial.needed):,} rated lines would tell."
     names = _listed([named(one) for one in kept], "or")
     return f"Use {names}{care}: cross-validation does not tell them apart (Spearman {figures}).{tell}"
 
@@ -53,9 +52,11 @@ def _nothing(trial: Trial) -> str:
     """That nothing can be recommended, and why."""
     trivial = trial.of("baseline")
     if trivial is not None and trivial.agrees:
-        return f"Use none of them: {named(trivial)} does as well as any, Spearman {_text(trivial.spearman)}. {_HELP}"
+        return (
+            f"Use none of them: {named(trivial)} does as well as any, Spearman {interval(trivial.spearman, 2)}. {_HELP}"
+        )
     best = max(trial.candidates, key=lambda one: one.spearman.value)
-    found = f"the highest, {named(best)}, has Spearman {_text(best.spearman)}"
+    found = f"the highest, {named(best)}, has Spearman {interval(best.spearman, 2)}"
     if best.spearman.low > 0:
         found += f", which the highest of {len(trial.candidates)} may reach by chance"
     return f"None is shown to agree with people: {found}. {_HELP}"
@@ -69,7 +70,7 @@ def _beside(trial: Trial) -> list[str]:
             told = "" if one.behind.low > 0 or one.behind.high < 0 else "not shown to be "
             gain = one.behind if one.behind.value >= 0 else -one.behind
             way = "ahead of" if one.behind.value >= 0 else "behind"
-            said.append(f"The new judge is {told}{way} {named(one)}: by {_text(gain)}.")
+            said.append(f"The new judge is {told}{way} {named(one)}: by {interval(gain, 2)}.")
     return said
 
 
@@ -81,7 +82,7 @@ def _trivial(trial: Trial) -> list[str]:
         return []
     names = _listed([named(one) for one in level], "and")
     verb = "is" if len(level) == 1 else "are"
-    said = f"{names} {verb} not even shown to beat {named(trivial)}: Spearman {_text(trivial.spearman)}."
+    said = f"{names} {verb} not even shown to beat {named(trivial)}: Spearman {interval(trivial.spearman, 2)}."
     return [said[0].upper() + said[1:]]
 
 
@@ -107,14 +108,3 @@ def _copies(trial: Trial) -> list[str]:
 def _listed(names: Sequence[str], word: str) -> str:
     """Names as people write them down: a, b and c."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-
-
-def _text(figure: Figure) -> str:
-    """A figure and its interval, without a minus sign before zero."""
-    ends = "" if math.isnan(figure.low) else f" [{figure.low:z.2f}, {figure.high:z.2f}]"
-    return f"{figure.value:z.2f}{ends}"
-
-
-def _round(count: int) -> int:
-    """A forecast to two digits, because it knows no more."""
-    return count if count < 100 else int(float(f"{count:.1e}"))

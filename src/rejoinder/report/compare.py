@@ -7,14 +7,14 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rejoinder.meta.compare_answer import percent, rounded, units, verdict
+from rejoinder.meta.compare_answer import percent, units, verdict
 from rejoinder.meta.compared import Case
 from rejoinder.meta.comparison import Comparison, Contrast, Gate
 from rejoinder.meta.gap import Gap
 from rejoinder.report.cells import count, measured, nothing, p, plain, share, sortable
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
-from rejoinder.stats.written import number, p_value
+from rejoinder.stats.written import number, p_value, rounded
 
 _TITLE = "Is B better than A?"
 _MORE = "more to tell"

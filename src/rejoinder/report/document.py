@@ -40,6 +40,7 @@ class Table(NamedTuple):
         rows: cells, as many as there are columns.
         spare: columns that a narrow window does without, the first to go first.
         folded: columns of prose, which may be folded to fit a window.
+        notes: sentences below it.
     """
 
     title: str
@@ -48,6 +49,7 @@ class Table(NamedTuple):
     rows: tuple[tuple[Cell, ...], ...]
     spare: tuple[str, ...] = ()
     folded: tuple[str, ...] = ()
+    notes: Sequence[str] = ()
 
     @property
     def texts(self) -> list[list[str]]:

@@ -33,7 +33,7 @@ def latex(document: Document) -> str:
 def _caption(section: Section, table: Table) -> str:
     """What stands above a table."""
     title = f"{section.title}: {table.title}" if table.title else section.title
-    return _tex(f"{title}. {table.caption}")
+    return _tex(" ".join([f"{title}.", table.caption, *table.notes]))
 
 
 def _row(cells: list[str]) -> str:

@@ -49,6 +49,7 @@ def _block(block: Block) -> Iterator[str]:
         yield _heading(block.title)
         yield _paragraph(block.caption)
         yield markdown_table([*map(escaped, block.header)], [[*map(_cell, row)] for row in block.rows])
+        yield from map(_paragraph, block.notes)
     elif isinstance(block, Prose):
         yield _heading(block.title)
         if block.listed:

@@ -28,7 +28,7 @@ def _block(block: Block, width: int) -> str:
     if isinstance(block, Table):
         header, rows = narrowed(block.header, block.texts, width, block.spare)
         folded = [place for place, name in enumerate(header) if name in block.folded]
-        return text_table(header, rows, width, folded=folded, title=block.title)
+        return "\n".join([text_table(header, rows, width, folded=folded, title=block.title).rstrip("\n"), *block.notes])
     if isinstance(block, Prose):
         return "\n".join([*filter(None, [block.title]), *block.said])
     if isinstance(block, Cases):

@@ -1,48 +1,88 @@
-"""How a training went, as text."""
+"""How a training went, as a document: whether to use the new judge, how it was fitted, and what it stands beside."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.meta.training import Training
-from rejoinder.report.tables import text_table
-from rejoinder.report.trial import trial_table
-from rejoinder.stats.written import number
+from rejoinder.meta.trials import Candidate, Trial
+from rejoinder.report.cells import count, measured, plain
+from rejoinder.report.document import Cell, Document, Prose, Section, Table
 
 LEVEL = 0.05
+_ROLES = {"new": "new judge", "box": "in the box", "metric": "best metric", "baseline": "best trivial"}
 
 
-def training_text(done: Training, width: int) -> str:
-    """Whether to use the new judge, how it was fitted, and what it stands beside."""
-    said = ["".join(f"{sentence}\n" for sentence in done.answer)]
-    if isinstance(done.judge, Panel):
-        said.append("".join(f"no {absent}: {why}\n" for absent, why in done.judge.absent.items()))
-    for one in done.members:
-        title = f"{one.judge.kind.upper()}\n" if isinstance(done.judge, Panel) else ""
-        said.append(title + training_table(one.judge.training))
-    return "\n".join([*filter(None, said), trial_table(done.trial, width)])
+def training(done: Training) -> Document:
+    """The document."""
+    absent = [f"no {one}: {why}" for one, why in done.judge.absent.items()] if isinstance(done.judge, Panel) else []
+    record = done.to_dict()
+    members = [
+        fitted(one.judge.training, one.judge.kind.upper() if isinstance(done.judge, Panel) else "")
+        for one in done.members
+    ]
+    tried = [cross_validated(done.trial)] if done.trial.candidates else []
+    return Document(
+        title="A new judge",
+        question="Is the new judge worth using?",
+        answer=done.answer,
+        sections=[Section("How it was fitted", [Prose(absent), *members]), Section("Cross-validation", tried)],
+        brief=[Prose(absent), *members, *tried],
+        results=record["results"],
+        record=record,
+    )
 
 
-def training_table(training: Mapping[str, Any]) -> str:
-    """What the judge was trained on and how, and how far it agrees with people on what it did not see.
+def fitted(training: Mapping[str, Any], title: str = "") -> Table:
+    """What a judge was trained on and how, and how far it agrees with people on what it did not see.
 
     Args:
         training: the record a trained judge carries (`BilinearJudge.training`).
+        title: of the table.
     """
     lines = training["lines"]
-    rows = [["train", f"{lines['train']:,}", "", ""]]
+    rows: list[tuple[Cell, ...]] = [(Cell("train"), count(lines["train"]), Cell(""), Cell(""))]
     for part in ("validation", "test"):
-        agreement = training[part]
-        values = (agreement[name] for name in ("pearson", "spearman"))
-        cells = [number(math.nan if value is None else value) for value in values]
-        rows.append([part, f"{lines[part]:,}", *cells])
-    table = text_table(["part", "lines", "Pearson", "Spearman"], rows, 80)
-    left_out = [f"left out, {reason}: {count:,}" for reason, count in training["left_out"].items()]
-    said = [_recipe(training), *_over_sampled(training), *_ended(training), *_doubt(training)]
-    return table + "".join(f"{line}\n" for line in (*said, *left_out))
+        values = (training[part][name] for name in ("pearson", "spearman"))
+        cells = (plain(math.nan if value is None else value) for value in values)
+        rows.append((Cell(part), count(lines[part]), *cells))
+    left_out = [f"left out, {reason}: {lost:,}" for reason, lost in training["left_out"].items()]
+    said = [_recipe(training), *_over_sampled(training), *_ended(training), *_doubt(training), *left_out]
+    return Table(title, "", ("part", "lines", "Pearson", "Spearman"), tuple(rows), notes=said)
+
+
+def cross_validated(trial: Trial) -> Table:
+    """A row a candidate and what to read it by."""
+    rows = []
+    for one in trial.candidates:
+        rows.append((Cell(f"{_ROLES[one.role]}: {one.name}"), measured(one.spearman, 2), measured(one.pearson, 2)))
+        if one.role != "new":
+            rows.append((Cell("  new judge less it"), measured(one.behind, 2), measured(one.behind_pearson, 2)))
+    header = ("cross-validation", "Spearman", "Pearson")
+    return Table("", "", header, tuple(rows), folded=header[:1], notes=_notes(trial))
+
+
+def _notes(trial: Trial) -> list[str]:
+    """What was asked of whom, and how the figures came about."""
+    lost = f"; {trial.unscored:,} lines that one of them does not score are left out" if trial.unscored else ""
+    chosen = [f"{one.name}: {_chosen(one)}." for one in trial.candidates if one.lower or len(set(one.chosen)) > 1]
+    return [
+        f"{trial.n:,} lines of {trial.contexts:,} contexts in {trial.folds} folds of whole conversations, each scored "
+        f"by a judge fitted on the other folds{lost}.",
+        *chosen,
+        f"{trial.method}; seed {trial.seed}.",
+    ]
+
+
+def _chosen(one: Candidate) -> str:
+    """What the folds chose, and which direction."""
+    counts = Counter(one.chosen).most_common()
+    folds = "the folds chose " + ", ".join(f"{name} ({times})" for name, times in counts)
+    return "; ".join([*(["lower is taken as better"] if one.lower else []), *([folds] if len(counts) > 1 else [])])
 
 
 def _recipe(training: Mapping[str, Any]) -> str:

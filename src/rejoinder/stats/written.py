@@ -55,3 +55,8 @@ def interval(one: Measured, digits: int = 3, *, ends: int = 2, share: bool = Fal
 def p_value(p: float) -> str:
     """A p-value: three digits, and below .001 only that."""
     return DASH if math.isnan(p) else "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def rounded(count: int) -> int:
+    """A forecast to two digits, because it knows no more."""
+    return count if count < 100 else int(float(f"{count:.1e}"))
