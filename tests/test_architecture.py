@@ -20,6 +20,7 @@ FLOORS = {
     "meta": 4,
     "judges": 3,
     "responders": 3,
+    "streams": 3,
     "encoders": 2,
     "metrics": 2,
     "training": 2,

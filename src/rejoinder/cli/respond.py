@@ -58,7 +58,7 @@ def command(
     """
     from rejoinder.catalogue import load_responders
     from rejoinder.io.write import format_of, open_writer
-    from rejoinder.responders.replies import Tally, contexts_of, reply_stream, require_answers
+    from rejoinder.streams.replies import Tally, contexts_of, reply_stream, require_answers
 
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)

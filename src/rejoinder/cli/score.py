@@ -65,8 +65,8 @@ def command(
     from rejoinder.catalogue import DEFAULT, load_scorers
     from rejoinder.io.read import read_replies, with_file
     from rejoinder.io.write import format_of, open_writer
-    from rejoinder.meta.scoring import Tally, require_some, score_stream
     from rejoinder.report.scores import lines_table, summary_table
+    from rejoinder.streams.scoring import Tally, require_some, score_stream
 
     to_file = out is not None and str(out) != "-"
     if as_format is Format.TABLE and to_file:

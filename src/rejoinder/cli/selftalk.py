@@ -63,8 +63,8 @@ def command(
     from rejoinder.errors import TooManyUnscored
     from rejoinder.io.atomic import atomic_folder
     from rejoinder.io.write import open_writer
-    from rejoinder.responders.replies import contexts_of
-    from rejoinder.responders.selftalk import conversations, random_cut, sample_contexts
+    from rejoinder.streams.replies import contexts_of
+    from rejoinder.streams.selftalk import conversations, random_cut, sample_contexts
 
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest)
     loaded = load_responders([*responders, *([] if partner is None else [partner])], decoding=decoding)

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Any
 
 from rejoinder.meta.noted import noted
-from rejoinder.meta.scoring import Tally
 from rejoinder.report.tables import text_table
 from rejoinder.stats.written import number
+from rejoinder.streams.scoring import Tally
 
 SHOWN = 20
 _LONGEST, _REASONS = 48, 3

@@ -19,7 +19,7 @@ from rejoinder.io.contexts import read_contexts
 from rejoinder.records import Example, Rating
 from rejoinder.responder import Answer, Reply, Request
 from rejoinder.responders.plain import FunctionResponder
-from rejoinder.responders.replies import BATCH, Tally, contexts_of, reply_stream, require_answers
+from rejoinder.streams.replies import BATCH, Tally, contexts_of, reply_stream, require_answers
 from rejoinder.training.corpora import part_of
 
 BOT = """

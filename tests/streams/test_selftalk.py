@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_respond import lines_of, write_lines
+from test_replies import lines_of, write_lines
 
 from conftest import Run, refused
 from rejoinder.errors import DataError, UsageError
@@ -19,7 +19,7 @@ from rejoinder.io.corpus import Dialogue, read_dialogues
 from rejoinder.records import Example
 from rejoinder.responder import Answer, Context, Reply, Request
 from rejoinder.responders.plain import FunctionResponder
-from rejoinder.responders.selftalk import LOOP, Talk, conversations, random_cut, sample_contexts, self_talk
+from rejoinder.streams.selftalk import LOOP, Talk, conversations, random_cut, sample_contexts, self_talk
 
 BOT = """
 import json, sys
