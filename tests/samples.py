@@ -11,6 +11,12 @@ from typing import Any
 import numpy as np
 
 import rejoinder
+from rejoinder.catalogue import load_learner
+from rejoinder.encoders import PortableEncoder
+from rejoinder.judges.bilinear.judge import BilinearJudge
+from rejoinder.judges.bilinear.panel import Panel
+from rejoinder.judges.train import Trained
+from rejoinder.learner import AnyLearner, Request
 
 WORDS = {"我": (1, 0), "想吃": (0, 1), "火锅": (1, 1), "天气": (-1, 0), "Haus": (0, 2), "das": (1, 0), "كباب": (0, -1)}
 GERMAN = {
@@ -82,3 +88,20 @@ def rated(parts: dict[str, tuple[str, ...]], join: str) -> list[dict[str, Any]]:
         context = [sentence(0), sentence(1)]
         lines.append({"context": context, "response": sentence(first), "quality": {"overall": 1 + first % 4}})
     return [{**line, "references": [sentence(2)], "scale": [1, 4]} for line in lines]
+
+
+def bilinear_of(trained: Trained) -> BilinearJudge:
+    """The judge, which is a bilinear one."""
+    assert isinstance(trained.judge, BilinearJudge)
+    return trained.judge
+
+
+def panel_of(trained: Trained) -> Panel:
+    """The judge, which is a panel."""
+    assert isinstance(trained.judge, Panel)
+    return trained.judge
+
+
+def bilinear_learner(kind: str, encoder: PortableEncoder | str = "word-vectors", options: Any = None) -> AnyLearner:
+    """What learns such a judge."""
+    return load_learner(kind, Request(encoder=encoder, options=options))

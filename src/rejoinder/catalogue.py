@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
+    from rejoinder.learner import AnyLearner, Request
     from rejoinder.records import Example, Given
     from rejoinder.responder import Decoding, Responder
     from rejoinder.scorer import Card, Scorer, ScorerLike, Scores
@@ -60,7 +61,18 @@ RESPONDERS = {
 }
 # The module whose `load(folder, decoding)` makes a responder of a trained model.
 MODELS = "rejoinder.responders"
-TRAINABLE = ("adem", "c-adem", "r-adem", "autojudge", "panel")
+# What `rejoinder train` trains, and the module whose `learner(name, asked)` makes the learner.
+_BILINEAR = "rejoinder.judges.bilinear.learner"
+LEARNERS = {
+    "adem": _BILINEAR,
+    "c-adem": _BILINEAR,
+    "r-adem": _BILINEAR,
+    "autojudge": _BILINEAR,
+    "panel": _BILINEAR,
+}
+# What no command trains by its name: ADEM before training, for the tables of papers; judges like the one in the box, to
+# leave data sets out one by one.
+MORE_LEARNERS = {"vhred": _BILINEAR, DEFAULT: "rejoinder.judges.boxed"}
 
 
 def cards() -> dict[str, Card]:
@@ -104,6 +116,24 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
         judge: Scorer = import_module(JUDGES).load(Path(name))
         return judge
     raise UsageError(_unknown(str(name)))
+
+
+def load_learner(name: str, asked: Request) -> AnyLearner:
+    """The learner of the judge called `name`.
+
+    Args:
+        name: one of `LEARNERS`, or of `MORE_LEARNERS`.
+        asked: what it is to be made with.
+
+    Raises:
+        UsageError: there is no such judge, or it has no use for something that was asked for.
+        DataError, MissingAsset, MissingExtra: what it is made with cannot be loaded.
+    """
+    known = LEARNERS | MORE_LEARNERS
+    if name not in known:
+        raise UsageError(f"no judge is called {name!r}. There are: {', '.join(LEARNERS)}")
+    found: AnyLearner = import_module(known[name]).learner(name, asked)
+    return found
 
 
 def load_scorers(names: Iterable[ScorerLike] | ScorerLike, *, vectors: str | Path | None = None) -> dict[str, Scorer]:
@@ -241,7 +271,7 @@ def _is_folder(name: str | Path) -> bool:
 
 def _unknown(name: str) -> str:
     """The message for a name that is neither a scorer nor a folder."""
-    if name in TRAINABLE:
+    if name in LEARNERS:
         return f"{name} has to be trained first: rejoinder train {name} FILE -o FOLDER. Then name the folder"
     names = [known for known in cards() if ("/" in known) == ("/" in name)]
     near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)

@@ -21,11 +21,11 @@ from rejoinder.io.scales import hint, require_alike, rescaled, scale_of, scales_
 from rejoinder.io.values import yes_or_no
 from rejoinder.judges.answers import from_config
 from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.panel import train_panel
 from rejoinder.judges.train import train_judge
 from rejoinder.meta.ceiling import people_of
 from rejoinder.meta.parts import rated_parts, ratings_of
 from rejoinder.records import Example, Rating
+from samples import bilinear_of, panel_of
 
 QUICK = FitOptions(epochs=2)
 SCALES = st.tuples(st.integers(-100, 100), st.integers(1, 200)).map(lambda ends: (ends[0], ends[0] + ends[1]))
@@ -233,7 +233,7 @@ def test_a_judge_answers_in_the_scale_of_its_ratings(tmp_path: Path, scale: tupl
 
 def test_a_panel_answers_in_the_scale_of_its_ratings(tmp_path: Path) -> None:
     scale, usual = scale_of("0,100"), scale_of("1,5")
-    panel, _ = train_panel(rated(0, 100), options=QUICK)
+    panel = panel_of(train_judge(rated(0, 100), "panel", options=QUICK))
     assert panel.scale == scale and all(judge.scale == usual for judge in panel.members.values())
     panel.save(tmp_path / "panel")
     lines = rated()[:20]
@@ -252,7 +252,7 @@ def test_a_scale_that_was_asked_for_wins() -> None:
 
 
 def test_a_folder_with_no_scale_in_its_place_is_told(tmp_path: Path) -> None:
-    judge = train_judge(rated(0, 100), "c-adem", options=QUICK).judge
+    judge = bilinear_of(train_judge(rated(0, 100), "c-adem", options=QUICK))
     for odd in ("1,5", [5, 1], [1], 3, [None, 2]):
         with pytest.raises(DataError, match="expected the lowest and the highest rating"):
             from_config({"scale": odd})

@@ -28,6 +28,7 @@ from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import run
 from rejoinder.stats.splits import split_groups
+from samples import bilinear_of
 
 KINDS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
 ALL_KINDS: tuple[Kind, ...] = (*KINDS, "autojudge", "vhred")
@@ -273,7 +274,7 @@ def test_bad_data_is_refused_with_a_reason(
 
 
 def saved(folder: Path, encoder: AverageEncoder) -> BilinearJudge:
-    judge = train_judge(dialogues(90), encoder=encoder, options=QUICK).judge
+    judge = bilinear_of(train_judge(dialogues(90), encoder=encoder, options=QUICK))
     judge.save(folder)
     return judge
 

@@ -28,6 +28,7 @@ from rejoinder.io.vectors import read_vectors, word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
 from rejoinder.judges.bilinear.head import Vectors
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
+from rejoinder.judges.bilinear.learner import FittedBilinear
 from rejoinder.judges.bilinear.oversample import Lengths
 from rejoinder.judges.bilinear.recipes import DERIU2019, options_of
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
@@ -35,6 +36,7 @@ from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, run
+from samples import bilinear_of
 
 QUICK = FitOptions(components=3, epochs=2)
 NUMBERS = st.floats(-100, 100)
@@ -119,7 +121,7 @@ def test_a_judge_takes_its_encoder_along(folder: Path, kind: Kind, tmp_path: Pat
     config = json.loads((tmp_path / "judge" / "config.json").read_text())
     assert config["model"]["encoder"]["sizes"]
     card = (tmp_path / "judge" / "card.md").read_text()
-    assert f"{trained.judge.encoder.width} dimensions" in card and "Word order" not in card
+    assert f"{bilinear_of(trained).encoder.width} dimensions" in card and "Word order" not in card
 
 
 def test_a_judges_own_encoder_keeps_its_state(encoder: PortableEncoder, tmp_path: Path) -> None:
@@ -218,10 +220,10 @@ def judges() -> dict[str, BilinearJudge]:
     encoder = AverageEncoder(VECTORS)
     plain, l2 = FitOptions(epochs=2), FitOptions(epochs=2, normalise="l2")
     return {
-        "best": train_judge(examples, "adem", encoder, plain, references="best").judge,
-        "mean": train_judge(examples, "adem", encoder, plain).judge,
-        "best l2": train_judge(examples, "adem", encoder, l2, references="best").judge,
-        "mean l2": train_judge(examples, "adem", encoder, l2).judge,
+        "best": bilinear_of(train_judge(examples, "adem", encoder, plain, references="best")),
+        "mean": bilinear_of(train_judge(examples, "adem", encoder, plain)),
+        "best l2": bilinear_of(train_judge(examples, "adem", encoder, l2, references="best")),
+        "mean l2": bilinear_of(train_judge(examples, "adem", encoder, l2)),
     }
 
 
@@ -273,11 +275,11 @@ def test_the_mean_vector_is_that_of_the_known_references() -> None:
 
 
 def test_autojudge_fits_the_whole_matrix() -> None:
-    trained = train_judge(rated(), "autojudge", options=replace(DERIU2019, epochs=1))
+    judge = bilinear_of(train_judge(rated(), "autojudge", options=replace(DERIU2019, epochs=1)))
     assert options_of("autojudge") == DERIU2019
-    assert trained.judge.head.M.shape == (trained.judge.encoder.width,) * 2
-    assert trained.judge.projection is None and trained.judge.training["components"] is None
-    assert trained.judge.card.source == "Deriu and Cieliebak 2019"
+    assert judge.head.M.shape == (judge.encoder.width,) * 2
+    assert judge.projection is None and judge.training["components"] is None
+    assert judge.card.source == "Deriu and Cieliebak 2019"
 
 
 def test_autojudge_moves_by_its_step() -> None:
@@ -292,10 +294,12 @@ def test_autojudge_moves_by_its_step() -> None:
 
 def test_vhred_is_adem_before_training() -> None:
     trained = train_judge(rated(), "vhred")
-    identity = np.eye(len(trained.judge.head.M))
-    assert (identity == trained.judge.head.M).all() and (identity == trained.judge.head.N).all()
-    assert (trained.fit.best_epoch, len(trained.fit.validation_errors)) == (0, 1)
-    assert trained.judge.card.name == "vhred"
+    judge, (fit,) = bilinear_of(trained), trained.fits
+    identity = np.eye(len(judge.head.M))
+    assert (identity == judge.head.M).all() and (identity == judge.head.N).all()
+    assert isinstance(fit, FittedBilinear)
+    assert (fit.course.best_epoch, len(fit.course.validation_errors)) == (0, 1)
+    assert judge.card.name == "vhred"
 
 
 @given(st.lists(st.floats(0.1, 10), min_size=30, max_size=30))
@@ -335,10 +339,10 @@ def test_principal_components_are_those_of_scikit_learn() -> None:
 
 def test_names_that_do_not_exist_are_told() -> None:
     with pytest.raises(UsageError) as refusal:
-        train_judge(rated(), cast("Kind", "ADEM"))
-    assert str(refusal.value) == "no judge is called 'ADEM'. There are: adem, c-adem, r-adem, autojudge, vhred"
+        train_judge(rated(), "ADEM")
+    assert str(refusal.value) == "no judge is called 'ADEM'. There are: adem, c-adem, r-adem, autojudge, panel"
     with pytest.raises(UsageError) as refusal:
-        train_judge(rated(), "adem", references=cast("References", "median"))
+        train_judge(rated(), "adem", references="median")
     assert str(refusal.value) == "references count by best or mean, not by 'median'"
 
 

@@ -12,14 +12,15 @@ import pytest
 
 from conftest import Run
 from rejoinder.catalogue import load_scorer, score
-from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError
 from rejoinder.io.folders import read_folder
-from rejoinder.judges.bilinear.panel import MEMBERS, Panel, train_panel
+from rejoinder.judges.bilinear.panel import MEMBERS, Panel
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import encode_rated
-from rejoinder.judges.train import Trained, fit_judge
+from rejoinder.judges.train import Trained, fit_member, train_judge
+from rejoinder.learner import members_of
 from rejoinder.records import Example
+from samples import bilinear_learner, panel_of
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]
 
@@ -47,7 +48,8 @@ def trained() -> tuple[Panel, list[Trained]]:
         rated(1, context=True, reference=False),
         rated(2, context=False, reference=True),
     )
-    return train_panel([*both, *alone, *without], seed=3)
+    done = train_judge([*both, *alone, *without], "panel", seed=3)
+    return panel_of(done), list(done.members)
 
 
 def test_each_example_is_scored_by_the_member_that_reads_all_that_is_there(
@@ -92,7 +94,7 @@ def test_it_is_saved_and_loaded_whole(trained: tuple[Panel, list[Trained]], tmp_
 
 
 def test_members_without_enough_examples_are_left_out() -> None:
-    panel, _ = train_panel([*rated(0, context=True, reference=False)])
+    panel = panel_of(train_judge([*rated(0, context=True, reference=False)], "panel"))
     assert list(panel.members) == ["c-adem"]
     assert list(panel.absent) == ["adem", "r-adem"]
     assert panel.absent["adem"].startswith(
@@ -105,14 +107,15 @@ def test_members_without_enough_examples_are_left_out() -> None:
 
 def test_too_few_for_any_member_are_told() -> None:
     with pytest.raises(DataError, match=r"20 rated contexts that c-adem can learn from, expected 30 or more"):
-        train_panel([*rated(0, context=True, reference=False, count=20)])
+        train_judge([*rated(0, context=True, reference=False, count=20)], "panel")
 
 
 def test_a_split_without_lines_for_a_member_is_told() -> None:
     both = list(rated(0, context=True, reference=True, count=60))
-    lines = encode_rated(both, load_encoder("word-vectors"), ("adem",))
+    lines = encode_rated(both, bilinear_learner("adem"))
+    everything, nothing = np.arange(60), np.arange(0)
     with pytest.raises(DataError, match="the validation part of the split has 0 lines that adem can use, expected 3"):
-        fit_judge(lines, "adem", assigned=np.zeros(len(both), dtype=np.intp))
+        fit_member(lines, members_of(lines.learner)[0], [everything, nothing, nothing], np.random.default_rng(0))
 
 
 def test_conversations_are_told_across_sets_and_turns() -> None:

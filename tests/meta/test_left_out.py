@@ -16,10 +16,11 @@ from conftest import Run, refused
 from rejoinder.encoders import AverageEncoder
 from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.panel import train_panel
 from rejoinder.judges.conversations import conversations, traces
 from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import RatedLines
+from rejoinder.judges.train import train_judge
+from rejoinder.learner import AnyLearner
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of
 from rejoinder.meta.parts import rated_parts, ratings_of
@@ -30,6 +31,7 @@ from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.splits import fold_groups
+from samples import bilinear_learner, panel_of
 
 WORDS = [
     "yes",
@@ -73,36 +75,43 @@ def encoder() -> AverageEncoder:
 
 
 @pytest.fixture(scope="module")
-def lines(encoder: AverageEncoder) -> RatedLines:
-    return rated_lines(sets(), encoder)
+def learner(encoder: AverageEncoder) -> AnyLearner:
+    return bilinear_learner("panel", encoder, OPTIONS)
 
 
-def test_the_unseen_judge_is_the_panel_of_the_rest(lines: RatedLines, encoder: AverageEncoder) -> None:
+@pytest.fixture(scope="module")
+def lines(learner: AnyLearner) -> RatedLines:
+    return rated_lines(sets(), learner)
+
+
+def test_the_unseen_judge_is_the_panel_of_the_rest(lines: RatedLines, learner: AnyLearner) -> None:
     examples = sets()
-    found = unseen_scores(lines, OPTIONS, seed=3)
+    found = unseen_scores(lines, seed=3)
     for name in ("one", "three"):
-        panel, _ = train_panel([one for one in examples if one.dataset != name], encoder, OPTIONS, seed=3)
+        rest = [one for one in examples if one.dataset != name]
+        panel = panel_of(train_judge(rest, learner, seed=3))
         own = [place for place, one in enumerate(examples) if one.dataset == name]
         expected = rejoinder.score([examples[place] for place in own], panel).values
         np.testing.assert_allclose(found[own], expected, atol=1e-6)
         assert np.ptp(expected) > 0.5 and set(panel.members) == {"adem", "c-adem", "r-adem"}
 
 
-def test_the_seen_judge_knows_the_other_folds(lines: RatedLines, encoder: AverageEncoder) -> None:
-    examples, found = sets(), seen_scores(lines, OPTIONS, seed=0)
+def test_the_seen_judge_knows_the_other_folds(lines: RatedLines, learner: AnyLearner) -> None:
+    examples, found = sets(), seen_scores(lines, seed=0)
     own = [place for place, one in enumerate(examples) if one.dataset == "two"]
     groups = conversations([examples[place] for place in own])
     held = {own[row] for row in np.flatnonzero(fold_groups(groups, 5, np.random.default_rng(0)) == 2)}
-    panel, _ = train_panel([one for place, one in enumerate(examples) if place not in held], encoder, OPTIONS, seed=0)
+    rest = [one for place, one in enumerate(examples) if place not in held]
+    panel = panel_of(train_judge(rest, learner, seed=0))
     expected = rejoinder.score([examples[place] for place in sorted(held)], panel).values
     np.testing.assert_allclose(found[sorted(held)], expected, atol=1e-6)
 
 
-def test_lines_of_a_shared_conversation_are_not_fitted_on(encoder: AverageEncoder) -> None:
+def test_lines_of_a_shared_conversation_are_not_fitted_on(learner: AnyLearner) -> None:
     examples = sets()
     place = next(place for place, one in enumerate(examples) if one.dataset == "two")
     examples[place] = replace(examples[place], context=(examples[4].context[0].upper() + " !",))
-    found = rated_lines(examples, encoder)
+    found = rated_lines(examples, learner)
     rest = others(found, found.sets["one"]).tolist()
     assert place not in rest and place + 1 in rest and 4 not in rest
     assert {4, 5} & set(others(found, found.sets["two"]).tolist()) == set()
@@ -110,16 +119,16 @@ def test_lines_of_a_shared_conversation_are_not_fitted_on(encoder: AverageEncode
     assert all(known.isdisjoint(traces(examples[row])) for row in rest)
 
 
-def test_unrated_lines_are_passed_over(encoder: AverageEncoder) -> None:
+def test_unrated_lines_are_passed_over(learner: AnyLearner) -> None:
     examples = sets()
     examples[0] = replace(examples[0], quality={})
-    found = rated_lines(examples, encoder)
+    found = rated_lines(examples, learner)
     assert found.places.tolist() == list(range(1, 450)) and len(found.sets["one"]) == 139
 
 
-def test_too_few_others_leave_lines_without_a_judge(encoder: AverageEncoder) -> None:
-    found = rated_lines(sets({"one": 40, "two": 140}), encoder)
-    unseen = unseen_scores(found, OPTIONS)
+def test_too_few_others_leave_lines_without_a_judge(learner: AnyLearner) -> None:
+    found = rated_lines(sets({"one": 40, "two": 140}), learner)
+    unseen = unseen_scores(found)
     assert np.isfinite(unseen[:40]).all() and np.isnan(unseen[40:]).all(), "20 contexts are too few to fit on"
 
 

@@ -20,9 +20,10 @@ from conftest import Run
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
-from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.judges.bilinear.learner import BilinearLearner
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, folds_of, scores_of
+from rejoinder.learner import Rows
 from rejoinder.meta import trial as trials
 from rejoinder.meta.training import steps, train
 from rejoinder.meta.trial import trial_of
@@ -33,6 +34,7 @@ from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.correlation import CORRELATIONS
 from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.paired import Statistic, mean_correlation, mean_correlations
+from samples import bilinear_learner
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]
 QUICK = FitOptions(epochs=40, learning_rate=0.02)
@@ -123,22 +125,22 @@ def test_parts_count_by_their_lines_and_alike_for_all() -> None:
 
 @pytest.fixture(scope="module")
 def lines() -> RatedLines:
-    return encode_rated(rated(partner), load_encoder("word-vectors"), ("c-adem",))
+    return encode_rated(rated(partner), LEARNER)
 
 
 def other_ratings(lines: RatedLines, rows: Rows) -> RatedLines:
     """The same lines with the ratings of `rows` turned round."""
     ratings = lines.ratings.copy()
     ratings[rows] = 6 - ratings[rows]
-    known = lines.known["c-adem"]
-    return replace(lines, ratings=ratings, known={"c-adem": known._replace(ratings=ratings[known.rows])})
+    return replace(lines, ratings=ratings)
 
 
-MANNER = Manner(("c-adem",), QUICK, seed=1)
+LEARNER = BilinearLearner("c-adem", load_encoder("word-vectors"), QUICK)
+MANNER = Manner([LEARNER], seed=1)
 
 
 def test_the_score_of_a_fold_does_not_depend_on_its_ratings(lines: RatedLines) -> None:
-    tasks = folds_of(lines, lines.known["c-adem"].rows, 1)
+    tasks = folds_of(lines, lines.usable["c-adem"], 1)
     assert sorted(np.concatenate([task.asked for task in tasks])) == list(range(300))
     for task in tasks:
         assert not set(task.rows) & set(task.asked)
@@ -150,8 +152,8 @@ def test_the_score_of_a_fold_does_not_depend_on_its_ratings(lines: RatedLines) -
 
 def test_a_metric_is_chosen_on_the_other_folds() -> None:
     """In one fold the ratings go against order, so that whoever looked at them would choose otherwise there."""
-    lines = encode_rated(rated(order, words=4), load_encoder("word-vectors"), ("c-adem",))
-    tasks = folds_of(lines, lines.known["c-adem"].rows, 1)
+    lines = encode_rated(rated(order, words=4), LEARNER)
+    tasks = folds_of(lines, lines.usable["c-adem"], 1)
     plain, odd = (
         trial_of(given, "c-adem", MANNER, resamples=100) for given in (lines, other_ratings(lines, tasks[2].asked))
     )
@@ -165,7 +167,7 @@ def test_a_metric_is_chosen_on_the_other_folds() -> None:
 
 def test_conversations_are_not_torn_apart() -> None:
     examples = [replace(one, context_id=f"c{number // 6}") for number, one in enumerate(rated(partner))]
-    lines = encode_rated(examples, load_encoder("word-vectors"), ("c-adem",))
+    lines = encode_rated(examples, LEARNER)
     for task in folds_of(lines, np.arange(300), 0):
         assert not set(lines.contexts[task.rows]) & set(lines.contexts[task.asked])
 
@@ -184,8 +186,8 @@ def test_an_interruption_does_not_wait_for_the_other_fits(lines: RatedLines, mon
         interrupted.set()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rejoinder.judges.many.fit_bilinear", counted)
-    tasks = folds_of(lines, lines.known["c-adem"].rows, 1)
+    monkeypatch.setattr("rejoinder.judges.bilinear.learner.fit_bilinear", counted)
+    tasks = folds_of(lines, lines.usable["c-adem"], 1)
     with pytest.raises(KeyboardInterrupt):
         scores_of(lines, tasks, MANNER, interrupt)
     assert len(begun) < len(tasks)
@@ -293,8 +295,10 @@ def test_ratings_that_do_not_differ_inside_folds() -> None:
 
 
 def test_what_would_take_over_a_minute_is_left_out(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert trials.seconds_for(lines, Manner(("c-adem",), FitOptions())) < 10 < trials.LONGEST == 60
-    long = Manner(("c-adem",), FitOptions(epochs=100_000))
+    assert (
+        trials.seconds_for(lines, Manner([replace(LEARNER, options_of_fit=FitOptions())])) < 10 < trials.LONGEST == 60
+    )
+    long = Manner([replace(LEARNER, options_of_fit=FitOptions(epochs=100_000))])
     found = trial_of(lines, "c-adem", long, resamples=100)
     assert found.reason.startswith("with 300 lines it would take about ") and not found.candidates
     monkeypatch.setattr(trials, "LONGEST", 0.01)
@@ -369,8 +373,8 @@ def test_progress_comes_to_its_end() -> None:
     options = FitOptions(epochs=5)
     for kind, examples in (("c-adem", rated(partner)), ("panel", rated(partner))):
         counted: list[int] = []
-        train(examples, kind, options=options, resamples=100, advance=counted.append)  # type: ignore[arg-type]
-        assert sum(counted) == steps(kind, options)
+        train(examples, kind, options=options, resamples=100, advance=counted.append)
+        assert sum(counted) == steps(bilinear_learner(kind, options=options))
 
 
 # The words

@@ -25,7 +25,7 @@ from rejoinder.io.folders import write_folder
 from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import fit_bilinear
 from rejoinder.judges.bilinear.head import Vectors
-from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.learner import Rows
 from rejoinder.papers import deriu2019, lowe2017, unseen
 from rejoinder.papers.asked import files_of
 from rejoinder.papers.encodings import Prepared, Source, prepare, source

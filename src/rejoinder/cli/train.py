@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 
+from rejoinder.catalogue import LEARNERS
 from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting, tell, width
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
@@ -22,7 +22,6 @@ from rejoinder.cli.train_options import (
     Normalised,
     OverSample,
     OwnVectors,
-    Preset,
     Recipe,
     Repeated,
     Several,
@@ -31,27 +30,22 @@ from rejoinder.cli.train_options import (
     Weight,
 )
 
-if TYPE_CHECKING:
-    from rejoinder.judges.bilinear.fit import FitOptions
-    from rejoinder.judges.bilinear.judge import Kind as BilinearKind
 
-
-class Kind(StrEnum):
-    """The judges that can be trained."""
-
-    ADEM = "adem"
-    C_ADEM = "c-adem"
-    R_ADEM = "r-adem"
-    AUTOJUDGE = "autojudge"
-    PANEL = "panel"
+def _one_of_the_table(kind: str) -> str:
+    """The kind, where the catalogue has it."""
+    if kind not in LEARNERS:
+        raise typer.BadParameter(f"{kind!r} is not one of {', '.join(map(repr, LEARNERS))}.")
+    return kind
 
 
 def command(
     kind: Annotated[
-        Kind,
+        str,
         typer.Argument(
+            callback=_one_of_the_table,
+            metavar="KIND",
             help="adem: context and reference; c-adem and autojudge: context; r-adem: reference; panel: the three "
-            "ADEMs, of which each example gets the one that fits."
+            "ADEMs, of which each example gets the one that fits.",
         ),
     ],
     files: Files,
@@ -95,21 +89,16 @@ def command(
     Conversations are split 70 / 15 / 15 into training, validation and test; the epoch of the lowest validation error
     is kept. The judge answers on the scale of the ratings.
     """
-    from rejoinder.encoders import WORD_VECTORS, load_encoder
+    from rejoinder.catalogue import load_learner
     from rejoinder.io import read, write
     from rejoinder.io.scales import said, scale_of
-    from rejoinder.judges.bilinear.panel import MEMBERS
+    from rejoinder.learner import Request
     from rejoinder.meta.training import steps, train
     from rejoinder.report.terminal import terminal
     from rejoinder.report.training import training
 
     _check_places(out, held_out, force)
-    chosen = load_encoder(encoder or WORD_VECTORS, None if state is None else state.value, vectors=vectors)
-    with reporting(on_error) as on_bad:
-        lines = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
-        examples = list(on_scale(lines, scale, on_bad))
-    alone = cast("BilinearKind", MEMBERS[0] if kind is Kind.PANEL else kind.value)
-    asked = {
+    options = {
         "components": components,
         "normalise": normalise,
         "oversample": over_sample,
@@ -119,14 +108,22 @@ def command(
         "epochs": epochs,
         "batch_size": batch,
     }
-    options = _options(alone, preset, asked, chosen.width)
-    with progress("training", steps(kind.value, options)) as advance:
+    asked = Request(
+        encoder=encoder,
+        state=state and state.value,
+        vectors=vectors,
+        references=references and references.value,
+        preset=preset and preset.value,
+        options=_options(options),
+    )
+    learner = load_learner(kind, asked)
+    with reporting(on_error) as on_bad:
+        lines = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
+        examples = list(on_scale(lines, scale, on_bad))
+    with progress("training", steps(learner)) as advance:
         done = train(
             examples,
-            kind.value,
-            chosen,
-            options,
-            references=None if references is None else references.value,
+            learner,
             scale=None if scale is None else scale_of(scale),
             seed=seed,
             vectors=vectors,
@@ -145,19 +142,18 @@ def command(
     tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 
-def _options(kind: BilinearKind, preset: Preset | None, asked: Mapping[str, Any], width: int) -> FitOptions:
-    """How to fit, from the flags that were given."""
+def _options(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """How to fit, as far as flags say it."""
     from rejoinder.errors import UsageError
-    from rejoinder.judges.bilinear.recipes import fit_options
 
-    changed = {name: getattr(value, "value", value) for name, value in asked.items() if value is not None}
-    if (found := changed.get("components")) is not None:
+    given = {name: getattr(value, "value", value) for name, value in asked.items() if value is not None}
+    if (found := given.get("components")) is not None:
         if found != "all" and not (found.isdecimal() and found.isascii()):
             raise UsageError(f"--components is {found!r}, expected a number or all")
-        changed["components"] = None if found == "all" else int(found)
-    if changed.get("oversample") == OverSample.NONE.value:
-        changed["oversample"] = None
-    return fit_options(kind, preset and preset.value, changed, width=width)
+        given["components"] = None if found == "all" else int(found)
+    if given.get("oversample") == OverSample.NONE.value:
+        given["oversample"] = None
+    return given
 
 
 def _check_places(out: Path, held_out: Path | None, force: bool) -> None:

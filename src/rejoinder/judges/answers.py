@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
-from rejoinder.judges.bilinear.head import HIGHEST, LOWEST
+from rejoinder.learner import PREDICTED, Judge
 from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Scorer
-
-PREDICTED: Scale = (LOWEST, HIGHEST)
-"""What heads are fitted to."""
-
-
-class Judge(Scorer, Protocol):
-    """A scorer that predicts ratings."""
-
-    @property
-    def scale(self) -> Scale:
-        """The lowest and highest rating that it predicts, nominally."""
-        ...
-
-    @property
-    def trained_on(self) -> frozenset[str]:
-        """The data sets that it was fitted on."""
-        ...
 
 
 @dataclass(frozen=True)

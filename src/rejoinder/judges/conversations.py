@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.learner import Rows
 from rejoinder.records import Example
 from rejoinder.stats.splits import joined_groups
 

@@ -1,6 +1,6 @@
 """Judges that never saw a data set, and judges that saw other conversations of it: what both make of its lines.
 
-Every line is encoded once; each judge is a panel. Shapes: N rated lines.
+Every line is encoded once. Shapes: N rated lines.
 """
 
 from __future__ import annotations
@@ -9,23 +9,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rejoinder.encoders import PortableEncoder
 from rejoinder.errors import UsageError
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.oversample import Rows
-from rejoinder.judges.bilinear.panel import MEMBERS
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, Task, folds_of, scores_of
+from rejoinder.learner import AnyLearner, Rows, members_of
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, ignore
 
-# Larger batches, longer steps and fewer epochs than for the judge in the box: four times quicker, and the validation
-# error of the members is the same within .005 rating points (docs/lab-notes.md).
-QUICK = FitOptions(epochs=15, batch_size=256, learning_rate=0.01)
 
-
-def rated_lines(examples: Sequence[Example], encoder: PortableEncoder) -> RatedLines:
-    """The rated lines of `examples`, ready for many panels.
+def rated_lines(examples: Sequence[Example], learner: AnyLearner) -> RatedLines:
+    """The rated lines of `examples`, ready for many judges.
 
     Raises:
         UsageError: fewer than two data sets have ratings.
@@ -35,27 +28,22 @@ def rated_lines(examples: Sequence[Example], encoder: PortableEncoder) -> RatedL
     if len(sets) < 2:
         found = f"{len(sets)} data set{'s' * (len(sets) != 1)} with ratings"
         raise UsageError(f"{found}; to leave one out takes two or more. Name more files")
-    return encode_rated(examples, encoder, MEMBERS)
+    return encode_rated(examples, learner)
 
 
-def unseen_scores(
-    lines: RatedLines, options: FitOptions = QUICK, *, seed: int = 0, advance: Advance = ignore
-) -> FloatArray:
+def unseen_scores(lines: RatedLines, *, seed: int = 0, advance: Advance = ignore) -> FloatArray:
     """[N] each line's score by the judge that was fitted on all other data sets; NaN where none could be, or reads it.
 
     Args:
         lines: the rated lines.
-        options: how each member is fitted.
         seed: decides the split of each fit and the order of its lines.
         advance: called with 1 after each fit, of which there is one a data set.
     """
     tasks = [Task(others(lines, own), own) for own in lines.sets.values()]
-    return scores_of(lines, tasks, Manner(MEMBERS, options, seed=seed), advance)
+    return scores_of(lines, tasks, Manner(members_of(lines.learner), seed=seed), advance)
 
 
-def seen_scores(
-    lines: RatedLines, options: FitOptions = QUICK, *, seed: int = 0, advance: Advance = ignore
-) -> FloatArray:
+def seen_scores(lines: RatedLines, *, seed: int = 0, advance: Advance = ignore) -> FloatArray:
     """[N] each line's score by a judge that was fitted on other conversations of its data set as well.
 
     The conversations of a set are divided into five folds (fewer where there are fewer conversations); the lines of a
@@ -66,7 +54,7 @@ def seen_scores(
     for own in lines.sets.values():
         rest = others(lines, own)
         tasks += [Task(np.sort(np.concatenate([rest, task.rows])), task.asked) for task in folds_of(lines, own, seed)]
-    return scores_of(lines, tasks, Manner(MEMBERS, options, seed=seed), advance)
+    return scores_of(lines, tasks, Manner(members_of(lines.learner), seed=seed), advance)
 
 
 def others(lines: RatedLines, own: Rows) -> Rows:

@@ -1,53 +1,27 @@
 """Rated lines encoded once, for however many judges are fitted on them.
 
-Shapes: N rated lines, n of them with all that one kind of judge reads, D width of a vector.
+Shapes: N rated lines.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.encoders import AverageEncoder, PortableEncoder
 from rejoinder.errors import DataError
 from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale, require_inside
 from rejoinder.io.scales import Span, hint, require_alike, rescaled, spans_of, with_scale
-from rejoinder.judges.bilinear.fit import Fitted
-from rejoinder.judges.bilinear.head import HIGHEST, LOWEST, Vectors
-from rejoinder.judges.bilinear.judge import TERMS, Kind
-from rejoinder.judges.bilinear.oversample import Lengths, Rows
-from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.conversations import TRACES, traces
-from rejoinder.metrics.baselines import words
+from rejoinder.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.splits import numbered
-
-# What the release appends to a response before it counts characters: ` </s>`.
-_END = 5
-FEWEST_KNOWN = 0.5  # of the words in rated lines
-
-
-class Known(NamedTuple):
-    """The n lines that a kind of judge can be fitted on, because every side that it reads has a vector.
-
-    Attributes:
-        rows: [n] which of all rated lines they are, ascending.
-        raw: vectors [n, D].
-        ratings: [n].
-        lengths: of the n responses.
-    """
-
-    rows: Rows
-    raw: Vectors
-    ratings: FloatArray
-    lengths: Lengths
 
 
 @dataclass(frozen=True)
@@ -55,26 +29,26 @@ class RatedLines:
     """N rated lines, encoded.
 
     Attributes:
+        learner: what encoded them and is fitted on them.
         examples: [N] the lines.
-        encoder: what encoded them.
         places: [N] where they stand among the examples that were given.
         unrated: how many of those have no rating.
         traces: [N, 4] what tells conversations, numbered; -1 where a trace would not tell (see `conversations.traces`).
         ratings: [N] on the scale 1 to 5.
-        encoded: their vectors.
+        encoded: what the learner reads.
         given: [N] by side: whether the line has any text there.
-        known: by kind: the lines whose sides have vectors.
+        unusable: by the name of each member of the learner: [N] why it cannot learn from a line, "" where it can.
     """
 
+    learner: AnyLearner
     examples: Sequence[Example]
-    encoder: PortableEncoder
     places: Rows
     unrated: int
     traces: Rows
     ratings: FloatArray
     encoded: Encoded
     given: Mapping[str, NDArray[np.bool_]]
-    known: Mapping[Kind, Known]
+    unusable: Mapping[str, Sequence[str]]
 
     @property
     def contexts(self) -> Rows:
@@ -87,72 +61,56 @@ class RatedLines:
         names = [example.dataset or "" for example in self.examples]
         return {name: np.flatnonzero([other == name for other in names]) for name in dict.fromkeys(names)}
 
-    def readable(self, kind: Kind) -> NDArray[np.bool_]:
-        """[N] whether the sides that `kind` reads are there."""
-        found: NDArray[np.bool_] = np.all([self.given[side] for side in TERMS[kind]], axis=0)
+    @cached_property
+    def usable(self) -> Mapping[str, Rows]:
+        """By the name of each member of the learner: the ascending rows that it can learn from."""
+        return {name: np.flatnonzero([not why for why in reasons]) for name, reasons in self.unusable.items()}
+
+    def readable(self, learner: Learner) -> NDArray[np.bool_]:
+        """[N] whether the sides that a learner needs are there."""
+        found: NDArray[np.bool_] = np.ones(len(self.examples), dtype=bool)
+        for side in learner.needs:
+            found &= self.given[side]
         return found
 
-    def predicted(self, rows: Rows, fitted: Fitted, kind: Kind, references: References) -> FloatArray:
-        """[n] ratings of the ascending `rows` by a fitted judge; NaN where a side has no vector."""
-        encoded = self.encoded.of(rows)
-        if "reference" not in TERMS[kind]:
-            return fitted.predict(encoded.means)
-        return encoded.combine(fitted.predict(encoded.pairs()), references)
+    def left_out(self, learner: Learner) -> Counter[str]:
+        """How many of the examples that were given a learner cannot be fitted on, by reason."""
+        reasons = Counter[str]()
+        if self.unrated:
+            reasons["not rated"] = self.unrated
+        rest = np.ones(len(self.examples), dtype=bool)
+        for side in learner.needs:
+            reasons[f"no {side}"] = int((rest & ~self.given[side]).sum())
+            rest &= self.given[side]
+        why = self.unusable[learner.name]
+        reasons.update(why[row] for row in np.flatnonzero(rest).tolist() if why[row])
+        return +reasons
 
 
-def encode_rated(
-    examples: Given, encoder: PortableEncoder, kinds: Sequence[Kind], scale: Scale | None = None
-) -> RatedLines:
-    """The rated lines of `examples`, ready for judges of these `kinds`; `scale` is that of lines that state none.
+def encode_rated(examples: Given, learner: AnyLearner, scale: Scale | None = None) -> RatedLines:
+    """The rated lines of `examples`, ready for a learner; `scale` is that of lines that state none.
 
     Raises:
-        DataError: a rated line has no scale, or a rating outside of it; or the lines are in another language than the
-            encoder's word vectors.
+        DataError: a rated line has no scale, or a rating outside of it; or the learner cannot read them.
     """
     examples = list(with_scale(examples_of(examples), scale))
     places = [place for place, example in enumerate(examples) if example.rating() is not None]
     rated = [examples[place] for place in places]
-    _require_language(encoder, rated)
-    ratings, lengths = normalised_ratings(rated), response_lengths(rated)
-    encoded = encode(rated, encoder, tuple(dict.fromkeys(side for kind in kinds for side in TERMS[kind])))
+    ratings = normalised_ratings(rated)
+    encoded = learner.encode(rated)
     sides = {"context": [one.context for one in rated], "reference": [one.references for one in rated]}
     told = numbered([trace for example in rated for trace in traces(example)])
     return RatedLines(
+        learner=learner,
         examples=rated,
-        encoder=encoder,
         places=np.array(places, dtype=np.intp),
         unrated=len(examples) - len(rated),
         traces=np.array(told, dtype=np.intp).reshape(-1, TRACES),
         ratings=ratings,
         encoded=encoded,
         given={side: np.array([any(map(str.strip, one)) for one in texts], bool) for side, texts in sides.items()},
-        known={kind: _known(encoded.means, ratings, lengths, kind) for kind in kinds},
+        unusable={member.name: member.unusable(encoded) for member in members_of(learner)},
     )
-
-
-def _require_language(encoder: PortableEncoder, examples: Sequence[Example]) -> None:
-    """Raise where most words of `examples` have no vector, as of another language than that of the word vectors.
-
-    What would be left to learn from are signs, names and words that two languages happen to share.
-    """
-    if not isinstance(encoder, AverageEncoder):
-        return
-    share = encoder.known_share({text for one in examples for text in (*one.context, one.response, *one.references)})
-    if share < FEWEST_KNOWN:
-        remedy = "Give vectors of this language (--vectors FILE), or a pre-trained encoder (-e FOLDER)"
-        english = "The word vectors in the box are English. " * encoder.vectors.boxed
-        raise DataError(f"only {share:.0%} of the words in the ratings have a vector", english + remedy)
-
-
-def _known(raw: Vectors, ratings: FloatArray, lengths: Lengths, kind: Kind) -> Known:
-    """The lines of all that `kind` can be fitted on."""
-    sides = ("response", *TERMS[kind])
-    rows = np.flatnonzero(np.all([np.isfinite(getattr(raw, side)).all(axis=1) for side in sides], axis=0))
-    # Raw vectors may be wide: they are copied only where some have to be left out.
-    taken = rows if len(rows) < len(ratings) else slice(None)
-    nothing = np.empty((len(rows), 0))
-    own = Vectors(**{side: getattr(raw, side)[taken] if side in sides else nothing for side in Vectors._fields})
-    return Known(rows, own, ratings[rows], Lengths(*(count[rows] for count in lengths)))
 
 
 def normalised_ratings(examples: Sequence[Example]) -> FloatArray:
@@ -169,7 +127,7 @@ def normalised_ratings(examples: Sequence[Example]) -> FloatArray:
         if scale is None:
             raise _no_scale(examples, example)
         require_inside(rating, scale, OVERALL, example.where, "quality")
-        mapped.append(rescaled(rating, scale, (LOWEST, HIGHEST)))
+        mapped.append(rescaled(rating, scale, PREDICTED))
     return np.array(mapped, dtype=np.float64)
 
 
@@ -189,9 +147,3 @@ def _no_scale(examples: Sequence[Example], first: Example) -> DataError:
 def _listed(spans: Sequence[Span]) -> str:
     """The first of some spans."""
     return ", ".join(map(str, spans[:3])) + (", ..." if len(spans) > 3 else "")
-
-
-def response_lengths(examples: Sequence[Example]) -> Lengths:
-    """How long the responses of N examples are, as over-sampling counts."""
-    counts = [(len(words(example.response)), len(example.response.strip()) + _END) for example in examples]
-    return Lengths(*np.array(counts, dtype=np.intp).reshape(-1, 2).T)

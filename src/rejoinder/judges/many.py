@@ -1,7 +1,4 @@
-"""Many fits on one encoding: each judge is fitted on some rated lines and scores others.
-
-A judge is what `train_judge` fits, or a panel as `train_panel` fits it, but for the members that no line goes to.
-"""
+"""Many fits on one encoding: each judge is fitted on some rated lines and scores others."""
 
 from __future__ import annotations
 
@@ -13,14 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.judges.bilinear.fit import FitOptions, Fitted, fit_bilinear
-from rejoinder.judges.bilinear.judge import TERMS, Kind
-from rejoinder.judges.bilinear.oversample import Rows
-from rejoinder.judges.bilinear.sides import References
+from rejoinder.errors import DataError
 from rejoinder.judges.lines import RatedLines
-from rejoinder.judges.train import FEWEST_CONTEXTS, FEWEST_LINES, SHARES
+from rejoinder.judges.train import SHARES, divided, fit_member
+from rejoinder.learner import Learner, Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.splits import fold_groups, joined_numbers, split_groups
+from rejoinder.stats.splits import fold_groups, joined_numbers
 
 FOLDS = 5
 
@@ -42,17 +37,13 @@ class Manner:
     """How the judge of every task is fitted.
 
     Attributes:
-        kinds: its members, in the order in which a line looks for the first whose sides it has.
-        options: how each is fitted.
-        references: how a member counts several references.
+        members: its learners, in the order in which a line looks for the first whose sides it has.
         shares: of the conversations of a task's rows, those it is fitted on, then those that decide when to stop; what
             comes after is left out.
         seed: decides the split of each task and the order of its lines.
     """
 
-    kinds: Sequence[Kind]
-    options: FitOptions
-    references: References = "mean"
+    members: Sequence[Learner]
     shares: Sequence[float] = SHARES
     seed: int = 0
 
@@ -69,7 +60,7 @@ def scores_of(lines: RatedLines, tasks: Sequence[Task], manner: Manner, advance:
     """[N] scores of the lines that are asked for, NaN elsewhere and where none could be fitted; two fits at a time.
 
     Args:
-        lines: N rated lines, encoded for the kinds of the `manner`.
+        lines: N rated lines, encoded for the learners of the `manner`.
         tasks: no line is asked for twice.
         manner: how to fit.
         advance: called with 1 after each task.
@@ -78,6 +69,7 @@ def scores_of(lines: RatedLines, tasks: Sequence[Task], manner: Manner, advance:
 
     scores = np.full(len(lines.ratings), np.nan)
     stopped = Event()
+    # The matrices are small: threads inside one product cost more than two fits side by side gain.
     with threadpool_limits(limits=1, user_api="blas"), ThreadPoolExecutor(2) as pool:
         try:
             found = pool.map(lambda task: _scores(lines, task, manner, stopped), tasks)
@@ -93,35 +85,24 @@ def scores_of(lines: RatedLines, tasks: Sequence[Task], manner: Manner, advance:
 
 def _scores(lines: RatedLines, task: Task, manner: Manner, stopped: Event) -> FloatArray:
     """[n] scores of the lines that are asked for, by the judge that is fitted on the task's rows."""
-    scores, left = np.full(len(task.asked), np.nan), np.ones(len(task.asked), dtype=bool)
-    if stopped.is_set() or not len(task.rows):
-        return scores
-    groups, rng = joined_numbers(lines.traces[task.rows]), np.random.default_rng(manner.seed)
-    parts = [task.rows[part] for part in split_groups(groups, manner.shares, rng)]
-    for kind in manner.kinds:
-        mine = left & lines.readable(kind)[task.asked]
-        if mine.any() and (fitted := _member(lines, parts, kind, manner, stopped)):
-            # Those without a known word stay without a score, as in a panel; no later member takes them.
-            scores[mine] = lines.predicted(task.asked[mine], fitted, kind, manner.references)
-            left &= ~mine
-    return scores
-
-
-def _member(lines: RatedLines, parts: Sequence[Rows], kind: Kind, manner: Manner, stopped: Event) -> Fitted | None:
-    """The member `kind` fitted on the first part and stopped on the second; None where too little is there.
-
-    What is too little is what `train_judge` refuses.
-    """
-    known = lines.known[kind]
-    parts = [np.flatnonzero(np.isin(known.rows, part)) for part in parts]
-    own = np.concatenate([np.empty(0, dtype=np.intp), *parts])
-    contexts, different = len(np.unique(lines.contexts[known.rows[own]])), len(np.unique(known.ratings[own]))
-    if contexts < FEWEST_CONTEXTS or different < 2 or min(map(len, parts)) < FEWEST_LINES:
-        return None
-    rng, terms = np.random.default_rng(manner.seed), TERMS[kind]
 
     def go_on(_: int) -> None:
         if stopped.is_set():
             raise InterruptedError
 
-    return fit_bilinear(known.raw, known.ratings, known.lengths, parts[0], parts[1], terms, manner.options, rng, go_on)
+    scores, left = np.full(len(task.asked), np.nan), np.ones(len(task.asked), dtype=bool)
+    if stopped.is_set() or not len(task.rows):
+        return scores
+    parts = divided(lines, task.rows, manner.shares, np.random.default_rng(manner.seed))
+    for member in manner.members:
+        mine = left & lines.readable(member)[task.asked]
+        if not mine.any():
+            continue
+        try:
+            fitted = fit_member(lines, member, parts, np.random.default_rng(manner.seed), go_on)
+        except DataError:  # too little for this member, so that the next one is asked
+            continue
+        # Those that it cannot read stay without a score, as in a panel; no later member takes them.
+        scores[mine] = fitted.predict(lines.encoded, task.asked[mine])
+        left &= ~mine
+    return scores

@@ -12,7 +12,7 @@ from itertools import chain
 
 from rejoinder.encoders import Limited
 from rejoinder.io.vectors import common_words
-from rejoinder.judges.bilinear.head import Terms
+from rejoinder.learner import Side
 from rejoinder.records import Example
 from rejoinder.scorer import Encoder, Notes
 from rejoinder.text.looks import ELSEWHERE, is_code, is_foreign, is_long, is_wordless
@@ -29,7 +29,7 @@ _COMMON = 4000
 _LAST_TURNS = 3  # they tell the language of a context
 
 
-def text_notes(examples: Sequence[Example], terms: Terms) -> Notes:
+def text_notes(examples: Sequence[Example], terms: Sequence[Side]) -> Notes:
     """Notes on what the texts are that a judge with `terms` reads; they do not depend on the judge.
 
     Arguments as for `notes_on`.
@@ -38,7 +38,7 @@ def text_notes(examples: Sequence[Example], terms: Terms) -> Notes:
     return {row: notes for row, notes in found.items() if notes}
 
 
-def notes_on(examples: Sequence[Example], terms: Terms, encoder: Encoder, usual: Container[str]) -> Notes:
+def notes_on(examples: Sequence[Example], terms: Sequence[Side], encoder: Encoder, usual: Container[str]) -> Notes:
     """What a judge cannot judge of N examples: position to notes, for those that deserve some.
 
     Args:
@@ -70,7 +70,7 @@ def usual_notes(noted: Mapping[str, float]) -> frozenset[str]:
     return frozenset(note for note, share in noted.items() if share > USUAL)
 
 
-def _of_texts(example: Example, terms: Terms) -> Iterable[str]:
+def _of_texts(example: Example, terms: Sequence[Side]) -> Iterable[str]:
     """The notes on one example's texts, some of them twice."""
     reply, english = example.response, english_words()
     if is_wordless(reply):

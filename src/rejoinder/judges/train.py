@@ -1,29 +1,36 @@
-"""From rated examples to a trained bilinear judge, with the figures it reaches on what it did not see."""
+"""From rated examples to a trained judge, with the figures it reaches on what it did not see."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from rejoinder.encoders import WORD_VECTORS, PortableEncoder, load_encoder
-from rejoinder.errors import DataError, UsageError
+from rejoinder.catalogue import load_learner
+from rejoinder.errors import DataError
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.bilinear.fit import FitOptions, Fitted, fit_bilinear
-from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind, unknown_sides
-from rejoinder.judges.bilinear.oversample import Rows
-from rejoinder.judges.bilinear.recipes import options_of
-from rejoinder.judges.bilinear.sides import References
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.notes import shares, text_notes
+from rejoinder.learner import (
+    PREDICTED,
+    AnyLearner,
+    Fitted,
+    Learner,
+    PortableJudge,
+    Request,
+    Rows,
+    Several,
+    is_several,
+    members_of,
+)
 from rejoinder.records import Example, Given
-from rejoinder.scorer import Advance, FloatArray, ignore
+from rejoinder.scorer import Advance, Encoder, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.splits import joined_numbers, split_groups
 
@@ -38,42 +45,54 @@ class Trained:
     """A trained judge and the parts of the data it was trained, stopped and tested on.
 
     Attributes:
+        name: of its learner.
         judge: ready to score or save.
-        train: examples that the head was fitted on.
+        train: examples that it was fitted on; of several learners those that were divided among them, as below.
         validation: examples that decided when to stop.
         test: examples that it never saw.
-        fit: the course of the fitting.
+        fits: what came of the fit; of several learners one each.
+        members: the judges that several learners were fitted to.
+        absent: why others of these were not.
     """
 
-    judge: BilinearJudge
+    name: str
+    judge: PortableJudge
     train: list[Example]
     validation: list[Example]
     test: list[Example]
-    fit: Fitted
+    fits: tuple[Fitted, ...]
+    members: tuple[Trained, ...] = ()
+    absent: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def each(self) -> tuple[Trained, ...]:
+        """The members, or where there are none the judge itself."""
+        return self.members or (self,)
 
 
 def train_judge(
     examples: Given,
-    kind: Kind = "adem",
-    encoder: PortableEncoder | str | Path = WORD_VECTORS,
-    options: FitOptions | None = None,
+    kind: str | AnyLearner = "adem",
+    encoder: str | Path | Encoder | None = None,
+    options: Any = None,
     *,
-    references: References | None = None,
+    references: str | None = None,
     scale: Scale | None = None,
     seed: int = 0,
     advance: Advance = ignore,
 ) -> Trained:
-    """A bilinear judge fitted on rated examples.
+    """A judge fitted on rated examples.
 
     Conversations are split 70 / 15 / 15 into training, validation and test, so that none stands in two parts (see
     `conversations`).
 
     Args:
-        examples: rated examples, in any form that `examples_of` takes; those without what `kind` needs are left out and
-            counted.
-        kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `vhred` (adem before training).
-        encoder: texts to vectors, or what `load_encoder` makes it from.
-        options: how it is fitted; None takes `FitOptions()`, for AutoJudge `DERIU2019` (see `recipes`).
+        examples: rated examples, in any form that `examples_of` takes; those without what the judge needs are left out
+            and counted.
+        kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `vhred` (adem before training);
+            `panel`, the first three of them; or a learner.
+        encoder: texts to vectors, or what `load_encoder` makes it from; None takes averaged word vectors.
+        options: how it is fitted, such as `FitOptions`; None leaves it to the kind (see `bilinear.recipes`).
         references: how it scores against several references, by the `best` score or by the `mean`; None takes the
             mean. It is fitted on the mean of their vectors.
         scale: lowest and highest possible rating, for ratings that state no scale, and for the judge's answers; None
@@ -86,121 +105,130 @@ def train_judge(
             `kind` can use.
         UsageError: there is no such kind, or no such way to count references, or it reads none; `scale` is none.
     """
-    require_kind(kind, references)
-    encoder = load_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
-    lines = encode_rated(examples, encoder, (kind,), scale)
-    trained = fit_judge(lines, kind, options, references=references, seed=seed, advance=advance)
-    return replace(trained, judge=replace(trained.judge, scale=answer_scale(lines.examples, scale)))
+    learner: AnyLearner
+    if isinstance(kind, str):
+        learner = load_learner(kind, Request(encoder=encoder, options=options, references=references))
+    else:
+        learner = kind
+    lines = encode_rated(examples, learner, scale)
+    return fit_judge(lines, scale=answer_scale(lines.examples, scale), seed=seed, advance=advance)
 
 
-def require_kind(kind: Kind, references: References | None = None) -> None:
-    """Raise `UsageError` where there is no such judge, no such way to count references, or it reads none."""
-    if kind not in TERMS:
-        raise UsageError(f"no judge is called {kind!r}. There are: {', '.join(TERMS)}")
-    if references is None:
-        return
-    if references not in get_args(References):
-        raise UsageError(f"references count by {' or '.join(get_args(References))}, not by {references!r}")
-    if "reference" not in TERMS[kind]:
-        raise UsageError(f"{kind} reads no references, so counting them by {references!r} would have no effect")
-
-
-def fit_judge(
-    lines: RatedLines,
-    kind: Kind,
-    options: FitOptions | None = None,
-    *,
-    references: References | None = None,
-    seed: int = 0,
-    assigned: Rows | None = None,
-    advance: Advance = ignore,
-) -> Trained:
-    """`train_judge` on lines that were encoded before.
-
-    Args:
-        lines: N rated lines, encoded for `kind`.
-        kind: see `train_judge`, as for the others.
-        options: how it is fitted.
-        references: how it scores against several.
-        seed: decides the split and the order of the examples.
-        assigned: [N] the part that each line belongs to (0 training, 1 validation, 2 test); None splits those that can
-            be used.
-        advance: called with 1 after each epoch.
+def fit_judge(lines: RatedLines, *, scale: Scale = PREDICTED, seed: int = 0, advance: Advance = ignore) -> Trained:
+    """`train_judge` on lines that were encoded before, for a judge that answers on `scale`.
 
     Raises:
         DataError: too little is there to fit on.
     """
-    options, terms, known = options_of(kind, options), TERMS[kind], lines.known[kind]
-    left_out = _left_out(lines, kind)
-    _require_enough(lines, kind, left_out)
-    rng = np.random.default_rng(seed)
-    if assigned is None:
-        parts = split_groups(joined_numbers(lines.traces[known.rows]), SHARES, rng)
-    else:
-        parts = [np.flatnonzero(assigned[known.rows] == number) for number in range(len(PARTS))]
-    for name, part in zip(PARTS, parts, strict=True):
+    learner = lines.learner
+    if is_several(learner):
+        return _fit_several(lines, learner, scale, seed, advance)
+    (member,) = members_of(learner)
+    rows, rng = lines.usable[member.name], np.random.default_rng(seed)
+    require_enough(lines, member, rows)
+    parts = divided(lines, rows, SHARES, rng)
+    return _trained(lines, member, parts, fit_member(lines, member, parts, rng, advance), scale, seed)
+
+
+def divided(lines: RatedLines, rows: Rows, shares: Sequence[float], rng: np.random.Generator) -> list[Rows]:
+    """Ascending `rows` in parts of so large shares, conversations kept whole."""
+    return [rows[part] for part in split_groups(joined_numbers(lines.traces[rows]), shares, rng)]
+
+
+def fit_member(
+    lines: RatedLines, member: Learner, parts: Sequence[Rows], rng: np.random.Generator, advance: Advance = ignore
+) -> Fitted:
+    """What a learner makes of the lines in the first of some parts, stopped by those in the second.
+
+    Args:
+        lines: N rated lines.
+        member: the learner of the lines, or a member of it.
+        parts: ascending rows; those that the learner cannot use are passed over. Every one must have some that it can.
+        rng: decides whatever is random.
+        advance: see `Learner.fit`.
+
+    Raises:
+        DataError: too little is there to fit on.
+    """
+    usable = lines.usable[member.name]
+    own = [part[np.isin(part, usable)] for part in parts]
+    require_enough(lines, member, np.concatenate(own))
+    for name, part in zip(PARTS, own, strict=False):
         if len(part) < FEWEST_LINES:
-            found = f"the {name} part of the split has {len(part)} lines that {kind} can use, expected {FEWEST_LINES}"
-            raise DataError(found, "Rate responses to more contexts, or choose another --seed")
-    fit = fit_bilinear(known.raw, known.ratings, known.lengths, parts[0], parts[1], terms, options, rng, advance)
-    rows = [known.rows[part] for part in parts]
-    judge = BilinearJudge(kind, lines.encoder, fit.normalise, fit.projection, fit.head, references or "mean", {})
-    training = _record(lines, judge, rows, fit, {"left_out": dict(left_out), "seed": seed, **asdict(options)})
-    own = [[lines.examples[row] for row in part] for part in rows]
-    return Trained(replace(judge, training=training), own[0], own[1], own[2], fit)
+            found = f"the {name} part of the split has {len(part)} lines that {member.name} can use"
+            problem = f"{found}, expected {FEWEST_LINES}"
+            raise DataError(problem, "Rate responses to more contexts, or choose another --seed")
+    return member.fit(lines.encoded, lines.ratings, own[0], own[1], rng, advance)
 
 
-def split_lines(lines: RatedLines, seed: int) -> Rows:
-    """[N] the number of the part (0 training, 1 validation, 2 test) of every line, conversations kept whole."""
-    numbers = np.empty(len(lines.ratings), dtype=np.intp)
-    for number, part in enumerate(split_groups(joined_numbers(lines.traces), SHARES, np.random.default_rng(seed))):
-        numbers[part] = number
-    return numbers
+def _fit_several(lines: RatedLines, learner: Several, scale: Scale, seed: int, advance: Advance) -> Trained:
+    """The judge of several learners. One that the lines do not suffice for is left out, and why is kept."""
+    # All lines are divided once, so that no member is tested on a conversation that another was fitted on.
+    everything = np.arange(len(lines.examples))
+    parts = divided(lines, everything, SHARES, np.random.default_rng(seed))
+    members: list[Trained] = []
+    absent: dict[str, str] = {}
+    for member in learner.members:
+        try:  # Each draws from the seed anew, so that none depends on which others there are.
+            fitted = fit_member(lines, member, parts, np.random.default_rng(seed), advance)
+        except DataError as error:
+            absent[member.name] = error.problem
+        else:
+            members.append(_trained(lines, member, parts, fitted, PREDICTED, seed))
+    if not members:
+        raise DataError("; ".join(dict.fromkeys(absent.values())), "Rate responses to more contexts")
+    judge = learner.together({one.name: one.judge for one in members}, absent, scale)
+    fits = tuple(fit for one in members for fit in one.fits)
+    return Trained(learner.name, judge, *_examples(lines, parts), fits, tuple(members), absent)
 
 
-def _record(
-    lines: RatedLines, judge: BilinearJudge, rows: Sequence[Rows], fit: Fitted, asked: Mapping[str, Any]
-) -> dict[str, Any]:
-    """What the judge was fitted on, what was asked for, and how that went, as JSON values."""
+def _trained(
+    lines: RatedLines, member: Learner, parts: Sequence[Rows], fitted: Fitted, scale: Scale, seed: int
+) -> Trained:
+    """The judge of one fit, with the record of its training."""
+    usable = lines.usable[member.name]
+    own = [part[np.isin(part, usable)] for part in parts]
+    judge = fitted.judge(_record(lines, member, own, fitted, seed), scale)
+    return Trained(member.name, judge, *_examples(lines, own), (fitted,))
+
+
+def _examples(lines: RatedLines, parts: Iterable[Rows]) -> tuple[list[Example], list[Example], list[Example]]:
+    """The examples of training, validation and test."""
+    train, validation, test = ([lines.examples[row] for row in part] for part in parts)
+    return train, validation, test
+
+
+def _record(lines: RatedLines, member: Learner, rows: Sequence[Rows], fitted: Fitted, seed: int) -> dict[str, Any]:
+    """What a judge was fitted on, what was asked for, and how that went, as JSON values."""
     return {
         "datasets": dict(Counter(lines.examples[row].dataset or "unnamed" for row in rows[0])),
         "lines": {name: len(part) for name, part in zip(PARTS, rows, strict=True)},
-        **asked,
-        "components": None if fit.projection is None else len(fit.projection.components),
-        "fitted_rows": len(fit.rows),
-        "over_sampling_left_out": len(rows[0]) - len(np.unique(fit.rows)),
-        "best_epoch": fit.best_epoch,
+        "left_out": dict(lines.left_out(member)),
+        "seed": seed,
+        **fitted.record,
         **{
-            name: _agreement(lines.predicted(part, fit, judge.kind, judge.references), lines.ratings[part])
+            name: _agreement(fitted.predict(lines.encoded, part), lines.ratings[part])
             for name, part in zip(PARTS[1:], rows[1:], strict=True)
         },
-        "noted": shares(text_notes([lines.examples[row] for row in rows[0]], TERMS[judge.kind]), len(rows[0])),
+        "noted": shares(text_notes([lines.examples[row] for row in rows[0]], member.needs), len(rows[0])),
     }
 
 
-def _left_out(lines: RatedLines, kind: Kind) -> Counter[str]:
-    """How many examples `kind` cannot be fitted on, by reason."""
-    reasons = Counter[str]()
-    if lines.unrated:
-        reasons["not rated"] = lines.unrated
-    rest = np.ones(len(lines.ratings), dtype=bool)
-    for side in TERMS[kind]:
-        reasons[f"no {side}"] = int((rest & ~lines.given[side]).sum())
-        rest &= lines.given[side]
-    unknown = unknown_sides(lines.encoded.means, TERMS[kind])
-    reasons.update(f"no known word in the {unknown[row]}" for row in np.flatnonzero(rest) if unknown[row])
-    return +reasons
+def require_enough(lines: RatedLines, learner: Learner, rows: Rows) -> None:
+    """Raise `DataError` where too little is there to fit a learner on, and why.
 
-
-def _require_enough(lines: RatedLines, kind: Kind, left_out: Counter[str]) -> None:
-    """Raise `DataError` where too little is there to fit on, and why."""
-    known = lines.known[kind]
-    contexts = len(np.unique(lines.contexts[known.rows]))
+    Args:
+        lines: N rated lines.
+        learner: the learner.
+        rows: those of the lines that it is to be fitted and tested on.
+    """
+    contexts = len(np.unique(lines.contexts[rows]))
     if contexts < FEWEST_CONTEXTS:
+        left_out = lines.left_out(learner)
         why = ", ".join(f"{count} lines: {reason}" for reason, count in left_out.most_common()) or "none left out"
-        problem = f"{contexts} rated contexts that {kind} can learn from, expected {FEWEST_CONTEXTS} or more ({why})"
-        raise DataError(problem, _remedy(left_out))
-    if len(set(known.ratings.tolist())) == 1:
+        found = f"{contexts} rated contexts that {learner.name} can learn from"
+        raise DataError(f"{found}, expected {FEWEST_CONTEXTS} or more ({why})", _remedy(left_out))
+    if len(np.unique(lines.ratings[rows])) == 1:
         raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")
 
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rejoinder.encoders import load_encoder
-from rejoinder.judges.left_out import QUICK, rated_lines, seen_scores, unseen_scores
+from rejoinder.catalogue import DEFAULT, load_learner
+from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.many import FOLDS
+from rejoinder.learner import AnyLearner, Request
 from rejoinder.meta.parts import POOLED, Part
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
@@ -90,13 +91,14 @@ class LeftOut:
     seed: int
 
 
-def left_out_scores(examples: Sequence[Example], *, seed: int = 0, advance: Advance = ignore) -> dict[str, Scores]:
+def left_out_scores(
+    examples: Sequence[Example], learner: str | AnyLearner = DEFAULT, *, seed: int = 0, advance: Advance = ignore
+) -> dict[str, Scores]:
     """Scores of N examples by judges that never saw their data set (`UNSEEN`), or other conversations of it (`SEEN`).
-
-    The judges are panels over the encoder of the judge in the box (see `rejoinder.judges.left_out`).
 
     Args:
         examples: of two data sets or more; those without a rating are unscored.
+        learner: what the judges come from, or its name; the usual ones are like the judge in the box.
         seed: of the fits.
         advance: called with 1 after each fit, six a data set.
 
@@ -104,8 +106,9 @@ def left_out_scores(examples: Sequence[Example], *, seed: int = 0, advance: Adva
         UsageError: fewer than two data sets have ratings.
         DataError: a rated line has no scale.
     """
-    encoder = load_encoder("rejoinder")
-    lines = rated_lines(examples, encoder)
+    if isinstance(learner, str):
+        learner = load_learner(learner, Request())
+    lines = rated_lines(examples, learner)
     found = {}
     for name, fitted in ((UNSEEN, unseen_scores), (SEEN, seen_scores)):
         values = np.full(len(examples), np.nan)
@@ -115,8 +118,7 @@ def left_out_scores(examples: Sequence[Example], *, seed: int = 0, advance: Adva
             place: "no judge could be fitted that reads it, or no known word in it" if place in rated else "not rated"
             for place in np.flatnonzero(np.isnan(values)).tolist()
         }
-        options = {"epochs": QUICK.epochs, "batch": QUICK.batch_size, "step": QUICK.learning_rate, "seed": seed}
-        fields = {"scorer": name, "version": 1, **encoder.options, **options, "rejoinder": __version__}
+        fields = {"scorer": name, "version": 1, **learner.options, "seed": seed, "rejoinder": __version__}
         found[name] = Scores(values, reasons, Signature(fields))
     return found
 

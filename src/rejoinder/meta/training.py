@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from rejoinder.encoders import WORD_VECTORS, PortableEncoder, load_encoder
+from rejoinder.catalogue import load_learner
 from rejoinder.errors import UsageError
 from rejoinder.frames import FORMAT_VERSION
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
-from rejoinder.judges.bilinear.panel import MEMBERS, Panel, fit_panel
-from rejoinder.judges.bilinear.recipes import options_of
-from rejoinder.judges.bilinear.sides import References
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.many import FOLDS, Manner
-from rejoinder.judges.train import SHARES, Trained, fit_judge, require_kind
+from rejoinder.judges.train import SHARES, Trained, fit_judge
+from rejoinder.learner import AnyLearner, PortableJudge, Request, members_of
 from rejoinder.meta.trial import trial_of
 from rejoinder.meta.trial_answer import trial_answer
 from rejoinder.meta.trials import Trial
 from rejoinder.records import Given
-from rejoinder.scorer import Advance, ignore
+from rejoinder.scorer import Advance, Encoder, ignore
 from rejoinder.stats.figure import plain
 
 FEWEST_RESAMPLES = 100
@@ -34,14 +30,22 @@ class Training:
     """A judge, how it came about and what it is worth.
 
     Attributes:
-        judge: ready to score or save.
-        members: the one judge, or those of a panel, with the lines that each was fitted and tested on.
+        trained: the judge, and the lines that it was fitted and tested on.
         trial: what cross-validation says of it.
     """
 
-    judge: BilinearJudge | Panel
-    members: tuple[Trained, ...]
+    trained: Trained
     trial: Trial
+
+    @property
+    def judge(self) -> PortableJudge:
+        """Ready to score or save."""
+        return self.trained.judge
+
+    @property
+    def members(self) -> tuple[Trained, ...]:
+        """The one judge, or those of a panel."""
+        return self.trained.each
 
     @property
     def answer(self) -> tuple[str, ...]:
@@ -52,7 +56,7 @@ class Training:
         """As plain JSON values; keys: `version`, `results` (one mapping a judge), `scale`, `cross_validation`."""
         return {
             "version": FORMAT_VERSION,
-            "results": [{"kind": one.judge.kind, **one.judge.training} for one in self.members],
+            "results": [{"kind": one.name, **one.judge.training} for one in self.members],
             "scale": list(self.judge.scale),
             "cross_validation": {"answer": list(self.answer), **plain(self.trial)},
         }
@@ -60,11 +64,11 @@ class Training:
 
 def train(
     examples: Given,
-    kind: Kind | Literal["panel"] = "panel",
-    encoder: PortableEncoder | str | Path = WORD_VECTORS,
-    options: FitOptions | None = None,
+    kind: str | AnyLearner = "panel",
+    encoder: str | Path | Encoder | None = None,
+    options: Any = None,
     *,
-    references: References | None = None,
+    references: str | None = None,
     scale: Scale | None = None,
     seed: int = 0,
     resamples: int = 1000,
@@ -78,9 +82,10 @@ def train(
 
     Args:
         examples: rated examples, in any form that `examples_of` takes.
-        kind: `adem`, `c-adem`, `r-adem`, `autojudge`, or a `panel` of the first three.
-        encoder: texts to vectors, or what `load_encoder` makes it from.
-        options: how it is fitted; see `recipes.fit_options`. None takes the kind's own recipe.
+        kind: `adem`, `c-adem`, `r-adem`, `autojudge`, or a `panel` of the first three; or a learner, which then has all
+            of the next three in it.
+        encoder: texts to vectors, or what `load_encoder` makes it from; None takes averaged word vectors.
+        options: how it is fitted, such as `FitOptions`; None takes the kind's own recipe.
         references: how it scores against several references, by the `best` score or by the `mean`; None takes the mean.
         scale: lowest and highest possible rating, for ratings that state no scale, and for the judge's answers; None
             leaves it to the examples (see `train_judge`).
@@ -95,33 +100,33 @@ def train(
     """
     if resamples < FEWEST_RESAMPLES:
         raise UsageError(f"resamples is {resamples}, expected {FEWEST_RESAMPLES} or more")
-    kinds = MEMBERS if kind == "panel" else (kind,)
-    for one in kinds:
-        require_kind(one, references if len(kinds) == 1 else None)
-    if isinstance(encoder, (str, Path)):
-        encoder = load_encoder(encoder, vectors=vectors)
-    options = options_of(kinds[0], options)
-    lines = encode_rated(examples, encoder, kinds, scale)
-    answers = answer_scale(lines.examples, scale)
-    judge: BilinearJudge | Panel
-    if kind == "panel":
-        panel, members = fit_panel(lines, options, references=references, seed=seed, advance=advance)
-        judge = replace(panel, scale=answers)
+    learner: AnyLearner
+    if isinstance(kind, str):
+        learner = load_learner(kind, Request(encoder=encoder, vectors=vectors, options=options, references=references))
     else:
-        only = fit_judge(lines, kind, options, references=references, seed=seed, advance=advance)
-        judge = replace(only.judge, scale=answers)
-        members = [replace(only, judge=judge)]
-    fitted = tuple(one.judge.kind for one in members)
+        learner = kind
+    lines = encode_rated(examples, learner, scale)
+    trained = fit_judge(lines, scale=answer_scale(lines.examples, scale), seed=seed, advance=advance)
+    # What could not be fitted on these lines is not asked for in the trial either.
+    fitted = {one.name for one in trained.each}
     left = SHARES[0] + SHARES[1]
-    manner = Manner(fitted, options, references or "mean", (SHARES[0] / left, SHARES[1] / left), seed)
-    epochs = len(kinds) * options.epochs
-    trial = trial_of(
-        lines, kind, manner, resamples=resamples, vectors=vectors, advance=lambda done: advance(done * epochs)
+    manner = Manner(
+        [member for member in members_of(learner) if member.name in fitted],
+        shares=(SHARES[0] / left, SHARES[1] / left),
+        seed=seed,
     )
-    return Training(judge, tuple(members), trial)
+    once = _steps_of_a_fit(learner)
+    trial = trial_of(
+        lines, learner.name, manner, resamples=resamples, vectors=vectors, advance=lambda done: advance(done * once)
+    )
+    return Training(trained, trial)
 
 
-def steps(kind: str, options: FitOptions) -> int:
-    """How many epochs a training does, cross-validation included."""
-    members = len(MEMBERS) if kind == "panel" else 1
-    return (1 + FOLDS) * options.epochs * members
+def steps(learner: AnyLearner) -> int:
+    """How many steps a training takes, cross-validation included."""
+    return (1 + FOLDS) * _steps_of_a_fit(learner)
+
+
+def _steps_of_a_fit(learner: AnyLearner) -> int:
+    """How many steps one fit of all members takes."""
+    return sum(member.steps for member in members_of(learner))

@@ -18,9 +18,9 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, SCORERS, fitted_on, load_scorer
 from rejoinder.errors import MissingAsset, MissingExtra
-from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.many import Manner, folds_of, scores_of
+from rejoinder.learner import Rows
 from rejoinder.meta.trials import Candidate, Role, Trial
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.scorer import Advance, FloatArray, Scorer, ignore, run
@@ -38,7 +38,8 @@ MOST = 0.9
 FARTHEST = 50
 # A trial that would take longer than so many seconds is left out; the constants below are those of one core of 2026.
 LONGEST = 60.0
-_STEP, _UPDATE, _PRODUCT, _PAIR, _LINE = 8e-5, 2e-8, 3e-10, 1.5e-3, 5e-4
+_FITS = 4  # five fits on four fifths of the lines each
+_PAIR, _LINE = 1.5e-3, 5e-4
 _STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
 _DIRECTIONS = {True: 1, False: -1, None: 0}  # 0: the scorer claims none
 
@@ -93,14 +94,14 @@ def trial_of(
     """The trial of the judge that is fitted on rated lines in some manner.
 
     Args:
-        lines: encoded for the kinds of the `manner`.
+        lines: encoded for the learners of the `manner`.
         name: what the new judge is called.
         manner: how it is fitted, and the seed of folds, fits and resampling.
         resamples: of contexts, for the intervals.
         vectors: file of word vectors for metrics that need them; None takes those in the box.
         advance: called with 1 after each of five fits.
     """
-    rows = np.unique(np.concatenate([lines.known[kind].rows for kind in manner.kinds]))
+    rows = np.unique(np.concatenate([lines.usable[member.name] for member in manner.members]))
     seconds = seconds_for(lines, manner)
     if seconds > LONGEST:
         found = f"with {len(rows):,} lines it would take about {_rounded(seconds):,} seconds"
@@ -123,14 +124,9 @@ def trial_of(
 
 def seconds_for(lines: RatedLines, manner: Manner) -> float:
     """About how long a trial takes: a forecast from sizes alone, so that it comes out alike on every machine."""
-    options, total = manner.options, 0.0
-    for kind in manner.kinds:
-        width = min(options.components or lines.encoder.width, lines.encoder.width)
-        rows = len(lines.known[kind].rows) * manner.shares[0]
-        steps = -(-rows // options.batch_size)
-        total += 4 * options.epochs * (steps * (_STEP + _UPDATE * width**2) + rows * _PRODUCT * width**2)
+    fits = sum(member.seconds(len(lines.usable[member.name]) * manner.shares[0]) for member in manner.members)
     pairs = sum(len(example.references) for example in lines.examples)
-    return total + _PAIR * pairs + _LINE * len(lines.examples)
+    return _FITS * fits + _PAIR * pairs + _LINE * len(lines.examples)
 
 
 def _beside(

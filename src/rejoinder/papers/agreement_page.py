@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
+from rejoinder.judges.bilinear.learner import FittedBilinear
 from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
 from rejoinder.papers.agreement import Beside, First, Found
@@ -58,7 +60,7 @@ def _first(first: First) -> str:
 def _course(trained: Trained) -> str:
     """A few sentences on the training."""
     record = trained.judge.training
-    lines, errors = record["lines"], trained.fit.validation_errors
+    lines, errors = record["lines"], cast("FittedBilinear", trained.fits[0]).course.validation_errors
     left_out = ", ".join(f"{count} {reason}" for reason, count in record["left_out"].items())
     return (
         f"{lines['train']} lines to train, {lines['validation']} to stop, {lines['test']} to test, contexts disjoint; "

@@ -13,10 +13,10 @@ import numpy as np
 from rejoinder.encoders import AverageEncoder, PortableEncoder, load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.io.vectors import read_vectors
-from rejoinder.judges.bilinear.fit import Fitted
+from rejoinder.judges.bilinear.fit import BilinearFit
 from rejoinder.judges.bilinear.head import Terms, Vectors
-from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.judges.bilinear.sides import Encoded, encode
+from rejoinder.learner import Rows
 from rejoinder.papers.asked import Asked
 from rejoinder.papers.material import Material, collect
 from rejoinder.records import Example
@@ -89,7 +89,7 @@ class Encoding:
         whole = np.all([np.isfinite(side[rows]).all(axis=1) for side in self.raw], axis=0)
         return rows[np.flatnonzero(whole)]
 
-    def predict(self, fitted: Fitted) -> FloatArray:
+    def predict(self, fitted: BilinearFit) -> FloatArray:
         """[N] predicted ratings, of several references the mean of the scores; NaN where a side has no vector."""
         return self.encoded.combine(fitted.predict(self.encoded.pairs()), "mean")
 

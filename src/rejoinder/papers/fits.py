@@ -13,11 +13,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.judges.bilinear.fit import FitOptions, Fitted, Normalise, fit_bilinear, take
+from rejoinder.judges.bilinear.fit import BilinearFit, FitOptions, Normalise, fit_bilinear, take
 from rejoinder.judges.bilinear.head import Terms
-from rejoinder.judges.bilinear.oversample import Rows
 from rejoinder.judges.bilinear.recipes import DERIU2019
 from rejoinder.judges.train import SHARES
+from rejoinder.learner import Rows
 from rejoinder.papers.encodings import Encoding
 from rejoinder.papers.material import Material
 from rejoinder.scorer import Advance, FloatArray, ignore
@@ -80,7 +80,7 @@ class Judgement(NamedTuple):
         validation: its Pearson and Spearman correlations on the validation part; NaN where there is none.
     """
 
-    fitted: Fitted
+    fitted: BilinearFit
     encoding: Encoding
     validation: tuple[float, float]
 

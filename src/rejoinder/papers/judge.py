@@ -8,23 +8,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import score
+from rejoinder.catalogue import load_learner, score
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.dan import DanEncoder
 from rejoinder.errors import UsageError
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.panel import MEMBERS, Panel, train_panel
+from rejoinder.judges.bilinear.panel import MEMBERS
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.left_out import rated_lines, unseen_scores
 from rejoinder.judges.lines import normalised_ratings
-from rejoinder.judges.train import Trained
+from rejoinder.judges.train import Trained, train_judge
+from rejoinder.learner import AnyLearner, PortableJudge, Request
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.papers.asked import Asked, Takes, named
 from rejoinder.papers.figures import turn_level
 from rejoinder.records import Example
-from rejoinder.scorer import FloatArray, Scores, Signature
+from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.figure import Figure
@@ -125,7 +126,7 @@ class Found:
         attacks: on C-ADEM's test part, without references.
     """
 
-    panel: Panel
+    panel: PortableJudge
     config: Mapping[str, Any]
     corpora: Sequence[str]
     sets: Sequence[str]
@@ -152,20 +153,22 @@ def find(asked: Asked) -> Found:
     if unknown := [*(set(corpora) - set(CORPORA)), *(set(sets) - set(SETS))]:
         raise UsageError(f"the licence of {', '.join(sorted(unknown))} is not known. Add it to SETS or CORPORA")
     with asked.stage("fitting", OPTIONS.epochs * len(MEMBERS)) as advance:
-        panel, members = train_panel(examples, encoder, OPTIONS, seed=asked.seed, advance=advance)
+        learner = load_learner("panel", Request(encoder=encoder, options=OPTIONS))
+        trained = train_judge(examples, learner, seed=asked.seed, advance=advance)
     with asked.stage("leaving out", None):
-        unseen = _unseen(examples, encoder, asked.seed)
+        unseen = _unseen(examples, learner, asked.seed)
+    panel, members = trained.judge, trained.members
     attacked = members[MEMBERS.index("c-adem")].test
     return Found(
         panel, config, corpora, sets, unseen, list(map(_member, members)), attacks(panel, attacked, asked.seed)
     )
 
 
-def _unseen(examples: Sequence[Example], encoder: DanEncoder, seed: int) -> list[Unseen]:
+def _unseen(examples: Sequence[Example], learner: AnyLearner, seed: int) -> list[Unseen]:
     """For each set the judge that was fitted on all others, beside scorers that need no ratings."""
-    lines = rated_lines(examples, encoder)
+    lines = rated_lines(examples, learner)
     values = np.full(len(examples), np.nan)
-    values[lines.places] = unseen_scores(lines, OPTIONS, seed=seed)
+    values[lines.places] = unseen_scores(lines, seed=seed)
     unscored = dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "read by no judge")
     given = {"panel": Scores(values, unscored, Signature({"scorer": "panel"}))}
     panels = turn_level(study(examples, given, seed=seed, drop_copies=True))
@@ -194,7 +197,7 @@ def _correlations(scores: FloatArray, ratings: FloatArray) -> tuple[int, float, 
     return by_value.n, by_value.value, by_rank.value
 
 
-def attacks(panel: Panel, examples: Sequence[Example], seed: int) -> list[Attack]:
+def attacks(panel: Scorer, examples: Sequence[Example], seed: int) -> list[Attack]:
     """How the score moves under each change of the responses to the same contexts, references aside."""
     chosen = [replace(example, references=()) for example in examples if example.context and example.response.strip()]
     before = score(chosen, panel).values
@@ -205,7 +208,7 @@ def attacks(panel: Panel, examples: Sequence[Example], seed: int) -> list[Attack
 
 
 def _attack(
-    panel: Panel,
+    panel: Scorer,
     name: str,
     expected: str,
     chosen: Sequence[Example],

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
+from rejoinder.judges.bilinear.judge import TERMS, Kind
 from rejoinder.papers.judge import BESIDE, CORPORA, SETS, Attack, Found, Member, Unseen
 from rejoinder.papers.page import About, Page, written
 from rejoinder.report.markdown import markdown_table
@@ -43,9 +45,9 @@ def _members(members: Sequence[Member]) -> str:
     """The table of the members."""
     rows = []
     for trained, n, pearson, spearman in members:
-        sides = " and ".join(sorted(trained.judge.head.terms))
+        sides = " and ".join(sorted(TERMS[cast("Kind", trained.name)]))
         fitted = str(trained.judge.training["lines"]["train"])
-        rows.append([trained.judge.kind.upper(), sides, fitted, str(n), number(pearson), number(spearman)])
+        rows.append([trained.name.upper(), sides, fitted, str(n), number(pearson), number(spearman)])
     return markdown_table(["member", "reads the response and", "fitted on", "n", "Pearson", "Spearman"], rows)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.head import Terms
-from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.learner import Rows
 from rejoinder.papers.figures import Appearances, Figures
 from rejoinder.papers.fits import Judgement, Split, judge, predictions
 from rejoinder.papers.material import Material

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from rejoinder.judges.bilinear.panel import Panel
+from rejoinder.judges.train import Trained
 from rejoinder.meta.training import Training
 from rejoinder.meta.trials import Candidate, Trial
 from rejoinder.report.cells import count, measured, plain
@@ -19,12 +19,9 @@ _ROLES = {"new": "new judge", "box": "in the box", "metric": "best metric", "bas
 
 def training(done: Training) -> Document:
     """The document."""
-    absent = [f"no {one}: {why}" for one, why in done.judge.absent.items()] if isinstance(done.judge, Panel) else []
+    absent = [f"no {one}: {why}" for one, why in done.trained.absent.items()]
     record = done.to_dict()
-    members = [
-        fitted(one.judge.training, one.judge.kind.upper() if isinstance(done.judge, Panel) else "")
-        for one in done.members
-    ]
+    members = [fitted(one, one.name.upper() if done.trained.members else "") for one in done.members]
     tried = [cross_validated(done.trial)] if done.trial.candidates else []
     return Document(
         title="A new judge",
@@ -37,13 +34,14 @@ def training(done: Training) -> Document:
     )
 
 
-def fitted(training: Mapping[str, Any], title: str = "") -> Table:
+def fitted(trained: Trained, title: str = "") -> Table:
     """What a judge was trained on and how, and how far it agrees with people on what it did not see.
 
     Args:
-        training: the record a trained judge carries (`BilinearJudge.training`).
+        trained: a judge and how it was fitted.
         title: of the table.
     """
+    training = trained.judge.training
     lines = training["lines"]
     rows: list[tuple[Cell, ...]] = [(Cell("train"), count(lines["train"]), Cell(""), Cell(""))]
     for part in ("validation", "test"):
@@ -51,7 +49,8 @@ def fitted(training: Mapping[str, Any], title: str = "") -> Table:
         cells = (plain(math.nan if value is None else value) for value in values)
         rows.append((Cell(part), count(lines[part]), *cells))
     left_out = [f"left out, {reason}: {lost:,}" for reason, lost in training["left_out"].items()]
-    said = [_recipe(training), *_over_sampled(training), *_ended(training), *_doubt(training), *left_out]
+    account = [sentence for fit in trained.fits for sentence in fit.account]
+    said = [*account, *_doubt(training), *left_out]
     return Table(title, "", ("part", "lines", "Pearson", "Spearman"), tuple(rows), notes=said)
 
 
@@ -83,43 +82,6 @@ def _chosen(one: Candidate) -> str:
     counts = Counter(one.chosen).most_common()
     folds = "the folds chose " + ", ".join(f"{name} ({times})" for name, times in counts)
     return "; ".join([*(["lower is taken as better"] if one.lower else []), *([folds] if len(counts) > 1 else [])])
-
-
-def _recipe(training: Mapping[str, Any]) -> str:
-    """How the head was fitted, in one line."""
-    components = "all" if training["components"] is None else training["components"]
-    weight = training["penalty_weight"]
-    penalty = f"{training['penalty']} norm times {weight:g}" if weight else "no penalty"
-    unit = ", vectors of length 1" if training["normalise"] == "l2" else ""
-    return (
-        f"fitted with {components} components{unit}, {penalty}, step {training['learning_rate']:g}, "
-        f"batch {training['batch_size']}; best epoch by validation error: {training['best_epoch']} of "
-        f"{training['epochs']}"
-    )
-
-
-def _over_sampled(training: Mapping[str, Any]) -> list[str]:
-    """What over-sampling made of the training lines, where there was any."""
-    if training["oversample"] is None:
-        return []
-    left_out = training["over_sampling_left_out"]
-    lost = f"; {left_out:,} training lines are too short or too long for it and were left out" if left_out else ""
-    return [f"over-sampled to {training['fitted_rows']:,} lines{lost}"]
-
-
-def _ended(training: Mapping[str, Any]) -> list[str]:
-    """That the head before training was the best, or the last one, where it was, and what may help."""
-    if not training["epochs"]:
-        return []
-    if training["best_epoch"] == training["epochs"]:
-        return ["the validation error was still falling at the last epoch: more --epochs or a longer --step may help"]
-    if training["best_epoch"]:
-        return []
-    return [
-        "best epoch 0: no step of the training lowered the validation error, so what is saved is the head as it was "
-        "before training and has learnt nothing from these ratings. What may help: ratings that spread over the whole "
-        "scale, another encoder (-e), a smaller --step, another --penalty-weight, more rated lines"
-    ]
 
 
 def _doubt(training: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,8 @@ import numpy as np
 from rejoinder.encoders import Projection, fit_projection
 from rejoinder.errors import UsageError
 from rejoinder.judges.bilinear.head import MATRICES, Head, Penalty, Terms, Vectors, gradient, initial_head
-from rejoinder.judges.bilinear.oversample import Lengths, Rows, oversample, oversample_release
+from rejoinder.judges.bilinear.oversample import Lengths, oversample, oversample_release
+from rejoinder.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 Normalise = Literal["none", "l2"]
@@ -93,7 +94,7 @@ class FitResult:
 
 
 @dataclass(frozen=True)
-class Fitted(FitResult):
+class BilinearFit(FitResult):
     """A fitted head with what stands between it and the encoder.
 
     Attributes:
@@ -127,7 +128,7 @@ def fit_bilinear(
     options: FitOptions,
     rng: np.random.Generator,
     advance: Advance = ignore,
-) -> Fitted:
+) -> BilinearFit:
     """A judge fitted on raw vectors that were encoded once, so that many can be fitted on one encoding.
 
     Over-sampling touches training alone. The components are fitted on each distinct training vector once, after
@@ -164,7 +165,7 @@ def fit_bilinear(
         projected = project(raw, projection, "none")
         vectors, other = take(projected, rows), take(projected, validation)
         fit = fit_head(vectors, ratings[rows], other, ratings[validation], terms, options, rng, advance)
-        return Fitted(fit.head, fit.validation_errors, fit.best_epoch, projection, options.normalise, rows)
+        return BilinearFit(fit.head, fit.validation_errors, fit.best_epoch, projection, options.normalise, rows)
 
 
 def fit_head(

@@ -16,12 +16,12 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rejoinder.errors import DataError
+from rejoinder.learner import Side
 from rejoinder.scorer import FloatArray
 
-Terms = tuple[Literal["context", "reference"], ...]
+Terms = tuple[Side, ...]
 Penalty = Literal["frobenius", "l2_squared", "l1"]
 MATRICES: dict[str, Literal["M", "N"]] = {"context": "M", "reference": "N"}
-LOWEST, HIGHEST = 1.0, 5.0
 _MIDDLE, _SPAN = 3.0, 4.0
 
 

@@ -22,11 +22,12 @@ from rejoinder.io.checks import AGAIN, choice, inner, number, tensor
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
-from rejoinder.judges.answers import PREDICTED, from_config, in_config, on_scale
+from rejoinder.judges.answers import from_config, in_config, on_scale
 from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.notes import notes_on, usual_notes
+from rejoinder.learner import PREDICTED
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
 

@@ -6,15 +6,19 @@ characters, discards the shortest and the longest responses, and crashes where a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
+from rejoinder.learner import Rows
+from rejoinder.metrics.baselines import words
+from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 
-Rows = NDArray[np.intp]
+# What the release appends to a response before it counts characters: ` </s>`.
+_END = 5
 # About the release's 20 characters; the last bin is open.
 _WORDS_A_BIN, _LAST_WORDS = 5, 30
 _CHARACTERS_A_BIN, _FIRST_KEPT, _LAST_KEPT = 20, 20, 120
@@ -27,16 +31,22 @@ class Lengths(NamedTuple):
     characters: Rows
 
 
-def oversample(ratings: FloatArray, words: Rows) -> Rows:
+def response_lengths(examples: Sequence[Example]) -> Lengths:
+    """How long the responses of N examples are, as over-sampling counts."""
+    counts = [(len(words(example.response)), len(example.response.strip()) + _END) for example in examples]
+    return Lengths(*np.array(counts, dtype=np.intp).reshape(-1, 2).T)
+
+
+def oversample(ratings: FloatArray, counts: Rows) -> Rows:
     """Rows in which, among responses of like length, every score that occurs is equally frequent.
 
     Each row occurs at least once. Lengths are binned by 5 words, the last bin is open; ratings are rounded to scores.
 
     Args:
         ratings: [n] on the scale 1 to 5.
-        words: [n] words of the responses.
+        counts: [n] words of the responses.
     """
-    bins = np.clip((words - 1) // _WORDS_A_BIN * _WORDS_A_BIN, 0, _LAST_WORDS)
+    bins = np.clip((counts - 1) // _WORDS_A_BIN * _WORDS_A_BIN, 0, _LAST_WORDS)
     return _balanced(np.floor(ratings + 0.5), bins)  # halves go up, not to the even score
 
 

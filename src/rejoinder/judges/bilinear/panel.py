@@ -7,27 +7,24 @@ thing on the same scale, so their scores stand in one column.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rejoinder.encoders import INSIDE, WORD_VECTORS, PortableEncoder, from_parts, load_encoder
+from rejoinder.encoders import INSIDE, PortableEncoder, from_parts
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, inner
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
-from rejoinder.judges.answers import PREDICTED, answer_scale, from_config, in_config, on_scale
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind, from_own_parts, training_lines
-from rejoinder.judges.bilinear.sides import References
-from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.train import Trained, fit_judge, split_lines
-from rejoinder.records import Example, Given
-from rejoinder.scorer import Advance, Card, Need, Outcome, ignore, missing_need
+from rejoinder.judges.answers import from_config, in_config, on_scale
+from rejoinder.judges.bilinear.judge import BilinearJudge, Kind, from_own_parts, training_lines
+from rejoinder.learner import PREDICTED
+from rejoinder.records import Example
+from rejoinder.scorer import Card, Need, Outcome, missing_need
 
 FAMILY = "panel"
 MEMBERS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
@@ -73,6 +70,11 @@ class Panel:
     def trained_on(self) -> frozenset[str]:
         """The data sets that a member was fitted on."""
         return frozenset().union(*(judge.trained_on for judge in self.members.values()))
+
+    @property
+    def training(self) -> Mapping[str, Any]:
+        """How each member was trained, by kind."""
+        return {kind: judge.training for kind, judge in self.members.items()}
 
     @cached_property
     def options(self) -> Mapping[str, Any]:
@@ -162,61 +164,3 @@ def from_folder(parts: Parts) -> Panel:
         raise DataError(f"is {members[wrong].kind}, expected {wrong}", AGAIN, field=f"{wrong}.name")
     absent = {kind: str(why[kind]) for kind in MEMBERS if kind in why}
     return Panel(members, absent, scale=from_config(parts.config))
-
-
-def train_panel(
-    examples: Given,
-    encoder: PortableEncoder | str | Path = WORD_VECTORS,
-    options: FitOptions | None = None,
-    *,
-    references: References | None = None,
-    scale: Scale | None = None,
-    seed: int = 0,
-    advance: Advance = ignore,
-) -> tuple[Panel, list[Trained]]:
-    """A panel fitted on rated examples, and how each of its members came about.
-
-    Contexts are split once, so that no member is tested on a context that another was fitted on. A member that the
-    examples do not suffice for is left out, and the panel says why.
-
-    Args:
-        examples: rated examples, in any form that `examples_of` takes.
-        encoder: texts to vectors, or what `load_encoder` makes it from.
-        options: how each is fitted; None takes `FitOptions()`.
-        references: how to score against several references; None takes the mean.
-        scale: see `train_judge`.
-        seed: decides the split and the order of the examples.
-        advance: called with 1 after each epoch.
-
-    Raises:
-        DataError: the examples suffice for no member; the reasons of all.
-    """
-    encoder = load_encoder(encoder) if isinstance(encoder, (str, Path)) else encoder
-    lines = encode_rated(examples, encoder, MEMBERS, scale)
-    panel, members = fit_panel(lines, options, references=references, seed=seed, advance=advance)
-    return replace(panel, scale=answer_scale(lines.examples, scale)), members
-
-
-def fit_panel(
-    lines: RatedLines,
-    options: FitOptions | None = None,
-    *,
-    references: References | None = None,
-    seed: int = 0,
-    advance: Advance = ignore,
-) -> tuple[Panel, list[Trained]]:
-    """`train_panel` on lines that were encoded before, for all of `MEMBERS`."""
-    assigned = split_lines(lines, seed)
-    found: list[Trained] = []
-    absent: dict[Kind, str] = {}
-    for kind in MEMBERS:
-        counted = references if "reference" in TERMS[kind] else None
-        try:
-            trained = fit_judge(lines, kind, options, references=counted, seed=seed, assigned=assigned, advance=advance)
-        except DataError as error:
-            absent[kind] = error.problem
-        else:
-            found.append(trained)
-    if not found:
-        raise DataError("; ".join(dict.fromkeys(absent.values())), "Rate responses to more contexts")
-    return Panel({trained.judge.kind: trained.judge for trained in found}, absent), found

@@ -11,7 +11,7 @@ import numpy as np
 
 from rejoinder.encoders import encode_once
 from rejoinder.judges.bilinear.head import Terms, Vectors
-from rejoinder.judges.bilinear.oversample import Rows
+from rejoinder.learner import Rows
 from rejoinder.records import Example
 from rejoinder.scorer import Encoder, FloatArray
 
