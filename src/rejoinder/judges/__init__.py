@@ -8,11 +8,10 @@ from rejoinder import encoders
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts, in_folder, read_card, read_folder
 from rejoinder.judges import boxed
-from rejoinder.judges.bilinear import judge as bilinear
-from rejoinder.judges.bilinear import panel
+from rejoinder.judges.bilinear import judge, panel
 from rejoinder.scorer import Scorer
 
-LOADERS: dict[str, Callable[[Parts], Scorer]] = {bilinear.FAMILY: bilinear.from_folder, panel.FAMILY: panel.from_folder}
+LOADERS: dict[str, Callable[[Parts], Scorer]] = {judge.FAMILY: judge.from_folder, panel.FAMILY: panel.from_folder}
 
 
 def load(folder: Path) -> Scorer:
