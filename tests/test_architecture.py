@@ -22,6 +22,7 @@ FLOORS = {
     "responders": 3,
     "streams": 3,
     "encoders": 2,
+    "humans": 2,
     "metrics": 2,
     "training": 2,
     "nn": 1,

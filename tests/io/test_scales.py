@@ -17,13 +17,13 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, UsageError
+from rejoinder.humans.ceiling import people_of
+from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.io.scales import hint, require_alike, rescaled, scale_of, scales_said, spans_of, with_scale
 from rejoinder.io.values import yes_or_no
 from rejoinder.judges.answers import from_config
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.train import train_judge
-from rejoinder.meta.ceiling import people_of
-from rejoinder.meta.parts import rated_parts, ratings_of
 from rejoinder.records import Example, Rating
 from samples import bilinear_of, panel_of
 
@@ -197,8 +197,7 @@ def test_a_data_set_on_two_scales_gives_the_figures_of_one() -> None:
     tables = [rejoinder.study(given, ["length", "context-overlap"], resamples=50) for given in (one, several)]
     assert [row.value for row in tables[0].agreements] == pytest.approx([row.value for row in tables[1].agreements])
     people = [
-        people_of(rated_parts(given, ratings_of(given, "overall"), "overall")[0], given, "overall", 0)
-        for given in (one, several)
+        people_of(rated_sets(given, ratings_of(given, "overall"), "overall").sets[0], 0) for given in (one, several)
     ]
     assert (people[0].ceiling, people[0].one_rater) == pytest.approx((people[1].ceiling, people[1].one_rater))
     cards = [rejoinder.full_study(given, ["length"], resamples=50).findings[0].card for given in (one, several)]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rejoinder.humans.rated_set import rated_sets
 from rejoinder.meta import full_study
-from rejoinder.meta.parts import rated_parts
 from rejoinder.meta.same_lines import common_lines
 from rejoinder.records import Example, Rating
 from rejoinder.report.over_sets import nearness_table
@@ -95,13 +95,13 @@ def test_people_stand_on_the_same_lines() -> None:
 def test_a_set_without_a_correlation_of_all_is_not_common() -> None:
     lines = examples()
     ratings = np.array([example.rating() for example in lines], dtype=np.float64)
-    parts = rated_parts(lines, ratings, "overall")
+    rated = rated_sets(lines, ratings, "overall")
     flat = noisy(lines, 1, 1.0)
     flat[:60] = 2.0  # the same on all lines of the first set
     few = noisy(lines, 2, 1.0)
     few[62:130] = np.nan  # two lines of the second
-    found = common_lines(parts, {"flat": flat, "few": few})
-    assert [(part.name, len(rows)) for part, rows in found] == [("three", 50)]
+    found = common_lines(rated.sets, {"flat": flat, "few": few})
+    assert [(one.name, len(rows)) for one, rows in found] == [("three", 50)]
     study = full_study(lines[:130], {"flat": given(flat[:130]), "few": given(few[:130])}, resamples=0)
     assert (study.common, study.common_lines) == ((), 0)
     assert all(math.isnan(row.common.value) for row in study.nearness)

@@ -14,6 +14,7 @@ from scipy import stats
 import rejoinder
 from conftest import Run, refused
 from rejoinder.encoders import AverageEncoder
+from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.conversations import conversations, traces
@@ -23,7 +24,6 @@ from rejoinder.judges.train import train_judge
 from rejoinder.learner import AnyLearner
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of
-from rejoinder.meta.parts import rated_parts, ratings_of
 from rejoinder.records import Example
 from rejoinder.report.study_files import WRITERS
 from rejoinder.scorer import Scores, Signature
@@ -141,9 +141,9 @@ def test_figures_by_hand() -> None:
     ratings = ratings_of(examples, "overall")
     rng = np.random.default_rng(1)
     unseen, seen = (ratings + spread * rng.normal(size=len(ratings)) for spread in (4.0, 1.0))
-    parts = rated_parts(examples, ratings, "overall")
+    rated = rated_sets(examples, ratings, "overall")
     given = {UNSEEN: scored(unseen), SEEN: scored(seen)}
-    found = left_out_of(parts, given, {"one": 0.8, "two": math.nan, "three": 0.5}, Sampling(200, 0))
+    found = left_out_of(rated.sets, given, {"one": 0.8, "two": math.nan, "three": 0.5}, Sampling(200, 0))
     rows = {"one": slice(140), "two": slice(140, 290), "three": slice(290, 450)}
     for one in found.sets:
         own = rows[one.dataset]
@@ -169,7 +169,7 @@ def test_constant_scores_have_no_gap_and_say_why() -> None:
     examples = sets({"one": 40, "two": 40})
     ratings = ratings_of(examples, "overall")
     given = {UNSEEN: scored(np.r_[np.ones(40), ratings[40:]]), SEEN: scored(ratings)}
-    found = left_out_of(rated_parts(examples, ratings, "overall"), given, {"one": 0.9, "two": 0.9}, Sampling(50, 0))
+    found = left_out_of(rated_sets(examples, ratings, "overall").sets, given, {"one": 0.9, "two": 0.9}, Sampling(50, 0))
     assert "the same in all 40 pairs" in found.sets[0].reason and math.isnan(found.sets[0].pearson.gap.value)
     assert found.correlated == 1 and found.mean.pearson.unseen.value == 1.0
 

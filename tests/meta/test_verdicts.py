@@ -6,16 +6,19 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
 
+from rejoinder.humans.rated_set import RatedSet
 from rejoinder.meta import FullStudy, full_study
+from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.conclusions import Conclusion, conclusions_of
 from rejoinder.meta.duel import Duel, duel_of
-from rejoinder.meta.parts import Part
+from rejoinder.meta.scored_set import ScoredSet
+from rejoinder.meta.yardsticks import Kind
 from rejoinder.records import Example
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.study_files import study_csv, study_json, study_markdown_page, study_tex
@@ -27,7 +30,7 @@ from rejoinder.stats.chance import chance_level
 from rejoinder.stats.sampling import Sampling
 
 NONE = math.nan
-KINDS = {"judge": "judge", "metric": "metric", "length": "baseline"}
+KINDS: dict[str, Kind] = {"judge": "judge", "metric": "metric", "length": "baseline"}
 COUNTS = ("pairs", "same", "neither", "only_scorer", "only_people", "reversed")
 
 
@@ -35,10 +38,31 @@ def array(*values: float) -> np.ndarray:
     return np.array(values, dtype=np.float64)
 
 
-def part(ratings: Sequence[float], contexts: Sequence[int], systems: Sequence[int] | None = None) -> Part:
+def rated(
+    lines: Sequence[Example], ratings: Sequence[float], contexts: Sequence[int], systems: Sequence[int] | None = None
+) -> RatedSet:
     n = len(ratings)
     named = [-1] * n if systems is None else systems
-    return Part("one", np.arange(n), array(*ratings), np.array(contexts), np.array(named))
+    return RatedSet(
+        name="one",
+        dimension="overall",
+        examples=tuple(lines[:n]),
+        places=np.arange(n),
+        ratings=array(*ratings),
+        contexts=np.array(contexts),
+        systems=np.array(named),
+        sets=np.zeros(n, dtype=np.int64),
+    )
+
+
+def scored(one: RatedSet, scores: Mapping[str, np.ndarray], resamples: int, order: Sequence[str] = ()) -> ScoredSet:
+    """Scores of a set, by scorers that agree with people in this order."""
+    rows = tuple(
+        Agreement("one", name, "turn", "pearson", 4, 0, 2, 0.9 - place / 10, NONE, NONE, NONE, "by hand", 0)
+        for place, name in enumerate(order)
+    )
+    kinds = {name: KINDS.get(name, "metric") for name in scores}
+    return ScoredSet(one, scores, kinds, rows, tuple(scores), Sampling(resamples, 0))
 
 
 # calibration
@@ -68,13 +92,27 @@ LINES = [
     Example(("one two",) if n < 2 else ("one two three", "four"), RESPONSES[n], references=("a b",), id=f"line-{n}")
     for n in range(4)
 ]
-FOUR = part([1, 3, 2, 4], [0, 0, 1, 1])
 FIRST, SECOND = array(0, 2, 1, 5), array(1, 3, 1, 3)
 
 
 def duel(scale: tuple[float, float] | None = None, order: Sequence[str] = ("metric", "judge")) -> Duel:
     scores = {"judge": FIRST, "metric": SECOND, "length": SECOND}
-    return duel_of(FOUR, LINES, scores, order, KINDS, scale, Sampling(500, 0))
+    return held(LINES, scores, [1, 3, 2, 4], scale=scale, order=order, resamples=500)
+
+
+def held(
+    lines: Sequence[Example],
+    scores: Mapping[str, np.ndarray],
+    ratings: Sequence[float],
+    contexts: Sequence[int] = (0, 0, 1, 1),
+    scale: tuple[float, float] | None = None,
+    order: Sequence[str] = ("judge", "metric"),
+    resamples: int = 50,
+) -> Duel:
+    on_scale = [replace(one, scales={"overall": scale} if scale else {}) for one in lines]
+    found = duel_of(scored(rated(on_scale, ratings, contexts), scores, resamples, order))
+    assert found is not None
+    return found
 
 
 def test_the_nearer_of_two_by_hand() -> None:
@@ -108,7 +146,7 @@ def test_what_the_lines_have_in_common_by_hand() -> None:
 
 def test_lines_without_a_reference_share_no_words_with_one() -> None:
     bare = [replace(one, references=(), context=()) for one in LINES]
-    found = duel_of(FOUR, bare, {"judge": FIRST, "metric": SECOND}, ["judge", "metric"], KINDS, None, Sampling(50, 0))
+    found = held(bare, {"judge": FIRST, "metric": SECOND}, [1, 3, 2, 4])
     reasons = {one.what: one.reason for one in found.traits if one.reason}
     assert set(reasons) == {"words shared with a reference, F1", "words in the context"}
     assert set(reasons.values()) == {"0 lines on one side and 0 on the other; one of each is needed"}
@@ -121,11 +159,9 @@ def test_the_lines_that_one_gets_right_come_both_ways() -> None:
 
 
 def test_good_responses_that_one_finds_bad() -> None:
-    extreme = part([1, 5, 1, 5], [0, 0, 1, 1])
     right, wrong = array(0, 1, 0, 1), array(1, 0, 1, 0)
     for judge, metric, expected in ((right, wrong, (2, 2, 2, 0, 0)), (wrong, right, (2, 0, 0, 2, 2))):
-        scores = {"judge": judge, "metric": metric}
-        found = duel_of(extreme, LINES, scores, ["judge", "metric"], KINDS, (1, 5), Sampling(50, 0))
+        found = held(LINES, {"judge": judge, "metric": metric}, [1, 5, 1, 5], scale=(1, 5))
         assert found.extremes is not None and astuple(found.extremes) == expected
 
 
@@ -152,8 +188,7 @@ def test_one_scorer_has_nobody_to_be_nearer_than(order: list[str], reason: str) 
 def test_few_lines_or_one_context(contexts: list[int], lost: int) -> None:
     judge = FIRST.copy()
     judge[:lost] = NONE
-    scores = {"judge": judge, "metric": SECOND}
-    found = duel_of(part([1, 3, 2, 4], contexts), LINES, scores, ["judge", "metric"], KINDS, None, Sampling(50, 0))
+    found = held(LINES, {"judge": judge, "metric": SECOND}, [1, 3, 2, 4], contexts)
     assert found.reason == f"both score {4 - lost} lines of 1 contexts; three lines and two contexts are needed"
 
 
@@ -164,7 +199,7 @@ TURNS = 10
 SWING = np.tile([1.0, -1.0], TURNS // 2)
 MADE = np.array([np.full(TURNS, 1.0), np.full(TURNS, 2.0), np.full(TURNS, 3.0), 3 + SWING])  # people, a to d
 SPOKEN = [Example((f"turn {n % TURNS}",), "r", system="abcd"[n // TURNS]) for n in range(4 * TURNS)]
-SYSTEMS = part(MADE.ravel().tolist(), [*range(TURNS)] * 4, np.repeat(range(4), TURNS).tolist())
+SYSTEMS = rated(SPOKEN, MADE.ravel().tolist(), [*range(TURNS)] * 4, np.repeat(range(4), TURNS).tolist())
 OWN = np.array([np.full(TURNS, 2.0), np.full(TURNS, 1.0), 1 + SWING / 2, np.zeros(TURNS)]).ravel()
 
 
@@ -173,7 +208,7 @@ def counts(found: Conclusion) -> tuple[int, ...]:
 
 
 def conclusions(resamples: int = 300, **scores: np.ndarray) -> dict[str, Conclusion]:
-    found = conclusions_of(SYSTEMS, SPOKEN, scores, Sampling(resamples, 0))
+    found = conclusions_of(scored(SYSTEMS, scores, resamples))
     return {one.scorer: one for one in found}
 
 
@@ -211,9 +246,9 @@ def test_nothing_follows_where_nothing_can(resamples: int, scores: np.ndarray, r
 
 
 def test_without_two_named_systems_there_is_no_conclusion() -> None:
-    one = part([1.0, 2.0, 3.0], [0, 1, 2], [0, 0, 0])
+    one = rated(SPOKEN, [1.0, 2.0, 3.0], [0, 1, 2], [0, 0, 0])
     for here in (one, replace(one, systems=np.full(3, -1))):
-        assert conclusions_of(here, SPOKEN, {"own": array(1, 2, 3)}, Sampling(50, 0)) == ()
+        assert conclusions_of(scored(here, {"own": array(1, 2, 3)}, 50)) == ()
 
 
 # chance

@@ -1,4 +1,4 @@
-"""The scores of one scorer and the ratings of one part to rows of agreement."""
+"""The scores of one scorer and the ratings of one set to rows of agreement."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
+from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet
 from rejoinder.scorer import Scores
 from rejoinder.stats.arrays import Counts, FloatArray, IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import (
@@ -68,7 +68,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """The lines of a part that have both a rating and a score, N lines.
+    """The lines of a set that have both a rating and a score, N lines.
 
     Attributes:
         scores: [N].
@@ -92,27 +92,27 @@ class Lines:
         return number_of(self.contexts)
 
 
-def agreements(part: Part, scorer: str, scores: Scores, sampling: Sampling) -> list[Agreement]:
-    """Rows of agreement of `scores` with the ratings of `part`: turn level, then system level where systems are known.
+def agreements(rated: RatedSet, scorer: str, scores: Scores, sampling: Sampling) -> list[Agreement]:
+    """Rows of agreement of `scores` with the ratings of a set: turn level, then system level where systems are known.
 
-    The draws depend on the seed, the part's name and the number of contexts alone, so scorers with the same usable
+    The draws depend on the seed, the set's name and the number of contexts alone, so scorers with the same usable
     lines meet the same resamples, in whatever order they come.
     """
-    rows = _rows("turn", part.name, scorer, _usable(part, scores, "turn"), sampling)
-    of_systems = _usable(part, scores, "system")
-    return rows + _rows("system", part.name, scorer, of_systems, sampling) if len(of_systems.scores) else rows
+    rows = _rows("turn", rated.name, scorer, _usable(rated, scores, "turn"), sampling)
+    of_systems = _usable(rated, scores, "system")
+    return rows + _rows("system", rated.name, scorer, of_systems, sampling) if len(of_systems.scores) else rows
 
 
-def _usable(part: Part, scores: Scores, level: Level) -> Lines:
-    """The lines of `part` that count at `level`: rated and scored, and at system level of a known system."""
-    wanted = part.systems != NO_SYSTEM if level == "system" else np.ones(len(part.places), dtype=bool)
-    missing = part.places[wanted & ~scores.scored[part.places]].tolist()
-    chosen = np.flatnonzero(wanted & scores.scored[part.places])
+def _usable(rated: RatedSet, scores: Scores, level: Level) -> Lines:
+    """The lines that count at `level`: rated and scored, and at system level of a known system."""
+    wanted = rated.systems != NO_SYSTEM if level == "system" else np.ones(len(rated), dtype=bool)
+    missing = rated.places[wanted & ~scores.scored[rated.places]].tolist()
+    chosen = np.flatnonzero(wanted & scores.scored[rated.places])
     return Lines(
-        scores.values[part.places[chosen]],
-        part.ratings[chosen],
-        renumbered(part.contexts[chosen]),
-        renumbered(part.systems[chosen] if level == "system" else np.zeros_like(chosen)),
+        scores.values[rated.places[chosen]],
+        rated.ratings[chosen],
+        renumbered(rated.contexts[chosen]),
+        renumbered(rated.systems[chosen] if level == "system" else np.zeros_like(chosen)),
         len(missing),
         most_frequent([scores.reasons.get(place, "no reason given") for place in missing]),
     )
@@ -182,6 +182,6 @@ def _intervals(level: Level, dataset: str, lines: Lines, sampling: Sampling) -> 
     return {name: percentile_interval(found, lines.clusters, unit="context") for name, found in values.items()}
 
 
-def pool_counts(pooled: Part, sampling: Sampling) -> Counts:
+def pool_counts(pool: RatedSet, sampling: Sampling) -> Counts:
     """[G, B] how often each context of the pool is drawn."""
-    return sampling.counts(number_of(pooled.contexts), POOLED, "pool")
+    return sampling.counts(number_of(pool.contexts), pool.name, "pool")

@@ -12,6 +12,7 @@ import numpy as np
 
 from rejoinder.catalogue import columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.humans.lines import numbered, refuse_duplicates
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.compare_answer import answer
@@ -19,7 +20,6 @@ from rejoinder.meta.compared import Compared, Pairs, mean_of
 from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
-from rejoinder.meta.parts import numbered, refuse_duplicates
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, with_the_worst
 from rejoinder.records import Example, Given

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.meta.parts import NO_SYSTEM, PEOPLE, POOLED, Part
-from rejoinder.records import Example
+from rejoinder.humans.rated_set import NO_SYSTEM, PEOPLE, RatedSet
+from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import group_means, percentile_interval
@@ -98,22 +98,23 @@ class _Lines(NamedTuple):
     signs: list[int]
 
 
-def conclusions_of(
-    part: Part, examples: Sequence[Example], scores: Mapping[str, FloatArray], sampling: Sampling
-) -> tuple[Conclusion, ...]:
-    """One a scorer, people first; none where fewer than two systems are named, or data sets are pooled.
+def conclusions_of(scored: ScoredSet) -> tuple[Conclusion, ...]:
+    """One a scorer, people first; none where fewer than two systems are named; of a pool the counts over its sets.
 
     Scorer and people are compared on the lines that the scorer scored. Source: Liu et al. (2016), section 4.3.
     """
-    known = part.systems != NO_SYSTEM
-    if part.name == POOLED or len(np.unique(part.systems[known])) < 2:
+    rated, sampling = scored.rated, scored.sampling
+    if scored.members:
+        return summed([one for member in scored.members for one in member.result(conclusions_of)])
+    known = rated.systems != NO_SYSTEM
+    if len(rated.named_systems) < 2:
         return ()
     found, groups = [], dict[bytes, _Lines | str]()
-    for name, values in {PEOPLE: part.ratings, **scores}.items():
+    for name, values in {PEOPLE: rated.ratings, **scored.blind}.items():
         usable = known & np.isfinite(values)
         key = usable.tobytes()
         if key not in groups:
-            groups[key] = _lines(part, examples, np.flatnonzero(usable), sampling)
+            groups[key] = _lines(rated, np.flatnonzero(usable), sampling)
         lines = groups[key]
         if isinstance(lines, str):
             found.append(_nothing(name, int(usable.sum()), sampling, lines))
@@ -141,17 +142,17 @@ def _nothing(name: str, n: int, sampling: Sampling, reason: str) -> Conclusion:
     return Conclusion(name, n, 0, (), 0, 0, 0, 0, 0, 0, "none", sampling.seed, reason)
 
 
-def _lines(part: Part, examples: Sequence[Example], places: IntArray, sampling: Sampling) -> _Lines | str:
+def _lines(rated: RatedSet, places: IntArray, sampling: Sampling) -> _Lines | str:
     """The lines at `places` with what people say of their systems, or why nothing can be said."""
-    numbers, firsts, systems = np.unique(part.systems[places], return_index=True, return_inverse=True)
-    contexts = renumbered(part.contexts[places])
+    numbers, firsts, systems = np.unique(rated.systems[places], return_index=True, return_inverse=True)
+    contexts = renumbered(rated.contexts[places])
     clusters = number_of(contexts)
     if len(places) < _FEWEST or len(numbers) < 2 or clusters < 2 or not sampling.resamples:
         found = f"{len(places)} lines of {len(numbers)} systems and {clusters} contexts, {sampling.resamples} resamples"
         return f"{found}; three lines, two systems, two contexts and resamples are needed"
-    counts = sampling.counts(clusters, part.name, "conclusions").astype(np.float64)
-    names = [str(examples[part.places[places[first]]].system) for first in firsts]
-    drawn = group_means(part.ratings[places], systems, contexts, counts)
+    counts = sampling.counts(clusters, rated.name, "conclusions").astype(np.float64)
+    names = [str(rated.examples[places[first]].system) for first in firsts]
+    drawn = group_means(rated.ratings[places], systems, contexts, counts)
     return _Lines(places, systems.astype(np.int64), contexts, counts, names, _signs(drawn, clusters))
 
 

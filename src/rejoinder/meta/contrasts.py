@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.meta.parts import Part
+from rejoinder.humans.rated_set import RatedSet
+from rejoinder.meta.ranking import ranking_of
+from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import Counts, IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
@@ -89,18 +91,13 @@ class _Alike(NamedTuple):
     resampled: dict[str, FloatArray]
 
 
-def contrasts_of(
-    part: Part, groups: IntArray, scores: Mapping[str, FloatArray], order: Sequence[str], sampling: Sampling
-) -> tuple[ScorerContrast, ...]:
-    """One contrast a pair of scorers; p adjusted by Holm over all of them.
+def contrasts_of(scored: ScoredSet) -> tuple[ScorerContrast, ...]:
+    """One contrast a pair of scorers that have a correlation, the better first; p adjusted by Holm over all of them.
 
-    Args:
-        part: N rated lines.
-        groups: [N] data set of each line, counted from 0; correlations are means over data sets.
-        scores: [N] by scorer, NaN where unscored.
-        order: the scorers that have a correlation, best first.
-        sampling: resamples and seed; as many permutations as resamples, or 50 a pair where that is more.
+    Of a pool the correlations are means over its data sets. There are as many permutations as resamples, or 50 a pair
+    where that is more.
     """
+    scores, sampling, order = scored.blind, scored.sampling, list(scored.result(ranking_of))
     swaps = max(sampling.resamples, SWAPS_A_PAIR * (len(order) * (len(order) - 1) // 2)) if sampling.resamples else 1
     alike: dict[bytes, list[Pair]] = {}  # pairs by the lines that both score
     for pair in combinations(order, 2):
@@ -108,21 +105,22 @@ def contrasts_of(
     by_pair: dict[Pair, ScorerContrast] = {}
     for pairs in alike.values():
         names = [name for name in order if any(name in pair for pair in pairs)]
-        lines = _alike(part, groups, names, pairs[0], scores, sampling, swaps)
+        lines = _alike(scored.rated, names, pairs[0], scores, sampling, swaps)
         by_pair |= {pair: _contrast(lines, pair, sampling, swaps) for pair in pairs}
     found = [by_pair[pair] for pair in combinations(order, 2)]
     p = adjusted([one.p for one in found], "holm").tolist()
     return tuple(replace(one, p_adjusted=value) for one, value in zip(found, p, strict=True))
 
 
-def clusters_of(values: Mapping[str, float], contrasts: Sequence[ScorerContrast]) -> dict[str, int]:
-    """The rank cluster of each scorer with a correlation in `values`, 1 the best; 0 for one that has none.
+def clusters_of(scored: ScoredSet) -> dict[str, int]:
+    """The rank cluster of each scorer with a correlation, 1 the best.
 
     A new cluster begins where all scorers above are shown to be ahead of all below.
     """
+    values = scored.result(ranking_of)
     places = {name: place for place, name in enumerate(values)}
     p = np.ones((len(values), len(values)))
-    for one in contrasts:
+    for one in scored.result(contrasts_of):
         if not isnan(one.p_adjusted):
             ahead, behind = (one.first, one.second) if one.value > 0 else (one.second, one.first)
             p[places[ahead], places[behind]] = one.p_adjusted
@@ -135,8 +133,7 @@ def _both(scores: Mapping[str, FloatArray], pair: Pair) -> NDArray[np.bool_]:
 
 
 def _alike(
-    part: Part,
-    groups: IntArray,
+    rated: RatedSet,
     names: Sequence[str],
     pair: Pair,
     scores: Mapping[str, FloatArray],
@@ -146,9 +143,9 @@ def _alike(
     """The lines that both of `pair` score, and all `names` on them, over the same swaps and the same resamples."""
     usable = np.flatnonzero(_both(scores, pair))
     table = np.stack([scores[name][usable] for name in names], axis=1)
-    ratings, sets = part.ratings[usable], groups[usable]
-    contexts = renumbered(part.contexts[usable])
-    rng = sampling.generator(part.name, "contrasts")
+    ratings, sets = rated.ratings[usable], rated.sets[usable]
+    contexts = renumbered(rated.contexts[usable])
+    rng = sampling.generator(rated.name, "contrasts")
     tested = paired_permutations("pearson", table, ratings, sets, contexts, rng, swaps)
     counts = cluster_counts(number_of(contexts), sampling.resamples, rng)
     return _Alike(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rejoinder.meta.parts import Part
+from rejoinder.humans.rated_set import RatedSet
+from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 
@@ -43,23 +43,25 @@ class Case:
     score_rank: float
 
 
-def cases_of(part: Part, examples: Sequence[Example], scores: Mapping[str, FloatArray]) -> tuple[Case, ...]:
+def cases_of(scored: ScoredSet) -> tuple[Case, ...]:
     """For each scorer the two lines that it ranks highest above people and the two lowest below; none if constant.
 
     Source: Liu et al. (2016), figure 2.
     """
-    return tuple(case for name, values in scores.items() for case in _cases(part, examples, name, values))
+    if scored.rated.pooled:
+        return ()
+    return tuple(case for name, values in scored.blind.items() for case in _cases(scored.rated, name, values))
 
 
-def _cases(part: Part, examples: Sequence[Example], name: str, values: FloatArray) -> list[Case]:
+def _cases(rated: RatedSet, name: str, values: FloatArray) -> list[Case]:
     """The cases of one scorer."""
     usable = np.flatnonzero(np.isfinite(values))
-    if len(usable) < 2 * _CASES or np.ptp(values[usable]) == 0 or np.ptp(part.ratings[usable]) == 0:
+    if len(usable) < 2 * _CASES or np.ptp(values[usable]) == 0 or np.ptp(rated.ratings[usable]) == 0:
         return []
-    ranks = [_ranks(array[usable]) for array in (part.ratings, values)]
+    ranks = [_ranks(array[usable]) for array in (rated.ratings, values)]
     order = np.argsort(ranks[1] - ranks[0], kind="stable")
     return [
-        _case(name, examples[part.places[usable[row]]], part.ratings[usable[row]], values[usable[row]], ranks, int(row))
+        _case(name, rated.examples[usable[row]], rated.ratings[usable[row]], values[usable[row]], ranks, int(row))
         for row in (*order[: -_CASES - 1 : -1], *order[:_CASES])
     ]
 

@@ -9,11 +9,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from rejoinder.meta.parts import Part
+from rejoinder.humans.rated_set import RatedSet
+from rejoinder.meta.ranking import ranking_of
+from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import IntArray, number_of, renumbered
+from rejoinder.stats.arrays import IntArray, number_of
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.calibration import calibrated, matched
 from rejoinder.stats.figure import NONE
@@ -140,46 +142,38 @@ class Duel:
     reason: str = ""
 
 
-def duel_of(
-    part: Part,
-    examples: Sequence[Example],
-    scores: Mapping[str, FloatArray],
-    order: Sequence[str],
-    kinds: Mapping[str, str],
-    scale: tuple[float, float] | None,
-    sampling: Sampling,
-) -> Duel:
-    """The best judge against the best metric; where either is missing, the leading two scorers.
-
-    Args:
-        part: N rated lines.
-        examples: all examples of the study.
-        scores: [N] by scorer, NaN where unscored.
-        order: the scorers that have a correlation, best first.
-        kinds: "judge", "metric" or "baseline" by scorer.
-        scale: lowest and highest possible rating, or None.
-        sampling: resamples and seed.
+def duel_of(scored: ScoredSet) -> Duel | None:
+    """The best judge against the best metric; where either is missing, the leading two scorers; None of a pool.
 
     Source: Lowe et al. (2017), supplement: where ADEM is right and word overlap is not, and the reverse.
     """
-    best = {kind: next((name for name in order if kinds[name] == kind), None) for kind in ("judge", "metric")}
-    first, second, chosen = best["judge"], best["metric"], "the best judge against the best metric"
-    if first is None or second is None:
-        missing = " and no ".join(kind for kind, name in best.items() if name is None)
-        first, second = (*order[:2], "", "")[:2]
-        chosen = f"no {missing} with a correlation here, so the leading two scorers"
+    if scored.rated.pooled:
+        return None
+    rated, sampling = scored.rated, scored.sampling
+    first, second, chosen, tried = _chosen(scored)
     if not second:
-        reason = f"scorers that have a correlation with people: {len(order)}; two are needed"
+        reason = f"scorers that have a correlation with people: {tried}; two are needed"
         return _nothing(first, second, chosen, 0, 0, sampling, reason)
-    usable = np.flatnonzero(np.isfinite(scores[first]) & np.isfinite(scores[second]))
-    contexts = renumbered(part.contexts[usable])
-    clusters = number_of(contexts)
-    if len(usable) < _FEWEST or clusters < 2:
-        reason = f"both score {len(usable)} lines of {clusters} contexts; three lines and two contexts are needed"
-        return _nothing(first, second, chosen, len(usable), clusters, sampling, reason)
-    own = [examples[place] for place in part.places[usable]]
-    pair = (scores[first][usable], scores[second][usable])
-    return _duel((first, second), chosen, own, pair, part.ratings[usable], contexts, part.name, scale, sampling)
+    both = (scored.scores[first], scored.scores[second])
+    usable = np.flatnonzero(np.isfinite(both[0]) & np.isfinite(both[1]))
+    lines = rated.at(usable)
+    clusters = number_of(lines.contexts)
+    if len(lines) < _FEWEST or clusters < 2:
+        reason = f"both score {len(lines)} lines of {clusters} contexts; three lines and two contexts are needed"
+        return _nothing(first, second, chosen, len(lines), clusters, sampling, reason)
+    return _duel((first, second), chosen, lines, (both[0][usable], both[1][usable]), rated.scale, sampling)
+
+
+def _chosen(scored: ScoredSet) -> tuple[str, str, str, int]:
+    """The two that meet ("" where there is none), why these, and of how many that have a correlation."""
+    ranking = scored.result(ranking_of)
+    order = [name for name in ranking if name in scored.asked or scored.kinds[name] != "metric"]  # no unasked variant
+    best = {kind: next((name for name in order if scored.kinds[name] == kind), None) for kind in ("judge", "metric")}
+    if best["judge"] and best["metric"]:
+        return best["judge"], best["metric"], "the best judge against the best metric", len(order)
+    missing = " and no ".join(kind for kind, name in best.items() if name is None)
+    first, second, *_ = (*order, "", "")
+    return first, second, f"no {missing} with a correlation here, so the leading two scorers", len(order)
 
 
 def _nothing(first: str, second: str, chosen: str, n: int, contexts: int, sampling: Sampling, reason: str) -> Duel:
@@ -190,22 +184,20 @@ def _nothing(first: str, second: str, chosen: str, n: int, contexts: int, sampli
 def _duel(
     names: tuple[str, str],
     chosen: str,
-    own: Sequence[Example],
+    lines: RatedSet,
     scores: tuple[FloatArray, FloatArray],
-    ratings: FloatArray,
-    contexts: IntArray,
-    dataset: str,
     scale: tuple[float, float] | None,
     sampling: Sampling,
 ) -> Duel:
-    """Two scorers on N lines."""
+    """Two scorers on the N lines that both score; `scale` is that of the whole set."""
+    own, ratings, contexts = lines.examples, lines.ratings, lines.contexts
     properties = {what: np.array([read(one) for one in own], dtype=np.float64) for what, read in _TRAITS.items()}
     properties["rating"] = ratings
     ends = scale or (-np.inf, np.inf)
     first, second = (np.clip(calibrated(values, ratings, contexts), *ends) for values in scores)
     gained = np.abs(second - ratings) - np.abs(first - ratings)  # above 0 where the first is nearer
     side = np.where(np.abs(gained) <= _NEAR * float(np.ptp(ratings)), 0, np.sign(gained))
-    counts = sampling.counts(number_of(contexts), dataset, "duel").astype(np.float64)
+    counts = sampling.counts(number_of(contexts), lines.name, "duel").astype(np.float64)
     drawn = group_means((side + 1) / 2, np.zeros_like(contexts), contexts, counts)[0]
     interval = percentile_interval(drawn, len(counts), unit="context")
     return Duel(

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NamedTuple
 
 from rejoinder.catalogue import columns_of, fitted_on, listed
 from rejoinder.errors import UsageError
 from rejoinder.frames import results_frame
+from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.answer import Ranking, answer_of, beside, headline, headline_rows, speaker, tried_of
-from rejoinder.meta.conclusions import summed
 from rejoinder.meta.findings import Findings, findings_of
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, left_out_of, left_out_scores
 from rejoinder.meta.noted import noted
-from rejoinder.meta.over_sets import Nearness, mean_chance, means_over_sets, nearness_of
-from rejoinder.meta.parts import POOLED, rated_parts
+from rejoinder.meta.over_sets import Nearness, mean_chance, nearness_of
+from rejoinder.meta.ranking import means_over_sets, ranking_of
 from rejoinder.meta.same_lines import on_same_lines
-from rejoinder.meta.study import Study, scores_of, study, usable_ratings
+from rejoinder.meta.scored_set import ScoredSet
+from rejoinder.meta.study import Study, scores_of, study_of, usable_ratings
 from rejoinder.meta.verdict import Verdict, verdicts_apart
-from rejoinder.meta.yardsticks import yardsticks
+from rejoinder.meta.yardsticks import kind_of, yardsticks
 from rejoinder.records import OVERALL, Given
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore
 from rejoinder.stats.figure import plain
@@ -31,23 +32,15 @@ from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.written import interval
 
 
-class _Options(TypedDict):
-    """Those of `study` that all studies in one share."""
-
-    dimension: str
-    resamples: int
-    seed: int
-    drop_copies: bool
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FullStudy:
     """A study with everything beside it that says how its figures may be read.
 
     Attributes:
         study: the agreement of the scorers that were asked for.
         baselines: that of the trivial baselines beside them, and of BLEU without stop words where BLEU is there.
-        findings: one a data set, those pooled last.
+        sets: what is said of each data set.
+        pool: of all of them together; None where there is one.
         over_sets: mean over data sets of the Pearson correlation inside each, by scorer; none where there is one set.
         fitted: the judges that were fitted on lines of the data sets, and of which of them.
         chance: as in `Standing`, for the means in `over_sets`, by scorer.
@@ -63,12 +56,13 @@ class FullStudy:
 
     study: Study
     baselines: Study | None
-    findings: tuple[Findings, ...]
-    over_sets: tuple[Agreement, ...]
+    sets: tuple[Findings, ...]
     fitted: Mapping[str, Sequence[str]]
-    chance: Mapping[str, float]
     verdicts: Mapping[str, Verdict]
     asked: tuple[str, ...]
+    pool: Findings | None = None
+    over_sets: tuple[Agreement, ...] = ()
+    chance: Mapping[str, float] = field(default_factory=dict)
     nearness: tuple[Nearness, ...] = ()
     common: tuple[str, ...] = ()
     common_lines: int = 0
@@ -81,13 +75,23 @@ class FullStudy:
         return self.study.agreements + (self.baselines.agreements if self.baselines else ())
 
     @property
+    def findings(self) -> tuple[Findings, ...]:
+        """Those of the data sets, then of the pool where there is one."""
+        return self.sets + ((self.pool,) if self.pool else ())
+
+    @property
+    def whole(self) -> Findings:
+        """What is said of all lines: of the pool, or of the one data set."""
+        return self.pool or self.sets[0]
+
+    @property
     def titles(self) -> dict[str, str]:
         """What people call each data set."""
         return {one.card.dataset: one.card.title for one in self.findings}
 
     def sets_of(self, scorer: str) -> int:
         """The number of data sets inside which a scorer has a correlation."""
-        own = (row.pooled for one in self.findings[:-1] for row in one.standings if row.scorer == scorer)
+        own = (row.pooled for one in self.sets for row in one.standings if row.scorer == scorer)
         return sum(not math.isnan(row.value) for row in own)
 
     def to_pandas(self) -> Any:
@@ -149,61 +153,71 @@ def full_study(
     given = dict(scores_of(examples, scorers, vectors, advance))
     if held_out:
         given[UNSEEN] = held_out[UNSEEN]
-    parts = [part for part in rated_parts(examples, ratings, dimension) if len(part.places)]
-    trivial = yardsticks(examples, given, parts)
-    options = _Options(dimension=dimension, resamples=resamples, seed=seed, drop_copies=drop_copies)
-    asked = study(examples, given, **options)
-    baselines = study(examples, trivial, **options) if trivial else None
-    rows = asked.agreements + (baselines.agreements if baselines else ())
-    scores = {**given, **trivial}
-    over_sets = means_over_sets(parts, scores, sampling)
-    findings = [
-        findings_of(
-            part,
-            parts,
-            examples,
-            scores,
-            rows,
-            over_sets if part.name == POOLED else _ranking(rows, part.name),
-            dimension,
-            sampling,
-            tuple(given),
-        )
-        for part in parts
-    ]
-    findings = [one if one.card.dataset == POOLED else replace(one, answer=answer_of(one, given)) for one in findings]
-    if over_sets:
-        findings[-1] = replace(findings[-1], conclusions=summed([two for one in findings for two in one.conclusions]))
-    left_out = None
-    if held_out:
-        ceilings = {one.card.dataset: one.people.ceiling for one in findings}
-        left_out = left_out_of(parts, held_out, ceilings, sampling)
-    single = findings[:-1] if over_sets else []
+    rated = rated_sets(examples, ratings, dimension)
+    trivial = yardsticks(examples, given, rated)
+    asked = study_of(examples, rated, given, sampling, drop_copies=drop_copies)
+    baselines = study_of(examples, rated, trivial, sampling, drop_copies=drop_copies) if trivial else None
+    scored = _scored_sets(rated, {**given, **trivial}, asked, baselines, sampling)
+    sets = tuple(findings_of(one) for one in scored.sets)
+    sets = tuple(replace(one, answer=answer_of(one, given)) for one in sets)
+    ceilings = {one.card.dataset: one.people.ceiling for one in sets}
     own = {} if isinstance(scorers, Mapping) else fitted_on(listed(scorers), [one.dataset for one in examples])
-    near = [row for row in over_sets if row.scorer not in own]
-    common = on_same_lines(parts, examples, near, {**scores, **held_out}, dimension, sampling)
-    chance = {row.scorer: mean_chance(single, row.scorer) for row in over_sets}
-    verdicts = {one.scorer: one.verdict for one in findings[-1].standings}
     found = FullStudy(
         study=asked,
         baselines=baselines,
-        findings=tuple(findings),
-        over_sets=over_sets,
+        sets=sets,
         fitted=own,
-        chance=chance,
-        verdicts=verdicts_apart(over_sets, chance, given) if over_sets else verdicts,
+        verdicts={one.scorer: one.verdict for one in sets[0].standings},
         asked=tuple(given),
-        nearness=nearness_of(single, near, left_out, common),
-        common=common.sets,
-        common_lines=common.n,
-        left_out=left_out,
+        left_out=left_out_of(rated.filled, held_out, ceilings, sampling) if held_out else None,
     )
+    if scored.pool:
+        found = _with_pool(found, scored.pool, {**given, **trivial, **held_out})
     return replace(found, answer=_answer(found))
 
 
-def _ranking(rows: Sequence[Agreement], dataset: str) -> list[Agreement]:
-    """What scorers are ranked by on a data set: Pearson over lines."""
-    return [row for row in rows if (row.dataset, row.level, row.statistic) == (dataset, "turn", "pearson")]
+class _ScoredSets(NamedTuple):
+    """The data sets with their scores, and the pool where there are several."""
+
+    sets: tuple[ScoredSet, ...]
+    pool: ScoredSet | None
+
+
+def _scored_sets(
+    rated: RatedSets, scores: Mapping[str, Scores], asked: Study, baselines: Study | None, sampling: Sampling
+) -> _ScoredSets:
+    """The scores beside the ratings, set by set."""
+    kinds = {name: kind_of(name, found) for name, found in scores.items()}
+    rows = asked.agreements + (baselines.agreements if baselines else ())
+
+    def scored(one: RatedSet, members: tuple[ScoredSet, ...] = ()) -> ScoredSet:
+        values = {name: found.values[one.places] for name, found in scores.items()}
+        own = tuple(row for row in rows if row.dataset == one.name)
+        return ScoredSet(one, values, kinds, own, tuple(asked.signatures), sampling, members)
+
+    sets = tuple(map(scored, rated.filled))
+    return _ScoredSets(sets, scored(rated.pool, sets) if rated.pool else None)
+
+
+def _with_pool(found: FullStudy, pool: ScoredSet, scores: Mapping[str, Scores]) -> FullStudy:
+    """The study with what is said over its data sets; `scores` are all there are, of all examples."""
+    over_sets = pool.result(means_over_sets)
+    chance = {row.scorer: mean_chance(found.sets, row.scorer) for row in over_sets}
+    # A judge that was fitted on some of the sets is not as near to people as it looks.
+    near = [row for row in over_sets if row.scorer not in found.fitted]
+    alike = [row.scorer for row in near if row.scorer in pool.result(ranking_of)]
+    seen = [SEEN] if alike and SEEN in scores and scores[SEEN].scored.any() else []
+    common = on_same_lines(pool, {name: scores[name].values for name in (*alike, *seen)})
+    return replace(
+        found,
+        pool=findings_of(pool),
+        over_sets=over_sets,
+        chance=chance,
+        verdicts=verdicts_apart(over_sets, chance, found.asked),
+        nearness=nearness_of(found.sets, near, found.left_out, common),
+        common=common.sets,
+        common_lines=common.n,
+    )
 
 
 def _answer(study: FullStudy) -> tuple[str, ...]:
@@ -213,24 +227,23 @@ def _answer(study: FullStudy) -> tuple[str, ...]:
 
 def _found(study: FullStudy) -> tuple[str, ...]:
     """What was found."""
-    last = study.findings[-1]
-    if not study.over_sets:
-        return (last.answer[0], *_fitted(study), *last.answer[1:])
-    rows = headline_rows(study.over_sets, last, study.asked)
+    if study.pool is None:
+        head, *more = study.sets[0].answer
+        return (head, *_fitted(study), *more)
+    rows = headline_rows(study.over_sets, study.pool, study.asked)
     if not rows:
         return ("No scorer has a correlation with people on any of these data sets.", *_fitted(study))
-    own, sets = study.sets_of(rows[0].scorer), len(study.findings) - 1
+    own, sets = study.sets_of(rows[0].scorer), len(study.sets)
     where = f", the mean over {sets} data sets" if own == sets else f", the mean over {own} of {sets} data sets"
-    ranking = Ranking(rows, tried_of(study.verdicts, study.asked), last, study.verdicts, study.chance, where)
+    ranking = Ranking(rows, tried_of(study.verdicts, study.asked), study.pool, study.verdicts, study.chance, where)
     head, *more = headline(ranking)
     return (head, *_fitted(study), *more, *beside(ranking), *_over_sets(study), *speaker(study.over_sets))
 
 
 def lead_of(study: FullStudy) -> Agreement | None:
     """The correlation that the headline names; None where there is none."""
-    last = study.findings[-1]
-    rows = study.over_sets or [one.pooled for one in last.standings]
-    return next(iter(headline_rows(rows, last, study.asked)), None)
+    rows = study.over_sets or [one.pooled for one in study.whole.standings]
+    return next(iter(headline_rows(rows, study.whole, study.asked)), None)
 
 
 def _over_sets(study: FullStudy) -> list[str]:

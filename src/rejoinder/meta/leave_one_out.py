@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from rejoinder.catalogue import DEFAULT, load_learner
+from rejoinder.humans.rated_set import RatedSet
 from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.many import FOLDS
 from rejoinder.learner import AnyLearner, Request
-from rejoinder.meta.parts import POOLED, Part
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
 from rejoinder.stats.arrays import number_of, renumbered
@@ -124,22 +124,17 @@ def left_out_scores(
 
 
 def left_out_of(
-    parts: Sequence[Part], scores: Mapping[str, Scores], ceilings: Mapping[str, float], sampling: Sampling
+    rated: Sequence[RatedSet], scores: Mapping[str, Scores], ceilings: Mapping[str, float], sampling: Sampling
 ) -> LeftOut:
     """How far the two judges agree with people on each data set, and the mean over them.
 
     Args:
-        parts: the data sets; the pool is passed over.
+        rated: the data sets.
         scores: of all examples by `UNSEEN` and `SEEN`.
         ceilings: the ceiling of each data set, NaN where it is not known.
         sampling: of contexts.
     """
-    sets, drawn = [], []
-    for part in parts:
-        if part.name != POOLED:
-            found, draws = _set(part, scores, ceilings[part.name], sampling)
-            sets.append(found)
-            drawn.append(draws)
+    sets, drawn = zip(*(_set(one, scores, ceilings[one.name], sampling) for one in rated), strict=True)
     kept = [place for place, one in enumerate(sets) if not one.reason]
     limited = [place for place in kept if not np.isnan(sets[place].ceiling)]
     contexts = sum(sets[place].contexts for place in kept)
@@ -159,23 +154,23 @@ def left_out_of(
         f"conversations of the set too, in {FOLDS} folds; over the lines that both score; 95% expanded percentile "
         f"interval, {sampling.resamples} resamples of contexts, the same for both"
     )
-    return LeftOut(tuple(sets), mean, len(kept), len(limited), FOLDS, method, sampling.seed)
+    return LeftOut(sets, mean, len(kept), len(limited), FOLDS, method, sampling.seed)
 
 
 def _set(
-    part: Part, scores: Mapping[str, Scores], ceiling: float, sampling: Sampling
+    rated: RatedSet, scores: Mapping[str, Scores], ceiling: float, sampling: Sampling
 ) -> tuple[LeftOutSet, dict[str, FloatArray]]:
     """One data set; and by statistic [1 + B, 2] its correlations as they are and over the resamples."""
-    both = np.stack([scores[name].values[part.places] for name in (UNSEEN, SEEN)])
+    both = np.stack([scores[name].values[rated.places] for name in (UNSEEN, SEEN)])
     usable = np.flatnonzero(np.isfinite(both).all(axis=0))
-    x, y = both[:, usable], part.ratings[usable]
-    contexts = renumbered(part.contexts[usable])
+    x, y = both[:, usable], rated.ratings[usable]
+    contexts = renumbered(rated.contexts[usable])
     clusters = number_of(contexts)
     whole = {name: [correlate(one, y) for one in x] for name, correlate in STATISTICS.items()}
     reason = next((one.reason for pair in whole.values() for one in pair if one.reason), "")
     drawn = {name: np.array([[one.value for one in pair]]) for name, pair in whole.items()}
     if not reason and sampling.resamples:
-        counts = sampling.counts(clusters, part.name, "leave one out")
+        counts = sampling.counts(clusters, rated.name, "leave one out")
         resampled = [resample_correlations(one, y, contexts, counts, tuple(STATISTICS)) for one in x]
         drawn = {
             name: np.concatenate([drawn[name], np.stack([one[name] for one in resampled], axis=1)]) for name in drawn
@@ -183,7 +178,7 @@ def _set(
     gaps = {name: _gap(drawn[name], clusters) for name in STATISTICS}
     ceiling = ceiling if ceiling > 0 else NONE
     share = _gap(drawn["pearson"] / ceiling, clusters)
-    return LeftOutSet(part.name, len(usable), clusters, **gaps, ceiling=ceiling, share=share, reason=reason), drawn
+    return LeftOutSet(rated.name, len(usable), clusters, **gaps, ceiling=ceiling, share=share, reason=reason), drawn
 
 
 def _mean(drawn: Sequence[FloatArray], clusters: int) -> Gap:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.meta.parts import PEOPLE, Part
+from rejoinder.humans.rated_set import PEOPLE, RatedSet
+from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import number_of, renumbered
-from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.correlation import SMALLEST_P
 from rejoinder.stats.figure import NONE
 from rejoinder.stats.sampling import Sampling
@@ -55,18 +55,19 @@ class LengthEffect:
 
 
 def length_effects(
-    part: Part, examples: Sequence[Example], scores: Mapping[str, FloatArray], sampling: Sampling
+    scored: ScoredSet,
 ) -> tuple[LengthEffect, ...]:
     """Mean scores of responses within six words of a reference's length and of the others, people first.
 
-    Nothing where no line has a reference. Source: Liu et al. (2016), table 5.
+    Nothing where no line has a reference, and of a pool, whose scales differ. Source: Liu et al. (2016), table 5.
     """
-    own = [examples[place] for place in part.places]
-    apart = np.array([_apart(one) for one in own], dtype=np.float64)
-    if not np.isfinite(apart).any():
+    rated = scored.rated
+    apart = np.array([_apart(one) for one in rated.examples], dtype=np.float64)
+    if rated.pooled or not np.isfinite(apart).any():
         return ()
     return tuple(
-        _effect(part, name, values, apart, sampling) for name, values in {PEOPLE: part.ratings, **scores}.items()
+        _effect(rated, name, values, apart, scored.sampling)
+        for name, values in {PEOPLE: rated.ratings, **scored.blind}.items()
     )
 
 
@@ -77,7 +78,7 @@ def _apart(example: Example) -> float:
     return min((abs(own - length) for length in lengths), default=NONE)
 
 
-def _effect(part: Part, name: str, values: FloatArray, apart: FloatArray, sampling: Sampling) -> LengthEffect:
+def _effect(rated: RatedSet, name: str, values: FloatArray, apart: FloatArray, sampling: Sampling) -> LengthEffect:
     """The effect on one scorer."""
     from scipy.stats import mannwhitneyu
 
@@ -90,9 +91,8 @@ def _effect(part: Part, name: str, values: FloatArray, apart: FloatArray, sampli
         reason = f"{n[0]} responses within {APART} words of a reference and {n[1]} beyond; one of each is needed"
         close, beyond = (float(group.mean()) if len(group) else NONE for group in (close_ones, far_ones))
         return LengthEffect(name, *n, close, beyond, NONE, NONE, NONE, NONE, "none", sampling.seed, reason)
-    contexts = renumbered(part.contexts[usable])
-    rng = sampling.generator(part.name, "length")
-    counts = cluster_counts(number_of(contexts), sampling.resamples, rng).astype(np.float64)
+    contexts = renumbered(rated.contexts[usable])
+    counts = sampling.counts(number_of(contexts), rated.name, "length").astype(np.float64)
     drawn = group_means(own, far, contexts, counts)
     interval = percentile_interval(drawn[0] - drawn[1], len(counts), unit="context")
     return LengthEffect(

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import load_scorer, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.io.given import pairs_of
 from rejoinder.meta.agreement import most_frequent
-from rejoinder.meta.parts import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.meta.preference_answer import answer, so_many
 from rejoinder.meta.preference_results import (
     ACCURACY,

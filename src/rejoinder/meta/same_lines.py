@@ -11,19 +11,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from rejoinder.meta.agreement import Agreement, pool_counts
-from rejoinder.meta.ceiling import people_of
-from rejoinder.meta.leave_one_out import SEEN
-from rejoinder.meta.parts import POOLED, Part
-from rejoinder.meta.yardsticks import kind_of
-from rejoinder.records import Example
-from rejoinder.scorer import FloatArray, Scores
-from rejoinder.stats.arrays import Counts, IntArray, renumbered
+from rejoinder.humans.ceiling import people_of
+from rejoinder.humans.rated_set import RatedSet
+from rejoinder.meta.agreement import pool_counts
+from rejoinder.meta.scored_set import ScoredSet
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.correlation import pearson
 from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.paired import mean_correlation
-from rejoinder.stats.sampling import Sampling
 
 
 @dataclass(frozen=True)
@@ -45,83 +42,49 @@ class Common:
     one_rater: Figure = NOTHING
 
 
-def on_same_lines(
-    parts: Sequence[Part],
-    examples: Sequence[Example],
-    rows: Sequence[Agreement],
-    scores: Mapping[str, Scores],
-    dimension: str,
-    sampling: Sampling,
-) -> Common:
-    """The scorers of `rows` that read no ratings, and the judge that saw the sets, on the lines that all score."""
-    kinds = {row.scorer: kind_of(row.scorer, scores[row.scorer]) for row in rows if not np.isnan(row.value)}
-    blind = [name for name, kind in kinds.items() if kind != "reads ratings"]
-    names = [*blind, *(name for name in (SEEN,) if name in scores and scores[name].scored.any())]
-    if not blind:
-        return Common()
-    values = {name: scores[name].values for name in names}
-    return common_of(parts, examples, values, pool_counts(parts[-1], sampling), dimension, sampling.seed)
-
-
-def common_lines(parts: Sequence[Part], scores: Mapping[str, FloatArray]) -> list[tuple[Part, IntArray]]:
-    """Each data set of `parts` that all scorers have lines and a correlation in, with the rows [n] that all score.
+def common_lines(sets: Sequence[RatedSet], scores: Mapping[str, FloatArray]) -> list[tuple[RatedSet, IntArray]]:
+    """Each data set that all scorers have lines and a correlation in, with the rows [n] that all score.
 
     Args:
-        parts: the data sets; the pool is passed over.
+        sets: the data sets.
         scores: of all examples, by scorer, NaN where unscored.
     """
     found = []
-    for part in parts:
-        columns = [values[part.places] for values in scores.values()] if part.name != POOLED else []
-        rows = np.flatnonzero(np.isfinite(columns).all(axis=0)) if columns else np.empty(0, dtype=np.intp)
-        if len(rows) and not any(pearson(column[rows], part.ratings[rows]).reason for column in columns):
-            found.append((part, rows))
+    for one in sets:
+        columns = [values[one.places] for values in scores.values()]
+        rows = np.flatnonzero(np.isfinite(columns).all(axis=0))
+        if len(rows) and not any(pearson(column[rows], one.ratings[rows]).reason for column in columns):
+            found.append((one, rows))
     return found
 
 
-def common_of(
-    parts: Sequence[Part],
-    examples: Sequence[Example],
-    scores: Mapping[str, FloatArray],
-    counts: Counts,
-    dimension: str,
-    seed: int,
-) -> Common:
-    """How near all scorers come to people on the lines that all of them score.
+def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> Common:
+    """How near all scorers come to people on the lines that all of them score, over the data sets of a pool.
 
     Args:
-        parts: the data sets, and the pool of them last.
-        examples: all examples of the study.
+        pool: the data sets.
         scores: of all examples, by scorer, NaN where unscored.
-        counts: [G, B] resamples of the contexts of the pool.
-        dimension: of the ratings.
-        seed: of what is said of people.
     """
-    found = common_lines(parts, scores)
+    found = common_lines([member.rated for member in pool.members], scores) if scores else []
     if not found:
         return Common()
-    pooled = parts[-1]
-    places = np.concatenate([part.places[rows] for part, rows in found])
-    sets = np.repeat(np.arange(len(found)), [len(rows) for _, rows in found])
-    own = np.searchsorted(pooled.places, places)
+    rated, counts, seed = pool.rated, pool_counts(pool.rated, pool.sampling), pool.sampling.seed
+    places = np.concatenate([one.places[rows] for one, rows in found])
+    own = np.searchsorted(rated.places, places)
     figures = {}
     for name, values in scores.items():
-        one = mean_correlation("pearson", values[places], pooled.ratings[own], sets, pooled.contexts[own], counts)
+        one = mean_correlation(
+            "pearson", values[places], rated.ratings[own], rated.sets[own], rated.contexts[own], counts
+        )
         figures[name] = Figure.of(one)
-    people = [people_of(_only(part, rows), examples, dimension, seed) for part, rows in found]
+    people = [people_of(one.at(rows), seed) for one, rows in found]
     known = [one for one in people if not one.reason]
     ceiling = mean_of_independent([Figure(value=one.ceiling, low=one.low, high=one.high) for one in known])
     rater = float(np.mean([one.one_rater for one in known])) if known else np.nan
     return Common(
-        sets=tuple(part.name for part, _ in found),
+        sets=tuple(one.name for one, _ in found),
         n=len(places),
         pearson=figures,
         ceiling=ceiling,
         one_rater=replace(NOTHING, value=rater),
     )
-
-
-def _only(part: Part, rows: IntArray) -> Part:
-    """The given lines of a part, contexts counted from 0."""
-    contexts = renumbered(part.contexts[rows])
-    return Part(part.name, part.places[rows], part.ratings[rows], contexts, part.systems[rows])

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rejoinder.meta.agreement import Agreement
-from rejoinder.meta.ceiling import People
-from rejoinder.meta.parts import Part
-from rejoinder.meta.verdict import Verdict
+from rejoinder.meta.contrasts import clusters_of
+from rejoinder.meta.scored_set import ScoredSet, people_of_set
+from rejoinder.meta.verdict import Verdict, verdicts_apart
 from rejoinder.meta.within_system import mean_within, within_system
-from rejoinder.meta.yardsticks import Kind
-from rejoinder.scorer import FloatArray
+from rejoinder.meta.yardsticks import OF_SET, Kind
 from rejoinder.stats.chance import chance_level
 from rejoinder.stats.figure import NONE
 from rejoinder.stats.pairwise import calibrated_accuracy
-from rejoinder.stats.sampling import Sampling
 
 MOST_PAIRED = 2000  # lines; all pairs of more take too long
 
@@ -63,36 +59,40 @@ class Standing:
     verdict: Verdict = "no correlation"
 
 
-def standing_of(
-    part: Part,
-    name: str,
-    kind: Kind,
-    values: FloatArray,
-    rows: Sequence[Agreement],
-    copies: NDArray[np.bool_],
-    people: People,
-    sampling: Sampling,
-) -> Standing:
-    """One scorer on one part."""
-    turn = {row.statistic: row for row in rows if row.level == "turn"}
-    pooled = turn["pearson"]
+def standings_of(scored: ScoredSet) -> tuple[Standing, ...]:
+    """One a scorer, best first, those without a correlation last.
+
+    Inside one data set the mean of the data set is the same on all lines, so that it stands in a pool alone.
+    """
+    found = [_standing(scored, name) for name in scored.scores if name != OF_SET or scored.members]
+    clusters = scored.result(clusters_of)
+    verdicts = verdicts_apart([one.pooled for one in found], {one.scorer: one.chance for one in found}, scored.asked)
+    found = [replace(one, cluster=clusters.get(one.scorer, 0), verdict=verdicts[one.scorer]) for one in found]
+    return tuple(sorted(found, key=lambda one: (np.isnan(one.pooled.value), -one.pooled.value)))
+
+
+def _standing(scored: ScoredSet, name: str) -> Standing:
+    """One scorer, not yet set beside the others."""
+    rated, values, kind = scored.rated, scored.scores[name], scored.kinds[name]
+    turn = {row.statistic: row for row in scored.agreements if row.scorer == name and row.level == "turn"}
+    pooled, people = turn["pearson"], scored.result(people_of_set)
     without = pooled
-    if copies.any():
-        kept = np.where(copies, np.nan, values)
-        without = mean_within(part, name, "pearson without copies", kept, np.zeros_like(part.systems), sampling)
+    if (copies := rated.copies).any():
+        kept, one_group = np.where(copies, np.nan, values), np.zeros_like(rated.systems)
+        without = mean_within(rated, name, "pearson without copies", kept, one_group, scored.sampling)
     usable = np.isfinite(values)
-    accuracy = calibrated_accuracy(values[usable], part.ratings[usable]) if usable.sum() <= MOST_PAIRED else None
+    accuracy = calibrated_accuracy(values[usable], rated.ratings[usable]) if usable.sum() <= MOST_PAIRED else None
     return Standing(
         scorer=name,
         kind=kind,
         pooled=pooled,
         spearman=turn["spearman"],
-        within=within_system(part, name, kind, values, sampling),
+        within=within_system(scored, name),
         without_copies=without,
         share=pooled.value / people.ceiling if people.ceiling > 0 else NONE,
         share_low=pooled.low / people.ceiling if people.ceiling > 0 else NONE,
         share_high=pooled.high / people.ceiling if people.ceiling > 0 else NONE,
         accuracy=accuracy.value if accuracy else NONE,
         accuracy_reason=accuracy.reason if accuracy else f"not worked out for more than {MOST_PAIRED:,} lines",
-        chance=chance_level(values[usable], part.ratings[usable], part.contexts[usable]),
+        chance=chance_level(values[usable], rated.ratings[usable], rated.contexts[usable]),
     )

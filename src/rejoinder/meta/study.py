@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from rejoinder.catalogue import columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.frames import FORMAT_VERSION, results_frame
+from rejoinder.humans.lines import refuse_duplicates
+from rejoinder.humans.rated_set import RatedSets, rated_sets, ratings_of
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import Agreement, agreements, most_frequent
-from rejoinder.meta.parts import rated_parts, ratings_of, refuse_duplicates
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, ScorerLike, Scores, Signature, ignore, run
 from rejoinder.stats.figure import plain
@@ -113,19 +114,27 @@ def study(
     sampling = Sampling.checked(resamples, seed)
     examples = examples_of(examples, keep=columns_of(scorers))
     ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
-    parts = rated_parts(examples, ratings, dimension)
+    sets = rated_sets(examples, ratings, dimension)
     scores = scores_of(examples, scorers, vectors, advance)
+    return study_of(examples, sets, scores, sampling, drop_copies=drop_copies)
+
+
+def study_of(
+    examples: Sequence[Example], sets: RatedSets, scores: Mapping[str, Scores], sampling: Sampling, *, drop_copies: bool
+) -> Study:
+    """The agreement of `scores` of all examples with the ratings of the sets made of them."""
+    every = (*sets.sets, *([sets.pool] if sets.pool else []))
     return Study(
         agreements=tuple(
-            row for part in parts for name, found in scores.items() for row in agreements(part, name, found, sampling)
+            row for one in every for name, found in scores.items() for row in agreements(one, name, found, sampling)
         ),
         signatures={name: found.signature for name, found in scores.items()},
-        dimension=dimension,
-        resamples=resamples,
-        seed=seed,
+        dimension=sets.dimension,
+        resamples=sampling.resamples,
+        seed=sampling.seed,
         drop_copies=drop_copies,
         examples=len(examples),
-        rated=int(np.isfinite(ratings).sum()),
+        rated=sum(map(len, sets.sets)),
         copies=sum(example.copies_reference for example in examples),
         notes={name: found.noted for name, found in scores.items()},
     )

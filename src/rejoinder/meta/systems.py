@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from rejoinder.humans.rated_set import NO_SYSTEM
 from rejoinder.meta.agreement import Agreement
-from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
-from rejoinder.records import Example
+from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import number_of, renumbered
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
 from rejoinder.stats.figure import NONE
 from rejoinder.stats.pairwise import rank_clusters, soft_pairwise_accuracy, system_p_values
-from rejoinder.stats.sampling import Sampling
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,29 +57,24 @@ class Systems:
     reason: str = ""
 
 
-def systems_of(
-    part: Part,
-    examples: Sequence[Example],
-    scores: Mapping[str, FloatArray],
-    agreements: Sequence[Agreement],
-    sampling: Sampling,
-) -> Systems:
-    """The systems of `part`, best first, in clusters that people tell apart; soft pairwise accuracy by scorer."""
-    known = np.flatnonzero(part.systems != NO_SYSTEM)
-    numbers, systems = np.unique(part.systems[known], return_inverse=True)
-    if part.name == POOLED or len(numbers) < 2:
-        reason = "see each data set" if part.name == POOLED else f"{len(numbers)} named; two or more are needed"
+def systems_of(scored: ScoredSet) -> Systems:
+    """The systems of a set, best first, in clusters that people tell apart; soft pairwise accuracy by scorer."""
+    rated, scores, sampling = scored.rated, scored.blind, scored.sampling
+    known = np.flatnonzero(rated.systems != NO_SYSTEM)
+    numbers, systems = np.unique(rated.systems[known], return_inverse=True)
+    if rated.pooled or len(numbers) < 2:
+        reason = "see each data set" if rated.pooled else f"{len(numbers)} named; two or more are needed"
         return Systems((), {}, (), reason)
-    names = [str(examples[part.places[known[np.argmax(systems == s)]]].system) for s in range(len(numbers))]
-    contexts = renumbered(part.contexts[known])
+    names = [str(rated.examples[known[np.argmax(systems == s)]].system) for s in range(len(numbers))]
+    contexts = renumbered(rated.contexts[known])
     systems = systems.astype(np.int64)
-    ratings = _by_context(part.ratings[known], systems, contexts)
-    rng = sampling.generator(part.name, "systems")
+    ratings = _by_context(rated.ratings[known], systems, contexts)
+    rng = sampling.generator(rated.name, "systems")
     swaps = max(sampling.resamples, 100)
     counts = cluster_counts(number_of(contexts), sampling.resamples, rng).astype(np.float64)
-    drawn = group_means(part.ratings[known], systems, contexts, counts)
+    drawn = group_means(rated.ratings[known], systems, contexts, counts)
     intervals = [percentile_interval(row, len(counts), unit="context") for row in drawn]
-    means = [float(part.ratings[known][systems == s].mean()) for s in range(len(names))]
+    means = [float(rated.ratings[known][systems == s].mean()) for s in range(len(names))]
     clusters = rank_clusters(np.array(means), system_p_values(ratings, rng, swaps))
     rows = [
         SystemRow(
@@ -99,7 +93,8 @@ def systems_of(
         for scorer, values in scores.items()
     }
     rows.sort(key=lambda row: -row.mean_rating)
-    return Systems(tuple(rows), soft, tuple(agreements))
+    pearson = tuple(row for row in scored.agreements if row.level == "system" and row.statistic == "pearson")
+    return Systems(tuple(rows), soft, pearson)
 
 
 def _by_context(values: FloatArray, systems: np.ndarray, contexts: np.ndarray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.catalogue import cards, load_scorer
-from rejoinder.meta.parts import NO_SYSTEM, POOLED, Part
+from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, RatedSets
 from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scores, Signature, run
@@ -22,12 +22,12 @@ OF_SYSTEM, OF_SET = "mean of its system", "mean of its data set"
 BLEU = frozenset(f"bleu-{order}" for order in ORDERS)
 
 
-def yardsticks(examples: Sequence[Example], given: Mapping[str, Scores], parts: Sequence[Part]) -> dict[str, Scores]:
+def yardsticks(examples: Sequence[Example], given: Mapping[str, Scores], sets: RatedSets) -> dict[str, Scores]:
     """What stands beside the scorers `given`: trivial baselines, a variant of BLEU, and means of people's ratings."""
     beside = {
         **content_bleu(examples, given),
         **{name: run(load_scorer(name), examples) for name in BASELINES if name not in given},
-        **known_means(parts, len(examples)),
+        **known_means(sets, len(examples)),
     }
     return {name: scores for name, scores in beside.items() if scores.scored.any()}
 
@@ -50,40 +50,38 @@ def content_bleu(examples: Sequence[Example], given: Mapping[str, Scores]) -> di
     return {name: run(load_scorer(name), examples) for name in without if name not in given}
 
 
-def known_means(parts: Sequence[Part], n: int) -> dict[str, Scores]:
-    """The baselines that these parts allow, by name: [n] scores each.
+def known_means(sets: RatedSets, n: int) -> dict[str, Scores]:
+    """The baselines that these data sets allow, by name: [n] scores each.
 
     `mean of its system` is the mean rating of the line's system over the other contexts of its data set, where two
     systems or more are named; `mean of its data set` is there where data sets are pooled.
     """
-    single = [part for part in parts if part.name != POOLED]
     found: dict[str, Scores] = {}
     # Of one system alone the others' mean falls as the own rating rises: it would correlate with it, at -1.
-    several = [part for part in single if len(np.unique(part.systems[part.systems != NO_SYSTEM])) > 1]
+    several = [one for one in sets.filled if len(one.named_systems) > 1]
     if several:
         values, reasons = np.full(n, np.nan), dict.fromkeys(range(n), "system not named, alone, or in no other context")
-        for part in several:
-            values[part.places] = _other_contexts(part)
+        for one in several:
+            values[one.places] = _other_contexts(one)
         found[OF_SYSTEM] = _scores(OF_SYSTEM, values, reasons)
-    pooled = next((part for part in parts if part.name == POOLED), None)
-    if pooled is not None:
-        on_one_scale = np.full(n, np.nan)
-        on_one_scale[pooled.places] = pooled.ratings
+    if sets.pool is not None:
         values = np.full(n, np.nan)
-        for part in single:
-            if len(part.places):
-                values[part.places] = on_one_scale[part.places].mean()
+        for number in np.unique(sets.pool.sets):
+            own = sets.pool.sets == number
+            values[sets.pool.places[own]] = sets.pool.ratings[own].mean()
         found[OF_SET] = _scores(OF_SET, values, dict.fromkeys(range(n), "not rated"))
     return found
 
 
-def _other_contexts(part: Part) -> FloatArray:
+def _other_contexts(rated: RatedSet) -> FloatArray:
     """[N] mean rating of the line's system over the lines of other contexts; NaN where there are none."""
-    cells = part.systems * number_of(part.contexts) + part.contexts
-    sums, lines = _totals(part.systems, part.ratings), _totals(part.systems, np.ones(len(part.ratings)))
+    cells = rated.systems * (number_of(rated.contexts)) + rated.contexts
+    sums, lines = _totals(rated.systems, rated.ratings), _totals(rated.systems, np.ones(len(rated.ratings)))
     with np.errstate(invalid="ignore", divide="ignore"):
-        means: FloatArray = (sums - _totals(cells, part.ratings)) / (lines - _totals(cells, np.ones(len(part.ratings))))
-    return np.where(part.systems == NO_SYSTEM, np.nan, means)
+        means: FloatArray = (sums - _totals(cells, rated.ratings)) / (
+            lines - _totals(cells, np.ones(len(rated.ratings)))
+        )
+    return np.where(rated.systems == NO_SYSTEM, np.nan, means)
 
 
 def _totals(groups: NDArray[np.int64], values: FloatArray) -> FloatArray:

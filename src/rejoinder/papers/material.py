@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
+from rejoinder.humans.lines import UNNAMED, refuse_duplicates
 from rejoinder.judges.bilinear.oversample import Lengths, response_lengths
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import FEWEST_CONTEXTS
 from rejoinder.learner import Rows
-from rejoinder.meta.parts import UNNAMED, refuse_duplicates
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Need
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple
 from typing import NamedTuple
 
+from rejoinder.humans.rated_set import PEOPLE
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.conclusions import Conclusion, SystemMean
 from rejoinder.meta.contrasts import ScorerContrast
@@ -15,7 +16,6 @@ from rejoinder.meta.duel import Trait
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.length import LengthEffect
-from rejoinder.meta.parts import PEOPLE
 from rejoinder.meta.standings import Standing
 from rejoinder.stats.written import number, p_value
 

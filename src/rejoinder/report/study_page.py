@@ -9,10 +9,10 @@ from zlib import crc32
 
 import numpy as np
 
+from rejoinder.humans.rated_set import POOLED
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
-from rejoinder.meta.parts import POOLED
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.first_screen import (
     KINDS,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from rejoinder.io.scales import on_unit
-from rejoinder.meta.parts import POOLED, Part
-from rejoinder.records import Example
-from rejoinder.scorer import FloatArray
+from rejoinder.humans.rated_set import RatedSet
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.figure import NONE
@@ -57,18 +53,18 @@ class People:
     reason: str = ""
 
 
-def people_of(part: Part, examples: Sequence[Example], dimension: str, seed: int) -> People:
-    """How far the raters of `part` agree in `dimension`; figures are NaN, with the reason, where that is not known."""
-    if part.name == POOLED:
+def people_of(rated: RatedSet, seed: int) -> People:
+    """How far those who rated a set agree; figures are NaN, with the reason, where that is not known."""
+    if rated.pooled:
         return _unknown("data sets have raters and scales of their own; see each", seed)
-    table = _table([examples[place] for place in part.places], dimension)
+    table = rated.single_ratings
     if not table.shape[1]:
         return _unknown("the data holds no single ratings, only means", seed)
     found = reliability(table)
     if found.reason:
         return _unknown(found.reason, seed)
-    rng = Sampling(_RESAMPLES, seed).generator(part.name, "ceiling")
-    rows = [np.flatnonzero(part.contexts == context) for context in range(number_of(part.contexts))]
+    rng = Sampling(_RESAMPLES, seed).generator(rated.name, "ceiling")
+    rows = [np.flatnonzero(rated.contexts == context) for context in range(number_of(rated.contexts))]
     counts = cluster_counts(len(rows), _RESAMPLES, rng)
     drawn = [
         reliability(table[np.concatenate([np.tile(r, k) for r, k in zip(rows, c, strict=True)])]) for c in counts.T
@@ -91,18 +87,6 @@ def people_of(part: Part, examples: Sequence[Example], dimension: str, seed: int
         f"one rater and halves: Pearson, mean over {_DRAWS} random draws",
         seed=seed,
     )
-
-
-def _table(examples: Sequence[Example], dimension: str) -> FloatArray:
-    """[N, R] single ratings in `dimension`, NaN where there is none; each on [0, 1] where there are several scales."""
-    rows = [[one.value for one in example.ratings if one.dimension == dimension] for example in examples]
-    scales = [example.scale(dimension) for example in examples]
-    if len(set(scales)) > 1:
-        rows = [[on_unit(value, scale) for value in row] for row, scale in zip(rows, scales, strict=True)]
-    table = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
-    for row, values in zip(table, rows, strict=True):
-        row[: len(values)] = values
-    return table
 
 
 def _unknown(reason: str, seed: int) -> People:

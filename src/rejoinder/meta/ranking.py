@@ -1,0 +1,50 @@
+"""What scorers are ranked by: Pearson over the lines of a data set, of a pool the mean over its data sets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rejoinder.meta.agreement import Agreement, pool_counts
+from rejoinder.meta.scored_set import ScoredSet
+from rejoinder.stats.paired import mean_correlation
+
+OVER_SETS = "mean over data sets"
+
+
+def ranking_of(scored: ScoredSet) -> dict[str, float]:
+    """The correlation of each scorer that has one and reads no ratings, best first."""
+    rows = scored.result(means_over_sets) if scored.members else scored.agreements
+    blind = scored.blind
+    found = {
+        row.scorer: row.value
+        for row in rows
+        if (row.level, row.statistic) == ("turn", "pearson") and row.scorer in blind and not np.isnan(row.value)
+    }
+    return dict(sorted(found.items(), key=lambda item: -item[1]))
+
+
+def means_over_sets(pool: ScoredSet) -> tuple[Agreement, ...]:
+    """The mean over the data sets of a pool of the correlation inside each, best first."""
+    rated, counts = pool.rated, pool_counts(pool.rated, pool.sampling)
+    rows = []
+    for name, values in pool.scores.items():
+        found = mean_correlation("pearson", values, rated.ratings, rated.sets, rated.contexts, counts)
+        rows.append(
+            Agreement(
+                dataset=OVER_SETS,
+                scorer=name,
+                level="turn",
+                statistic="pearson",
+                n=found.n,
+                unscored=len(values) - found.n,
+                contexts=len(counts),
+                value=found.value,
+                low=found.low,
+                high=found.high,
+                p=found.p,
+                method=f"pearson, mean over {found.parts} data sets; {pool.sampling.resamples} resamples of contexts",
+                seed=pool.sampling.seed,
+                reason="" if found.parts else "no data set has a correlation",
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: (np.isnan(row.value), -row.value)))
