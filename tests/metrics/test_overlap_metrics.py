@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from conftest import GOLDEN, loaded
 from rejoinder.catalogue import load_scorer
-from rejoinder.metrics import bleu, rouge
+from rejoinder.metrics import bleu, ngram_counts, rouge
 from rejoinder.records import Example
 from rejoinder.scorer import Scores, run
 from rejoinder.text import tokenizer
@@ -181,7 +181,7 @@ def test_the_better_reference_decides_and_a_blank_one_does_not_count(name: str) 
 def test_counts_of_a_worked_example() -> None:
     """Tokens the the the cat / references the cat sat down, the the: two clipped matches of the, one of cat."""
     item = Example((), "the the the cat", ("the cat sat down", "the the"))
-    np.testing.assert_array_equal(bleu.count_ngrams([item], 2, "none"), [[4, 4, 3, 2, 4, 3]])
+    np.testing.assert_array_equal(ngram_counts.count_ngrams([item], 2, "none"), [[4, 4, 3, 2, 4, 3]])
 
 
 def test_coco_rouge_takes_precision_and_recall_from_different_references() -> None:
@@ -247,7 +247,7 @@ def test_a_tokenizer_that_remembers_nothing_is_left_alone() -> None:
             remembered.append(text)
             return text
 
-    bleu._forget(Plain())
+    ngram_counts.forget(Plain())
     assert remembered == []
 
 

@@ -20,9 +20,9 @@ import numpy as np
 
 from rejoinder.errors import MissingExtra
 from rejoinder.metrics.baselines import words
+from rejoinder.metrics.ngram_counts import count_ngrams, unpack, unread
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome, Scorer
-from rejoinder.text import uncut, without_spaces
 
 ORDERS = (1, 2, 3, 4)
 NLTK_METHODS = range(8)
@@ -39,7 +39,6 @@ TOKENS = {
     MECAB: "Japanese words by MeCab with the IPA dictionary",
 }
 NO_STOP_WORDS = "no-stop-words"
-_PRESET_FOR = {"Chinese": "zh", "Japanese": MECAB}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +77,7 @@ class SacreBleu:
         examples = [_of_content(one) for one in examples] if self.content else examples
         counts = count_ngrams(examples, self.order, self.tokens)
         values = np.array([self._score(row, self.effective_order) for row in counts])
-        reasons = _unread(examples, self.order, self.tokens)
+        reasons = unread(examples, self.order, self.tokens)
         if self.content:
             bare = [place for place, one in enumerate(examples) if not any(one.references)]
             reasons |= dict.fromkeys(bare, "no reference holds a word that is no stop word")
@@ -91,7 +90,7 @@ class SacreBleu:
     def _score(self, counts: FloatArray, effective_order: bool) -> float:
         from sacrebleu.metrics.bleu import BLEU
 
-        response_length, reference_length, matches, possible = _unpack(counts)
+        response_length, reference_length, matches, possible = unpack(counts)
         found = BLEU.compute_bleu(
             matches,
             possible,
@@ -125,14 +124,14 @@ class CocoBleu:
         """Sentence BLEU and counts of N examples; 0 for a response without words."""
         counts = count_ngrams(examples, self.order, "none")
         values = np.array([self.corpus_score(row) for row in counts])
-        return _outcome(values, _unread(examples, self.order, "none"), counts)
+        return _outcome(values, unread(examples, self.order, "none"), counts)
 
     def corpus_score(self, totals: FloatArray) -> float:
         """BLEU from counts, of one sentence or summed over many: the program has one formula for both.
 
         Source: `bleu_scorer.py` in pycocoevalcap and nlg-eval, `compute_score(option="closest")`.
         """
-        response_length, reference_length, matches, possible = _unpack(totals)
+        response_length, reference_length, matches, possible = unpack(totals)
         precisions = [(match + TINY) / (total + SMALL) for match, total in zip(matches, possible, strict=True)]
         ratio = (response_length + TINY) / (reference_length + SMALL)
         penalty = math.exp(1 - 1 / ratio) if ratio < 1 else 1.0
@@ -172,7 +171,7 @@ class NltkBleu:
             math.nan if place in reasons else self._score(row, example)
             for place, (row, example) in enumerate(zip(counts, examples, strict=True))
         ]
-        reasons |= _unread(examples, self.order, "none")
+        reasons |= unread(examples, self.order, "none")
         return _outcome(np.array(values), reasons, counts if self.method in SUMMABLE_METHODS else None)
 
     def corpus_score(self, totals: FloatArray) -> float:
@@ -181,7 +180,7 @@ class NltkBleu:
 
     def _why_not(self, counts: FloatArray) -> str | None:
         """Why nltk's method fails on these counts, or None where it does not."""
-        matches = _unpack(counts)[2]
+        matches = unpack(counts)[2]
         if self.method == 6 and matches[0] and not matches[FIRST_ORDER_OF_METHOD_6 - 1]:
             return "nltk's smoothing method 6 needs a matching trigram"
         return None
@@ -189,7 +188,7 @@ class NltkBleu:
     def _score(self, counts: FloatArray, example: Example) -> float:
         from nltk.translate.bleu_score import brevity_penalty
 
-        response_length, reference_length, matches, possible = _unpack(counts)
+        response_length, reference_length, matches, possible = unpack(counts)
         if not matches[0]:
             return 0.0
         logarithms = [
@@ -212,53 +211,6 @@ class NltkBleu:
         return smoothed
 
 
-def count_ngrams(examples: Sequence[Example], order: int, tokens: str) -> FloatArray:
-    """[N, 2 + 2 * order] counts that BLEU is made of, counted by sacreBLEU.
-
-    A row holds the length of the response, the length of the closest reference, the matching n-grams by order, and the
-    n-grams in the response by order. Rows of several examples may be summed. Blank references are left out where
-    another reference has text.
-
-    Args:
-        examples: N examples with at least one reference.
-        order: the longest n-gram counted.
-        tokens: sacreBLEU's name of a tokenizer; `none` splits on white space.
-    """
-    from sacrebleu.metrics.bleu import BLEU
-
-    counter = BLEU(tokenize=tokens, smooth_method="none", effective_order=True, max_ngram_order=order)
-    rows = np.zeros((len(examples), 2 + 2 * order))
-    for row, example in zip(rows, examples, strict=True):
-        references = [reference for reference in example.references if reference.strip()] or [""]
-        found = counter.sentence_score(example.response, references)
-        row[:] = [found.sys_len, found.ref_len, *found.counts, *found.totals]
-    _forget(counter.tokenizer)
-    return rows
-
-
-def _unread(examples: Sequence[Example], order: int, tokens: str) -> dict[int, str]:
-    """Why examples cannot be scored with these tokens, which leave sentences whole; a blank response shares nothing."""
-    found = {}
-    for place, example in enumerate(examples):
-        script = _left_whole(" ".join((example.response, *example.references)), tokens)
-        if script is not None and example.response.strip():
-            found[place] = f"{without_spaces(script)}: use bleu-{order}/{_PRESET_FOR.get(script, 'char')}"
-    return found
-
-
-def _left_whole(text: str, tokens: str) -> str | None:
-    """What `text` is where these tokens do not cut it into words, or None where they do."""
-    script = uncut(text)
-    if script is None or tokens == "none":
-        return script
-    from sacrebleu.metrics.bleu import BLEU
-
-    tokenize = BLEU(tokenize=tokens).tokenizer
-    cut = tokenize(text)
-    _forget(tokenize)
-    return uncut(cut)
-
-
 def _of_content(example: Example) -> Example:
     """`example` with the content words of response and references alone; the stop words are English."""
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -273,24 +225,6 @@ def _outcome(values: FloatArray, reasons: Mapping[int, str], counts: FloatArray 
     """The outcome of N examples with these scores, but for those that there is a reason against."""
     values[list(reasons)] = math.nan
     return Outcome(values, reasons, counts)
-
-
-def _forget(tokenize: Any) -> None:
-    """Empty what sacreBLEU's tokenizer, and those it is made of, remember: 65,536 texts each, for good.
-
-    The texts are stored with the tokenizer object, so no later batch would find them anyway.
-    """
-    for part in (tokenize, *getattr(tokenize, "__dict__", {}).values()):
-        clear = getattr(type(part).__call__, "cache_clear", None)  # no release promises one
-        if clear is not None:
-            clear()
-
-
-def _unpack(counts: FloatArray) -> tuple[int, int, list[int], list[int]]:
-    """Length of the response, length of the reference, matches by order, n-grams in the response by order."""
-    whole = [int(count) for count in counts]
-    order = (len(whole) - 2) // 2
-    return whole[0], whole[1], whole[2 : 2 + order], whole[2 + order :]
 
 
 def _by(program: str) -> dict[str, str]:
