@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -83,9 +84,14 @@ def test_a_weak_correlation_is_no_agreement_and_says_what_would_tell() -> None:
     assert study.verdicts["weak"] == "not shown"
 
 
+def agreement(**figure: Any) -> Agreement:
+    """What a scorer called "given" reaches on a data set called "a"."""
+    return Agreement(dataset="a", scorer="given", level="turn", statistic="pearson", **figure)
+
+
 def test_the_forecast_is_one_that_holds() -> None:
     """With as many lines as were forecast, a correlation as high as supposed is shown about four times in five."""
-    row = Agreement("a", "given", "turn", "pearson", 100, 0, 100, 0.1, -0.1, 0.3, 0.3, "", 0)
+    row = agreement(n=100, contexts=100, value=0.1, low=-0.1, high=0.3, p=0.3)
     count = needed(row, 1.96 / 10, 1)
     assert count is not None and 700 < count < 900
     rng = np.random.default_rng(0)
@@ -181,7 +187,7 @@ def test_several_sets_have_verdicts_too() -> None:
 
 @pytest.mark.parametrize("value", [0.0, 0.3, -0.3])
 def test_no_interval_shows_nothing(value: float) -> None:
-    row = Agreement("a", "given", "turn", "pearson", 400, 0, 2, value, math.nan, math.nan, 0.01, "", 0, "two contexts")
+    row = agreement(n=400, contexts=2, value=value, p=0.01, reason="two contexts")
     assert verdicts_of([row], {"given": 0.1}) == {"given": "not shown"}
 
 

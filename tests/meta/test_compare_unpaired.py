@@ -52,11 +52,11 @@ def test_talks_with_different_users_are_no_pairs() -> None:
     assert (one.contexts, one.verdict) == (230, "B is better") and 0 < one.low < one.value < one.high
     assert one.value == pytest.approx(np.mean([float(x.response) for x in b]) - np.mean([float(x.response) for x in a]))
     wins = stats.mannwhitneyu([float(x.response) for x in b], [float(x.response) for x in a]).statistic
-    assert one.win == pytest.approx(wins / (len(a) * len(b))) and one.win_low < one.win < one.win_high
+    assert one.win.value == pytest.approx(wins / (len(a) * len(b))) and one.win.low < one.win.value < one.win.high
     assert found.answer[0].startswith("B is better than A by worth: mean ") and "have a partner" in found.why
     assert "ids are in both files with different contexts" in found.why
     again = compare(b, a, [Worth()])
-    assert only(again).verdict == "A is better" and only(again).win == pytest.approx(1 - one.win)
+    assert only(again).verdict == "A is better" and only(again).win.value == pytest.approx(1 - one.win.value)
 
 
 def test_a_talk_is_one_piece_of_evidence() -> None:
@@ -207,11 +207,11 @@ def test_empty_replies_lose_every_pair() -> None:
     assert (one.verdict, one.unscored) == ("A is better", 0) and not found.gate(0).passed
     said = [n for n, line in enumerate(silent) if not line.unanswered]
     beaten = [float(x.response) < float(silent[n].response) for n in said for x in a]
-    assert one.win == pytest.approx(np.mean(beaten) * len(said) / len(b))
+    assert one.win.value == pytest.approx(np.mean(beaten) * len(said) / len(b))
     (first, *_) = found.compared.worse("worth", 1, 5)
     assert (first.b, first.times) == ("", found.empty[1])
     everywhere = compare([replace(x, response="") for x in a], silent, [Worth()])
-    assert only(everywhere).win == pytest.approx(0.5 + len(said) / len(b) / 2)
+    assert only(everywhere).win.value == pytest.approx(0.5 + len(said) / len(b) / 2)
 
 
 def test_the_lowest_replies_are_told_once_each() -> None:

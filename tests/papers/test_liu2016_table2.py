@@ -115,7 +115,7 @@ def test_the_means_are_those_of_the_replies(found: Table2, places: dict[str, str
     words = [word for text in tokens for word in text]
     assert own.distinct == pytest.approx((len(set(words)) / len(words), len(set(pairs)) / len(pairs)))
     assert own.means[ALL][LENGTH].value == pytest.approx(np.mean([len(text) for text in tokens]))
-    assert [one.k for one in own.recall] == [1, 2, 5] and {one.of for one in own.recall} == {10}
+    assert [one.k for one in own.recall] == [1, 2, 5] and {one.among for one in own.recall} == {10}
 
 
 def test_one_who_answers_half_is_measured_on_that_half(found: Table2) -> None:

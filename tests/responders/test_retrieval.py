@@ -415,7 +415,7 @@ def test_recall_by_hand() -> None:
     # `three`, but beside it stand `one` and `four` alone.
     found = recall_at(Told(["one"]), four(), [1, 2], others=2)
     beside = [recall_at(Told(["one"]), four(), [1], seed=seed, others=2)[0].value for seed in range(60)]
-    assert [(one.k, one.of, one.n, one.dialogues) for one in found] == [(1, 3, 4, 3), (2, 3, 4, 3)]
+    assert [(one.k, one.among, one.n, one.dialogues) for one in found] == [(1, 3, 4, 3), (2, 3, 4, 3)]
     # two and three: one is ahead of both, always. four: one is beside it, or two and three are, level with it.
     assert {round(value, 6) for value in beside} == {0.25, round((1 + 1 / 3) / 4, 6)}
     assert all(one.low <= one.value <= one.high for one in found)
@@ -436,7 +436,7 @@ def test_recall_of_ten(conture: list[Dialogue], folders: dict[str, Path]) -> Non
         return recall_at(responder, examples, seed=1)
 
     chance, tfidfs = recall(loaded(folders["random"])), recall(loaded(folders["r-tfidf"]))
-    assert [one.k for one in chance] == [1, 2, 5] and {(one.of, one.n, one.dialogues) for one in chance} == {
+    assert [one.k for one in chance] == [1, 2, 5] and {(one.among, one.n, one.dialogues) for one in chance} == {
         (10, 160, 40)
     }
     assert [one.low < one.k / 10 < one.high for one in chance] == [True] * 3

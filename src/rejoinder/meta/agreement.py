@@ -29,41 +29,28 @@ FEW_SYSTEMS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How far one scorer agrees with people on one data set, by one statistic.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement(Figure):
+    """How far one scorer agrees with people on one data set, by one statistic, most often a correlation in [-1, 1].
+
+    n counts what was correlated: lines at turn level, systems at system level. p is two-sided, of no correlation, and
+    takes lines (or systems) as independent.
 
     Attributes:
         dataset: name of the data set, or "pooled" for all of them together.
         scorer: name of the scorer.
         level: "turn" correlates lines, "system" correlates the means of systems.
         statistic: "pearson", "spearman" or "kendall" (tau-b).
-        n: what was correlated: lines at turn level, systems at system level.
         unscored: rated lines that the scorer gave no score and that are therefore not in.
         contexts: clusters that the resampling drew from.
-        value: the correlation in [-1, 1]; NaN where there is none.
-        low: lower end of the 95 % interval; NaN where there is none.
-        high: upper end of the 95 % interval; NaN where there is none.
-        p: two-sided p-value of no correlation, which takes lines (or systems) as independent; NaN without a value.
-        method: how value, interval and p were worked out.
-        seed: seed of the resampling.
-        reason: why the value or the interval is missing, else "".
     """
 
     dataset: str
     scorer: str
     level: Level
     statistic: str
-    n: int
-    unscored: int
-    contexts: int
-    value: float
-    low: float
-    high: float
-    p: float
-    method: str
-    seed: int
-    reason: str = ""
+    unscored: int = 0
+    contexts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,18 +117,16 @@ def _rows(level: Level, dataset: str, scorer: str, lines: Lines, sampling: Sampl
     if any(correlation.known for correlation in found.values()):
         intervals = _intervals(level, dataset, lines, sampling)
     return [
-        Agreement(
+        Agreement.of(
+            correlation,
             dataset=dataset,
             scorer=scorer,
             level=level,
             statistic=statistic,
-            n=correlation.n,
             unscored=lines.unscored,
             contexts=lines.clusters,
-            value=correlation.value,
             low=intervals[statistic].low,
             high=intervals[statistic].high,
-            p=correlation.p,
             method=f"{statistic}; {intervals[statistic].method or 'no interval'}",
             seed=sampling.seed,
             reason=correlation.reason or intervals[statistic].reason,

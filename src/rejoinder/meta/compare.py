@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -174,9 +174,8 @@ def _contrast(name: str, card: Card, compared: Compared, scores: tuple[Scores, S
         gap, strata = unpaired_gap(a, b, sign, sampling)
     reason = gap.reason if gap.n_a and gap.n_b else _why_none(compared, scores, rare)
     method = _method(compared, 0 if math.isnan(gap.low) else sampling.resamples)
-    figures = {key.name: getattr(gap, key.name) for key in fields(Gap)}
-    return Contrast(
-        **{**figures, "reason": reason},
+    return Contrast.of(
+        gap,
         scorer=name,
         unscored=given - gap.n,
         higher_is_better=card.higher_is_better,
@@ -185,6 +184,7 @@ def _contrast(name: str, card: Card, compared: Compared, scores: tuple[Scores, S
         worst=filled.worst,
         strata=strata,
         left_out=rare,
+        reason=reason,
     )
 
 

@@ -57,10 +57,7 @@ def units(found: Comparison) -> str:
 
 def percent(one: Gap) -> str:
     """The win rate with its interval."""
-    if math.isnan(one.win):
-        return "–"
-    ends = "" if math.isnan(one.win_low) else f" [{100 * one.win_low:.0f}, {100 * one.win_high:.0f}]"
-    return f"{100 * one.win:.0f} %{ends}"
+    return interval(one.win, share=True)
 
 
 def _over_all(contrasts: Sequence[Contrast]) -> str:
@@ -84,7 +81,7 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
     if math.isnan(one.value):
         return f"{one.scorer} cannot compare A and B: {one.reason}."
     said = f"mean {one.mean_a:.3f} of A, {one.mean_b:.3f} of B, B less A {interval(one, ends=3, signed=True)}"
-    if not math.isnan(one.win):
+    if one.win.known:
         what = "is higher than" if one.higher_is_better is None else "beats"
         said += f"; a reply of B {what} {'its partner' if found.pairs else 'one'} of A {percent(one)} of the time"
     counted = f"{one.n:,} {units(found)}" + ("" if found.pairs else f" of {one.contexts:,} conversations")

@@ -27,8 +27,6 @@ class Contrast(Gap):
         unscored: pairs of which one or both have no score; without pairs, replies that have none or are of a value of
             the field that is left out.
         higher_is_better: the scorer's direction; None where it claims none.
-        method: how the figures were worked out.
-        seed: seed of the resampling.
         worst: the score that an empty reply counts as; NaN where none is empty, or the scorer knows no worst.
         strata: by value of the field that was named.
         left_out: values of the field with too few conversations on a side to compare, which count nowhere.
@@ -37,8 +35,6 @@ class Contrast(Gap):
     scorer: str
     unscored: int
     higher_is_better: bool | None
-    method: str
-    seed: int
     worst: float = NONE
     strata: tuple[Stratum, ...] = ()
     left_out: tuple[str, ...] = ()

@@ -32,43 +32,29 @@ SWAPS_A_PAIR = 50
 Pair = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class ScorerContrast:
-    """Two scorers on the same lines of one data set.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorerContrast(Figure):
+    """Two scorers on the n lines of one data set that both score: the correlation of the first less the second's.
+
+    Pearson's correlations; pooled: the mean of these differences over data sets. p is two-sided, by paired permutation
+    of whole contexts.
 
     Attributes:
         first: the scorer with the higher correlation over its own lines.
         second: the other.
-        n: lines that both score.
-        contexts: contexts they come from.
-        value: Pearson correlation of the first less that of the second, over lines that both score; pooled: the mean
-            of these differences over data sets.
-        low: lower end of its 95 % interval.
-        high: upper end.
-        p: two-sided, by paired permutation of whole contexts; never 0.
+        contexts: contexts that the lines come from.
         p_adjusted: p by Holm for the number of pairs of scorers.
         p_williams: Williams' test, which takes lines as independent.
         needed: lines on which a difference like this one would be told with probability 0.8; None where no number can
             be forecast.
-        method: how the figures were worked out.
-        seed: seed of the resampling.
-        reason: why figures are missing (NaN), else "".
     """
 
     first: str
     second: str
-    n: int
     contexts: int
-    value: float
-    low: float
-    high: float
-    p: float
-    p_adjusted: float
-    p_williams: float
-    needed: int | None
-    method: str
-    seed: int
-    reason: str = ""
+    p_adjusted: float = NONE
+    p_williams: float = NONE
+    needed: int | None = None
 
 
 class _Alike(NamedTuple):
@@ -162,30 +148,32 @@ def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> Scor
     """Two scorers, the first of which has the higher correlation over its own lines; p not yet adjusted."""
     first, second = (lines.scores[name] for name in pair)
     tested, clusters = lines.tested[pair], number_of(lines.contexts)
-    nothing = not tested.known
-    interval = Figure(reason=f"{len(first)} lines have both scores, and no correlation")
-    if not nothing:
-        means = _mean_difference(*(lines.resampled[name] for name in pair))
-        interval = percentile_interval(means, clusters, unit="context")
-    alone = not nothing and len(np.unique(lines.sets)) == 1
-    return ScorerContrast(
+    if not tested.known:
+        reason = f"{len(first)} lines have both scores, and no correlation"
+        return ScorerContrast.of(
+            tested,
+            first=pair[0],
+            second=pair[1],
+            n=len(first),
+            contexts=clusters,
+            method="none",
+            seed=sampling.seed,
+            reason=reason,
+        )
+    means = _mean_difference(*(lines.resampled[name] for name in pair))
+    alone = len(np.unique(lines.sets)) == 1
+    return ScorerContrast.of(
+        percentile_interval(means, clusters, value=tested.value, unit="context"),
         first=pair[0],
         second=pair[1],
         n=len(first),
         contexts=clusters,
-        value=tested.value,
-        low=interval.low,
-        high=interval.high,
         p=tested.p if sampling.resamples else NONE,
-        p_adjusted=NONE,
         p_williams=_williams(first, second, lines.ratings) if alone else NONE,
         needed=items_needed(pilot_of_correlations(first, second, lines.ratings, lines.contexts)) if alone else None,
-        method="none"
-        if nothing
-        else f"difference of Pearson; 95% expanded percentile interval, {sampling.resamples} paired resamples of "
+        method=f"difference of Pearson; 95% expanded percentile interval, {sampling.resamples} paired resamples of "
         f"contexts; p: {swaps} swaps of the two scorers in random contexts, by Holm",
         seed=sampling.seed,
-        reason=interval.reason,
     )
 
 

@@ -5,9 +5,9 @@ Shapes: N replies of a side; where they are pairs, both sides have N.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, replace
 from math import sqrt
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import BoolArray, IntArray, number_of, renumbered
 from rejoinder.stats.cluster_means import cluster_means
 from rejoinder.stats.correlation import ROUNDING
-from rejoinder.stats.figure import NONE, NOTHING, Figure
+from rejoinder.stats.figure import NONE, NOTHING, Figure, written_as
 from rejoinder.stats.power import Pilot, items_needed, pilot_of_means
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.shares import FEWEST, share_of_clusters
@@ -27,47 +27,34 @@ Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
-    """How far two systems lie apart by one scorer, on all lines or on some.
+class Gap(Figure):
+    """Mean score of system B less that of A by one scorer, on all lines or on some.
+
+    n counts pairs of responses with a score each; without pairs, replies with a score. p is two-sided, of no
+    difference, by permutation.
 
     Attributes:
-        n: pairs of responses with a score each; without pairs, replies with a score.
         n_a: those of A.
         n_b: those of B.
         contexts: what is resampled and exchanged whole: the contexts of the pairs, or without pairs the conversations.
         mean_a: mean score of A; NaN without any.
         mean_b: mean score of B.
-        value: mean of B less mean of A.
-        low: lower end of its 95 % interval; NaN where there is none.
-        high: upper end.
-        p: two-sided, of no difference, by permutation; never 0; NaN where there is none.
         p_adjusted: p by Holm for the number of such questions; the verdict rests on it and on the interval.
         win: the probability that a reply of B beats its partner of A, without pairs any of A; a tie counts half.
-        win_low: lower end of its 95 % interval; NaN where there is none.
-        win_high: upper end.
         needed: how large `n` would have to be for a difference like this one to be told with probability 0.8; None
             where it is told already, or would be if nothing else had been asked, or no number can be forecast.
         verdict: in words; "higher" instead of "better" where the scorer claims no direction.
-        reason: why a figure is missing, else "".
     """
 
-    n: int
     n_a: int
     n_b: int
     contexts: int
     mean_a: float
     mean_b: float
-    value: float
-    low: float = NONE
-    high: float = NONE
-    p: float = NONE
     p_adjusted: float = NONE
-    win: float = NONE
-    win_low: float = NONE
-    win_high: float = NONE
+    win: Figure = field(default=NOTHING, metadata=written_as(value="win", low="win_low", high="win_high"))
     needed: int | None = None
     verdict: Verdict = "not separable"
-    reason: str = ""
 
     @property
     def more(self) -> int | None:
@@ -82,10 +69,14 @@ class Stratum(Gap):
     Attributes:
         name: the value, as text.
         weight: its share in the difference over all strata.
+        method: not written, since the contrast that it is a part of says it.
+        seed: likewise.
     """
 
     name: str
     weight: float
+    method: str = field(default="", metadata=written_as())
+    seed: int | None = field(default=None, metadata=written_as())
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,20 +117,22 @@ def paired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> Gap:
     """
     apart = b.scores - a.scores
     ahead = np.where(apart == 0, a.lost.astype(int) - b.lost.astype(int), sign * np.sign(apart))
-    figures = _figures(a, b, len(apart), a.groups, _mean(apart), share_of_clusters((1 + ahead) / 2, a.clusters))
+    win = share_of_clusters((1 + ahead) / 2, a.clusters)
+    found = _bare(a, b, n=len(apart), contexts=a.groups, value=_mean(apart), win=win)
     if a.groups < FEWEST:
-        return Gap(**figures, reason=_too_few(a.groups, "context"))
+        return replace(found, reason=_too_few(a.groups, "context"))
     scale = float(np.abs(apart).max()) or 1.0
     rng, times = sampling.generator([a.groups], "comparison"), sampling.resamples
     (mean,) = cluster_means(apart[None] / scale, a.clusters, np.zeros(1), times, rng, flips=times)
     needed = items_needed(pilot_of_means(b.scores, a.scores, a.clusters))
-    return Gap(**figures, low=scale * mean.low, high=scale * mean.high, p=mean.p, p_adjusted=mean.p, needed=needed)
+    low, high = scale * mean.low, scale * mean.high
+    return replace(found, low=low, high=high, p=mean.p, p_adjusted=mean.p, needed=needed)
 
 
 def paired_strata(a: Side, b: Side, sign: int, sampling: Sampling) -> tuple[Stratum, ...]:
     """The gap over the pairs of each value of the named field; the weight of each is its share of the pairs."""
     return tuple(
-        _as_stratum(paired_gap(a.at(rows), b.at(rows), sign, sampling), str(name), float(rows.mean()))
+        Stratum.of(paired_gap(a.at(rows), b.at(rows), sign, sampling), name=str(name), weight=float(rows.mean()))
         for name in np.unique(a.kinds)
         for rows in [a.kinds == name]
     )
@@ -167,7 +160,7 @@ def unpaired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> tuple[Gap, 
         sampling: how to resample.
     """
     if not a.groups or not b.groups:
-        return Gap(**_figures(a, b, len(a.scores) + len(b.scores), a.groups + b.groups, NONE, NOTHING)), ()
+        return _bare(a, b, n=len(a.scores) + len(b.scores), contexts=a.groups + b.groups), ()
     names, strata = np.unique(np.concatenate([a.kinds, b.kinds]), return_inverse=True)
     samples = Samples(
         np.concatenate([a.scores, b.scores]),
@@ -181,7 +174,9 @@ def unpaired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> tuple[Gap, 
     if len(names) == 1:
         return whole, ()
     return whole, tuple(
-        _as_stratum(_between(samples.of_stratum(place), lost[strata == place], sign, sampling), str(name), weight)
+        Stratum.of(
+            _between(samples.of_stratum(place), lost[strata == place], sign, sampling), name=str(name), weight=weight
+        )
         for place, (name, weight) in enumerate(zip(names, samples.weights.tolist(), strict=True))
     )
 
@@ -192,21 +187,16 @@ def _between(samples: Samples, lost: BoolArray, sign: int, sampling: Sampling) -
     found = difference(samples, sampling.generator(groups, "comparison"), sampling.resamples)
     share = win_rate(replace(samples, values=np.where(lost, -np.inf, sign * samples.values)))
     n, second = len(samples.values), int(samples.second.sum())
-    return Gap(
+    return Gap.of(
+        found,
         n=n,
         n_a=n - second,
         n_b=second,
         contexts=sum(groups),
         mean_a=found.first,
         mean_b=found.second,
-        value=found.value,
-        low=found.low,
-        high=found.high,
-        p=found.p,
         p_adjusted=found.p,
-        win=share.value,
-        win_low=share.low,
-        win_high=share.high,
+        win=share,
         needed=_needed(found, samples),
         reason=_too_few(min(groups), "conversation", " on a side") if found.reason else "",
     )
@@ -221,25 +211,18 @@ def _needed(found: Difference, samples: Samples) -> int | None:
     return items_needed(Pilot(found.value, found.error * sqrt(n), n))
 
 
-def _figures(a: Side, b: Side, n: int, contexts: int, value: float, share: Figure) -> dict[str, Any]:
-    """The figures that need no resampling."""
-    return {
-        "n": n,
-        "n_a": len(a.scores),
-        "n_b": len(b.scores),
-        "contexts": contexts,
-        "mean_a": _mean(a.scores),
-        "mean_b": _mean(b.scores),
-        "value": value,
-        "win": share.value,
-        "win_low": share.low,
-        "win_high": share.high,
-    }
-
-
-def _as_stratum(gap: Gap, name: str, weight: float) -> Stratum:
-    """A gap as that of one stratum."""
-    return Stratum(**{key.name: getattr(gap, key.name) for key in fields(gap)}, name=name, weight=weight)
+def _bare(a: Side, b: Side, *, n: int, contexts: int, value: float = NONE, win: Figure = NOTHING) -> Gap:
+    """A gap with all that needs no resampling."""
+    return Gap(
+        n=n,
+        n_a=len(a.scores),
+        n_b=len(b.scores),
+        contexts=contexts,
+        mean_a=_mean(a.scores),
+        mean_b=_mean(b.scores),
+        value=value,
+        win=win,
+    )
 
 
 def _too_few(groups: int, unit: str, where: str = "") -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,48 +15,36 @@ from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import number_of, renumbered
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.correlation import SMALLEST_P
-from rejoinder.stats.figure import NONE
+from rejoinder.stats.figure import NONE, Figure, written_as
 from rejoinder.stats.sampling import Sampling
 
 APART = 6  # words; Liu et al. (2016), table 5, print "<= 6" and ">= 6"
 
 
-@dataclass(frozen=True, slots=True)
-class LengthEffect:
-    """Mean scores of responses about as long as the nearest reference, and of the others.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthEffect(Figure):
+    """Mean score of responses about as long as the nearest reference, less that of the others.
+
+    p is Mann-Whitney's, two-sided, and takes lines as independent.
 
     Attributes:
         scorer: its name; "people" for the ratings.
+        n: lines of both kinds.
         n_close: lines whose response differs from a reference by six words at most.
         n_far: the others.
-        mean_close: their mean score.
+        mean_close: mean score of the close ones; NaN where there are none.
         mean_far: mean score of the others.
-        value: `mean_close` less `mean_far`; NaN where a group is empty.
-        low: lower end of its 95 % interval.
-        high: upper end.
-        p: Mann-Whitney, two-sided, takes lines as independent.
-        method: how the figures were worked out.
-        seed: seed of the resampling.
-        reason: why figures are missing, else "".
     """
 
     scorer: str
+    n: int = field(default=0, metadata=written_as())
     n_close: int
     n_far: int
     mean_close: float
     mean_far: float
-    value: float
-    low: float
-    high: float
-    p: float
-    method: str
-    seed: int
-    reason: str = ""
 
 
-def length_effects(
-    scored: ScoredSet,
-) -> tuple[LengthEffect, ...]:
+def length_effects(scored: ScoredSet) -> tuple[LengthEffect, ...]:
     """Mean scores of responses within six words of a reference's length and of the others, people first.
 
     Nothing where no line has a reference, and of a pool, whose scales differ. Source: Liu et al. (2016), table 5.
@@ -86,27 +74,32 @@ def _effect(rated: RatedSet, name: str, values: FloatArray, apart: FloatArray, s
     far: NDArray[np.int64] = (apart[usable] > APART).astype(np.int64)
     own = values[usable]
     close_ones, far_ones = own[far == 0], own[far == 1]
+    close, beyond = (float(group.mean()) if len(group) else NONE for group in (close_ones, far_ones))
     n = (len(close_ones), len(far_ones))
+    found = LengthEffect(
+        scorer=name,
+        n=len(own),
+        n_close=n[0],
+        n_far=n[1],
+        mean_close=close,
+        mean_far=beyond,
+        method="none",
+        seed=sampling.seed,
+        reason=f"{n[0]} responses within {APART} words of a reference and {n[1]} beyond; one of each is needed",
+    )
     if not all(n):
-        reason = f"{n[0]} responses within {APART} words of a reference and {n[1]} beyond; one of each is needed"
-        close, beyond = (float(group.mean()) if len(group) else NONE for group in (close_ones, far_ones))
-        return LengthEffect(name, *n, close, beyond, NONE, NONE, NONE, NONE, "none", sampling.seed, reason)
+        return found
     contexts = renumbered(rated.contexts[usable])
     counts = sampling.counts(number_of(contexts), rated.name, "length").astype(np.float64)
     drawn = group_means(own, far, contexts, counts)
     interval = percentile_interval(drawn[0] - drawn[1], len(counts), unit="context")
-    return LengthEffect(
-        scorer=name,
-        n_close=n[0],
-        n_far=n[1],
-        mean_close=float(close_ones.mean()),
-        mean_far=float(far_ones.mean()),
-        value=float(close_ones.mean() - far_ones.mean()),
+    return replace(
+        found,
+        value=close - beyond,
         low=interval.low,
         high=interval.high,
         p=max(float(mannwhitneyu(close_ones, far_ones).pvalue), SMALLEST_P),
         method=f"difference of means; 95% expanded percentile interval, {sampling.resamples} resamples of contexts; "
         "p: Mann-Whitney, takes lines as independent",
-        seed=sampling.seed,
         reason=interval.reason,
     )

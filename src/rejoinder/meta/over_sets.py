@@ -87,10 +87,10 @@ def _scorer(row: Agreement, own: Sequence[tuple[Findings, Standing]], common: Co
         kind=own[0][1].kind,
         sets=len(own),
         n=row.n,
-        pearson=Figure(value=row.value, low=row.low, high=row.high),
+        pearson=Figure.of(row),
         common=common.pearson.get(row.scorer, NOTHING),
-        spearman=_mean([two.spearman for _, two in own]),
-        share=_mean([Figure(value=two.share, low=two.share_low, high=two.share_high) for two in limited]),
+        spearman=mean_of_independent([two.spearman for _, two in own]),
+        share=mean_of_independent([Figure(value=two.share, low=two.share_low, high=two.share_high) for two in limited]),
         ceilings=len(limited),
     )
 
@@ -108,9 +108,11 @@ def _people(sets: Sequence[Findings], common: Common) -> list[Nearness]:
     if not known:
         return []
     n = sum(one.people.items for one in known)
-    ceiling = _mean([Figure(value=one.people.ceiling, low=one.people.low, high=one.people.high) for one in known])
-    one_rater = _mean([_bare(one.people.one_rater) for one in known])
-    ranked = _mean([_bare(one.people.one_rater_spearman) for one in known])
+    ceiling = mean_of_independent(
+        [Figure(value=one.people.ceiling, low=one.people.low, high=one.people.high) for one in known]
+    )
+    one_rater = mean_of_independent([_bare(one.people.one_rater) for one in known])
+    ranked = mean_of_independent([_bare(one.people.one_rater_spearman) for one in known])
     return [
         Nearness(CEILING, "people", len(known), n, ceiling, common.ceiling, NOTHING, NOTHING, len(known)),
         Nearness(ONE_RATER, "people", len(known), n, one_rater, common.one_rater, ranked, NOTHING, len(known)),
@@ -120,8 +122,3 @@ def _people(sets: Sequence[Findings], common: Common) -> list[Nearness]:
 def _bare(value: float) -> Figure:
     """A value without an interval."""
     return Figure(value=value)
-
-
-def _mean(figures: Sequence[Figure | Agreement]) -> Figure:
-    """The mean of independent figures."""
-    return mean_of_independent([Figure(value=one.value, low=one.low, high=one.high) for one in figures])

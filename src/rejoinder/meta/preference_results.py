@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
-from rejoinder.stats.figure import plain
+from rejoinder.stats.figure import NONE, Figure, plain
 
 Kind = Literal["judge", "metric", "baseline", "people"]
 Statistic = Literal[
@@ -22,43 +22,29 @@ CHANCE = 0.5
 LENGTH, OVERLAP, FIRST, PEOPLE = "length", "context-overlap", "the first reply", "one person"
 
 
-@dataclass(frozen=True, slots=True)
-class Preference:
-    """How often one scorer takes the reply that people prefer, on the pairs of one data set.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference(Figure):
+    """How often one scorer takes the reply that people prefer, over n pairs of one data set.
+
+    Accuracies lie in [0, 1], chance is 0.5; differences in [-1, 1], chance is 0. p is two-sided, of chance.
 
     Attributes:
         dataset: name of the data set.
         scorer: name of the scorer; of what takes the first reply, and of a person, the words for it.
         kind: "judge", "metric", "baseline" (trivial) or "people" (one vote against the others).
-        statistic: what `value` is; accuracies lie in [0, 1], chance is 0.5; differences in [-1, 1], chance is 0.
-        n: pairs that it is over.
+        statistic: what `value` is.
         unscored: pairs with a preference that the scorer gave no two scores.
         contexts: contexts of those n pairs; whole contexts are resampled.
-        value: the accuracy or the difference; NaN where there is none.
-        low: lower end of the 95 % interval; NaN where there is none.
-        high: upper end.
-        p: two-sided, of chance; never 0; NaN where there is none.
         p_adjusted: p by Holm for the number of scorers asked for; NaN of those that were not.
-        method: how the figures were worked out.
-        seed: seed of the resampling.
-        reason: why a figure is missing, else "".
     """
 
     dataset: str
     scorer: str
     kind: Kind
     statistic: Statistic
-    n: int
     unscored: int
     contexts: int
-    value: float
-    low: float
-    high: float
-    p: float
-    p_adjusted: float
-    method: str
-    seed: int
-    reason: str = ""
+    p_adjusted: float = NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -253,19 +253,14 @@ def _row(part: _Part, one: _Chooser, statistic: Statistic, mean: Mean, sampling:
     """One figure; p is not adjusted yet."""
     unscored = 0 if one.kind == "people" else int(np.isnan(one.right[part.decided]).sum())
     why = f"{so_many(unscored)} without two scores, most often: {one.why_not}" if unscored else ""
-    return Preference(
+    return Preference.of(
+        mean,
         dataset=part.name,
         scorer=one.name,
         kind=one.kind,
         statistic=statistic,
-        n=mean.n,
         unscored=unscored,
         contexts=mean.clusters,
-        value=mean.value,
-        low=mean.low,
-        high=mean.high,
-        p=mean.p,
-        p_adjusted=NONE,
         method=f"mean over pairs; 95% expanded percentile interval, {sampling.resamples} resamples of contexts; "
         f"p: {FLIPS} sign flips of contexts",
         seed=sampling.seed,

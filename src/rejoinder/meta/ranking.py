@@ -30,18 +30,14 @@ def means_over_sets(pool: ScoredSet) -> tuple[Agreement, ...]:
     for name, values in pool.scores.items():
         found = mean_correlation("pearson", values, rated.ratings, rated.sets, rated.contexts, counts)
         rows.append(
-            Agreement(
+            Agreement.of(
+                found,
                 dataset=OVER_SETS,
                 scorer=name,
                 level="turn",
                 statistic="pearson",
-                n=found.n,
                 unscored=len(values) - found.n,
                 contexts=len(counts),
-                value=found.value,
-                low=found.low,
-                high=found.high,
-                p=found.p,
                 method=f"pearson, mean over {found.parts} data sets; {pool.sampling.resamples} resamples of contexts",
                 seed=pool.sampling.seed,
                 reason="" if found.parts else "no data set has a correlation",

@@ -15,35 +15,28 @@ from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
+from rejoinder.stats.figure import Figure
 
 OTHERS = 9
 RESAMPLES = 1000
 _TOGETHER = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Recall:
-    """The share of contexts whose true response is among the `k` best of all that were given.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recall(Figure):
+    """The share of n contexts whose true response is among the `k` best of all that were given, in [0, 1].
+
+    The interval resamples dialogues.
 
     Attributes:
         k: how many may stand ahead of it, itself among them.
-        of: responses given with each context, the true one among them.
-        value: in [0, 1].
-        low: lower end of the 95 % interval, which resamples dialogues; NaN where there is none.
-        high: upper end of it.
-        n: contexts.
-        dialogues: how many they are from.
-        reason: why there is no interval, else "".
+        among: responses given with each context, the true one among them.
+        dialogues: how many the contexts are from.
     """
 
     k: int
-    of: int
-    value: float
-    low: float
-    high: float
-    n: int
+    among: int
     dialogues: int
-    reason: str = ""
 
 
 def recall_at(
@@ -119,9 +112,8 @@ def _recall(chances: FloatArray, k: int, of: int, dialogues: NDArray[np.int64], 
     """The mean of the chances [N] with its interval."""
     count = number_of(dialogues)
     if not count:
-        return Recall(k, of, float("nan"), float("nan"), float("nan"), 0, 0, "no contexts")
+        return Recall(k=k, among=of, dialogues=0, reason="no contexts")
     counts = cluster_counts(count, RESAMPLES, np.random.default_rng(seed)).astype(float)
     values = group_means(chances, np.zeros(len(chances), dtype=np.int64), dialogues, counts)[0]
-    interval = percentile_interval(values, count, unit="dialogue")
-    value = float(chances.mean())
-    return Recall(k, of, value, interval.low, interval.high, len(chances), count, interval.reason)
+    found = percentile_interval(values, count, value=float(chances.mean()), unit="dialogue")
+    return Recall.of(found, k=k, among=of, dialogues=count, n=len(chances), seed=seed)

@@ -100,7 +100,7 @@ def _key_figures(found: Comparison) -> list[KeyFigure]:
     """How often B wins, how far apart the means are, and what that rests on, by the first scorer."""
     one = found.contrasts[0]
     win, _, ends = percent(one).partition(" [")
-    figures = [] if math.isnan(one.win) else [KeyFigure(win, f"[{ends}" if ends else "", "B wins", f"by {one.scorer}")]
+    figures = [] if not one.win.known else [KeyFigure(win, f"[{ends}" if ends else "", "B wins", f"by {one.scorer}")]
     if not math.isnan(one.value):
         figures.append(KeyFigure.of(one, "B less A", f"mean score by {one.scorer}", signed=True))
     clusters = "contexts" if found.design == "paired" else "conversations"
@@ -113,9 +113,8 @@ def _win_rates(found: Comparison) -> Picture | None:
     points = [
         Point(
             name,
-            gap.win,
-            gap.win_low,
-            gap.win_high,
+            gap.win.value,
+            *gap.win.ends,
             _LOOKS.get(gap.verdict, "baseline"),
             f"{percent(gap)}, {gap.n:,} compared",
         )
@@ -145,7 +144,7 @@ def _wins(found: Comparison) -> list[tuple[str, Gap]]:
             (one.scorer, one),
             *((f"{kind.name} ({one.scorer})" if several else kind.name, kind) for kind in one.strata),
         ]
-        if not math.isnan(gap.win)
+        if gap.win.known
     ]
 
 
@@ -200,7 +199,7 @@ def _cells(one: Gap, found: Comparison, method: str) -> tuple[Cell, ...]:
         plain(one.mean_b),
         measured(one, note=method, why=one.reason, ends=3),
         p(one.p_adjusted, f"not adjusted {p_value(one.p)}"),
-        Cell(percent(one), "", sortable(one.win)),
+        Cell(percent(one), "", sortable(one.win.value)),
         Cell(one.verdict if told else "not shown", verdict(one, units(found)), strong=told),
         nothing() if one.more is None else Cell(f"{rounded(one.more):,}", "", one.more),
     )

@@ -76,9 +76,14 @@ def left_out_table(left_out: LeftOut) -> Table:
 def left_out_rows(left_out: LeftOut) -> list[Agreement]:
     """What the judge that saw other conversations reaches, and the gap, as rows like those of the scorers."""
     return [
-        Agreement(
-            *(one.dataset, scorer, "turn", name, one.n, 0, one.contexts),
-            *(figure.value, figure.low, figure.high, math.nan),
+        Agreement.of(
+            figure,
+            dataset=one.dataset,
+            scorer=scorer,
+            level="turn",
+            statistic=name,
+            n=one.n,
+            contexts=one.contexts,
             method=left_out.method,
             seed=left_out.seed,
             reason=one.reason,

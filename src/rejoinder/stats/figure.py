@@ -81,20 +81,22 @@ class Figure:
 NOTHING = Figure()
 
 
-def written_as(**names: str) -> Mapping[str, Mapping[str, str]]:
-    """The metadata of a field whose figure has no JSON object of its own: its parts stand in that of the record.
+def written_as(name: str | None = None, **parts: str) -> Mapping[str, Mapping[str, str]]:
+    """The metadata of a field that stands in JSON under another name than its own, under several, or not at all.
 
     Args:
-        names: part of the figure to its key; parts that are not named are left out. None at all leaves the field out.
+        name: of the field as a whole.
+        parts: of a figure that has no JSON object of its own, because its parts stand in that of the record; parts
+            that are not named are left out.
     """
-    return {"names": names}
+    return {"written": {"": name} if name else parts}
 
 
 def plain(value: Any) -> Any:
     """`value` as JSON knows it.
 
     None for numbers that are not finite, lists for tuples, a mapping for a record, with value, low and high alone for
-    a figure that is no more than that (the record that holds it says how it was made); text for anything else.
+    a figure that is no record (the one that holds it says how it was made); text for anything else.
     """
     if type(value) is Figure:
         return {part: plain(getattr(value, part)) for part in ("value", "low", "high")}
@@ -113,9 +115,7 @@ def _record(record: Any) -> dict[str, Any]:
     """The fields of a record by name, those made by `written_as` under their own names."""
     found: dict[str, Any] = {}
     for key in fields(record):
-        value, names = getattr(record, key.name), key.metadata.get("names")
-        if names is None:
-            found[key.name] = plain(value)
-        else:
-            found |= {name: plain(getattr(value, part)) for part, name in names.items()}
+        value = getattr(record, key.name)
+        for part, name in key.metadata.get("written", {"": key.name}).items():
+            found[name] = plain(getattr(value, part) if part else value)
     return found
