@@ -58,7 +58,7 @@ def rated(
 def scored(one: RatedSet, scores: Mapping[str, np.ndarray], resamples: int, order: Sequence[str] = ()) -> ScoredSet:
     """Scores of a set, by scorers that agree with people in this order."""
     rows = tuple(
-        Agreement("one", name, "turn", "pearson", 4, 0, 2, 0.9 - place / 10, NONE, NONE, NONE, "by hand", 0)
+        Agreement(dataset="one", scorer=name, level="turn", statistic="pearson", value=0.9 - place / 10)
         for place, name in enumerate(order)
     )
     kinds = {name: KINDS.get(name, "metric") for name in scores}
