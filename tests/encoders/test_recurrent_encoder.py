@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from conftest import Run, refused
-from rejoinder.encoders import encode_examples, load_encoder
+from rejoinder.encoders import encode, load_encoder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, write_folder
@@ -137,7 +137,7 @@ def test_examples_are_encoded_with_all_their_references(encoder: RecurrentEncode
         Example((), "hello", (), id="two"),
         Example(("bye",), "bye", ("",), id="three"),
     ]
-    found = encode_examples(encoder, examples)
+    found = encode(examples, encoder)
     assert {name: array.shape for name, array in found.items()} == {
         "ids": (3,),
         "context": (3, encoder.width),
@@ -149,7 +149,7 @@ def test_examples_are_encoded_with_all_their_references(encoder: RecurrentEncode
     assert np.isnan(found["context"]).all(axis=1).tolist() == [False, True, False]
     assert np.isnan(found["reference"]).all(axis=1).tolist() == [False, False, True]
     np.testing.assert_allclose(found["context"][2], found["response"][2], atol=1e-6)
-    assert encode_examples(encoder, examples[1:2])["reference"].shape == (0, encoder.width)
+    assert encode(examples[1:2], encoder)["reference"].shape == (0, encoder.width)
 
 
 def test_a_state_that_does_not_exist_is_told(folder: Path) -> None:

@@ -334,8 +334,8 @@ def test_wrong_calls_of_respond_are_refused(run: Run, bot: str, tmp_path: Path) 
 
 
 def test_the_flags_of_decoding_reach_the_responder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rejoinder import catalogue
     from rejoinder.responder import Decoding
+    from rejoinder.streams import replies
 
     met = []
 
@@ -343,7 +343,7 @@ def test_the_flags_of_decoding_reach_the_responder(run: Run, tmp_path: Path, mon
         met.append(decoding)
         return {"seeded": Seeded()}
 
-    monkeypatch.setattr(catalogue, "load_responders", note)
+    monkeypatch.setattr(replies, "load_responders", note)
     path = write_lines(tmp_path / "c.jsonl", {"context": ["hi"]})
     flags = ["--method", "sample", "--temperature", 0.5, "--top-p", 0.8, "--longest", 9, "--shortest", 2, "--beam", 3]
     one, other = run("respond", path, "-r", "x", "--seed", 4), run("respond", path, "-r", "x", *flags)

@@ -25,7 +25,7 @@ pytest.importorskip("lightning", reason="needs the extra train")
 from rejoinder.nn.dan import DanModel, DanSizes, context_rows  # noqa: E402
 from rejoinder.training.dan import DanTask  # noqa: E402
 from rejoinder.training.fit import RunOptions  # noqa: E402
-from rejoinder.training.pretrain import pretrain  # noqa: E402
+from rejoinder.training.pretrain import pretrain_dialogues  # noqa: E402
 from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
 
 SMALL = DanSizes(vocabulary=40, buckets=30, embedding=8, hidden=12, output=6)
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             words = TOPICS[source.choice(list(TOPICS))]
             turns = [" ".join(source.choices(words, k=source.randint(2, 6))) for _ in range(source.randint(2, 6))]
             lines.write(json.dumps({"turns": turns}) + "\n")
-    pretrain(recipe(), [place / "corpus.jsonl"], place / "model")
+    pretrain_dialogues(recipe(), [place / "corpus.jsonl"], place / "model")
     return place / "model"
 
 
@@ -166,7 +166,7 @@ def test_an_encoder_runs_without_torch(folder: Path) -> None:
 def test_a_run_starts_from_all_the_weights_of_another(folder: Path, tmp_path: Path) -> None:
     said: list[str] = []
     once = replace(recipe(), options=replace(recipe().options, updates=1, stretch=1))
-    pretrain(once, [folder.parent / "corpus.jsonl"], tmp_path / "more", start=folder, say=said.append)
+    pretrain_dialogues(once, [folder.parent / "corpus.jsonl"], tmp_path / "more", start=folder, say=said.append)
     assert f"{len(read_folder(folder).tensors)} weights come from {folder}" in said
 
 

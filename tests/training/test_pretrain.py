@@ -33,7 +33,7 @@ pytest.importorskip("lightning", reason="needs the extra train")
 from rejoinder.nn.dialogue import Sizes  # noqa: E402
 from rejoinder.training.corpora import is_held_out  # noqa: E402
 from rejoinder.training.dialogue import DialogueTask, StoreBatches  # noqa: E402
-from rejoinder.training.pretrain import Pretrained, pretrain  # noqa: E402
+from rejoinder.training.pretrain import Pretrained, pretrain_dialogues  # noqa: E402
 from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
 from rejoinder.training.tokens import TokenStore  # noqa: E402
 
@@ -82,7 +82,7 @@ def recipe_of(kind: str, **options: Any) -> Recipe:
 @pytest.fixture(scope="module", params=["hred", "vhred"])
 def unbroken(request: pytest.FixtureRequest, corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Pretrained:
     """A run of 40 updates from end to end."""
-    return pretrain(recipe_of(request.param), [corpus], tmp_path_factory.mktemp(request.param) / "model")
+    return pretrain_dialogues(recipe_of(request.param), [corpus], tmp_path_factory.mktemp(request.param) / "model")
 
 
 def kind_of(run: Pretrained) -> str:
@@ -180,10 +180,10 @@ def test_an_interrupted_run_goes_on_to_the_same_end(unbroken: Pretrained, corpus
     recipe = recipe_of(kind_of(unbroken))
     for updates in (3, 17, 35):  # before the first checkpoint, and in the midst of two later stretches
         with pytest.raises(_Unplugged):
-            pretrain(recipe, [corpus], tmp_path / "model", advance=stops_after(updates))
+            pretrain_dialogues(recipe, [corpus], tmp_path / "model", advance=stops_after(updates))
         assert not (tmp_path / "model").exists()
     done: list[int] = []
-    found = pretrain(recipe, [corpus], tmp_path / "model", advance=done.append)
+    found = pretrain_dialogues(recipe, [corpus], tmp_path / "model", advance=done.append)
     assert done == [30] + [1] * 10
     assert found.figures == unbroken.figures
     assert read_folder(found.folder).digest == read_folder(unbroken.folder).digest
@@ -191,18 +191,18 @@ def test_an_interrupted_run_goes_on_to_the_same_end(unbroken: Pretrained, corpus
 
 def test_a_finished_run_is_saved_again_without_training(corpus: Path, tmp_path: Path) -> None:
     recipe = recipe_of("hred", updates=15)
-    first = pretrain(recipe, [corpus], tmp_path / "model")
+    first = pretrain_dialogues(recipe, [corpus], tmp_path / "model")
     assert [row["updates"] for row in first.figures] == [10, 15], "not an update more than asked for"
     done: list[int] = []
     moved = tmp_path / "elsewhere" / corpus.name
     moved.parent.mkdir()
     shutil.copy(corpus, moved)
-    again = pretrain(recipe, [moved], tmp_path / "model", advance=done.append)
+    again = pretrain_dialogues(recipe, [moved], tmp_path / "model", advance=done.append)
     assert (done, again) == ([], first)
 
 
 def test_another_seed_gives_another_model(unbroken: Pretrained, corpus: Path, tmp_path: Path) -> None:
-    other = pretrain(recipe_of(kind_of(unbroken), seed=1, updates=10), [corpus], tmp_path / "model")
+    other = pretrain_dialogues(recipe_of(kind_of(unbroken), seed=1, updates=10), [corpus], tmp_path / "model")
     assert other.figures[0] != unbroken.figures[0]
 
 
@@ -218,7 +218,7 @@ def test_a_run_of_another_recipe_is_left_alone(unbroken: Pretrained, corpus: Pat
         (recipe, [corpus], True),
     ):
         with pytest.raises(UsageError) as refusal:
-            pretrain(changed, files, unbroken.folder, keep_judged=judged)
+            pretrain_dialogues(changed, files, unbroken.folder, keep_judged=judged)
         assert str(refusal.value) == message
 
 
@@ -228,28 +228,28 @@ def test_tokens_of_another_vocabulary_are_not_trained_on(corpus: Path, tmp_path:
             raise _Unplugged
 
     with pytest.raises(_Unplugged):
-        pretrain(recipe_of("hred"), [corpus], tmp_path / "model", say=stop)
+        pretrain_dialogues(recipe_of("hred"), [corpus], tmp_path / "model", say=stop)
     run = tmp_path / "model.run"
     (run / "vocabulary.json").write_text(train_bpe(WORDS, 100).to_json(), encoding="utf-8")
     with pytest.raises(UsageError) as refusal:
-        pretrain(recipe_of("hred"), [corpus], tmp_path / "model", say=stop)
+        pretrain_dialogues(recipe_of("hred"), [corpus], tmp_path / "model", say=stop)
     message = f"{run}: its tokens belong to another vocabulary. Remove it, or choose another -o"
     assert str(refusal.value) == message
 
 
 def test_a_run_without_progress_stops_and_stays_stopped(corpus: Path, tmp_path: Path) -> None:
     recipe = recipe_of("hred", learning_rate=1e-30, patience=2)
-    first = pretrain(recipe, [corpus], tmp_path / "model")
+    first = pretrain_dialogues(recipe, [corpus], tmp_path / "model")
     assert [row["updates"] for row in first.figures] == [10, 20, 30]
     done: list[int] = []
-    again = pretrain(recipe, [corpus], tmp_path / "model", advance=done.append)
+    again = pretrain_dialogues(recipe, [corpus], tmp_path / "model", advance=done.append)
     assert (done, again) == ([30], first)
 
 
 @pytest.mark.parametrize(("kind", "annealing"), [("hred", 0), ("vhred", 3)])
 def test_the_best_weights_since_annealing_are_kept(corpus: Path, tmp_path: Path, kind: str, annealing: int) -> None:
     recipe = replace(recipe_of(kind, learning_rate=1.0, stretch=1, updates=annealing + 2), annealing=annealing)
-    found = pretrain(recipe, [corpus], tmp_path / "model")
+    found = pretrain_dialogues(recipe, [corpus], tmp_path / "model")
     losses = [row["validation_loss"] for row in found.figures]
     best = min(losses[max(annealing - 1, 0) :])
     assert best < losses[-1], "a step size that makes it worse in the end"
@@ -274,7 +274,7 @@ def validated(parts: Parts, recipe: Recipe, run: Path) -> float:
 
 def test_a_loss_out_of_bounds_is_told(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError) as refusal:
-        pretrain(recipe_of("hred", learning_rate=1e30, clip=1e30), [corpus], tmp_path / "model")
+        pretrain_dialogues(recipe_of("hred", learning_rate=1e30, clip=1e30), [corpus], tmp_path / "model")
     remedy = "Lower run.learning_rate in the recipe, and remove the run"
     assert str(refusal.value) == f"{tmp_path / 'model.run'}: the loss went out of bounds. {remedy}"
 
@@ -287,14 +287,14 @@ def test_a_device_that_is_not_there_is_told(corpus: Path, tmp_path: Path) -> Non
     with pytest.raises(
         UsageError, match=r"this machine cannot train on 1 x gpu with precision 32-true \(.*\)\. Change"
     ):
-        pretrain(recipe, [corpus], tmp_path / "model")
+        pretrain_dialogues(recipe, [corpus], tmp_path / "model")
 
 
 def test_a_vhred_starts_from_an_hred(corpus: Path, tmp_path: Path) -> None:
-    hred = pretrain(recipe_of("hred", updates=10), [corpus], tmp_path / "hred")
+    hred = pretrain_dialogues(recipe_of("hred", updates=10), [corpus], tmp_path / "hred")
     said: list[str] = []
     recipe = recipe_of("vhred", updates=1, learning_rate=1e-30)
-    vhred = pretrain(recipe, [corpus], tmp_path / "vhred", start=hred.folder, say=said.append)
+    vhred = pretrain_dialogues(recipe, [corpus], tmp_path / "vhred", start=hred.folder, say=said.append)
     start, found = read_folder(hred.folder), read_folder(vhred.folder)
     assert found.files["vocabulary.json"] == start.files["vocabulary.json"]
     assert f"{len(start.tensors)} weights come from {hred.folder}" in said

@@ -38,14 +38,12 @@ def command(
 
     `reference_row` [M] says which line each reference belongs to. A text without a known word is a row of NaN.
     """
-    from rejoinder.encoders import encode_examples, load_encoder
+    from rejoinder.encoders import encode
     from rejoinder.io import read
     from rejoinder.io.write import write_arrays
 
     with reporting(on_error) as on_bad:
-        arrays = encode_examples(
-            load_encoder(encoder, None if state is None else state.value),
-            list(read(*files, on_bad=on_bad, **how(columns, input_format, turns))),
-        )
+        examples = list(read(*files, on_bad=on_bad, **how(columns, input_format, turns)))
+        arrays = encode(examples, encoder, state=None if state is None else state.value)
     write_arrays(out, arrays)
     tell(f"{len(arrays['ids']):,} lines encoded in {out}")

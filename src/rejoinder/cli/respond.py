@@ -56,25 +56,25 @@ def command(
     turn becomes one; ratings and scores, which were for another response, go. A context without an answer keeps its
     line, with an empty response and the reason under "unanswered".
     """
-    from rejoinder.catalogue import load_responders
     from rejoinder.io.write import format_of, open_writer
-    from rejoinder.streams.replies import Tally, contexts_of, reply_stream, require_answers
+    from rejoinder.streams.replies import contexts_of, require_answers, respond
 
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
-    tallies = {name: Tally(found) for name, found in load_responders(responders, decoding=decoding).items()}
     with reporting(on_error) as on_bad, progress("responding", streaming=str(out) == "-") as advance:
         examples = contexts_of(files, share, on_bad=on_bad, **how(columns, input_format))
-        records = reply_stream(examples, tallies, count=count, seed=seed, withhold=withhold, advance=advance)
+        found = respond(
+            examples, responders, decoding=decoding, count=count, seed=seed, withhold=withhold, advance=advance
+        )
         with open_writer(out, kind) as put:
-            for record in records:
-                put(record)
-    for name, tally in tallies.items():
+            for line in found:
+                put(line)
+    for name, tally in found.tallies.items():
         if tally.reasons:
             why = ", ".join(f"{reason}: {number:,}" for reason, number in tally.reasons.most_common())
             missed = tally.reasons.total()
             tell(f"{name}: no answer to {missed:,} of {missed + tally.answered:,} contexts ({why})", err=True)
-    require_answers(list(tallies.values()))
+    require_answers(list(found.tallies.values()))
     if str(out) != "-":
-        said = ", ".join(f"{tally.answered:,} by {name}" for name, tally in tallies.items())
+        said = ", ".join(f"{tally.answered:,} by {name}" for name, tally in found.tallies.items())
         tell(f"{said} in {out}; score them: rejoinder score {out}")

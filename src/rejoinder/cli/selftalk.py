@@ -59,32 +59,37 @@ def command(
     FOLDER/dialogues.jsonl gets a line a dialogue; FOLDER/turns.jsonl a line a turn that was added, with what was said
     before as its context, ready for `rejoinder score` and for raters.
     """
-    from rejoinder.catalogue import load_responders
     from rejoinder.errors import TooManyUnscored
     from rejoinder.io.atomic import atomic_folder
     from rejoinder.io.write import open_writer
     from rejoinder.streams.replies import contexts_of
-    from rejoinder.streams.selftalk import conversations, random_cut, sample_contexts
+    from rejoinder.streams.selftalk import random_cut, sample_contexts, selftalk
 
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest)
-    loaded = load_responders([*responders, *([] if partner is None else [partner])], decoding=decoding)
-    other = None if partner is None else list(loaded)[-1]
     ended, said = Counter[str](), 0
     with atomic_folder(out, ours=(DIALOGUES, TURNS)) as folder:
         with reporting(on_error) as on_bad:
             read = contexts_of(files, share, cut=random_cut(seed), on_bad=on_bad, **how(columns, input_format))
             starts = sample_contexts(read, contexts, seed)
-        if len(starts) < contexts:
-            tell(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
         talks = len(responders) * len(starts)
         with (
             open_writer(folder / DIALOGUES) as put_dialogue,
             open_writer(folder / TURNS) as put_turn,
             progress("talking", talks * turns) as advance,
         ):
-            for dialogue, lines in conversations(
-                loaded, starts, partner=other, turns=turns, seed=seed, stop_on_loop=stop_on_loop, advance=advance
-            ):
+            found = selftalk(
+                starts,
+                responders,
+                partner=partner,
+                turns=turns,
+                stop_on_loop=stop_on_loop,
+                decoding=decoding,
+                seed=seed,
+                advance=advance,
+            )
+            if len(starts) < contexts:
+                tell(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
+            for dialogue, lines in found:
                 put_dialogue(dialogue)
                 for line in lines:
                     put_turn(line)

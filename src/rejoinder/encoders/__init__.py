@@ -16,8 +16,9 @@ from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
 from rejoinder.errors import DataError, UsageError
+from rejoinder.io import examples_of
 from rejoinder.io.folders import Parts, in_folder, read_folder
-from rejoinder.records import Example
+from rejoinder.records import Given
 from rejoinder.scorer import Encoder
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ __all__ = [
     "Limited",
     "PortableEncoder",
     "Projection",
-    "encode_examples",
+    "encode",
     "encode_once",
     "fit_projection",
     "from_parts",
@@ -132,16 +133,37 @@ def load_encoder(
     return from_parts(parts, str(name))
 
 
-def encode_examples(encoder: Encoder, examples: Sequence[Example]) -> dict[str, NDArray[Any]]:
+def encode(
+    examples: Given,
+    encoder: Encoder | str | Path = WORD_VECTORS,
+    *,
+    state: StateOf | None = None,
+    vectors: str | Path | None = None,
+) -> dict[str, NDArray[Any]]:
     """Vectors of everything in N examples with R references together, by name.
 
-    `ids` [N]; `context` and `response` [N, D]; `reference` [R, D], and `reference_row` [R], whose each is.
+    Args:
+        examples: in any form that `examples_of` takes.
+        encoder: texts to vectors, or what `load_encoder` makes it from.
+        state: see `load_encoder`.
+        vectors: see `load_encoder`.
+
+    Returns:
+        `ids` [N]; `context` and `response` [N, D]; `reference` [R, D], and `reference_row` [R], whose each is. A text
+        without a known word is a row of NaN.
+
+    Raises:
+        DataError: what was given cannot be read as examples; see also `load_encoder`.
+        MissingAsset, MissingExtra, UsageError: see `load_encoder`.
     """
-    pairs = [(row, text) for row, example in enumerate(examples) for text in example.references]
+    given = examples_of(examples)
+    if isinstance(encoder, (str, Path)):
+        encoder = load_encoder(encoder, state, vectors=vectors)
+    pairs = [(row, text) for row, example in enumerate(given) for text in example.references]
     return {
-        "ids": np.array([example.id for example in examples], dtype=np.str_),
-        "context": encode_once(encoder.encode_contexts, [example.context for example in examples]),
-        "response": encode_once(encoder.encode, [example.response for example in examples]),
+        "ids": np.array([example.id for example in given], dtype=np.str_),
+        "context": encode_once(encoder.encode_contexts, [example.context for example in given]),
+        "response": encode_once(encoder.encode, [example.response for example in given]),
         "reference": encode_once(encoder.encode, [text for _, text in pairs]),
         "reference_row": np.array([row for row, _ in pairs], dtype=np.int64),
     }

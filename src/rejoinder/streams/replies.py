@@ -9,18 +9,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.catalogue import load_responders
+from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.io.contexts import Cut, before_the_last, read_contexts
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import NOTES, SCORED, are_notes, to_record
 from rejoinder.io.read import How
 from rejoinder.records import UNANSWERED, Example
-from rejoinder.responder import Answer, Responder, answer, request, signature_of
+from rejoinder.responder import Answer, Decoding, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.corpora import is_held_out
 
 BATCH = 64
+ResponderLike = str | Path | Responder
 
 # What a line says of the response that it came with.
 _OF_THE_OLD = (*SCORED, UNANSWERED, "messages", "replies", "responder")
@@ -46,6 +48,76 @@ class Tally:
             self.answered += 1
         else:
             self.reasons[found.reason] += 1
+
+
+@dataclass(frozen=True)
+class Replies:
+    """Lines of replies, one after the other as they are made, and how many contexts each responder has answered so far.
+
+    Attributes:
+        lines: one mapping a context and responder; see `reply_stream`.
+        tallies: by the name of the responder; complete when all lines were taken.
+    """
+
+    lines: Iterator[dict[str, Any]]
+    tallies: Mapping[str, Tally]
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The lines that were not taken yet."""
+        return self.lines
+
+
+def respond(
+    contexts: Iterable[Example | Sequence[str]],
+    responders: ResponderLike | Sequence[ResponderLike],
+    *,
+    decoding: Decoding | None = None,
+    count: int = 1,
+    seed: int = 0,
+    withhold: bool = False,
+    advance: Advance = ignore,
+) -> Replies:
+    """Answer contexts: lines that `score` and `examples_of` take, made as they are read.
+
+    Args:
+        contexts: each an example, whose context is answered, or turns, oldest first; a batch of them is in memory at a
+            time. `contexts_of` reads them from files.
+        responders: one or more; see `load_responder`.
+        decoding: how a model that writes replies word by word chooses the words; None takes the usual way.
+        count: replies to each, 1 or more; the best is the response.
+        seed: decides what is random in them.
+        withhold: whether a retrieval model leaves out among its candidates the first reference, or where there is none
+            the response.
+        advance: called with the number of contexts of each batch when it is done.
+
+    Raises:
+        UsageError: there is no such responder, or two have one name; or a context is a text and not its turns.
+        MissingAsset: a file that a responder needs is not there.
+        DataError: such a file is damaged; or, once lines are taken, there is not a single context.
+    """
+    loaded = load_responders(several(responders), decoding=decoding)
+    tallies = {name: Tally(found) for name, found in loaded.items()}
+    examples = (as_example(context, number) for number, context in enumerate(contexts, start=1))
+    lines = reply_stream(examples, tallies, count=count, seed=seed, withhold=withhold, advance=advance)
+    return Replies(lines, tallies)
+
+
+def several(responders: ResponderLike | Sequence[ResponderLike]) -> Sequence[ResponderLike]:
+    """The responders that were named; one by itself is a list of one."""
+    return responders if isinstance(responders, Sequence) and not isinstance(responders, str) else [responders]
+
+
+def as_example(given: Example | Sequence[str], number: int) -> Example:
+    """An example as it is; turns as the example that has them as its context, with `number` in its id.
+
+    Raises:
+        UsageError: it is a text.
+    """
+    if isinstance(given, Example):
+        return given
+    if isinstance(given, str):
+        raise UsageError(f"the context {given[:40]!r} is a text, expected its turns: [{given[:40]!r}]")
+    return Example(tuple(given), "", id=f"context:{number}")
 
 
 def reply_stream(

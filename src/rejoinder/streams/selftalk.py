@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
+from rejoinder.catalogue import load_responders
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.contexts import Cut
 from rejoinder.records import Example
-from rejoinder.responder import Context, Responder, answer, request, signature_of
+from rejoinder.responder import Context, Decoding, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, ignore
+from rejoinder.streams.replies import ResponderLike, as_example, several
 
 LOOP = "loop"
 """Why a dialogue ended whose last turn had been said in it before."""
@@ -32,6 +34,60 @@ class Talk:
     context: Context
     replies: tuple[str, ...]
     ended: str = ""
+
+
+class Conversation(NamedTuple):
+    """A conversation as lines.
+
+    Attributes:
+        dialogue: reads as a dialogue of a corpus.
+        turns: one for each turn that was added, which read as examples, ready to be rated or scored.
+    """
+
+    dialogue: dict[str, Any]
+    turns: list[dict[str, Any]]
+
+
+def selftalk(
+    contexts: Iterable[Example | Sequence[str]],
+    responders: ResponderLike | Sequence[ResponderLike],
+    *,
+    partner: ResponderLike | None = None,
+    count: int | None = None,
+    turns: int = 10,
+    stop_on_loop: bool = False,
+    decoding: Decoding | None = None,
+    seed: int = 0,
+    advance: Advance = ignore,
+) -> Iterator[Conversation]:
+    """Let systems carry conversations on, each with itself or with a partner; yields one after the other.
+
+    Args:
+        contexts: what to begin with: examples, of which the context counts, or turns, oldest first.
+        responders: one or more; see `load_responder`.
+        partner: whom each talks with, in turn; None: with itself.
+        count: how many different contexts to begin with, chosen by `seed`; None takes all as they come.
+        turns: how many turns to add, 1 or more.
+        stop_on_loop: whether a conversation ends with a turn that was said in it before.
+        decoding: how a model that writes replies word by word chooses the words; None takes the usual way.
+        seed: decides what is random in the replies.
+        advance: called with the number of turns done.
+
+    Raises:
+        UsageError: there is no such responder, or two have one name; a context is a text and not its turns.
+        MissingAsset: a file that a responder needs is not there.
+        DataError: such a file is damaged, or there is not a single context.
+    """
+    own = several(responders)
+    loaded = load_responders([*own, *([] if partner is None else [partner])], decoding=decoding)
+    examples = (as_example(context, number) for number, context in enumerate(contexts, start=1))
+    starts = list(examples) if count is None else sample_contexts(examples, count, seed)
+    if not starts:
+        raise DataError("no context to begin with", "Give one or more")
+    other = None if partner is None else list(loaded)[-1]
+    return conversations(
+        loaded, starts, partner=other, turns=turns, seed=seed, stop_on_loop=stop_on_loop, advance=advance
+    )
 
 
 def self_talk(
@@ -116,10 +172,8 @@ def conversations(
     seed: int = 0,
     stop_on_loop: bool = False,
     advance: Advance = ignore,
-) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """Yield the lines of each conversation of each responder: its own, and one for each turn that was added.
-
-    The first reads as a dialogue of a corpus, the others as examples, ready to be rated or scored.
+) -> Iterator[Conversation]:
+    """Yield each conversation of each responder.
 
     Args:
         responders: by the name that they have in the lines.
@@ -146,7 +200,7 @@ def conversations(
         )
         for number, (talk, start) in enumerate(zip(talks, starts, strict=True), start=1):
             dialogue = _dialogue(talk, start, list(speakers), number)
-            yield dialogue, list(_turns(dialogue, speakers))
+            yield Conversation(dialogue, list(_turns(dialogue, speakers)))
 
 
 def _dialogue(talk: Talk, start: Example, names: Sequence[str], number: int) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import csv
 import io
 import logging
 import math
-import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -301,11 +300,6 @@ def fit(task: Task, source: BatchSource, folder: Path, advance: Advance = ignore
         remedy = "Lower run.learning_rate in the recipe, and remove the run"
         raise UsageError(f"{folder}: the loss went out of bounds. {remedy}")
     return Fitted(curves.rows, best)
-
-
-def is_first_process() -> bool:
-    """Whether this is the process that was called, and not one that it started for a further device."""
-    return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 def _trainer(options: RunOptions, folder: Path, callbacks: list[Callback]) -> lightning.Trainer:

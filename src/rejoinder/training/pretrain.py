@@ -26,7 +26,8 @@ from rejoinder.training.corpora import digests, part_of
 from rejoinder.training.dan import DanTask
 from rejoinder.training.dialogue import DialogueTask, MultiresolutionTask, StoreBatches
 from rejoinder.training.dual import DualTask
-from rejoinder.training.fit import Fitted, fit, is_first_process
+from rejoinder.training.fit import Fitted, fit
+from rejoinder.training.processes import is_first_process
 from rejoinder.training.recipe import Recipe
 from rejoinder.training.tokens import TokenStore, write_tokens
 
@@ -55,7 +56,7 @@ class Pretrained:
     dialogues: tuple[int, int]
 
 
-def pretrain(
+def pretrain_dialogues(
     recipe: Recipe,
     files: Sequence[str | Path],
     out: str | Path,

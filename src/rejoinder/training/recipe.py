@@ -147,7 +147,10 @@ class RetrievalRecipe:
     smooth_idf: bool = False
 
 
-def read_recipe(path: str | Path) -> Recipe | TweetRecipe | RetrievalRecipe:
+AnyRecipe = Recipe | TweetRecipe | RetrievalRecipe
+
+
+def read_recipe(path: str | Path) -> AnyRecipe:
     """The recipe in a TOML file.
 
     It has the tables `text`, `model` and `run`, for retrieval models `candidates`, and the keys of `Recipe`,
