@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rejoinder.errors import UsageError
 
@@ -164,9 +164,10 @@ def listed(names: Iterable[ScorerLike] | ScorerLike) -> list[ScorerLike]:
     return list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
 
 
-def columns_of(names: Iterable[ScorerLike] | ScorerLike) -> list[str]:
+def columns_of(names: Iterable[ScorerLike] | ScorerLike | None) -> list[str]:
     """The keys of the input that scorers among `names` read by themselves: the `KEY` of each `column:KEY`."""
-    paths = [str(name).removeprefix("column:").lstrip("-") for name in listed(names) if str(name).startswith("column:")]
+    named = [str(name) for name in listed(() if names is None else names) if str(name).startswith("column:")]
+    paths = [name.removeprefix("column:").lstrip("-") for name in named]
     return [key for path in paths for key in (path, path.partition(".")[0])]
 
 
@@ -181,6 +182,33 @@ def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> di
         if sets := sorted(own & given):
             found[str(name) if isinstance(name, (str, Path)) else scorer.card.name] = sets
     return found
+
+
+class Chosen(NamedTuple):
+    """The scorers that a study takes.
+
+    Attributes:
+        scorers: those that were named, or all there are without those that are withheld.
+        fitted: the judges among them that were fitted on lines of the data sets, and of which.
+        withheld: the judges that nobody named and that were fitted on lines of the data sets, and of which.
+    """
+
+    scorers: list[ScorerLike]
+    fitted: dict[str, list[str]]
+    withheld: dict[str, list[str]]
+
+
+def chosen(named: Iterable[ScorerLike] | ScorerLike | None, datasets: Iterable[str | None]) -> Chosen:
+    """The scorers that a study of `datasets` takes: those that were `named`, else all of `SCORERS`.
+
+    A judge agrees better with people on lines that it was fitted on than on those of a user, who would take it for the
+    best of all. So it is there only where it was asked for, and then that is said.
+    """
+    scorers = listed(SCORERS if named is None else named)
+    fitted = fitted_on(scorers, datasets)
+    if named is not None:
+        return Chosen(scorers, fitted, {})
+    return Chosen([name for name in scorers if name not in fitted], {}, fitted)
 
 
 def score(

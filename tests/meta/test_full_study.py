@@ -13,11 +13,12 @@ import pytest
 from scipy import stats
 
 import rejoinder
+from rejoinder.catalogue import SCORERS
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.yardsticks import OF_SET, OF_SYSTEM
-from rejoinder.records import Example, Rating
+from rejoinder.records import Example, Pair, Rating
 from rejoinder.report.study_files import WRITERS
 from rejoinder.report.study_page import study_page
 from rejoinder.scorer import Scores, Signature
@@ -326,3 +327,25 @@ def test_a_judge_that_was_fitted_on_the_data_is_told() -> None:
     assert found.fitted == {"rejoinder": ["conture_turn"]}
     assert found.to_dict()["fitted"] == {"rejoinder": ["conture_turn"]}
     assert found.answer[1] == "rejoinder was fitted on lines of conture_turn, these or others: on those it does better."
+
+
+def test_a_judge_that_nobody_asked_for_is_withheld_from_what_it_was_fitted_on() -> None:
+    """By every function that studies, so that they and the command agree."""
+    seen = list(rejoinder.read("@conture"))[:60]
+    found = full_study(seen, resamples=0)
+    assert found.withheld == {"rejoinder": ["conture_turn"]} and found.fitted == {}
+    assert found.asked == tuple(name for name in SCORERS if name != "rejoinder")
+    assert tuple(rejoinder.study(seen, resamples=0).signatures) == found.asked
+    pairs = [Pair((one, replace(one, response="yes")), 0) for one in seen[:6]]
+    chosen = rejoinder.study_pairs(pairs, resamples=0)
+    assert (chosen.withheld, chosen.asked) == (found.withheld, found.asked)
+    assert rejoinder.study_pairs(pairs, ["rejoinder"], resamples=0).fitted == found.withheld
+    assert rejoinder.compare(seen, seen, resamples=100).fitted == found.withheld, (
+        "it has no other judge to fall back on"
+    )
+
+
+def test_all_scorers_are_asked_about_other_lines() -> None:
+    unseen = [replace(one, dataset="mine") for one in list(rejoinder.read("@conture"))[:60]]
+    found = full_study(unseen, resamples=0)
+    assert found.asked == tuple(SCORERS) and not found.withheld and not found.fitted

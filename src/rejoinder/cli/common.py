@@ -73,13 +73,6 @@ Force = Annotated[bool, typer.Option("--force", help="Replace a model that stand
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 
 
-def plain_names() -> list[str]:
-    """Every scorer's name without its presets: what runs where no scorer is named."""
-    from rejoinder.catalogue import SCORERS
-
-    return list(SCORERS)
-
-
 @contextmanager
 def reporting(on_error: OnError) -> Iterator[OnBad]:
     """Yield what to do with a bad line; skipped lines are counted and listed on stderr when the block ends."""

@@ -93,7 +93,7 @@ def command(
     as two independent samples, a conversation (dialogue_id, else the context) as a whole. An empty reply is the worst
     reply.
     """
-    from rejoinder.catalogue import DEFAULT, fitted_on
+    from rejoinder.catalogue import DEFAULT
     from rejoinder.errors import UsageError
     from rejoinder.io import read
     from rejoinder.meta.compare import compare
@@ -108,14 +108,11 @@ def command(
         require_writable(path, lines=True)
     with reporting(on_error) as on_bad:
         one, other = (list(read(file, on_bad=on_bad, **how(columns, input_format, turns, scorers))) for file in (a, b))
-    names = scorers or [DEFAULT]
-    for name, sets in fitted_on(names, [example.dataset for example in (*one, *other)]).items():
-        tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)
-    with progress("scoring", (len(one) + len(other)) * len(names)) as advance:
+    with progress("scoring", (len(one) + len(other)) * len(scorers or [DEFAULT])) as advance:
         found = compare(
             one,
             other,
-            names,
+            scorers or None,
             design=design.value,
             by=by,
             resamples=resamples,
@@ -123,6 +120,8 @@ def command(
             vectors=vectors,
             advance=advance,
         )
+    for name, sets in found.fitted.items():
+        tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)
     given = {"--design": design.value, "--by": by, "--vectors": vectors, "--resamples": resamples, "--seed": seed}
     for path in out or []:
         write_document(comparison(found, (a, b), _typed((a, b), scorers, given, path)), path)

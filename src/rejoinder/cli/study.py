@@ -18,7 +18,6 @@ from rejoinder.cli.common import (
     ScorerNames,
     Seed,
     Vectors,
-    plain_names,
     progress,
     reporting,
     tell,
@@ -81,7 +80,6 @@ def command(
     with reporting(on_error) as on_bad:
         lines = read_either(*files, on_bad=on_bad, **how(columns, input_format, turns, scorers))
         examples, pairs = apart(on_scale(lines, scale, on_bad, dimension))
-    names, asides = _scorers(scorers, [one.dataset for one in examples] + [one.dataset for one in pairs])
     given: dict[str, Any] = {
         "dimension": dimension,
         "resamples": resamples,
@@ -91,35 +89,37 @@ def command(
         "leave_one_out": leave_one_out,
         "scale": scale,
     }
-    found = _of_pairs(pairs, names, given) if pairs else _of_ratings(examples, names, given)
+    found = _of_pairs(pairs, scorers or None, given) if pairs else _of_ratings(examples, scorers or None, given)
     if out is not None:
         _write(found, out, _typed(files, scorers, out, given))
     if as_json:
         typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
         tell(_said(found, every=every) + (f"saved in {out}" if out else _MORE))
-    for aside in asides:
-        tell(aside, err=True)
+    for name, sets in found.fitted.items():
+        tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True)
+    for name, sets in found.withheld.items():
+        tell(f"left out: {name}, which was fitted on lines of {', '.join(sets)}. Ask for it with -s {name}", err=True)
 
 
-def _of_ratings(examples: Sequence[Example], names: list[str], given: dict[str, Any]) -> FullStudy:
+def _of_ratings(examples: Sequence[Example], names: list[str] | None, given: dict[str, Any]) -> FullStudy:
     """The study of rated replies."""
     from rejoinder.meta import full_study
 
     say_scales(examples, given["dimension"])
     asked = {name: value for name, value in given.items() if name != "scale"}
-    with progress("scoring", len(examples) * len(names)) as advance:
+    with progress("scoring", len(examples) * _count(names, examples)) as advance:
         return full_study(examples, names, **asked, advance=advance)
 
 
-def _of_pairs(pairs: Sequence[Pair], names: list[str], given: dict[str, Any]) -> PairStudy:
+def _of_pairs(pairs: Sequence[Pair], names: list[str] | None, given: dict[str, Any]) -> PairStudy:
     """The study of preference pairs; options that mean nothing for them are refused."""
     from rejoinder.meta import study_pairs
 
     for name, usual in (("dimension", OVERALL), ("drop_copies", False), ("leave_one_out", False), ("scale", None)):
         if given.pop(name) != usual:
             raise UsageError(f"--{name.replace('_', '-')} is for ratings, and {pairs[0].where} is a pair. Leave it out")
-    with progress("scoring", 2 * len(pairs) * len(names)) as advance:
+    with progress("scoring", 2 * len(pairs) * _count(names, pairs)) as advance:
         return study_pairs(pairs, names, **given, advance=advance)
 
 
@@ -148,19 +148,11 @@ def _said(found: FullStudy | PairStudy, *, every: bool) -> str:
     return answer_text(found, width()) + (f"\n{study_text(found, width())}" if every else "")
 
 
-def _scorers(named: list[str] | None, datasets: Sequence[str | None]) -> tuple[list[str], list[str]]:
-    """Those that were named, else all that were not fitted on these data; and what is to be said of those that were."""
-    from rejoinder.catalogue import fitted_on
+def _count(names: list[str] | None, lines: Sequence[Example | Pair]) -> int:
+    """How many scorers there will be, for the progress bar."""
+    from rejoinder.catalogue import chosen
 
-    names, asides = list(named or plain_names()), []
-    for name, sets in fitted_on(names, datasets).items():
-        lines = f"fitted on lines of {', '.join(sets)}"
-        if named:
-            asides.append(f"{name} was {lines}, these or others: on those it does better")
-        else:
-            asides.append(f"left out: {name}, which was {lines}. Ask for it with -s {name}")
-            names.remove(name)
-    return names, asides
+    return len(names or chosen(None, [line.dataset for line in lines]).scorers)
 
 
 def _typed(files: list[str], scorers: list[str] | None, out: Path, given: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rejoinder.catalogue import columns_of, load_scorers
+from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.lines import numbered, refuse_duplicates
 from rejoinder.io.given import examples_of
@@ -35,7 +35,7 @@ Told = TypeVar("Told", bound=Gap)
 def compare(
     a: Given,
     b: Given,
-    scorers: Sequence[ScorerLike],
+    scorers: Sequence[ScorerLike] | None = None,
     *,
     design: Wanted = "auto",
     by: str | None = None,
@@ -59,7 +59,8 @@ def compare(
     Args:
         a: lines of the first system, in any form that `examples_of` takes.
         b: lines of the second.
-        scorers: names, folders of judges, scorer objects or functions (called once for each side).
+        scorers: names, folders of judges, scorer objects or functions (called once for each side); None takes the judge
+            in the box.
         design: "paired" and "unpaired" leave nothing to find out.
         by: a key of the lines; the systems are also compared under each of its values. Dots lead into objects.
         resamples: number of resamples and of permutations, 100 or more.
@@ -74,6 +75,7 @@ def compare(
         UsageError: no scorer, or two of one name; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed, least=100)
+    scorers = [DEFAULT] if scorers is None else scorers
     keep = columns_of(scorers)
     a, b = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
     for side in (a, b):
@@ -107,6 +109,7 @@ def compare(
         replies=(len(a), len(b)),
         empty=(sum(one.unanswered for one in a), sum(one.unanswered for one in b)),
         notes={name: (both[0].noted, both[1].noted) for name, both in scored.items()},
+        fitted=fitted_on(scorers, [example.dataset for example in (*a, *b)]),
         compared=compared,
     )
     return replace(found, answer=answer(found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -84,6 +84,7 @@ class Comparison:
         replies: lines of A and of B.
         empty: those of them without a reply, which count as the worst.
         notes: by scorer, how many replies of A and of B each note stands at.
+        fitted: the judges that were fitted on lines of these data sets, and of which.
         compared: the lines themselves with their scores.
     """
 
@@ -102,6 +103,7 @@ class Comparison:
     replies: tuple[int, int]
     empty: tuple[int, int]
     notes: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]]
+    fitted: Mapping[str, Sequence[str]]
     compared: Compared = field(repr=False, compare=False)
 
     def gate(self, threshold: float, min_scored: float = MIN_SCORED) -> Gate:

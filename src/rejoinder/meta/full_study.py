@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rejoinder.catalogue import columns_of, fitted_on, listed
+from rejoinder.catalogue import columns_of
 from rejoinder.errors import UsageError
 from rejoinder.frames import results_frame
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets
@@ -43,6 +43,7 @@ class FullStudy:
         pool: of all of them together; None where there is one.
         over_sets: mean over data sets of the Pearson correlation inside each, by scorer; none where there is one set.
         fitted: the judges that were fitted on lines of the data sets, and of which of them.
+        withheld: those that are not here because nobody asked for them, likewise.
         chance: as in `Standing`, for the means in `over_sets`, by scorer.
         verdicts: whether each mean in `over_sets`, or the correlation where there is one set, is shown, by scorer.
         asked: the scorers that were asked for; the others came along.
@@ -63,6 +64,7 @@ class FullStudy:
     pool: Findings | None = None
     over_sets: tuple[Agreement, ...] = ()
     chance: Mapping[str, float] = field(default_factory=dict)
+    withheld: Mapping[str, Sequence[str]] = field(default_factory=dict)
     nearness: tuple[Nearness, ...] = ()
     common: tuple[str, ...] = ()
     common_lines: int = 0
@@ -121,7 +123,7 @@ class FullStudy:
 
 def full_study(
     examples: Given,
-    scorers: Sequence[ScorerLike] | Mapping[str, Scores],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None = None,
     *,
     dimension: str = OVERALL,
     resamples: int = 1000,
@@ -150,7 +152,7 @@ def full_study(
             raise UsageError(f"judges are fitted on overall ratings, so no set is left out for {dimension!r}")
         held_out = left_out_scores(examples, seed=seed, advance=advance)
     ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
-    given = dict(scores_of(examples, scorers, vectors, advance))
+    given, choice = scores_of(examples, scorers, vectors, advance)
     if held_out:
         given[UNSEEN] = held_out[UNSEEN]
     rated = rated_sets(examples, ratings, dimension)
@@ -161,12 +163,12 @@ def full_study(
     sets = tuple(findings_of(one) for one in scored.sets)
     sets = tuple(replace(one, answer=answer_of(one, given)) for one in sets)
     ceilings = {one.card.dataset: one.people.ceiling for one in sets}
-    own = {} if isinstance(scorers, Mapping) else fitted_on(listed(scorers), [one.dataset for one in examples])
     found = FullStudy(
         study=asked,
         baselines=baselines,
         sets=sets,
-        fitted=own,
+        fitted=choice.fitted,
+        withheld=choice.withheld,
         verdicts={one.scorer: one.verdict for one in sets[0].standings},
         asked=tuple(given),
         left_out=left_out_of(rated.filled, held_out, ceilings, sampling) if held_out else None,

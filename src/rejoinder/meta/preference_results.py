@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -83,6 +83,8 @@ class PairStudy:
         results: one per data set, scorer and statistic.
         cards: the data sets.
         asked: the scorers that were asked for.
+        fitted: the judges that were fitted on lines of the data sets, and of which of them.
+        withheld: those that are not here because nobody asked for them, likewise.
         signatures: where the scores came from, by scorer.
         notes: by scorer, how many replies each note stands at.
         resamples: number of resamples behind each interval.
@@ -93,6 +95,8 @@ class PairStudy:
     results: tuple[Preference, ...]
     cards: tuple[PairCard, ...]
     asked: tuple[str, ...]
+    fitted: Mapping[str, Sequence[str]]
+    withheld: Mapping[str, Sequence[str]]
     signatures: Mapping[str, Signature]
     notes: Mapping[str, Mapping[str, int]]
     resamples: int

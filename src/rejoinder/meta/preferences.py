@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import load_scorer, load_scorers
+from rejoinder.catalogue import chosen, load_scorer, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.io.given import pairs_of
@@ -93,7 +93,7 @@ class _Part:
 
 def study_pairs(
     pairs: Given,
-    scorers: Iterable[ScorerLike] | ScorerLike,
+    scorers: Iterable[ScorerLike] | ScorerLike | None = None,
     *,
     resamples: int = 1000,
     seed: int = 0,
@@ -108,7 +108,8 @@ def study_pairs(
 
     Args:
         pairs: N pairs, in any form that `pairs_of` takes, of which some have a preference.
-        scorers: names, folders of judges, scorer objects or functions.
+        scorers: names, folders of judges, scorer objects or functions; None takes all in the box but for judges that
+            were fitted on lines of these data sets (`catalogue.chosen`).
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
@@ -121,7 +122,8 @@ def study_pairs(
     """
     sampling = Sampling.checked(resamples, seed)
     given = _checked(pairs)
-    loaded = load_scorers(scorers, vectors=vectors)
+    choice = chosen(scorers, [pair.dataset for pair in given])
+    loaded = load_scorers(choice.scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a study needs at least one")
     asked = tuple(loaded)
@@ -136,6 +138,8 @@ def study_pairs(
         results=tuple(row for part in parts for row in _rows(part, asked, sampling)),
         cards=tuple(_card(part) for part in parts),
         asked=asked,
+        fitted=choice.fitted,
+        withheld=choice.withheld,
         signatures={name: found.signature for name, found in scores.items()},
         notes={name: found.noted for name, found in scores.items()},
         resamples=resamples,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import columns_of, load_scorers
+from rejoinder.catalogue import Chosen, chosen, columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.humans.lines import refuse_duplicates
@@ -78,7 +78,7 @@ class Study:
 
 def study(
     examples: Given,
-    scorers: Sequence[ScorerLike] | Mapping[str, Scores],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None = None,
     *,
     dimension: str = OVERALL,
     resamples: int = 1000,
@@ -97,7 +97,8 @@ def study(
     Args:
         examples: N examples in any form that `examples_of` takes, of which some are rated. Lines without a rating are
             counted and not used.
-        scorers: names, folders of judges, scorer objects or functions; or scores of these same examples, by name.
+        scorers: names, folders of judges, scorer objects or functions; or scores of these same examples, by name. None
+            takes all in the box but for judges that were fitted on lines of these data sets (`catalogue.chosen`).
         dimension: which ratings to agree with.
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
@@ -115,7 +116,7 @@ def study(
     examples = examples_of(examples, keep=columns_of(scorers))
     ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
     sets = rated_sets(examples, ratings, dimension)
-    scores = scores_of(examples, scorers, vectors, advance)
+    scores, _ = scores_of(examples, scorers, vectors, advance)
     return study_of(examples, sets, scores, sampling, drop_copies=drop_copies)
 
 
@@ -179,15 +180,19 @@ def _require_others(ratings: NDArray[np.float64]) -> None:
 
 def scores_of(
     examples: Sequence[Example],
-    scorers: Sequence[ScorerLike] | Mapping[str, Scores],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
     vectors: str | Path | None,
     advance: Advance,
-) -> Mapping[str, Scores]:
-    """The scores of all examples by scorer, worked out unless given; arguments and errors as for `study`."""
+) -> tuple[dict[str, Scores], Chosen]:
+    """The scores of all examples by scorer, worked out unless given, and how the scorers were chosen.
+
+    Arguments and errors as for `study`.
+    """
     if isinstance(scorers, Mapping):
-        found = dict(scorers)
+        choice, found = Chosen([], {}, {}), dict(scorers)
     else:
-        loaded = load_scorers(scorers, vectors=vectors)
+        choice = chosen(scorers, [example.dataset for example in examples])
+        loaded = load_scorers(choice.scorers, vectors=vectors)
         found = {name: run(scorer, examples, advance=advance) for name, scorer in loaded.items()}
     if not found:
         raise UsageError("no scorer was named; a study needs at least one")
@@ -200,4 +205,4 @@ def scores_of(
         name, scores = next(iter(found.items()))
         reason = most_frequent(scores.reasons.values()) or "no reason given"
         raise TooManyUnscored(f"{name}: none of {len(examples)} lines has a score; most often: {reason}")
-    return found
+    return found, choice

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
-from rejoinder.catalogue import SCORERS, fitted_on
+from rejoinder.catalogue import chosen
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.papers.asked import Asked, Takes
 
@@ -17,23 +14,9 @@ SETS = (
 )
 
 
-class Found(NamedTuple):
-    """All that was found.
-
-    Attributes:
-        study: with every set left out once.
-        known: scorers left out, because they were fitted on some of the sets.
-    """
-
-    study: FullStudy
-    known: Sequence[str]
-
-
-def find(asked: Asked) -> Found:
+def find(asked: Asked) -> FullStudy:
     """The study of all turn-level sets; the same as `rejoinder study FILE... --drop-copies --leave-one-out`."""
     examples = asked.examples(SETS)
-    known = fitted_on(SCORERS, [example.dataset for example in examples])
-    scorers = [name for name in SCORERS if name not in known]
+    scorers = chosen(None, [example.dataset for example in examples]).scorers
     with asked.stage("scoring", len(examples) * len(scorers)) as advance:
-        study = full_study(examples, scorers, leave_one_out=True, drop_copies=True, seed=asked.seed, advance=advance)
-    return Found(study, list(known))
+        return full_study(examples, leave_one_out=True, drop_copies=True, seed=asked.seed, advance=advance)
