@@ -1,4 +1,4 @@
-"""The lazy name table: which scorers and responders there are, and how to get one by its name.
+"""The lazy name tables: which scorers, responders and kinds of model there are, and how to get one by its name.
 
 Adding a scorer takes its file, its test, and one line of `SCORERS`. The module named there has two names:
 `CARDS`, a mapping from scorer name to `Card` (the presets included), and `load(name, vectors)`, which makes the scorer.
@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rejoinder.errors import UsageError
 
@@ -61,18 +61,71 @@ RESPONDERS = {
 }
 # The module whose `load(folder, decoding)` makes a responder of a trained model.
 MODELS = "rejoinder.responders"
-# What `rejoinder train` trains, and the module whose `learner(name, asked)` makes the learner.
-_BILINEAR = "rejoinder.judges.bilinear.learner"
-LEARNERS = {
-    "adem": _BILINEAR,
-    "c-adem": _BILINEAR,
-    "r-adem": _BILINEAR,
-    "autojudge": _BILINEAR,
-    "panel": _BILINEAR,
+
+
+class Kind(NamedTuple):
+    """A kind of trained model, as the config of its folder names it: which modules make what of it, "" for nothing.
+
+    Attributes:
+        judge: `from_parts(parts)` makes a judge.
+        learner: `learner(name, request)` makes what learns such judges.
+        trains: what `rejoinder train` calls these.
+        encoder: `from_parts(parts)` makes an encoder.
+        responder: `from_parts(parts, decoding)` makes a responder.
+        sizes: the class under `rejoinder.nn` that the table `model` of its recipe fills.
+        task: the class under `rejoinder.training` that trains it.
+        candidates: whether it is made of a corpus without a network.
+    """
+
+    judge: str = ""
+    learner: str = ""
+    trains: tuple[str, ...] = ()
+    encoder: str = ""
+    responder: str = ""
+    sizes: str = ""
+    task: str = ""
+    candidates: bool = False
+
+
+_BILINEAR, _GENERATION, _RETRIEVAL = (
+    "rejoinder.judges.bilinear.learner",
+    "rejoinder.responders.generation",
+    "rejoinder.responders.retrieval",
+)
+_RECURRENT = "rejoinder.encoders.recurrent"
+_DIALOGUE = "dialogue.DialogueTask"
+# Every kind of model that is trained here. A new one is its file and one line.
+KINDS: dict[str, Kind] = {
+    "lm": Kind(responder=_GENERATION, sizes="language.LanguageSizes", task=_DIALOGUE),
+    "seq2seq": Kind(responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
+    "hred": Kind(encoder=_RECURRENT, responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
+    "vhred": Kind(encoder=_RECURRENT, responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
+    "mrrnn": Kind(
+        responder=_GENERATION, sizes="multiresolution.MultiresolutionSizes", task="dialogue.MultiresolutionTask"
+    ),
+    "dual-encoder": Kind(responder="rejoinder.responders.dual", sizes="dual.DualSizes", task="dual.DualTask"),
+    "dan": Kind(encoder="rejoinder.encoders.dan", sizes="dan.DanSizes", task="dan.DanTask"),
+    "tweet2vec": Kind(encoder="rejoinder.encoders.tweet", sizes="tweet.TweetSizes", task="tweet.TweetTask"),
+    "random": Kind(responder=_RETRIEVAL, candidates=True),
+    "c-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
+    "r-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
+    "average": Kind(encoder="rejoinder.encoders.average"),
+    "bilinear": Kind("rejoinder.judges.bilinear.judge", _BILINEAR, ("adem", "c-adem", "r-adem", "autojudge")),
+    "panel": Kind("rejoinder.judges.bilinear.panel", _BILINEAR, ("panel",)),
 }
 # What no command trains by its name: ADEM before training, for the tables of papers; judges like the one in the box, to
 # leave data sets out one by one.
-MORE_LEARNERS = {"vhred": _BILINEAR, DEFAULT: "rejoinder.judges.boxed"}
+_MORE_LEARNERS = {"vhred": _BILINEAR, DEFAULT: "rejoinder.judges.boxed"}
+
+
+def makers(what: Literal["judge", "encoder", "responder", "sizes", "task"]) -> dict[str, str]:
+    """What makes a judge, an encoder, ... of each kind of model that can be made one."""
+    return {name: place for name, kind in KINDS.items() if (place := getattr(kind, what))}
+
+
+def learners() -> dict[str, str]:
+    """What `rejoinder train` trains, and the module whose `learner(name, request)` makes the learner."""
+    return {name: kind.learner for kind in KINDS.values() for name in kind.trains}
 
 
 def cards() -> dict[str, Card]:
@@ -122,16 +175,16 @@ def load_learner(name: str, asked: Request) -> AnyLearner:
     """The learner of the judge called `name`.
 
     Args:
-        name: one of `LEARNERS`, or of `MORE_LEARNERS`.
+        name: one of `learners()`; `vhred`, ADEM before training; or `rejoinder`, for judges like the one in the box.
         asked: what it is to be made with.
 
     Raises:
         UsageError: there is no such judge, or it has no use for something that was asked for.
         DataError, MissingAsset, MissingExtra: what it is made with cannot be loaded.
     """
-    known = LEARNERS | MORE_LEARNERS
+    known = learners() | _MORE_LEARNERS
     if name not in known:
-        raise UsageError(f"no judge is called {name!r}. There are: {', '.join(LEARNERS)}")
+        raise UsageError(f"no judge is called {name!r}. There are: {', '.join(learners())}")
     found: AnyLearner = import_module(known[name]).learner(name, asked)
     return found
 
@@ -299,7 +352,7 @@ def _is_folder(name: str | Path) -> bool:
 
 def _unknown(name: str) -> str:
     """The message for a name that is neither a scorer nor a folder."""
-    if name in LEARNERS:
+    if name in learners():
         return f"{name} has to be trained first: rejoinder train {name} FILE -o FOLDER. Then name the folder"
     names = [known for known in cards() if ("/" in known) == ("/" in name)]
     near = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.6)

@@ -30,7 +30,7 @@ from rejoinder.scorer import FloatArray
 from rejoinder.text.bpe import Vocabulary, train_bpe
 from rejoinder.text.tokenizers import tokenizer
 from rejoinder.training.corpora import is_held_out
-from rejoinder.training.recipe import Candidates, RetrievalKind, RetrievalRecipe, read_recipe
+from rejoinder.training.recipe import RETRIEVAL, Candidates, RetrievalRecipe, read_recipe
 
 HERE = PROJECT / "recipes"
 KINDS = ("random", "c-tfidf", "r-tfidf", "dual-encoder")
@@ -376,8 +376,7 @@ def test_faulty_recipes_are_told(text: str, field: str, message: str, tmp_path: 
 
 
 def test_the_recipes_are_read() -> None:
-    kinds: tuple[RetrievalKind, ...] = ("random", "c-tfidf", "r-tfidf")
-    for kind in kinds:
+    for kind in RETRIEVAL:
         assert read_recipe(HERE / f"{kind}.toml") == RetrievalRecipe(kind, 0.01, Candidates(100_000, 0))
     pytest.importorskip("lightning", reason="needs the extra train")
     tiny = read_recipe(HERE / "dual-encoder-tiny.toml")

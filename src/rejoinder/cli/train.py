@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from rejoinder.catalogue import LEARNERS
+from rejoinder.catalogue import learners
 from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting, tell, width
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
@@ -33,8 +33,8 @@ from rejoinder.cli.train_options import (
 
 def _one_of_the_table(kind: str) -> str:
     """The kind, where the catalogue has it."""
-    if kind not in LEARNERS:
-        raise typer.BadParameter(f"{kind!r} is not one of {', '.join(map(repr, LEARNERS))}.")
+    if kind not in learners():
+        raise typer.BadParameter(f"{kind!r} is not one of {', '.join(map(repr, learners()))}.")
     return kind
 
 

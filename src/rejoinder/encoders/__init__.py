@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import ENCODERS
+from rejoinder.catalogue import ENCODERS, makers
 from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
@@ -38,13 +38,7 @@ __all__ = [
 ]
 
 # The kind that a model's config names, and the module whose `from_parts` makes its encoder.
-KINDS = {
-    "average": "rejoinder.encoders.average",
-    "hred": "rejoinder.encoders.recurrent",
-    "vhred": "rejoinder.encoders.recurrent",
-    "tweet2vec": "rejoinder.encoders.tweet",
-    "dan": "rejoinder.encoders.dan",
-}
+KINDS = makers("encoder")
 _WITH_STATES = ("hred", "vhred")
 _STATES = ("context", "utterance")
 WORD_VECTORS = "word-vectors"

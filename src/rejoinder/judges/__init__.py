@@ -1,20 +1,16 @@
 """Learned scorers: text to score, fit, save, load."""
 
-from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import Literal, get_args
 
-from rejoinder import encoders
+from rejoinder.catalogue import KINDS, Kind, makers
 from rejoinder.errors import DataError
-from rejoinder.io.folders import Parts, in_folder, read_card, read_folder
+from rejoinder.io.folders import in_folder, read_card, read_folder
 from rejoinder.judges import boxed
-from rejoinder.judges.bilinear import judge, panel
-from rejoinder.scorer import Scorer
-
-LOADERS: dict[str, Callable[[Parts], Scorer]] = {judge.FAMILY: judge.from_folder, panel.FAMILY: panel.from_folder}
+from rejoinder.learner import PortableJudge
 
 
-def load(folder: Path) -> Scorer:
+def load(folder: Path) -> PortableJudge:
     """The trained judge saved in `folder`.
 
     Raises:
@@ -24,19 +20,24 @@ def load(folder: Path) -> Scorer:
     """
     parts = read_folder(folder)
     kind = str(parts.config.get("kind"))
-    if kind in encoders.KINDS:
-        remedy = f"Train a judge over it: rejoinder train adem FILE -e {folder} -o FOLDER"
-        raise DataError(f"a pre-trained encoder ({kind}), not a judge", remedy, where=str(folder))
-    if kind not in LOADERS:
-        from rejoinder.training.recipe import Kind, RetrievalKind
-
-        if kind in get_args(Literal[Kind, RetrievalKind]):
-            remedy = f"Let it answer, and score what it says: rejoinder respond FILE -r {folder} -o REPLIES.jsonl"
-            raise DataError(f"a responder ({kind}), not a judge", remedy, where=str(folder))
-        found = f"a model of kind {kind!r}, expected {' or '.join(LOADERS)}"
-        raise DataError(found, "Update rejoinder, or train the judge again", where=str(folder))
+    made = KINDS.get(kind, Kind())
+    if not made.judge:
+        raise DataError(*_no_judge(kind, made, folder), where=str(folder))
     with in_folder(folder):
-        return LOADERS[kind](parts)
+        judge: PortableJudge = import_module(made.judge).from_parts(parts)
+    return judge
+
+
+def _no_judge(kind: str, made: Kind, folder: Path) -> tuple[str, str]:
+    """What is wrong with a folder that holds no judge, and what to do with it."""
+    if made.encoder:
+        remedy = f"Train a judge over it: rejoinder train adem FILE -e {folder} -o FOLDER"
+        return f"a pre-trained encoder ({kind}), not a judge", remedy
+    if made.responder:
+        remedy = f"Let it answer, and score what it says: rejoinder respond FILE -r {folder} -o REPLIES.jsonl"
+        return f"a responder ({kind}), not a judge", remedy
+    found = f"a model of kind {kind!r}, expected {' or '.join(makers('judge'))}"
+    return found, "Update rejoinder, or train the judge again"
 
 
 def written_card(name: str) -> str:

@@ -9,7 +9,7 @@ from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.learner import BilinearLearner, PanelLearner
-from rejoinder.judges.bilinear.panel import MEMBERS, Panel, from_folder
+from rejoinder.judges.bilinear.panel import MEMBERS, Panel, from_parts
 from rejoinder.learner import Request
 from rejoinder.scorer import Card
 
@@ -39,7 +39,7 @@ CARDS = {
 
 def load(name: str, vectors: str | Path | None) -> Panel:  # noqa: ARG001 - every scorer is loaded so
     """The judge in the box."""
-    return replace(from_folder(read_folder(FOLDER)), name=name, version=VERSION)
+    return replace(from_parts(read_folder(FOLDER)), name=name, version=VERSION)
 
 
 def learner(name: str, asked: Request) -> PanelLearner:

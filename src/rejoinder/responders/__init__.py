@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from rejoinder.catalogue import makers
 from rejoinder.errors import DataError
 from rejoinder.io.folders import in_folder, read_folder
 from rejoinder.responder import Decoding, Responder
@@ -12,13 +13,7 @@ from rejoinder.responder import Decoding, Responder
 __all__ = ["KINDS", "load"]
 
 # The kind that a model's config names, and the module whose `from_parts` makes its responder.
-KINDS = {
-    "random": "rejoinder.responders.retrieval",
-    "c-tfidf": "rejoinder.responders.retrieval",
-    "r-tfidf": "rejoinder.responders.retrieval",
-    "dual-encoder": "rejoinder.responders.dual",
-    **dict.fromkeys(("lm", "seq2seq", "hred", "vhred", "mrrnn"), "rejoinder.responders.generation"),
-}
+KINDS = makers("responder")
 
 
 def load(folder: str | Path, decoding: Decoding) -> Responder:

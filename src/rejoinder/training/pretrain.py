@@ -6,9 +6,11 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rejoinder.catalogue import KINDS
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.checks import inner, whole
@@ -16,16 +18,12 @@ from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.outputs import require_apart
-from rejoinder.nn.dan import DanSizes
-from rejoinder.nn.dual import DualSizes
 from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.bpe import Vocabulary, train_bpe
 from rejoinder.text.coarse import coarse_text
 from rejoinder.training.corpora import digests, part_of
-from rejoinder.training.dan import DanTask
-from rejoinder.training.dialogue import DialogueTask, MultiresolutionTask, StoreBatches
-from rejoinder.training.dual import DualTask
+from rejoinder.training.dialogue import DialogueTask, StoreBatches
 from rejoinder.training.fit import Fitted, fit
 from rejoinder.training.processes import is_first_process
 from rejoinder.training.recipe import Recipe
@@ -36,7 +34,6 @@ if TYPE_CHECKING:
 
 MARK = "recipe.json"
 VOCABULARY, COARSE = "vocabulary.json", "coarse.vocabulary.json"
-AnyTask = DialogueTask | MultiresolutionTask | DualTask | DanTask
 
 
 @dataclass(frozen=True)
@@ -143,16 +140,15 @@ def pretrain_dialogues(
     return Pretrained(out, fitted.rows, fitted.best, (train.pieces, held_out.pieces))
 
 
-def _task(recipe: Recipe, vocabulary: int, coarse: int) -> AnyTask:
-    """What the recipe trains, with as many pieces as the vocabularies have."""
-    sizes, options = replace(recipe.sizes, vocabulary=vocabulary), recipe.options
-    if isinstance(sizes, DanSizes):
-        return DanTask(sizes, options)
-    if isinstance(sizes, DualSizes):
-        return DualTask(sizes, options)
+def _task(recipe: Recipe, vocabulary: int, coarse: int) -> Any:
+    """The task that the recipe trains, with as many pieces as the vocabularies have."""
+    module, _, name = KINDS[recipe.kind].task.partition(".")
+    made = getattr(import_module(f"rejoinder.training.{module}"), name)
+    sizes = replace(recipe.sizes, vocabulary=vocabulary)
     if isinstance(sizes, MultiresolutionSizes):
-        return MultiresolutionTask(replace(sizes, coarse_vocabulary=coarse), options)
-    return DialogueTask(sizes, options, recipe.annealing)
+        sizes = replace(sizes, coarse_vocabulary=coarse)
+    more = {"annealing": recipe.annealing} if issubclass(made, DialogueTask) else {}
+    return made(sizes, recipe.options, **more)
 
 
 def _coarse(dialogue: Dialogue) -> Dialogue:
@@ -254,7 +250,7 @@ def _tokens(
     return store
 
 
-def _load_matching(task: AnyTask, parts: Parts) -> int:
+def _load_matching(task: Any, parts: Parts) -> int:
     """Copy the weights that the two models share, and return how many tensors that were.
 
     The latent variable comes last in what the decoder is given, so its matrices share all columns before it.

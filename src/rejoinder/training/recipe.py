@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
+from rejoinder.catalogue import KINDS, makers
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.text.bpe import END_ID, UNK_ID
 from rejoinder.training.tweet_corpus import TweetText
@@ -25,21 +26,12 @@ if TYPE_CHECKING:  # modules that load torch, which the recipes of TF-IDF do not
 
     AnySizes = Sizes | LanguageSizes | MultiresolutionSizes | DualSizes | DanSizes
 
-Kind = Literal["lm", "seq2seq", "hred", "vhred", "mrrnn", "dual-encoder", "dan"]
-# The class under `rejoinder.nn` that a kind is made of, and what of that no recipe sets.
-_SIZES: dict[str, tuple[str, dict[str, Any]]] = {
-    "lm": ("language.LanguageSizes", {"unknown": UNK_ID, "end": END_ID}),
-    "seq2seq": ("dialogue.Sizes", {"unknown": UNK_ID, "beside": 0}),
-    "hred": ("dialogue.Sizes", {"unknown": UNK_ID, "beside": 0}),
-    "vhred": ("dialogue.Sizes", {"unknown": UNK_ID, "beside": 0}),
-    "mrrnn": ("multiresolution.MultiresolutionSizes", {"unknown": UNK_ID}),
-    "dual-encoder": ("dual.DualSizes", {}),
-    "dan": ("dan.DanSizes", {}),
-}
-TweetKind = Literal["tweet2vec"]
-TWEET2VEC: TweetKind = "tweet2vec"
-DUAL_ENCODER: Kind = "dual-encoder"
-RetrievalKind = Literal["random", "c-tfidf", "r-tfidf"]
+TWEET2VEC = "tweet2vec"
+DUAL_ENCODER = "dual-encoder"
+RETRIEVAL = tuple(name for name, kind in KINDS.items() if kind.candidates)
+PRETRAINED = (*makers("sizes"), *RETRIEVAL)
+# What no recipe sets, where the sizes have it: ids of the byte-pair encoding, and what a MrRNN alone gives its decoder.
+_SET = {"unknown": UNK_ID, "end": END_ID, "beside": 0}
 _REMEDY = "Correct the recipe"
 _SHARES = frozenset({"dropout", "held_out", "test", "validation", "word_drop"})
 _MAY_BE_ZERO = frozenset({"annealing", "context", "dropout", "l2", "latent", "seed", "test", "word_drop"})
@@ -89,7 +81,7 @@ class Recipe:
         candidates: what a dual-encoder chooses from when it is trained.
     """
 
-    kind: Kind
+    kind: str
     text: Text
     sizes: AnySizes
     options: RunOptions
@@ -122,7 +114,7 @@ class TweetRecipe:
     options: RunOptions
     batch: int = 64
     l2: float = 0.0
-    kind: TweetKind = TWEET2VEC
+    kind: str = TWEET2VEC
 
     def to_dict(self) -> dict[str, Any]:
         """The recipe as JSON values."""
@@ -141,7 +133,7 @@ class RetrievalRecipe:
             instead of as Liu et al. 2016 write.
     """
 
-    kind: RetrievalKind
+    kind: str
     held_out: float = Text.held_out
     candidates: Candidates = field(default_factory=Candidates)
     smooth_idf: bool = False
@@ -170,17 +162,19 @@ def read_recipe(path: str | Path) -> AnyRecipe:
     at = _Place(str(path))
     if table.get("kind") == TWEET2VEC:
         return _tweet_recipe(table, at)
-    if table.get("kind") in get_args(RetrievalKind):
+    if table.get("kind") in RETRIEVAL:
         return _retrieval_recipe(table, at)
-    plain = {"kind": Literal[Kind, TweetKind, RetrievalKind], "tokens_per_batch": int, "annealing": int}
+    plain = {"kind": PRETRAINED, "tokens_per_batch": int, "annealing": int}
     tables = dict.fromkeys(("text", "model", "run", *(["candidates"] * (table.get("kind") == DUAL_ENCODER))), dict)
     at.check(table, {**plain, **tables}, needed={"kind", "run"})
     made = {name: table[name] for name in plain if name in table}
     text: Text = at.made(Text, table.get("text", {}), "text")
     model = table.get("model", {})
     options = _options(table["run"], at)
-    place, given = _SIZES[table["kind"]]
-    sizes = at.made(_network(place), model, "model", vocabulary=text.vocabulary, **given)
+    place = KINDS[table["kind"]].sizes
+    shape = _network(place)
+    given = {name: value for name, value in _SET.items() if name in {field.name for field in fields(shape)}}
+    sizes = at.made(shape, model, "model", vocabulary=text.vocabulary, **given)
     if place == "dialogue.Sizes":
         _check_kind(table["kind"], sizes, at)
     candidates = at.made(Candidates, table.get("candidates", {}), "candidates")
@@ -216,11 +210,11 @@ def _check_kind(kind: str, sizes: Sizes, at: _Place) -> None:
 
 def _tweet_recipe(table: Mapping[str, Any], at: _Place) -> TweetRecipe:
     """The recipe of a tweet2vec in a table."""
-    plain = {"kind": TweetKind, "batch": int, "l2": float}
+    plain = {"kind": (TWEET2VEC,), "batch": int, "l2": float}
     at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
     return TweetRecipe(
         at.made(TweetText, table.get("text", {}), "text"),
-        at.made(_network("tweet.TweetSizes"), table.get("model", {}), "model", symbols=0, hashtags=0),
+        at.made(_network(KINDS[TWEET2VEC].sizes), table.get("model", {}), "model", symbols=0, hashtags=0),
         _options(table["run"], at),
         **{name: table[name] for name in plain if name in table},
     )
@@ -228,7 +222,7 @@ def _tweet_recipe(table: Mapping[str, Any], at: _Place) -> TweetRecipe:
 
 def _retrieval_recipe(table: Mapping[str, Any], at: _Place) -> RetrievalRecipe:
     """The recipe of a retrieval model without a network in a table."""
-    plain: dict[str, Any] = {"kind": RetrievalKind} | ({} if table["kind"] == "random" else {"smooth_idf": bool})
+    plain: dict[str, Any] = {"kind": RETRIEVAL} | ({} if table["kind"] == "random" else {"smooth_idf": bool})
     at.check(table, {**plain, "text": dict, "candidates": dict}, needed={"kind"})
     text = table.get("text", {})
     at.check(text, {"held_out": float}, set(), "text.")
@@ -270,8 +264,8 @@ class _Place:
 
 def _fault(key: str, value: Any, kind: Any) -> str:
     """What the value of a key should have been; "" where it is that."""
-    if get_origin(kind) is Literal:
-        return "" if value in get_args(kind) else " or ".join(get_args(kind))
+    if known := kind if isinstance(kind, tuple) else get_args(kind) if get_origin(kind) is Literal else ():
+        return "" if value in known else " or ".join(known)
     if kind is dict:
         return "" if isinstance(value, dict) else "a table"
     if kind is bool:

@@ -16,7 +16,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from rejoinder.encoders import INSIDE, PortableEncoder, Projection, from_parts
+from rejoinder.encoders import INSIDE, PortableEncoder, Projection
+from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, choice, inner, number, tensor
 from rejoinder.io.folders import Parts, write_folder
@@ -206,13 +207,13 @@ def training_lines(judge: BilinearJudge) -> str:
     return "\n".join(f"- {key.replace('_', ' ')}: {_shown(value)}" for key, value in judge.training.items())
 
 
-def from_folder(parts: Parts) -> BilinearJudge:
+def from_parts(parts: Parts) -> BilinearJudge:
     """The judge with these parts, as its folder held them.
 
     Raises:
         MissingExtra: a library that its encoder needs is not installed.
     """
-    return from_own_parts(parts, from_parts(parts.inner(INSIDE)))
+    return from_own_parts(parts, encoder_of(parts.inner(INSIDE)))
 
 
 def from_own_parts(parts: Parts, encoder: PortableEncoder) -> BilinearJudge:

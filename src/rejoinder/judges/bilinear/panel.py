@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.encoders import INSIDE, PortableEncoder, from_parts
+from rejoinder.encoders import INSIDE, PortableEncoder
+from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, inner
 from rejoinder.io.folders import Parts, write_folder
@@ -149,13 +150,13 @@ class Panel:
         return parts.holding(INSIDE, self.encoder.parts)
 
 
-def from_folder(parts: Parts) -> Panel:
+def from_parts(parts: Parts) -> Panel:
     """The panel with these parts, as its folder held them.
 
     Raises:
         MissingExtra: a library that its encoder needs is not installed.
     """
-    encoder = from_parts(parts.inner(INSIDE))
+    encoder = encoder_of(parts.inner(INSIDE))
     named, why = parts.config.get("members"), inner(parts.config, "absent")
     if not isinstance(named, list) or not named or {*map(str, named), *why} - {*MEMBERS}:
         raise DataError(f"is {named!r:.60}, expected some of {', '.join(MEMBERS)}", AGAIN, field="members")
