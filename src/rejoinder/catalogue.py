@@ -96,6 +96,7 @@ _RECURRENT = "rejoinder.encoders.recurrent"
 _DIALOGUE = "dialogue.DialogueTask"
 # Every kind of model that is trained here. A new one is its file and one line.
 KINDS: dict[str, Kind] = {
+    "average": Kind(encoder="rejoinder.encoders.average"),
     "lm": Kind(responder=_GENERATION, sizes="language.LanguageSizes", task=_DIALOGUE),
     "seq2seq": Kind(responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
     "hred": Kind(encoder=_RECURRENT, responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
@@ -109,7 +110,6 @@ KINDS: dict[str, Kind] = {
     "random": Kind(responder=_RETRIEVAL, candidates=True),
     "c-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
     "r-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
-    "average": Kind(encoder="rejoinder.encoders.average"),
     "bilinear": Kind("rejoinder.judges.bilinear.judge", _BILINEAR, ("adem", "c-adem", "r-adem", "autojudge")),
     "panel": Kind("rejoinder.judges.bilinear.panel", _BILINEAR, ("panel",)),
 }

@@ -69,10 +69,10 @@ def command(
 
 def _use(kind: str, out: Path) -> str:
     """What to do with a trained model."""
-    from rejoinder import encoders, responders
+    from rejoinder.catalogue import KINDS
 
     uses = {
-        f"answer with it: rejoinder respond FILE -r {out}": kind in responders.KINDS,
-        f"encode with it: rejoinder encode FILE -e {out} -o OUT.npz": kind in encoders.KINDS,
+        f"answer with it: rejoinder respond FILE -r {out}": bool(KINDS[kind].responder),
+        f"encode with it: rejoinder encode FILE -e {out} -o OUT.npz": bool(KINDS[kind].encoder),
     }
     return "; ".join(use for use, fits in uses.items() if fits)

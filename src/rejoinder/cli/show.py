@@ -25,14 +25,13 @@ def command(
     Of a trained judge also the card in its folder: what it was trained on and how far it agrees with people. Of a
     responder that card alone.
     """
-    from rejoinder.catalogue import load_scorer
+    from rejoinder.catalogue import load_scorer, makers
     from rejoinder.io.folders import kind_of, read_card
     from rejoinder.judges import written_card
     from rejoinder.report.cards import card_record, card_text
-    from rejoinder.responders import KINDS
     from rejoinder.scorer import run, signature_of
 
-    if Path(name).is_dir() and (kind := kind_of(name)) in KINDS:
+    if Path(name).is_dir() and (kind := kind_of(name)) in makers("responder"):
         card = read_card(name)
         record = {"version": 1, "results": [{"name": kind, "card": card}]}
         typer.echo(json.dumps(record, indent=2, ensure_ascii=False)) if as_json else tell(card)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from rejoinder.encoders.recurrent import StateOf
 
 __all__ = [
-    "KINDS",
     "AverageEncoder",
     "Limited",
     "PortableEncoder",
@@ -37,8 +36,6 @@ __all__ = [
     "load_encoder",
 ]
 
-# The kind that a model's config names, and the module whose `from_parts` makes its encoder.
-KINDS = makers("encoder")
 _WITH_STATES = ("hred", "vhred")
 _STATES = ("context", "utterance")
 WORD_VECTORS = "word-vectors"
@@ -73,7 +70,7 @@ def from_parts(parts: Parts, where: str = "") -> PortableEncoder:
     """The encoder whose `parts` these are.
 
     Args:
-        parts: with one of `KINDS` as the `kind` in their config.
+        parts: with a `kind` of encoder in their config.
         where: where they come from, for messages.
 
     Raises:
@@ -81,11 +78,12 @@ def from_parts(parts: Parts, where: str = "") -> PortableEncoder:
         MissingExtra: a library that it needs is not installed.
     """
     kind = str(parts.config.get("kind"))
-    if kind not in KINDS:
-        found = f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}"
+    known = makers("encoder")
+    if kind not in known:
+        found = f"a model of kind {kind!r}, expected one of {', '.join(known)}"
         raise DataError(found, "Name the folder of a pre-trained model", where=where)
     with in_folder(where):
-        encoder: PortableEncoder = import_module(KINDS[kind]).from_parts(parts)
+        encoder: PortableEncoder = import_module(known[kind]).from_parts(parts)
     return encoder
 
 
@@ -116,13 +114,13 @@ def load_encoder(
     if state is not None and state not in _STATES:
         raise UsageError(f"no state is called {state!r}. There are: {', '.join(_STATES)}")
     parts = read_folder(name)
-    if str(parts.config.get("kind")) not in KINDS and INSIDE in parts.config:
+    if str(parts.config.get("kind")) not in makers("encoder") and INSIDE in parts.config:
         with in_folder(name):
             parts = parts.inner(INSIDE)
     kind = str(parts.config.get("kind"))
     if kind in _WITH_STATES:
         parts = replace(parts, config={"state": "context", **parts.config, **({"state": state} if state else {})})
-    elif state is not None and kind in KINDS:
+    elif state is not None and kind in makers("encoder"):
         raise UsageError(f"{name}: a model of kind {kind} has one state only. Leave the state {state} out")
     return from_parts(parts, str(name))
 

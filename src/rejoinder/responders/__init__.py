@@ -10,11 +10,6 @@ from rejoinder.errors import DataError
 from rejoinder.io.folders import in_folder, read_folder
 from rejoinder.responder import Decoding, Responder
 
-__all__ = ["KINDS", "load"]
-
-# The kind that a model's config names, and the module whose `from_parts` makes its responder.
-KINDS = makers("responder")
-
 
 def load(folder: str | Path, decoding: Decoding) -> Responder:
     """The responder in `folder`.
@@ -26,9 +21,10 @@ def load(folder: str | Path, decoding: Decoding) -> Responder:
     """
     parts = read_folder(folder)
     kind = str(parts.config.get("kind"))
-    if kind not in KINDS:
-        found = f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}"
+    known = makers("responder")
+    if kind not in known:
+        found = f"a model of kind {kind!r}, expected one of {', '.join(known)}"
         raise DataError(found, "Name the folder of a responder; rejoinder pretrain makes them", where=str(folder))
     with in_folder(folder):
-        responder: Responder = import_module(KINDS[kind]).from_parts(parts, decoding)
+        responder: Responder = import_module(known[kind]).from_parts(parts, decoding)
     return responder
