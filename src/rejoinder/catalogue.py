@@ -97,6 +97,9 @@ _DIALOGUE = "dialogue.DialogueTask"
 # Every kind of model that is trained here. A new one is its file and one line.
 KINDS: dict[str, Kind] = {
     "average": Kind(encoder="rejoinder.encoders.average"),
+    "random": Kind(responder=_RETRIEVAL, candidates=True),
+    "c-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
+    "r-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
     "lm": Kind(responder=_GENERATION, sizes="language.LanguageSizes", task=_DIALOGUE),
     "seq2seq": Kind(responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
     "hred": Kind(encoder=_RECURRENT, responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
@@ -107,9 +110,6 @@ KINDS: dict[str, Kind] = {
     "dual-encoder": Kind(responder="rejoinder.responders.dual", sizes="dual.DualSizes", task="dual.DualTask"),
     "dan": Kind(encoder="rejoinder.encoders.dan", sizes="dan.DanSizes", task="dan.DanTask"),
     "tweet2vec": Kind(encoder="rejoinder.encoders.tweet", sizes="tweet.TweetSizes", task="tweet.TweetTask"),
-    "random": Kind(responder=_RETRIEVAL, candidates=True),
-    "c-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
-    "r-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
     "bilinear": Kind("rejoinder.judges.bilinear.judge", _BILINEAR, ("adem", "c-adem", "r-adem", "autojudge")),
     "panel": Kind("rejoinder.judges.bilinear.panel", _BILINEAR, ("panel",)),
 }
