@@ -72,12 +72,12 @@ def everywhere(found: FullStudy) -> str:
 def test_usr_personachat_has_its_one_rater_figure_and_its_ceiling(shared: Path) -> None:
     examples = list(rejoinder.read(shared / "data" / "judgements" / "usr_personachat.jsonl.gz"))
     (found,) = full_study(examples, ["bleu-2"], resamples=100).findings
-    assert found.people.one_rater == pytest.approx(0.71, abs=0.01)
-    assert found.people.ceiling == pytest.approx(0.92, abs=0.005)
-    assert found.people.low < found.people.ceiling < found.people.high
+    assert found.people.one_rater.value == pytest.approx(0.71, abs=0.01)
+    assert found.people.ceiling.value == pytest.approx(0.92, abs=0.005)
+    assert found.people.ceiling.low < found.people.ceiling.value < found.people.ceiling.high
     one = standing(found, "length")
     assert one.pooled.value > 0.2 and abs(one.within.value) < 0.1, "length tells systems apart, not their lines"
-    assert one.share == pytest.approx(one.pooled.value / found.people.ceiling)
+    assert one.share.value == pytest.approx(one.pooled.value / found.people.ceiling.value)
     assert standing(found, OF_SYSTEM).pooled.value == pytest.approx(0.7, abs=0.01)
 
 
@@ -214,7 +214,7 @@ def test_systems_stand_in_peoples_order() -> None:
     (found,) = full_study(examples, {"given": scores(noisy(examples, 0.5))}, resamples=200).findings
     assert [row.system for row in found.systems.rows] == ["c", "b", "a"]
     assert [row.cluster for row in found.systems.rows] == [1, 2, 3]
-    assert found.systems.rows[0].mean_rating == pytest.approx(rated(examples)[2::3].mean())
+    assert found.systems.rows[0].rating.value == pytest.approx(rated(examples)[2::3].mean())
     assert found.systems.soft_accuracy["given"] > 0.95
 
 
@@ -236,7 +236,7 @@ def test_constant_scores_have_no_correlation_and_say_so() -> None:
     ).findings
     one = standing(found, "flat")
     assert math.isnan(one.pooled.value) and one.pooled.reason == "the score is the same in all 60 pairs (1)"
-    assert (one.cluster, one.accuracy_reason) == (0, one.pooled.reason) and math.isnan(one.share)
+    assert (one.cluster, one.accuracy.reason) == (0, one.pooled.reason) and not one.share.known
     assert "flat" not in {name for pair in found.contrasts for name in (pair.first, pair.second)}
     page = everywhere(full_study(examples, {"flat": scores([1.0] * 60)}, resamples=50))
     assert "the score is the same in all 60 pairs (1)" in page
@@ -297,7 +297,7 @@ def test_means_alone_give_no_ceiling() -> None:
     examples = [replace(one, ratings=(), quality={"overall": one.rating() or 0.0}) for one in lines()]
     found = full_study(examples, {"given": scores(noisy(lines(), 1.0))}, resamples=50)
     assert found.findings[0].people.reason == "the data holds no single ratings, only means"
-    assert math.isnan(standing(found.findings[0], "given").share)
+    assert not standing(found.findings[0], "given").share.known
     assert any("the ceiling, is not known" in sentence for sentence in found.answer)
     page = everywhere(found)
     assert "ceiling: the data holds no single ratings, only means" in page and "ceiling of Pearson" not in page

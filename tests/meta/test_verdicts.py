@@ -26,7 +26,7 @@ from rejoinder.report.study_page import study_page
 from rejoinder.report.svg import systems
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.calibration import calibrated, matched
-from rejoinder.stats.chance import chance_level
+from rejoinder.stats.chance import chance_band
 from rejoinder.stats.sampling import Sampling
 
 NONE = math.nan
@@ -120,19 +120,19 @@ def test_the_nearer_of_two_by_hand() -> None:
     found = duel()
     assert (found.first, found.second) == ("judge", "metric")
     assert found.chosen == "the best judge against the best metric"
-    assert (found.n, found.contexts, found.n_first, found.n_second, found.share) == (4, 2, 3, 1, 0.75)
+    assert (found.n, found.contexts, found.n_first, found.n_second, found.value) == (4, 2, 3, 1, 0.75)
     assert (found.low, found.high) == (0.5, 1.0), "all of one context, half of the other"
     assert "fitted to the other contexts" in found.method and not found.reason and found.extremes is None
 
 
 def test_no_score_lies_outside_the_scale() -> None:
     found = duel((1, 5))
-    assert (found.n_first, found.n_second, found.share) == (3, 0, 0.875), "6 becomes 5, as near as 3: counted half"
+    assert (found.n_first, found.n_second, found.value) == (3, 0, 0.875), "6 becomes 5, as near as 3: counted half"
 
 
 def test_what_the_lines_have_in_common_by_hand() -> None:
     traits = {one.what: one for one in duel().traits}
-    figures = {what: (one.mean_first, one.mean_second, one.value) for what, one in traits.items()}
+    figures = {what: (one.mean_first, one.mean_second, one.apart.value) for what, one in traits.items()}
     assert figures["words in the response"] == (2.0, 8.0, -6.0)
     assert figures["words in the context"] == pytest.approx((8 / 3, 4, -4 / 3))
     assert figures["words shared with a reference, F1"] == pytest.approx((37 / 45, 0, 37 / 45))
@@ -140,14 +140,15 @@ def test_what_the_lines_have_in_common_by_hand() -> None:
     assert all((one.n_first, one.n_second) == (3, 1) for one in traits.values())
     nowhere = {one.what: one for one in duel((1, 5)).traits}["rating"]
     assert (
-        math.isnan(nowhere.value) and nowhere.reason == "3 lines on one side and 0 on the other; one of each is needed"
+        not nowhere.apart.known
+        and nowhere.apart.reason == "3 lines on one side and 0 on the other; one of each is needed"
     )
 
 
 def test_lines_without_a_reference_share_no_words_with_one() -> None:
     bare = [replace(one, references=(), context=()) for one in LINES]
     found = held(bare, {"judge": FIRST, "metric": SECOND}, [1, 3, 2, 4])
-    reasons = {one.what: one.reason for one in found.traits if one.reason}
+    reasons = {one.what: one.apart.reason for one in found.traits if one.apart.reason}
     assert set(reasons) == {"words shared with a reference, F1", "words in the context"}
     assert set(reasons.values()) == {"0 lines on one side and 0 on the other; one of each is needed"}
 
@@ -168,7 +169,7 @@ def test_good_responses_that_one_finds_bad() -> None:
 def test_without_a_judge_the_leading_two_stand() -> None:
     found = duel(order=("metric", "length"))
     assert (found.first, found.second) == ("metric", "length")
-    assert found.chosen == "no judge with a correlation here, so the leading two scorers" and found.share == 0.5
+    assert found.chosen == "no judge with a correlation here, so the leading two scorers" and found.value == 0.5
     assert duel(order=("length", "judge")).chosen.startswith("no metric with a correlation here")
 
 
@@ -181,7 +182,7 @@ def test_without_a_judge_the_leading_two_stand() -> None:
 )
 def test_one_scorer_has_nobody_to_be_nearer_than(order: list[str], reason: str) -> None:
     found = duel(order=order)
-    assert found.reason == reason and math.isnan(found.share) and (found.examples, found.traits) == ((), ())
+    assert found.reason == reason and math.isnan(found.value) and (found.examples, found.traits) == ((), ())
 
 
 @pytest.mark.parametrize(("contexts", "lost"), [([0, 0, 0, 0], 0), ([0, 0, 1, 1], 2)])
@@ -218,9 +219,9 @@ def test_conclusions_from_one_scorer_by_hand() -> None:
     assert counts(found["people"]) == counts(found["like"]) == (6, 5, 1, 0, 0, 0), "c and d stay open"
     # a b, a c, a d, b d reversed; c d only by the scorer; b c only by people
     assert counts(found["own"]) == (6, 0, 0, 1, 1, 4)
-    order = [(one.system, one.mean, one.ahead) for one in found["own"].systems]
+    order = [(one.system, one.mean.value, one.ahead) for one in found["own"].systems]
     assert order == [("a", 2, True), ("b", 1, False), ("c", 1, True), ("d", 0, False)]
-    third = found["own"].systems[2]
+    third = found["own"].systems[2].mean
     assert 0.5 <= third.low < 1 < third.high <= 1.5 and third.n == TURNS
 
 
@@ -257,11 +258,11 @@ def test_without_two_named_systems_there_is_no_conclusion() -> None:
 def test_the_chance_level_is_the_critical_value_of_the_tables() -> None:
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 27))
-    assert chance_level(x, y, np.arange(27)) == pytest.approx(0.381, abs=5e-4)
+    assert chance_band(x, y, np.arange(27)).high == pytest.approx(0.381, abs=5e-4)
     nine = np.repeat(np.arange(9), 3)
-    assert chance_level(x[nine], y[nine], nine) == pytest.approx(0.666, abs=5e-4), "nine contexts and no more"
-    assert chance_level(x, y[nine], np.arange(27)) == pytest.approx(0.381, abs=5e-4)
-    assert math.isnan(chance_level(np.ones(27), y, nine)) and math.isnan(chance_level(x[:2], y[:2], nine[:2]))
+    assert chance_band(x[nine], y[nine], nine).high == pytest.approx(0.666, abs=5e-4), "nine contexts and no more"
+    assert chance_band(x, y[nine], np.arange(27)).high == pytest.approx(0.381, abs=5e-4)
+    assert math.isnan(chance_band(np.ones(27), y, nine).high) and math.isnan(chance_band(x[:2], y[:2], nine[:2]).high)
 
 
 def test_unrelated_scorers_leave_the_chance_band_once_in_twenty_times() -> None:
@@ -272,7 +273,7 @@ def test_unrelated_scorers_leave_the_chance_band_once_in_twenty_times() -> None:
     for _ in range(draws):
         x, y = (rng.normal(size=40)[clusters] + rng.normal(size=len(clusters)) for _ in range(2))
         found = abs(float(np.corrcoef(x, y)[0, 1]))
-        outside += found > chance_level(x, y, clusters)
+        outside += found > chance_band(x, y, clusters).high
         naive += found > 1.96 / math.sqrt(len(x))
     assert 0.03 <= outside / draws <= 0.075, "95 % are inside"
     assert naive / draws > 0.12, "lines are not independent, and a band that takes them so is too narrow"
@@ -316,7 +317,7 @@ def test_every_form_tells_all_of_it() -> None:
     assert "Systems by one scorer alone" in words and "by chance" in words
     assert "have nothing to do with the ratings" in page
     assert "People tell 3 of 3 pairs of systems apart." in words
-    assert page.count('<i class="chance"') == sum(math.isfinite(one.chance) for one in here.standings) == 5
+    assert page.count('<i class="chance"') == sum(one.chance.known for one in here.standings) == 5
     assert page.count('class="ideal"') == 4 and "1 c, 2 b, 3 a." in page, (
         "all but the constant overlap with the context"
     )
@@ -329,7 +330,7 @@ def test_every_form_tells_all_of_it() -> None:
     assert 0.2 < told["standings"][0]["chance"] < 0.3
     rows = {(row["scorer"], row["statistic"]): row for row in csv.DictReader(io.StringIO(study_csv(found)))}
     assert here.duel is not None
-    assert float(rows["wise", "share of lines nearer to people than bleu-2"]["value"]) == here.duel.share > 0.5
+    assert float(rows["wise", "share of lines nearer to people than bleu-2"]["value"]) == here.duel.value > 0.5
     assert rows["people", "share of pairs of systems: same"]["n"] == "3"
     assert float(rows["wise", "pearson by chance"]["high"]) == told["standings"][0]["chance"]
     assert found.chance == {}, "that of means over data sets"
@@ -341,7 +342,7 @@ def test_several_sets_add_their_pairs_and_halve_their_chance() -> None:
     own = {one.scorer: one for one in pooled.conclusions}
     assert (own["people"].pairs, own["wise"].systems, pooled.duel) == (12, (), None)
     assert own["wise"].same == sum(two.same for one in single for two in one.conclusions if two.scorer == "wise")
-    inside = [two.chance for one in single for two in one.standings if two.scorer == "wise"]
+    inside = [two.chance.high for one in single for two in one.standings if two.scorer == "wise"]
     assert found.chance["wise"] == pytest.approx(math.sqrt(sum(one * one for one in inside)) / 4)
     assert found.to_dict()["findings"][-1]["duel"] is None and "±" in study_markdown_page(found, "x")
 

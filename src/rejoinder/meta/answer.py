@@ -62,7 +62,7 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
         reason = next((one.pooled.reason for one in found.standings if one.pooled.reason), "")
         return (f"No scorer has a correlation with people here: {reason}.",)
     lead = next(one for one in found.standings if one.scorer == rows[0].scorer)
-    chance = {one.scorer: one.chance for one in found.standings}
+    chance = {one.scorer: one.chance.high for one in found.standings}
     verdicts = {one.scorer: one.verdict for one in found.standings}
     where = f" over {rows[0].n:,} responses{_share(found, lead)}"
     ranking = Ranking(rows, tried_of(verdicts, asked), found, verdicts, chance, where)
@@ -132,15 +132,15 @@ def beside(ranking: Ranking) -> list[str]:
 
 def _share(found: Findings, lead: Standing) -> str:
     """The share of the ceiling, where there is one and the correlation is shown."""
-    if math.isnan(lead.share) or lead.verdict != "agrees":
+    if not lead.share.known or lead.verdict != "agrees":
         return ""
-    return f", {100 * lead.share:.0f} % of the ceiling of {found.people.ceiling:.2f}"
+    return f", {100 * lead.share.value:.0f} % of the ceiling of {found.people.ceiling.value:.2f}"
 
 
 def _people(found: Findings) -> list[str]:
     """How far people agree with each other."""
-    if not math.isnan(found.people.one_rater):
-        return [f"One person reaches {found.people.one_rater:z.2f} against the others."]
+    if found.people.one_rater.known:
+        return [f"One person reaches {found.people.one_rater.value:z.2f} against the others."]
     if found.people.reason:
         return [f"How far people agree with each other, and so the ceiling, is not known: {found.people.reason}."]
     return []
@@ -163,10 +163,9 @@ def _nearer(found: Findings) -> list[str]:
     """How often the judge is nearer to people than the metric; nothing where either is missing."""
     duel = found.duel
     kinds = {one.scorer: one.kind for one in found.standings}
-    if duel is None or math.isnan(duel.share) or {kinds[duel.first], kinds[duel.second]} != {"judge", "metric"}:
+    if duel is None or not duel.known or {kinds[duel.first], kinds[duel.second]} != {"judge", "metric"}:
         return []
-    ends = "" if math.isnan(duel.low) else f" [{100 * duel.low:.0f}, {100 * duel.high:.0f}]"
-    share = f"{100 * duel.share:.0f} %{ends} of {duel.n:,} lines"
+    share = f"{interval(duel, share=True)} of {duel.n:,} lines"
     return [f"Line by line the judge {duel.first} is nearer to people than the metric {duel.second} on {share}."]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import group_means, percentile_interval
+from rejoinder.stats.figure import Figure, written_as
 from rejoinder.stats.sampling import Sampling
 
 COUNTS = ("same", "neither", "only_scorer", "only_people", "reversed")
@@ -26,18 +27,12 @@ class SystemMean:
 
     Attributes:
         system: its name.
-        n: lines.
-        mean: mean score.
-        low: lower end of its 95 % interval.
-        high: upper end.
+        mean: mean score of its n lines.
         ahead: whether it is told apart from the system that comes next.
     """
 
     system: str
-    n: int
-    mean: float
-    low: float
-    high: float
+    mean: Figure = field(metadata=written_as(n="n", value="mean", low="low", high="high"))
     ahead: bool
 
 
@@ -178,10 +173,9 @@ def _conclusion(name: str, values: FloatArray, lines: _Lines, sampling: Sampling
     after = [*order[1:], None]
     rows = []
     for one, other in zip(order, after, strict=True):
-        interval = percentile_interval(drawn[one], len(lines.counts), unit="context")
+        mean = percentile_interval(drawn[one], len(lines.counts), value=float(means[one]), unit="context")
         ahead = other is not None and (min(one, other), max(one, other)) in apart
-        mean = (float(means[one]), interval.low, interval.high)
-        rows.append(SystemMean(lines.names[one], int(sizes[one]), *mean, ahead))
+        rows.append(SystemMean(lines.names[one], replace(mean, n=int(sizes[one])), ahead))
     both = list(zip(signs, lines.signs, strict=True))
     return Conclusion(
         scorer=name,

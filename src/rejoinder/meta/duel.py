@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
@@ -18,7 +18,7 @@ from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import IntArray, number_of
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.calibration import calibrated, matched
-from rejoinder.stats.figure import NONE
+from rejoinder.stats.figure import NONE, Figure, written_as
 from rejoinder.stats.sampling import Sampling
 
 _EXAMPLES = 3
@@ -36,10 +36,7 @@ class Trait:
         n_second: lines where the second is.
         mean_first: mean over the former.
         mean_second: mean over the latter.
-        value: `mean_first` less `mean_second`; NaN where either is missing.
-        low: lower end of its 95 % interval.
-        high: upper end.
-        reason: why figures are missing, else "".
+        apart: `mean_first` less `mean_second`; nothing where either is missing.
     """
 
     what: str
@@ -47,10 +44,7 @@ class Trait:
     n_second: int
     mean_first: float
     mean_second: float
-    value: float
-    low: float
-    high: float
-    reason: str = ""
+    apart: Figure = field(metadata=written_as(value="value", low="low", high="high", reason="reason"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,45 +95,37 @@ class Extremes:
     second_good: int
 
 
-@dataclass(frozen=True, slots=True)
-class Duel:
-    """Two scorers on the same lines: which is nearer to people's rating, how often, and on what lines.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duel(Figure):
+    """Of n lines that two scorers score, the share where the first is nearer to people's rating than the second.
+
+    It lies in [0, 1]; lines where both are as near count half.
 
     Attributes:
+        value: the share.
+        p: not known, and not written.
         first: the best judge, or the leading scorer where judge or metric is missing.
         second: the best metric, or the scorer that comes next.
         chosen: why these two.
-        n: lines that both score.
-        contexts: contexts they come from.
+        contexts: contexts that the lines come from.
         n_first: lines where the first is nearer.
         n_second: lines where the second is.
-        share: share of lines where the first is nearer, in [0, 1], lines where both are as near counted half.
-        low: lower end of its 95 % interval.
-        high: upper end.
         traits: what the lines have in common.
         extremes: counts on responses that people find good; None where the scale is not known.
         examples: lines where one is much nearer, both ways.
-        method: how the figures were worked out.
-        seed: seed of the resampling.
-        reason: why figures are missing (NaN), else "".
     """
 
+    value: float = field(default=NONE, metadata=written_as("share"))
+    p: float = field(default=NONE, metadata=written_as())
     first: str
     second: str
     chosen: str
-    n: int
     contexts: int
-    n_first: int
-    n_second: int
-    share: float
-    low: float
-    high: float
-    traits: tuple[Trait, ...]
-    extremes: Extremes | None
-    examples: tuple[Won, ...]
-    method: str
-    seed: int
-    reason: str = ""
+    n_first: int = 0
+    n_second: int = 0
+    traits: tuple[Trait, ...] = ()
+    extremes: Extremes | None = None
+    examples: tuple[Won, ...] = ()
 
 
 def duel_of(scored: ScoredSet) -> Duel | None:
@@ -178,7 +164,8 @@ def _chosen(scored: ScoredSet) -> tuple[str, str, str, int]:
 
 def _nothing(first: str, second: str, chosen: str, n: int, contexts: int, sampling: Sampling, reason: str) -> Duel:
     """A duel that cannot be held."""
-    return Duel(first, second, chosen, n, contexts, 0, 0, NONE, NONE, NONE, (), None, (), "none", sampling.seed, reason)
+    found = Figure(n=n, method="none", seed=sampling.seed, reason=reason)
+    return Duel.of(found, first=first, second=second, chosen=chosen, contexts=contexts)
 
 
 def _duel(
@@ -199,8 +186,8 @@ def _duel(
     side = np.where(np.abs(gained) <= _NEAR * float(np.ptp(ratings)), 0, np.sign(gained))
     counts = sampling.counts(number_of(contexts), lines.name, "duel").astype(np.float64)
     drawn = group_means((side + 1) / 2, np.zeros_like(contexts), contexts, counts)[0]
-    interval = percentile_interval(drawn, len(counts), unit="context")
-    return Duel(
+    return Duel.of(
+        percentile_interval(drawn, len(counts), value=float((side + 1).mean() / 2), unit="context"),
         first=names[0],
         second=names[1],
         chosen=chosen,
@@ -208,16 +195,12 @@ def _duel(
         contexts=len(counts),
         n_first=int((side > 0).sum()),
         n_second=int((side < 0).sum()),
-        share=float((side + 1).mean() / 2),
-        low=interval.low,
-        high=interval.high,
         traits=tuple(_trait(what, values, side, contexts, counts) for what, values in properties.items()),
         extremes=_extremes(scores, ratings, scale),
         examples=_examples(names, own, ratings, (first, second), gained),
         method="nearer: smaller distance to the rating after a straight line from score to rating, fitted to the other "
         f"contexts; 95% expanded percentile interval, {sampling.resamples} resamples of contexts",
         seed=sampling.seed,
-        reason=interval.reason,
     )
 
 
@@ -227,14 +210,14 @@ def _trait(what: str, values: FloatArray, side: FloatArray, contexts: IntArray, 
     groups: IntArray = (side[chosen] < 0).astype(np.int64)
     own = values[chosen]
     sides = [own[groups == group] for group in (0, 1)]
-    means = [float(one.mean()) if len(one) else NONE for one in sides]
+    first, second = (float(one.mean()) if len(one) else NONE for one in sides)
     n = (len(sides[0]), len(sides[1]))
     if not all(n):
         reason = f"{n[0]} lines on one side and {n[1]} on the other; one of each is needed"
-        return Trait(what, *n, means[0], means[1], NONE, NONE, NONE, reason)
+        return Trait(what, *n, first, second, Figure(reason=reason))
     drawn = group_means(own, groups, contexts[chosen], counts)
-    interval = percentile_interval(drawn[0] - drawn[1], len(counts), unit="context")
-    return Trait(what, *n, means[0], means[1], means[0] - means[1], interval.low, interval.high, interval.reason)
+    apart = percentile_interval(drawn[0] - drawn[1], len(counts), value=first - second, unit="context")
+    return Trait(what, *n, first, second, apart)
 
 
 def _extremes(

@@ -162,7 +162,7 @@ def full_study(
     scored = _scored_sets(rated, {**given, **trivial}, asked, baselines, sampling)
     sets = tuple(findings_of(one) for one in scored.sets)
     sets = tuple(replace(one, answer=answer_of(one, given)) for one in sets)
-    ceilings = {one.card.dataset: one.people.ceiling for one in sets}
+    ceilings = {one.card.dataset: one.people.ceiling.value for one in sets}
     found = FullStudy(
         study=asked,
         baselines=baselines,

@@ -48,7 +48,7 @@ class Nearness:
 
 def mean_chance(sets: Sequence[Findings], scorer: str) -> float:
     """The chance level of the mean over data sets, which are independent; NaN where none has a correlation."""
-    own = np.array([one.chance for found in sets for one in found.standings if one.scorer == scorer])
+    own = np.array([one.chance.high for found in sets for one in found.standings if one.scorer == scorer])
     known = own[np.isfinite(own)]
     return float(np.sqrt((known**2).sum()) / len(known)) if len(known) else NONE
 
@@ -81,7 +81,7 @@ def nearness_of(
 
 def _scorer(row: Agreement, own: Sequence[tuple[Findings, Standing]], common: Common) -> Nearness:
     """One scorer."""
-    limited = [two for _, two in own if not math.isnan(two.share)]
+    limited = [two for _, two in own if two.share.known]
     return Nearness(
         scorer=row.scorer,
         kind=own[0][1].kind,
@@ -90,7 +90,7 @@ def _scorer(row: Agreement, own: Sequence[tuple[Findings, Standing]], common: Co
         pearson=Figure.of(row),
         common=common.pearson.get(row.scorer, NOTHING),
         spearman=mean_of_independent([two.spearman for _, two in own]),
-        share=mean_of_independent([Figure(value=two.share, low=two.share_low, high=two.share_high) for two in limited]),
+        share=mean_of_independent([two.share for two in limited]),
         ceilings=len(limited),
     )
 
@@ -108,17 +108,10 @@ def _people(sets: Sequence[Findings], common: Common) -> list[Nearness]:
     if not known:
         return []
     n = sum(one.people.items for one in known)
-    ceiling = mean_of_independent(
-        [Figure(value=one.people.ceiling, low=one.people.low, high=one.people.high) for one in known]
-    )
-    one_rater = mean_of_independent([_bare(one.people.one_rater) for one in known])
-    ranked = mean_of_independent([_bare(one.people.one_rater_spearman) for one in known])
+    ceiling = mean_of_independent([one.people.ceiling for one in known])
+    one_rater = mean_of_independent([one.people.one_rater for one in known])
+    ranked = mean_of_independent([one.people.one_rater_spearman for one in known])
     return [
         Nearness(CEILING, "people", len(known), n, ceiling, common.ceiling, NOTHING, NOTHING, len(known)),
         Nearness(ONE_RATER, "people", len(known), n, one_rater, common.one_rater, ranked, NOTHING, len(known)),
     ]
-
-
-def _bare(value: float) -> Figure:
-    """A value without an interval."""
-    return Figure(value=value)

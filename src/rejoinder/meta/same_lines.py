@@ -7,7 +7,7 @@ a set is then one over other lines. Shapes: N lines, B resamples.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -79,12 +79,10 @@ def on_same_lines(pool: ScoredSet, scores: Mapping[str, FloatArray]) -> Common:
         figures[name] = Figure.of(one)
     people = [people_of(one.at(rows), seed) for one, rows in found]
     known = [one for one in people if not one.reason]
-    ceiling = mean_of_independent([Figure(value=one.ceiling, low=one.low, high=one.high) for one in known])
-    rater = float(np.mean([one.one_rater for one in known])) if known else np.nan
     return Common(
         sets=tuple(one.name for one, _ in found),
         n=len(places),
         pearson=figures,
-        ceiling=ceiling,
-        one_rater=replace(NOTHING, value=rater),
+        ceiling=mean_of_independent([one.ceiling for one in known]),
+        one_rater=mean_of_independent([one.one_rater for one in known]),
     )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,14 +12,15 @@ from rejoinder.meta.scored_set import ScoredSet, people_of_set
 from rejoinder.meta.verdict import Verdict, verdicts_apart
 from rejoinder.meta.within_system import mean_within, within_system
 from rejoinder.meta.yardsticks import OF_SET, Kind
-from rejoinder.stats.chance import chance_level
-from rejoinder.stats.figure import NONE
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.chance import chance_band
+from rejoinder.stats.figure import Figure, written_as
 from rejoinder.stats.pairwise import calibrated_accuracy
 
 MOST_PAIRED = 2000  # lines; all pairs of more take too long
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """One scorer on one data set, looked at from several sides; all Pearson at turn level unless said.
 
@@ -31,15 +31,12 @@ class Standing:
         spearman: the same, Spearman.
         within: mean of the correlations inside each system.
         without_copies: over the lines whose response equals no reference.
-        share: `pooled` as a share of the ceiling; NaN where there is no ceiling.
-        share_low: lower end of its interval, which takes the ceiling as known.
-        share_high: upper end.
-        accuracy: share of pairs of lines put in the order that people put them in, ties calibrated; NaN without.
-        accuracy_reason: why `accuracy` is missing, else "".
+        share: `pooled` as a share of the ceiling, which is taken as known; nothing where there is no ceiling.
+        accuracy: share of pairs of lines put in the order that people put them in, ties calibrated.
         cluster: 1 for the best; a new one begins where all above are shown to be ahead of all below; 0 without a
             correlation.
-        chance: 95 % of the scorers that have nothing to do with the ratings have a correlation between -`chance` and
-            `chance` on these lines, whose contexts are taken as wholes; NaN without a correlation.
+        chance: what 95 % of the scorers reach that have nothing to do with the ratings, on these lines, whose contexts
+            are taken as wholes: a value of 0, and ends as far below it as above; nothing without a correlation.
         verdict: whether the correlation is shown to be more than chance.
     """
 
@@ -49,13 +46,10 @@ class Standing:
     spearman: Agreement
     within: Agreement
     without_copies: Agreement
-    share: float
-    share_low: float
-    share_high: float
-    accuracy: float
-    accuracy_reason: str
+    share: Figure = field(metadata=written_as(value="share", low="share_low", high="share_high"))
+    accuracy: Figure = field(metadata=written_as(value="accuracy", reason="accuracy_reason"))
+    chance: Figure = field(metadata=written_as(high="chance"))
     cluster: int = 0
-    chance: float = math.nan
     verdict: Verdict = "no correlation"
 
 
@@ -66,7 +60,8 @@ def standings_of(scored: ScoredSet) -> tuple[Standing, ...]:
     """
     found = [_standing(scored, name) for name in scored.scores if name != OF_SET or scored.members]
     clusters = scored.result(clusters_of)
-    verdicts = verdicts_apart([one.pooled for one in found], {one.scorer: one.chance for one in found}, scored.asked)
+    chance = {one.scorer: one.chance.high for one in found}
+    verdicts = verdicts_apart([one.pooled for one in found], chance, scored.asked)
     found = [replace(one, cluster=clusters.get(one.scorer, 0), verdict=verdicts[one.scorer]) for one in found]
     return tuple(sorted(found, key=lambda one: (np.isnan(one.pooled.value), -one.pooled.value)))
 
@@ -81,7 +76,6 @@ def _standing(scored: ScoredSet, name: str) -> Standing:
         kept, one_group = np.where(copies, np.nan, values), np.zeros_like(rated.systems)
         without = mean_within(rated, name, "pearson without copies", kept, one_group, scored.sampling)
     usable = np.isfinite(values)
-    accuracy = calibrated_accuracy(values[usable], rated.ratings[usable]) if usable.sum() <= MOST_PAIRED else None
     return Standing(
         scorer=name,
         kind=kind,
@@ -89,10 +83,14 @@ def _standing(scored: ScoredSet, name: str) -> Standing:
         spearman=turn["spearman"],
         within=within_system(scored, name),
         without_copies=without,
-        share=pooled.value / people.ceiling if people.ceiling > 0 else NONE,
-        share_low=pooled.low / people.ceiling if people.ceiling > 0 else NONE,
-        share_high=pooled.high / people.ceiling if people.ceiling > 0 else NONE,
-        accuracy=accuracy.value if accuracy else NONE,
-        accuracy_reason=accuracy.reason if accuracy else f"not worked out for more than {MOST_PAIRED:,} lines",
-        chance=chance_level(values[usable], rated.ratings[usable], rated.contexts[usable]),
+        share=Figure.of(pooled) / people.ceiling.value,
+        accuracy=_accuracy(values[usable], rated.ratings[usable]),
+        chance=chance_band(values[usable], rated.ratings[usable], rated.contexts[usable]),
     )
+
+
+def _accuracy(scores: FloatArray, ratings: FloatArray) -> Figure:
+    """The share of pairs of lines put in people's order, unless there are too many."""
+    if len(scores) > MOST_PAIRED:
+        return Figure(reason=f"not worked out for more than {MOST_PAIRED:,} lines")
+    return calibrated_accuracy(scores, ratings)

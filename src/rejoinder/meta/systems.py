@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import number_of, renumbered
 from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval
-from rejoinder.stats.figure import NONE
+from rejoinder.stats.figure import NONE, Figure, written_as
 from rejoinder.stats.pairwise import rank_clusters, soft_pairwise_accuracy, system_p_values
 
 
@@ -23,19 +23,13 @@ class SystemRow:
 
     Attributes:
         system: its name.
-        n: rated lines.
-        mean_rating: mean.
-        low: lower end of its 95 % interval.
-        high: upper end.
+        rating: mean rating of its n rated lines.
         cluster: 1 for the systems that none is shown to beat, 2 for the next, and so on.
         scores: mean score by scorer; NaN where nothing was scored.
     """
 
     system: str
-    n: int
-    mean_rating: float
-    low: float
-    high: float
+    rating: Figure = field(metadata=written_as(n="n", value="mean_rating", low="low", high="high"))
     cluster: int
     scores: Mapping[str, float]
 
@@ -79,10 +73,7 @@ def systems_of(scored: ScoredSet) -> Systems:
     rows = [
         SystemRow(
             system=name,
-            n=int((systems == s).sum()),
-            mean_rating=means[s],
-            low=intervals[s].low,
-            high=intervals[s].high,
+            rating=replace(intervals[s], value=means[s], n=int((systems == s).sum())),
             cluster=int(clusters[s]),
             scores={scorer: _mean(values[known][systems == s]) for scorer, values in scores.items()},
         )
@@ -92,7 +83,7 @@ def systems_of(scored: ScoredSet) -> Systems:
         scorer: soft_pairwise_accuracy(_by_context(values[known], systems, contexts), ratings, rng, swaps).value
         for scorer, values in scores.items()
     }
-    rows.sort(key=lambda row: -row.mean_rating)
+    rows.sort(key=lambda row: -row.rating.value)
     pearson = tuple(row for row in scored.agreements if row.level == "system" and row.statistic == "pearson")
     return Systems(tuple(rows), soft, pearson)
 

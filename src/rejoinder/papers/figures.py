@@ -117,26 +117,19 @@ class Figures:
         return _of_systems(labels.tolist(), groups, values, ratings, self.material.contexts[rows], self.counts)
 
 
-class OfSystems(NamedTuple):
-    """The correlation over systems.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfSystems(Figure):
+    """Pearson's correlation over n systems; p takes systems as independent.
 
     Attributes:
         names: of the systems.
         scores: their mean scores.
         ratings: their mean ratings.
-        value: Pearson's correlation; NaN where there are fewer than three systems or no spread.
-        low: lower end of the 95 % interval.
-        high: upper end.
-        p: two-sided, which takes systems as independent.
     """
 
     names: list[str]
     scores: FloatArray
     ratings: FloatArray
-    value: float
-    low: float
-    high: float
-    p: float
 
 
 def figures(material: Material, seed: int, resamples: int = RESAMPLES) -> Figures:
@@ -150,15 +143,15 @@ def _of_systems(
 ) -> OfSystems:
     """The correlation over groups, with the interval from resampled contexts."""
     if len(names) < FEWEST:
-        return OfSystems(names, scores[:0], ratings[:0], np.nan, np.nan, np.nan, np.nan)
+        return OfSystems(names=names, scores=scores[:0], ratings=ratings[:0])
     once = np.ones((len(counts), 1))
     ours, theirs = (group_means(values, groups, contexts, once)[:, 0] for values in (scores, ratings))
     found = pearson(ours, theirs)
-    if np.isnan(found.value):
-        return OfSystems(names, ours, theirs, np.nan, np.nan, np.nan, np.nan)
+    if not found.known:
+        return OfSystems.of(found, names=names, scores=ours, ratings=theirs)
     values = resample_group_correlations(scores, ratings, groups, contexts, counts)["pearson"]
-    interval = percentile_interval(values, len(np.unique(contexts)))
-    return OfSystems(names, ours, theirs, found.value, interval.low, interval.high, found.p)
+    interval = percentile_interval(values, len(np.unique(contexts)), value=found.value)
+    return OfSystems.of(interval, names=names, scores=ours, ratings=theirs, n=found.n, p=found.p)
 
 
 def _centred(values: FloatArray, sets: NDArray[np.str_]) -> FloatArray:

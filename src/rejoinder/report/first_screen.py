@@ -62,8 +62,8 @@ def key_figures(study: FullStudy) -> list[KeyFigure]:
                 figures.append(KeyFigure(*_text(one.value, one.low, one.high), what, note))
     elif not found.people.reason:
         people_ = found.people
-        figures.append(KeyFigure(*_text(people_.ceiling, people_.low, people_.high), "ceiling", _CEILING))
-        figures.append(KeyFigure(*_text(people_.one_rater, math.nan, math.nan), "one person", _PERSON))
+        figures.append(KeyFigure(*_text(people_.ceiling.value, *people_.ceiling.ends), "ceiling", _CEILING))
+        figures.append(KeyFigure(*_text(people_.one_rater.value, math.nan, math.nan), "one person", _PERSON))
     contexts = sum(one.card.contexts for one in study.findings[: -1 if study.over_sets else None])
     sets = f" in {len(study.findings) - 1} data sets" if study.over_sets else ""
     figures.append(KeyFigure(f"{study.study.rated:,}", "", "rated responses", f"to {contexts:,} contexts{sets}"))
@@ -83,7 +83,7 @@ def seen_of_scorers(study: FullStudy) -> str:
 def seen_of_set(found: Findings, study: FullStudy) -> str:
     """What to see in the picture of the scorers on one data set."""
     verdicts = {one.scorer: one.verdict for one in found.standings}
-    return _seen(_rows(found), found, study, verdicts, found.people.ceiling)
+    return _seen(_rows(found), found, study, verdicts, found.people.ceiling.value)
 
 
 def seen_of_scores(name: str, pooled: Agreement) -> str:
@@ -131,7 +131,7 @@ def _rows(found: Findings) -> list[Agreement]:
 
 def _ceiling(study: FullStudy) -> float:
     """The ceiling, or the mean of those that are known; NaN without."""
-    known = [found.people.ceiling for found in study.findings if not found.people.reason]
+    known = [found.people.ceiling.value for found in study.findings if not found.people.reason]
     return float(np.mean(known)) if known else math.nan
 
 

@@ -12,12 +12,11 @@ from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.conclusions import Conclusion, SystemMean
 from rejoinder.meta.contrasts import ScorerContrast
 from rejoinder.meta.data_card import DataCard
-from rejoinder.meta.duel import Trait
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
-from rejoinder.meta.length import LengthEffect
 from rejoinder.meta.standings import Standing
-from rejoinder.stats.written import number, p_value
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.written import interval, number, p_value
 
 
 class Cell(NamedTuple):
@@ -162,16 +161,16 @@ def _standings(found: Findings) -> Table:
 def _standing(one: Standing) -> tuple[Cell, ...]:
     """The row of one scorer."""
     share = Cell("–", "no ceiling is known, or no correlation")
-    if not math.isnan(one.share):
-        ends = "" if math.isnan(one.share_low) else f" [{100 * one.share_low:.0f}, {100 * one.share_high:.0f}]"
-        share = Cell(f"{100 * one.share:.0f} %{ends}", "Pearson over the ceiling, which is taken as known", one.share)
-    pairs = _plain(one.accuracy, 3) if not one.accuracy_reason else Cell("–", one.accuracy_reason)
+    if one.share.known:
+        note = "Pearson over the ceiling, which is taken as known"
+        share = Cell(interval(one.share, share=True), note, one.share.value)
+    pairs = _plain(one.accuracy.value, 3) if not one.accuracy.reason else Cell("–", one.accuracy.reason)
     return (
         Cell(one.scorer),
         Cell(one.kind),
         Cell(f"{one.pooled.n:,}", f"{one.pooled.unscored:,} rated lines unscored", one.pooled.n),
         figure(one.pooled),
-        _chance(one.chance),
+        _chance(one.chance.high),
         _p(one.pooled.p),
         share,
         figure(one.spearman),
@@ -185,7 +184,7 @@ def _standing(one: Standing) -> tuple[Cell, ...]:
 def _people(found: Findings) -> Table:
     """How far people agree."""
     people = found.people
-    figures: Mapping[str, tuple[float, str]] = {
+    figures: Mapping[str, tuple[Figure, str]] = {
         "ceiling of Pearson": (people.ceiling, "root of the reliability of the mean rating"),
         "one rater against the others, Pearson": (people.one_rater, "what a person reaches where a scorer stands"),
         "one rater against the others, Spearman": (people.one_rater_spearman, ""),
@@ -194,9 +193,7 @@ def _people(found: Findings) -> Table:
         "reliability of the mean rating": (people.mean, "ICC(1, k)"),
         "reliability of one rating": (people.single, "ICC(1)"),
     }
-    rows = [(Cell(name), _plain(value, 3), Cell(what)) for name, (value, what) in figures.items()]
-    if not math.isnan(people.low):
-        rows[0] = (rows[0][0], Cell(_interval(people.ceiling, people.low, people.high)), rows[0][2])
+    rows = [(Cell(name), Cell(interval(one), "", one.value), Cell(what)) for name, (one, what) in figures.items()]
     caption = f"{people.ratings:,} single ratings of {people.items:,} responses. {people.method}; seed {people.seed}."
     return Table("people", "People", caption, ("figure", "value", "what it is"), () if people.reason else tuple(rows))
 
@@ -235,8 +232,8 @@ def _systems(found: Findings) -> Table:
     rows = [
         (
             Cell(row.system),
-            _count(row.n),
-            Cell(_interval(row.mean_rating, row.low, row.high, 2), how, row.mean_rating),
+            _count(row.rating.n),
+            Cell(_interval(row.rating.value, *row.rating.ends, 2), how, row.rating.value),
             _count(row.cluster),
             *(_system_mean(row.scores[name], means.get((name, row.system))) for name in scorers),
         )
@@ -287,22 +284,21 @@ def _lengths(found: Findings) -> Table:
 
 def _system_mean(value: float, known: SystemMean | None) -> Cell:
     """The mean score of a system, with its interval where there is one."""
-    note = f"95% interval {known.low:z.3f} to {known.high:z.3f}, n = {known.n:,}" if known else ""
+    note = f"95% interval {known.mean.low:z.3f} to {known.mean.high:z.3f}, n = {known.mean.n:,}" if known else ""
     return _plain(value, 3)._replace(note=note)
 
 
 def _duel(found: Findings) -> list[Table]:
     """Judge against metric: how often, on what lines, and some of these lines."""
     duel = found.duel
-    if duel is None or math.isnan(duel.share):
+    if duel is None or not duel.known:
         return []
     first, second = duel.first, duel.second
     ties = duel.n - duel.n_first - duel.n_second
-    ends = "" if math.isnan(duel.low) else f" [{100 * duel.low:.0f}, {100 * duel.high:.0f}]"
     caption = (
         f"{first} against {second}: {duel.chosen}. Of {duel.n:,} lines {first} is nearer to people's rating on "
         f"{duel.n_first:,}, {second} on {duel.n_second:,}, both are as near on {ties:,}: a share of "
-        f"{100 * duel.share:.0f} %{ends} for {first}. {duel.method[:1].upper()}{duel.method[1:]}."
+        f"{interval(duel, share=True)} for {first}. {duel.method[:1].upper()}{duel.method[1:]}."
     )
     if duel.extremes:
         good, second_bad, first_good, first_bad, second_good = astuple(duel.extremes)
@@ -319,7 +315,7 @@ def _duel(found: Findings) -> list[Table]:
             _count(one.n_second),
             _plain(one.mean_first, 2),
             _plain(one.mean_second, 2),
-            _difference(one, 2),
+            _difference(one.apart, 2),
         )
         for one in duel.traits
     )
@@ -387,12 +383,11 @@ def _chance(level: float) -> Cell:
     return Cell("–") if math.isnan(level) else Cell(f"±{level:.2f}", "", level)
 
 
-def _difference(one: ScorerContrast | LengthEffect | Trait, digits: int = 3) -> Cell:
+def _difference(one: Figure, digits: int = 3) -> Cell:
     """A difference with its interval; where there is none, why."""
     if math.isnan(one.value):
         return Cell("–", one.reason)
-    note = one.reason if isinstance(one, Trait) else one.method
-    return Cell(_interval(one.value, one.low, one.high, digits), note, one.value)
+    return Cell(_interval(one.value, one.low, one.high, digits), one.method, one.value)
 
 
 def _place(known: Mapping[tuple[str, str], Agreement], found: Findings, scorer: str) -> Cell:

@@ -43,9 +43,11 @@ def _one_set(study: FullStudy) -> tuple[list[str], list[list[str]]]:
     (found,) = study.findings
     people, rows = found.people, list[list[str]]()
     if not people.reason:
-        n, low, high = f"{people.items:,}", people.low, people.high
-        rows.append(["people: ceiling", n, _figure(people.ceiling, low, high), "–", "–"])
-        rows.append(["people: one rater", n, number(people.one_rater, 2), number(people.one_rater_spearman, 2), "–"])
+        n = f"{people.items:,}"
+        rows.append(["people: ceiling", n, _figure(people.ceiling.value, *people.ceiling.ends), "–", "–"])
+        rows.append(
+            ["people: one rater", n, number(people.one_rater.value, 2), number(people.one_rater_spearman.value, 2), "–"]
+        )
     for one in found.standings:
         if _shown(study, one.scorer, one.kind) and not math.isnan(one.pooled.value):
             row, spearman = one.pooled, one.spearman

@@ -73,14 +73,14 @@ def _by_chance(found: Findings) -> list[Agreement]:
         replace(
             one.pooled,
             statistic="pearson by chance",
-            value=0.0,
-            low=-one.chance,
-            high=one.chance,
+            value=one.chance.value,
+            low=one.chance.low,
+            high=one.chance.high,
             p=math.nan,
-            method="95% of scorers that have nothing to do with the ratings, contexts taken as wholes",
+            method=one.chance.method,
         )
         for one in found.standings
-        if not math.isnan(one.chance)
+        if one.chance.known
     ]
 
 
@@ -98,7 +98,7 @@ def _nearer(found: Findings) -> list[Agreement]:
         n=duel.n,
         unscored=found.card.rated - duel.n,
         contexts=duel.contexts,
-        value=duel.share,
+        value=duel.value,
         low=duel.low,
         high=duel.high,
         p=math.nan,
@@ -111,10 +111,10 @@ def _nearer(found: Findings) -> list[Agreement]:
             whole,
             statistic=f"{one.what}: mean where nearer less mean where {duel.second} is",
             n=one.n_first + one.n_second,
-            value=one.value,
-            low=one.low,
-            high=one.high,
-            reason=one.reason,
+            value=one.apart.value,
+            low=one.apart.low,
+            high=one.apart.high,
+            reason=one.apart.reason,
         )
         for one in duel.traits
     ]

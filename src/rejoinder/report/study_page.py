@@ -112,7 +112,7 @@ def _section(found: Findings, number: int, study: FullStudy) -> dict[str, Any]:
 def _system_plots(found: Findings, scorers: Sequence[str]) -> dict[str, str]:
     """Picture by what is to be seen in it, for the scorers with mean scores of three systems or more."""
     rows = found.systems.rows
-    names, ratings = [row.system for row in rows], np.array([row.mean_rating for row in rows])
+    names, ratings = [row.system for row in rows], np.array([row.rating.value for row in rows])
     known = {row.scorer: row for row in found.systems.agreements}
     plots = {}
     for scorer in scorers:
@@ -125,9 +125,9 @@ def _system_plots(found: Findings, scorers: Sequence[str]) -> dict[str, str]:
 
 def _ceiling(found: Findings, study: FullStudy) -> str:
     """The scorers of one data set against the ceiling."""
-    rows = [_point(one.pooled, one.kind, one.chance, study) for one in found.standings]
+    rows = [_point(one.pooled, one.kind, one.chance.high, study) for one in found.standings]
     people = found.people
-    marks = [Mark("one person", people.one_rater), Mark("ceiling", people.ceiling, people.low, people.high)]
+    marks = [Mark("one person", people.one_rater.value), Mark("ceiling", people.ceiling.value, *people.ceiling.ends)]
     return _chart(f"Scorers against people on {found.card.title}", rows, marks)
 
 
@@ -137,7 +137,7 @@ def _over_sets(study: FullStudy) -> str:
     rows = [_point(row, kinds[row.scorer], study.chance[row.scorer], study) for row in study.over_sets]
     known = [found.people for found in study.findings if not found.people.reason]
     marks = [
-        Mark(name, float(np.mean([getattr(people, key) for people in known])))
+        Mark(name, float(np.mean([getattr(people, key).value for people in known])))
         for name, key in (("one person", "one_rater"), ("ceiling", "ceiling"))
         if known
     ]
