@@ -9,8 +9,6 @@ ENCODER_FOLDER was made by `rejoinder pretrain recipes/dan-small.toml`. The judg
 from __future__ import annotations
 
 import argparse
-import datetime
-import os
 import shlex
 import sys
 import time
@@ -20,7 +18,7 @@ from rejoinder.judges.boxed import FOLDER
 from rejoinder.papers.asked import Asked
 from rejoinder.papers.judge import find
 from rejoinder.papers.judge_page import page
-from rejoinder.papers.page import About
+from rejoinder.papers.page import about
 
 
 def main() -> None:
@@ -32,10 +30,8 @@ def main() -> None:
     given, start = parser.parse_args(), time.perf_counter()
     found = find(Asked(encoders=[f"dan={given.encoder}"], data=given.data, seed=given.seed))
     command = shlex.join(["python", "recipes/judge_in_the_box.py", given.encoder.name, "--seed", str(given.seed)])
-    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    about = About(command, today, time.perf_counter() - start, os.cpu_count() or 1)
     found.panel.save(FOLDER, force=True)
-    (FOLDER / "card.md").write_text(page(found, about).text, encoding="utf-8")
+    (FOLDER / "card.md").write_text(page(found, about(command, start)).text, encoding="utf-8")
     print(f"saved in {FOLDER}", file=sys.stderr)
 
 

@@ -358,7 +358,7 @@ def decimals() -> list[tuple[str, str]]:
 def test_a_number_that_is_none_is_refused(run: Run, tmp_path: Path, name: str, parameter: str, value: str) -> None:
     from test_outputs import call_of
 
-    flag = {"share": "--held-out"}.get(parameter, f"--{parameter.replace('_', '-')}")
+    flag = f"--{parameter.replace('_', '-')}"
     ran = run(*call_of(name, {}, tmp_path), f"{flag}={value}")
     assert (ran.code, ran.out) == (2, "") and flag in ran.err and ran.err.count("\n") == 1, ran.err
     assert "expected a finite number" in ran.err or "Invalid value" in ran.err

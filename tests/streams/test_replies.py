@@ -151,16 +151,16 @@ def test_a_share_is_asked_for_on_the_command_line(run: Run, bot: str, tmp_path: 
     path = write_lines(tmp_path / "c.jsonl", *({"turns": one} for one in said))
     kept = [list(one.turns) for one in part_of([path], 0.3, held_out=True)]
     assert 3 < len(kept) < 25
-    ran = run("respond", path, "-r", bot, "--held-out", 0.3)
+    ran = run("respond", path, "-r", bot, "--unseen", 0.3)
     assert [[*record["context"], *record["references"]] for record in ran.records] == kept
-    ran = run("selftalk", path, "-r", bot, "--held-out", 0.3, "--turns", 1, "-o", tmp_path / "talk")
+    ran = run("selftalk", path, "-r", bot, "--unseen", 0.3, "--add", 1, "-o", tmp_path / "talk")
     assert f"the files hold {len(kept)} different contexts, fewer than 100" in ran.err
     begun = [line["turns"][:-1] for line in lines_of(tmp_path / "talk" / "dialogues.jsonl")]
     assert all(turns in [one[: len(turns)] for one in kept] for turns in begun)
     assert {len(turns) for turns in begun} <= {1, 2, 3} and len({len(turns) for turns in begun}) > 1
     none = "none of these dialogues is left out by a training with held_out = 1e-05"
     message = f"{none}. Give more dialogues, or the share of the recipe"
-    refused(run("respond", path, "-r", bot, "--held-out", 0.00001), 3, message)
+    refused(run("respond", path, "-r", bot, "--unseen", 0.00001), 3, message)
 
 
 # The stream

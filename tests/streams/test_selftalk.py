@@ -142,7 +142,7 @@ def test_self_talk_begins_in_the_middle_of_dialogues_and_takes_other_contexts_wh
 ) -> None:
     long = [{"turns": [f"hi {place}", *(f"turn {place}" for place in range(8)), "bye"]} for place in range(30)]
     path = write_lines(tmp_path / "c.jsonl", *long, {"context": ["a", "b", "c"]})
-    run("selftalk", path, "-r", f"{bot} a 99", "-o", tmp_path / "talk", "--turns", 1)
+    run("selftalk", path, "-r", f"{bot} a 99", "-o", tmp_path / "talk", "--add", 1)
     begun = [line["turns"][:-1] for line in lines_of(tmp_path / "talk" / "dialogues.jsonl")]
     assert len(begun) == 31 and ["a", "b", "c"] in begun
     assert len({len(turns) for turns in begun}) > 5 and all("bye" not in turns for turns in begun)
@@ -186,7 +186,7 @@ def bot(tmp_path: Path) -> str:
 def test_several_systems_talk_from_one_command(run: Run, bot: str, contexts: Path, tmp_path: Path) -> None:
     out = tmp_path / "talk"
     a, b = f"{bot} a 99", f"{bot} b 99"
-    ran = run("selftalk", contexts, "-r", a, "-r", b, "-o", out, "--contexts", 4, "--turns", 3)
+    ran = run("selftalk", contexts, "-r", a, "-r", b, "-o", out, "--contexts", 4, "--add", 3)
     said = f"8 dialogues, 24 turns in {out}; score them: rejoinder score {out}/turns.jsonl\n"
     assert (ran.code, ran.out, ran.err) == (0, said, "")
     dialogues = list(read_dialogues(out / "dialogues.jsonl"))
@@ -197,13 +197,13 @@ def test_several_systems_talk_from_one_command(run: Run, bot: str, contexts: Pat
     scored = run("score", out / "turns.jsonl", "-s", "length", "--format", "jsonl")
     assert [one["scores"]["length"] for one in scored.records] == [1.0] * 24
     before = (out / "turns.jsonl").read_bytes()
-    run("selftalk", contexts, "-r", a, "-r", b, "-o", out, "--contexts", 4, "--turns", 3)
+    run("selftalk", contexts, "-r", a, "-r", b, "-o", out, "--contexts", 4, "--add", 3)
     assert (out / "turns.jsonl").read_bytes() == before, "an older folder is replaced, by the same"
 
 
 def test_systems_talk_with_a_partner(run: Run, bot: str, contexts: Path, tmp_path: Path) -> None:
     out = tmp_path / "talk"
-    ran = run("selftalk", contexts, "-r", f"{bot} a 99", "--with", f"{bot} b 3", "-o", out, "--turns", 9)
+    ran = run("selftalk", contexts, "-r", f"{bot} a 99", "--with", f"{bot} b 3", "-o", out, "--add", 9)
     assert ran.out.startswith("6 dialogues, 18 turns in ")
     assert ran.err == ("the files hold 6 different contexts, fewer than 100\nended early: 6 of 6 dialogues (no more)\n")
     assert [one["turns"][1:] for one in lines_of(out / "dialogues.jsonl")] == [["a1", "b2", "a3"]] * 6
@@ -211,7 +211,7 @@ def test_systems_talk_with_a_partner(run: Run, bot: str, contexts: Path, tmp_pat
 
 def test_dialogues_that_end_early_are_told(run: Run, bot: str, contexts: Path, tmp_path: Path) -> None:
     out = tmp_path / "talk"
-    ran = run("selftalk", contexts, "-r", f"{bot} a 2", "-o", out, "--contexts", 6, "--turns", 9)
+    ran = run("selftalk", contexts, "-r", f"{bot} a 2", "-o", out, "--contexts", 6, "--add", 9)
     assert (ran.code, ran.err) == (0, "ended early: 6 of 6 dialogues (no more)\n")
     assert {one["ended"] for one in lines_of(out / "dialogues.jsonl")} == {"no more"}
     assert len(lines_of(out / "turns.jsonl")) == 12
@@ -262,7 +262,7 @@ def test_wrong_calls_of_selftalk_are_refused(run: Run, bot: str, contexts: Path,
         "skip",
         "--contexts",
         6,
-        "--turns",
+        "--add",
         1,
     )
     assert (ran.code, ran.err) == (0, f"skipped 1:\n  {message}\n")

@@ -32,10 +32,10 @@ ResponderNames = Annotated[
     ),
     Reads(in_responder),
 ]
-HeldOut = Annotated[
+Unseen = Annotated[
     float | None,
     typer.Option(
-        "--held-out",
+        "--unseen",
         min=0,
         max=1,
         help="Take only dialogues that training leaves out: the share that `held_out` in its recipe names, as 0.01.",

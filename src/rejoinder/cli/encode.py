@@ -11,24 +11,28 @@ from rejoinder.cli.common import Files, OnError, OnErrorFlag, State, reporting, 
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Reads, Writes, in_encoder
 
+Encoder = Annotated[
+    str,
+    typer.Option(
+        "-e",
+        "--encoder",
+        help="What turns texts into vectors: rejoinder (the encoder of the judge in the box), word-vectors, or the "
+        "folder of a pre-trained model or of a judge.",
+        metavar="NAME",
+    ),
+    Reads(in_encoder),
+]
+Out = Annotated[Path, typer.Option("-o", "--out", help="Where to: an archive of arrays.", metavar="OUT.npz"), Writes()]
+StateFlag = Annotated[
+    State | None, typer.Option(help="Which state of an HRED or VHRED stands for a text. Default: context.")
+]
+
 
 def command(
     files: Files,
-    encoder: Annotated[
-        str,
-        typer.Option(
-            "-e",
-            "--encoder",
-            help="rejoinder (the encoder of the judge in the box), word-vectors, or the folder of a pre-trained model "
-            "or of a judge.",
-            metavar="NAME",
-        ),
-        Reads(in_encoder),
-    ],
-    out: Annotated[Path, typer.Option("-o", "--out", help="Where to.", metavar="OUT.npz"), Writes()],
-    state: Annotated[
-        State | None, typer.Option(help="Which state of an HRED or VHRED stands for a text. Default: context.")
-    ] = None,
+    encoder: Encoder,
+    out: Out,
+    state: StateFlag = None,
     columns: Columns = None,
     input_format: InputFormat = None,
     turns: TurnsFlag = Turns.LAST,

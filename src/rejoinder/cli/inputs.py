@@ -56,7 +56,7 @@ InputFormat = Annotated[
 ]
 RatingScale = Annotated[
     str | None,
-    typer.Option("--scale", help="The lowest and highest possible rating, where lines state none.", metavar="LOW,HIGH"),
+    typer.Option("--scale", help="The lowest and highest possible rating: where lines state none.", metavar="LOW,HIGH"),
 ]
 TurnsFlag = Annotated[Turns, typer.Option("--turns", help="Which replies of a conversation count.")]
 

@@ -21,20 +21,29 @@ def _with_run(out: Path, _others: Given) -> list[Path]:
     return [out, run_folder(out)]
 
 
+Recipe = Annotated[Path, typer.Argument(help="What to train and how, TOML.", metavar="RECIPE.toml"), Reads()]
+Files = Annotated[
+    list[Path],
+    typer.Argument(help="Corpora: files of dialogues, or folders of them.", metavar="CORPUS..."),
+    Reads(),
+]
+Out = Annotated[
+    Path,
+    typer.Option("-o", "--out", help="Where to: a folder to save the model in.", metavar="FOLDER"),
+    Writes(_with_run),
+]
+Start = Annotated[
+    Path | None, typer.Option("--start", help="Model whose weights to start from.", metavar="FOLDER"), Reads()
+]
+KeepJudged = Annotated[bool, typer.Option("--keep-judged", help="Also use dialogues marked as judged.")]
+
+
 def command(
-    recipe: Annotated[Path, typer.Argument(help="What to train and how, TOML.", metavar="RECIPE.toml"), Reads()],
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="Corpora: files of dialogues, or folders of them.", metavar="CORPUS..."),
-        Reads(),
-    ],
-    out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder to save the model in.", metavar="FOLDER"), Writes(_with_run)
-    ],
-    start: Annotated[
-        Path | None, typer.Option("--start", help="Model whose weights to start from.", metavar="FOLDER"), Reads()
-    ] = None,
-    keep_judged: Annotated[bool, typer.Option("--keep-judged", help="Also use dialogues marked as judged.")] = False,
+    recipe: Recipe,
+    files: Files,
+    out: Out,
+    start: Start = None,
+    keep_judged: KeepJudged = False,
     force: Force = False,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:

@@ -17,59 +17,68 @@ def _pages(out: Path, given: Given) -> list[Path]:
     return [out / f"{given['name']}.md", *out.glob(f"{given['name']}-*.svg")]
 
 
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A paper: lowe2017 (ADEM), deriu2019 (AutoJudge) or liu2016-table2 (responders); or agreement, judge, "
+        "preferences, pretraining, selftalk, study, tweet2vec.",
+        metavar="NAME",
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option("-o", "--out", help="Where to: a folder for NAME.md and its figures.", metavar="FOLDER"),
+    Writes(_pages),
+]
+Files = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Rated examples; preference pairs for preferences, turns.jsonl of selftalk, corpora for "
+        "liu2016-table2 and tweet2vec. Default: what --data has of the kind.",
+        metavar="FILE",
+    ),
+    Reads(),
+]
+Encoder = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-e",
+        "--encoder",
+        help="What turns texts into vectors: a pre-trained model and its name in the tables; the first is the main "
+        "one. Without a state, HRED and VHRED are tried with both. Averaged word vectors always come last.",
+        metavar="NAME=FOLDER[:STATE]",
+    ),
+    Reads(in_named),
+]
+Responder = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-r",
+        "--responder",
+        help="Who replies: for liu2016-table2 and pretraining, a responder and its name in the table.",
+        metavar="NAME=FOLDER",
+    ),
+    Reads(in_named),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option(help="Folder that holds judgements/*.jsonl.gz. Default: data in $REJOINDER_SHARED.", metavar="FOLDER"),
+    Reads(),
+]
+Seeds = Annotated[
+    int | None, typer.Option(min=1, help="Random splits (lowe2017: 5), or rounds of ten folds (deriu2019: 1).")
+]
+
+
 def command(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="A paper: lowe2017 (ADEM), deriu2019 (AutoJudge) or liu2016-table2 (responders); or agreement, judge, "
-            "preferences, pretraining, selftalk, study, tweet2vec.",
-            metavar="NAME",
-        ),
-    ],
-    out: Annotated[
-        Path, typer.Option("-o", "--out", help="Folder for NAME.md and its figures.", metavar="FOLDER"), Writes(_pages)
-    ],
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Rated examples; preference pairs for preferences, turns.jsonl of selftalk, corpora for "
-            "liu2016-table2 and tweet2vec. Default: what --data has of the kind.",
-            metavar="FILE",
-        ),
-        Reads(),
-    ] = None,
-    encoder: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-e",
-            "--encoder",
-            help="A pre-trained encoder and its name in the tables; the first is the main one. Without a state, HRED "
-            "and VHRED are tried with both. Averaged word vectors always come last.",
-            metavar="NAME=FOLDER[:STATE]",
-        ),
-        Reads(in_named),
-    ] = None,
-    responder: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-r",
-            "--responder",
-            help="For liu2016-table2 and pretraining: a responder and its name in the table.",
-            metavar="NAME=FOLDER",
-        ),
-        Reads(in_named),
-    ] = None,
+    name: Name,
+    out: Out,
+    files: Files = None,
+    encoder: Encoder = None,
+    responder: Responder = None,
     vectors: Vectors = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder that holds judgements/*.jsonl.gz. Default: data in $REJOINDER_SHARED.", metavar="FOLDER"
-        ),
-        Reads(),
-    ] = None,
-    seeds: Annotated[
-        int | None, typer.Option(min=1, help="Random splits (lowe2017: 5), or rounds of ten folds (deriu2019: 1).")
-    ] = None,
+    data: Data = None,
+    seeds: Seeds = None,
     seed: Seed = 0,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:

@@ -10,7 +10,6 @@ import typer
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.decoding import (
     Beam,
-    HeldOut,
     Longest,
     Method,
     MethodFlag,
@@ -18,27 +17,30 @@ from rejoinder.cli.decoding import (
     Shortest,
     Temperature,
     TopP,
+    Unseen,
     decoding_of,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, how
 from rejoinder.cli.places import Writes
 
+Out = Annotated[Path, typer.Option("-o", "--out", help="Where to: - is standard output.", metavar="FILE"), Writes()]
+Count = Annotated[int, typer.Option(min=1, help="Replies to each context; the best is the response.")]
+Withhold = Annotated[
+    bool,
+    typer.Option(
+        "--withhold",
+        help="Hide the true response (first reference, else response) from models that choose.",
+    ),
+]
+
 
 def command(
     files: Files,
     responders: ResponderNames,
-    out: Annotated[
-        Path, typer.Option("-o", "--out", help="Where to; - is standard output.", metavar="FILE"), Writes()
-    ] = Path("-"),
-    count: Annotated[int, typer.Option(min=1, help="Replies to each context; the best is the response.")] = 1,
-    withhold: Annotated[
-        bool,
-        typer.Option(
-            "--withhold",
-            help="Hide the true response (first reference, else response) from models that choose.",
-        ),
-    ] = False,
-    share: HeldOut = None,
+    out: Out = Path("-"),
+    count: Count = 1,
+    withhold: Withhold = False,
+    unseen: Unseen = None,
     method: MethodFlag = Method.BEAM,
     beam: Beam = None,
     temperature: Temperature = 1.0,
@@ -62,7 +64,7 @@ def command(
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
     with reporting(on_error) as on_bad, progress("responding", streaming=str(out) == "-") as advance:
-        examples = contexts_of(files, share, on_bad=on_bad, **how(columns, input_format))
+        examples = contexts_of(files, unseen, on_bad=on_bad, **how(columns, input_format))
         found = respond(
             examples, responders, decoding=decoding, count=count, seed=seed, withhold=withhold, advance=advance
         )

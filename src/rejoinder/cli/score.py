@@ -37,19 +37,29 @@ class Format(StrEnum):
     CSV = "csv"
 
 
+Out = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="Where to: a file. Default: standard output.", metavar="FILE"),
+    Writes(),
+]
+AsFormat = Annotated[
+    Format | None, typer.Option("--format", help="Default: table on a terminal, else jsonl or what -o ends in.")
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        help="The lowest and highest possible rating: a judge answers on it. Default: what it was fitted on.",
+        metavar="LOW,HIGH",
+    ),
+]
+
+
 def command(
     files: Files,
     scorers: JudgeNames = None,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", help="Where to. Default: standard output.", metavar="FILE"), Writes()
-    ] = None,
-    as_format: Annotated[
-        Format | None, typer.Option("--format", help="Default: table on a terminal, else jsonl or what -o ends in.")
-    ] = None,
-    scale: Annotated[
-        str | None,
-        typer.Option(help="The scale of a judge's answers. Default: the one it was fitted on.", metavar="LOW,HIGH"),
-    ] = None,
+    out: Out = None,
+    as_format: AsFormat = None,
+    scale: Scale = None,
     vectors: Vectors = None,
     columns: Columns = None,
     input_format: InputFormat = None,

@@ -11,7 +11,6 @@ import typer
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.decoding import (
     Beam,
-    HeldOut,
     Longest,
     Method,
     MethodFlag,
@@ -19,6 +18,7 @@ from rejoinder.cli.decoding import (
     Shortest,
     Temperature,
     TopP,
+    Unseen,
     decoding_of,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, how
@@ -27,21 +27,28 @@ from rejoinder.cli.places import Reads, Writes, in_responder
 DIALOGUES, TURNS = "dialogues.jsonl", "turns.jsonl"
 
 
+Out = Annotated[Path, typer.Option("-o", "--out", help="Where to: a folder.", metavar="FOLDER"), Writes()]
+Partner = Annotated[
+    str | None,
+    typer.Option("--with", help="Whom each talks with, in turn. Default: with itself.", metavar="NAME"),
+    Reads(in_responder),
+]
+Contexts = Annotated[int, typer.Option(min=1, help="How many contexts to begin with, chosen by --seed.")]
+Add = Annotated[int, typer.Option(min=1, help="How many turns to add.")]
+StopOnLoop = Annotated[
+    bool, typer.Option("--stop-on-loop", help="End a dialogue with a turn that was said in it before.")
+]
+
+
 def command(
     files: Files,
     responders: ResponderNames,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to write to.", metavar="FOLDER"), Writes()],
-    partner: Annotated[
-        str | None,
-        typer.Option("--with", help="Whom each talks with, in turn. Default: with itself.", metavar="NAME"),
-        Reads(in_responder),
-    ] = None,
-    contexts: Annotated[int, typer.Option(min=1, help="How many contexts to begin with, chosen by --seed.")] = 100,
-    turns: Annotated[int, typer.Option(min=1, help="How many turns to add.")] = 10,
-    stop_on_loop: Annotated[
-        bool, typer.Option("--stop-on-loop", help="End a dialogue with a turn that was said in it before.")
-    ] = False,
-    share: HeldOut = None,
+    out: Out,
+    partner: Partner = None,
+    contexts: Contexts = 100,
+    add: Add = 10,
+    stop_on_loop: StopOnLoop = False,
+    unseen: Unseen = None,
     method: MethodFlag = Method.BEAM,
     beam: Beam = None,
     temperature: Temperature = 1.0,
@@ -69,19 +76,19 @@ def command(
     ended, said = Counter[str](), 0
     with atomic_folder(out, ours=(DIALOGUES, TURNS)) as folder:
         with reporting(on_error) as on_bad:
-            read = contexts_of(files, share, cut=random_cut(seed), on_bad=on_bad, **how(columns, input_format))
+            read = contexts_of(files, unseen, cut=random_cut(seed), on_bad=on_bad, **how(columns, input_format))
             starts = sample_contexts(read, contexts, seed)
         talks = len(responders) * len(starts)
         with (
             open_writer(folder / DIALOGUES) as put_dialogue,
             open_writer(folder / TURNS) as put_turn,
-            progress("talking", talks * turns) as advance,
+            progress("talking", talks * add) as advance,
         ):
             found = selftalk(
                 starts,
                 responders,
                 partner=partner,
-                turns=turns,
+                turns=add,
                 stop_on_loop=stop_on_loop,
                 decoding=decoding,
                 seed=seed,

@@ -34,28 +34,36 @@ if TYPE_CHECKING:
 _MORE = "More: --all for every table, -o report.html for a page with everything"
 
 
+Out = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="Where to: the whole study as .html, .md, .tex, .csv or .json.", metavar="FILE"),
+    Writes(),
+]
+Every = Annotated[bool, typer.Option("--all", help="Every table, by data set, level and statistic.")]
+Dimension = Annotated[str, typer.Option(help="Which ratings.")]
+DropCopies = Annotated[
+    bool, typer.Option("--drop-copies", help="Leave out responses that equal a reference word for word.")
+]
+LeaveOneOut = Annotated[
+    bool,
+    typer.Option(
+        "--leave-one-out",
+        help="Also fit a judge on all data sets but one, for each, and test it on that one.",
+    ),
+]
+Resamples = Annotated[int, typer.Option(min=100, help="Resamples of contexts: behind each interval.")]
+
+
 def command(
     files: Files,
     scorers: ScorerNames = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("-o", "--out", help="The whole study as .html, .md, .tex, .csv or .json.", metavar="FILE"),
-        Writes(),
-    ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every table, by data set, level and statistic.")] = False,
+    out: Out = None,
+    every: Every = False,
     as_json: AsJson = False,
-    dimension: Annotated[str, typer.Option(help="Which ratings.")] = OVERALL,
-    drop_copies: Annotated[
-        bool, typer.Option("--drop-copies", help="Leave out responses that equal a reference word for word.")
-    ] = False,
-    leave_one_out: Annotated[
-        bool,
-        typer.Option(
-            "--leave-one-out",
-            help="Also fit a judge on all data sets but one, for each, and test it on that one.",
-        ),
-    ] = False,
-    resamples: Annotated[int, typer.Option(min=100, help="Resamples of contexts behind each interval.")] = 1000,
+    dimension: Dimension = OVERALL,
+    drop_copies: DropCopies = False,
+    leave_one_out: LeaveOneOut = False,
+    resamples: Resamples = 1000,
     scale: RatingScale = None,
     vectors: Vectors = None,
     seed: Seed = 0,

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rejoinder.catalogue import learners
-from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting, tell, width
+from rejoinder.cli.common import (
+    AsJson,
+    Files,
+    Force,
+    OnError,
+    OnErrorFlag,
+    Seed,
+    State,
+    progress,
+    reporting,
+    tell,
+    width,
+)
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
 from rejoinder.cli.train_options import (
@@ -22,12 +34,29 @@ from rejoinder.cli.train_options import (
     Normalised,
     OverSample,
     OwnVectors,
+    Preset,
     Recipe,
+    References,
     Repeated,
     Several,
     StateOf,
     Step,
     Weight,
+)
+
+if TYPE_CHECKING:
+    from rejoinder.learner import Request
+
+# The options of a fit, as learners call them.
+FITTING = (
+    "components",
+    "normalise",
+    "oversample",
+    "penalty",
+    "penalty_weight",
+    "learning_rate",
+    "epochs",
+    "batch_size",
 )
 
 
@@ -38,18 +67,35 @@ def _one_of_the_table(kind: str) -> str:
     return kind
 
 
+Kind = Annotated[
+    str,
+    typer.Argument(
+        callback=_one_of_the_table,
+        metavar="KIND",
+        help="adem: context and reference; c-adem and autojudge: context; r-adem: reference; panel: the three "
+        "ADEMs, of which each example gets the one that fits.",
+    ),
+]
+Out = Annotated[
+    Path, typer.Option("-o", "--out", help="Where to: a folder to save the judge in.", metavar="FOLDER"), Writes()
+]
+HeldOut = Annotated[
+    Path | None, typer.Option(help="Also write the test part, for `rejoinder study`.", metavar="FILE"), Writes()
+]
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        help="The lowest and highest possible rating: where lines state none; the judge answers on it. Default: "
+        "the scale of the ratings; 1,5 where there are several.",
+        metavar="LOW,HIGH",
+    ),
+]
+
+
 def command(
-    kind: Annotated[
-        str,
-        typer.Argument(
-            callback=_one_of_the_table,
-            metavar="KIND",
-            help="adem: context and reference; c-adem and autojudge: context; r-adem: reference; panel: the three "
-            "ADEMs, of which each example gets the one that fits.",
-        ),
-    ],
+    kind: Kind,
     files: Files,
-    out: Annotated[Path, typer.Option("-o", "--out", help="Folder to save the judge in.", metavar="FOLDER"), Writes()],
+    out: Out,
     encoder: Encoder = None,
     state: StateOf = None,
     vectors: OwnVectors = None,
@@ -63,17 +109,8 @@ def command(
     step: Step = None,
     epochs: Epochs = None,
     batch: Batch = None,
-    held_out: Annotated[
-        Path | None, typer.Option(help="Also write the test part, for `rejoinder study`.", metavar="FILE"), Writes()
-    ] = None,
-    scale: Annotated[
-        str | None,
-        typer.Option(
-            help="The lowest and highest possible rating, where lines state none; the judge answers on it. Default: "
-            "the scale of the ratings; 1,5 where there are several.",
-            metavar="LOW,HIGH",
-        ),
-    ] = None,
+    held_out: HeldOut = None,
+    scale: Scale = None,
     force: Force = False,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -92,54 +129,50 @@ def command(
     from rejoinder.catalogue import load_learner
     from rejoinder.io import read, write
     from rejoinder.io.scales import said, scale_of
-    from rejoinder.learner import Request
     from rejoinder.meta.training import steps, train
     from rejoinder.report.terminal import terminal
     from rejoinder.report.training import training
 
     _check_places(out, held_out, force)
-    options = {
-        "components": components,
-        "normalise": normalise,
-        "oversample": over_sample,
-        "penalty": penalty,
-        "penalty_weight": penalty_weight,
-        "learning_rate": step,
-        "epochs": epochs,
-        "batch_size": batch,
-    }
-    asked = Request(
+    fitting = (components, normalise, over_sample, penalty, penalty_weight, step, epochs, batch)
+    learner = load_learner(kind, _request(encoder, state, vectors, references, preset, fitting))
+    with reporting(on_error) as on_bad:
+        lines = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
+        examples = list(on_scale(lines, scale, on_bad))
+    with progress("training", steps(learner)) as advance:
+        bounds = None if scale is None else scale_of(scale)
+        done = train(examples, learner, scale=bounds, seed=seed, vectors=vectors, advance=advance)
+    done.judge.save(out, force=force)
+    say_scales(examples, more=f"; the judge answers from {said(done.judge.scale)}")
+    if held_out is not None:
+        write({example.where: example for one in done.members for example in one.test}.values(), held_out)
+    if as_json:
+        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
+    else:
+        tell(terminal(training(done), width()))
+        tell(f"the judge answers from {said(done.judge.scale)}")
+        tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+
+
+def _request(
+    encoder: str | None,
+    state: State | None,
+    vectors: Path | None,
+    references: References | None,
+    preset: Preset | None,
+    fitting: Sequence[Any],
+) -> Request:
+    """What is asked of the learner; `fitting` are the values of the flags that `FITTING` names."""
+    from rejoinder.learner import Request
+
+    return Request(
         encoder=encoder,
         state=state and state.value,
         vectors=vectors,
         references=references and references.value,
         preset=preset and preset.value,
-        options=_options(options),
+        options=_options(dict(zip(FITTING, fitting, strict=True))),
     )
-    learner = load_learner(kind, asked)
-    with reporting(on_error) as on_bad:
-        lines = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
-        examples = list(on_scale(lines, scale, on_bad))
-    with progress("training", steps(learner)) as advance:
-        done = train(
-            examples,
-            learner,
-            scale=None if scale is None else scale_of(scale),
-            seed=seed,
-            vectors=vectors,
-            advance=advance,
-        )
-    done.judge.save(out, force=force)
-    say_scales(examples, more=f"; the judge answers from {said(done.judge.scale)}")
-    if held_out is not None:
-        tested = {example.where: example for one in done.members for example in one.test}
-        write(tested.values(), held_out)
-    if as_json:
-        typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
-        return
-    tell(terminal(training(done), width()))
-    tell(f"the judge answers from {said(done.judge.scale)}")
-    tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 
 def _options(asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,8 @@ Encoder = Annotated[
     Reads(in_encoder),
 ]
 StateOf = Annotated[
-    State | None, typer.Option(help="Which state of an HRED or VHRED. Default: context.", rich_help_panel=_READING)
+    State | None,
+    typer.Option(help="Which state of an HRED or VHRED stands for a text. Default: context.", rich_help_panel=_READING),
 ]
 OwnVectors = Annotated[
     Path | None,

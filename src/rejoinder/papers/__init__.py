@@ -5,9 +5,7 @@ The module that `EXPERIMENTS` names works something out, and the one with `_page
 
 from __future__ import annotations
 
-import datetime
 import difflib
-import os
 import time
 from collections.abc import Sequence
 from importlib import import_module
@@ -17,7 +15,7 @@ from typing import Any, Protocol, cast
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.lines import Note, OnBad, raise_bad, silent
 from rejoinder.papers.asked import Asked, Stage, Takes, quiet, typed
-from rejoinder.papers.page import About, Page, require_figures, write_page
+from rejoinder.papers.page import Page, about, require_figures, write_page
 
 __all__ = ["EXPERIMENTS", "Experiment", "experiment", "reproduce"]
 
@@ -127,9 +125,7 @@ def reproduce(
     require_figures()
     found = experiment(name).find(asked)
     command = typed(name, asked, takes.may, out, skipping=on_bad is not raise_bad)
-    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    about = About(command, today, time.perf_counter() - start, os.cpu_count() or 1)
-    page: Page = import_module(f"{_module(name)}_page").page(found, about)
+    page: Page = import_module(f"{_module(name)}_page").page(found, about(command, start))
     write_page(page, out, name)
     return page
 

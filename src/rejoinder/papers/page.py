@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime
 import math
+import os
 import textwrap
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -55,6 +58,12 @@ class About(NamedTuple):
     date: str
     seconds: float
     cores: int
+
+
+def about(command: str, start: float) -> About:
+    """How a page comes about that `command` makes, and began to at `start`, by `time.perf_counter`."""
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    return About(command, today, time.perf_counter() - start, os.cpu_count() or 1)
 
 
 class Page(NamedTuple):
