@@ -27,6 +27,7 @@ PLAIN = {
     ("study", "dimension"),
     ("reproduce", "name"),
     ("train", "components"),
+    ("train", "kind"),
     ("compare", "by"),
     ("*", "columns"),
     ("*", "scale"),
@@ -67,7 +68,8 @@ def call_of(name: str, places: dict[str, Path], folder: Path) -> list[str]:
         if key not in places and parameter.default is not inspect.Parameter.empty:
             continue
         (about,) = (one for one in hints[key].__metadata__ if hasattr(one, "param_decls"))
-        value = str(places.get(key) or ("name" if (name, key) in PLAIN else filler(key, hints[key], folder)))
+        plain = "adem" if key == "kind" else "name"
+        value = str(places.get(key) or (plain if (name, key) in PLAIN else filler(key, hints[key], folder)))
         flags = [flag for flag in (about.default, *(about.param_decls or ())) if str(flag).startswith("-")]
         if type(about).__name__ == "ArgumentInfo":
             words.append(value)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -27,6 +27,10 @@ from rejoinder.cli.common import (
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Reads, Writes
 
+if TYPE_CHECKING:
+    from rejoinder.meta.comparison import Gate
+    from rejoinder.report.document import Document
+
 GATE_CLOSED = 6
 
 
@@ -38,48 +42,60 @@ class Design(StrEnum):
     UNPAIRED = "unpaired"
 
 
+A = Annotated[str, typer.Argument(help="Responses of the first system, or of the old one.", metavar="A"), Reads()]
+B = Annotated[str, typer.Argument(help="Responses of the second, or of the new one.", metavar="B"), Reads()]
+Out = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-o",
+        "--out",
+        help="Where to: the comparison as .html, .md, .tex, .csv or .json, every pair as .jsonl; repeat for more.",
+        metavar="FILE",
+    ),
+    Writes(),
+]
+DesignFlag = Annotated[
+    Design,
+    typer.Option(help="Whether replies to the same contexts are compared, or those in talks with different users."),
+]
+By = Annotated[
+    str | None,
+    typer.Option(help="A key of the lines: also compare under each of its values, like with like.", metavar="KEY"),
+]
+Threshold = Annotated[
+    float | None,
+    typer.Option(
+        help="A gate: exit with 6 unless by every scorer B gains this much over A, by the unfavourable end of the "
+        "interval. 0: no worse; -0.1: at most 0.1 worse.",
+        metavar="GAIN",
+    ),
+]
+MinScored = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="For the gate: the least share of pairs with scores on both sides. Default: 0.95.",
+        metavar="SHARE",
+        show_default=False,
+    ),
+]
+Resamples = Annotated[
+    int, typer.Option(min=100, help="Resamples of contexts: behind each interval, and exchanges behind each p.")
+]
+
+
 def command(
-    a: Annotated[str, typer.Argument(help="Responses of the first system, or of the old one.", metavar="A"), Reads()],
-    b: Annotated[str, typer.Argument(help="Responses of the second, or of the new one.", metavar="B"), Reads()],
+    a: A,
+    b: B,
     scorers: JudgeNames = None,
-    out: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "-o",
-            "--out",
-            help="The comparison as .html, .md, .tex, .csv or .json, or every pair as .jsonl; repeat for more.",
-            metavar="FILE",
-        ),
-        Writes(),
-    ] = None,
-    design: Annotated[
-        Design,
-        typer.Option(help="Whether replies to the same contexts are compared, or those in talks with different users."),
-    ] = Design.AUTO,
-    by: Annotated[
-        str | None,
-        typer.Option(help="A key of the lines: also compare under each of its values, like with like.", metavar="KEY"),
-    ] = None,
-    threshold: Annotated[
-        float | None,
-        typer.Option(
-            help="A gate: exit with 6 unless by every scorer B gains this much over A, by the unfavourable end of the "
-            "interval. 0: no worse; -0.1: at most 0.1 worse.",
-            metavar="GAIN",
-        ),
-    ] = None,
-    min_scored: Annotated[
-        float | None,
-        typer.Option(
-            min=0,
-            max=1,
-            help="For the gate: the least share of pairs with scores on both sides. Default: 0.95.",
-            metavar="SHARE",
-            show_default=False,
-        ),
-    ] = None,
+    out: Out = None,
+    design: DesignFlag = Design.AUTO,
+    by: By = None,
+    threshold: Threshold = None,
+    min_scored: MinScored = None,
     as_json: AsJson = False,
-    resamples: Annotated[int, typer.Option(min=100, help="Resamples and exchanges of contexts.")] = 1000,
+    resamples: Resamples = 1000,
     vectors: Vectors = None,
     seed: Seed = 0,
     columns: Columns = None,
@@ -94,18 +110,13 @@ def command(
     reply.
     """
     from rejoinder.catalogue import DEFAULT
-    from rejoinder.errors import UsageError
     from rejoinder.io import read
     from rejoinder.meta.compare import compare
     from rejoinder.meta.comparison import MIN_SCORED
-    from rejoinder.report.compare import comparison, gate_text
-    from rejoinder.report.files import require_writable, write_document
-    from rejoinder.report.terminal import terminal
+    from rejoinder.report.compare import comparison
+    from rejoinder.report.files import write_document
 
-    if threshold is None and min_scored is not None:
-        raise UsageError("--min-scored belongs to the gate. Give --threshold too, or leave it out")
-    for path in out or []:
-        require_writable(path, lines=True)
+    _check(out, threshold, min_scored)
     with reporting(on_error) as on_bad:
         one, other = (list(read(file, on_bad=on_bad, **how(columns, input_format, turns, scorers))) for file in (a, b))
     with progress("scoring", (len(one) + len(other)) * len(scorers or [DEFAULT])) as advance:
@@ -130,13 +141,32 @@ def command(
         told = {} if gate is None else {"gate": asdict(gate)}
         typer.echo(json.dumps({**found.to_dict(), **told}, ensure_ascii=False))
     else:
-        tell(terminal(comparison(found, (a, b)), width()))
-        if gate is not None:
-            tell(gate_text(gate))
-        if out:
-            tell(f"saved in {', '.join(map(str, out))}")
+        _say(comparison(found, (a, b)), gate, out)
     if gate is not None and not gate.passed:
         raise typer.Exit(GATE_CLOSED)
+
+
+def _check(out: list[Path] | None, threshold: float | None, min_scored: float | None) -> None:
+    """Refuse, before any work, a gate without a threshold and places that the results cannot be written to."""
+    from rejoinder.errors import UsageError
+    from rejoinder.report.files import require_writable
+
+    if threshold is None and min_scored is not None:
+        raise UsageError("--min-scored belongs to the gate. Give --threshold too, or leave it out")
+    for path in out or []:
+        require_writable(path, lines=True)
+
+
+def _say(document: Document, gate: Gate | None, out: list[Path] | None) -> None:
+    """The comparison for people."""
+    from rejoinder.report.compare import gate_text
+    from rejoinder.report.terminal import terminal
+
+    tell(terminal(document, width()))
+    if gate is not None:
+        tell(gate_text(gate))
+    if out:
+        tell(f"saved in {', '.join(map(str, out))}")
 
 
 def _typed(files: tuple[str, str], scorers: list[str] | None, given: Mapping[str, object], out: Path) -> str:

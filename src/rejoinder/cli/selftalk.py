@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +24,9 @@ from rejoinder.cli.decoding import (
 )
 from rejoinder.cli.inputs import Columns, InputFormat, how
 from rejoinder.cli.places import Reads, Writes, in_responder
+
+if TYPE_CHECKING:
+    from rejoinder.streams.selftalk import Conversation
 
 DIALOGUES, TURNS = "dialogues.jsonl", "turns.jsonl"
 
@@ -68,22 +72,16 @@ def command(
     """
     from rejoinder.errors import TooManyUnscored
     from rejoinder.io.atomic import atomic_folder
-    from rejoinder.io.write import open_writer
     from rejoinder.streams.replies import contexts_of
     from rejoinder.streams.selftalk import random_cut, sample_contexts, selftalk
 
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest)
-    ended, said = Counter[str](), 0
     with atomic_folder(out, ours=(DIALOGUES, TURNS)) as folder:
         with reporting(on_error) as on_bad:
             read = contexts_of(files, unseen, cut=random_cut(seed), on_bad=on_bad, **how(columns, input_format))
             starts = sample_contexts(read, contexts, seed)
         talks = len(responders) * len(starts)
-        with (
-            open_writer(folder / DIALOGUES) as put_dialogue,
-            open_writer(folder / TURNS) as put_turn,
-            progress("talking", talks * add) as advance,
-        ):
+        with progress("talking", talks * add) as advance:
             found = selftalk(
                 starts,
                 responders,
@@ -96,14 +94,24 @@ def command(
             )
             if len(starts) < contexts:
                 tell(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
-            for dialogue, lines in found:
-                put_dialogue(dialogue)
-                for line in lines:
-                    put_turn(line)
-                said += len(lines)
-                ended.update([dialogue["ended"]] if "ended" in dialogue else [])
+            ended, said = _write(found, folder)
     for reason, number in ended.most_common():
         tell(f"ended early: {number:,} of {talks:,} dialogues ({reason})", err=True)
     if not said:
         raise TooManyUnscored(f"not a single turn was said: {', '.join(ended)}")
     tell(f"{talks:,} dialogues, {said:,} turns in {out}; score them: rejoinder score {out / TURNS}")
+
+
+def _write(found: Iterable[Conversation], folder: Path) -> tuple[Counter[str], int]:
+    """Write conversations as they come; why some ended early, counted, and how many turns were added."""
+    from rejoinder.io.write import open_writer
+
+    ended, said = Counter[str](), 0
+    with open_writer(folder / DIALOGUES) as put_dialogue, open_writer(folder / TURNS) as put_turn:
+        for dialogue, turns in found:
+            put_dialogue(dialogue)
+            for turn in turns:
+                put_turn(turn)
+            said += len(turns)
+            ended.update([dialogue["ended"]] if "ended" in dialogue else [])
+    return ended, said

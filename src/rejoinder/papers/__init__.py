@@ -79,7 +79,7 @@ def reproduce(
     note: Note = silent,
     stage: Stage = quiet,
 ) -> Page:
-    """Run an experiment anew and write its page `NAME.md`, with its figures beside it, into the folder `out`.
+    """Run an experiment anew and write its page `NAME.md`, which comes back too, with figures into the folder `out`.
 
     Args:
         name: one of `EXPERIMENTS`; each takes only some of what follows (its `TAKES`).
@@ -95,9 +95,6 @@ def reproduce(
         on_bad: gets the error of each bad line; by default it is raised.
         note: gets what is to be said of how files are read.
         stage: opens a piece of work whose progress somebody watches.
-
-    Returns:
-        the page as it was written.
 
     Raises:
         UsageError: there is no such experiment or folder; it was given what it does not take, or lacks what it needs.
