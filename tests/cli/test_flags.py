@@ -47,7 +47,7 @@ def of_command(command: str) -> Iterator[Flag]:
 
 def form(hint: Any, metavar: str | None) -> str:
     """What the value looks like: its choices, or what it is called; NAME stands for all that begins with a name."""
-    (kind,) = {one for one in get_args(hint) or (hint,)} - {NoneType}
+    (kind,) = set(get_args(hint) or (hint,)) - {NoneType}
     kind = (get_args(kind) or (kind,))[0]
     if issubclass(kind, Enum):
         return "|".join(str(one.value) for one in kind)
@@ -70,7 +70,7 @@ def test_a_flag_means_one_thing() -> None:
     found = flags()
     assert len({flag.command for flag in found}) == len(COMMANDS) and len(found) > 80
     for name in sorted({flag.name for flag in found}):
-        print(name, sorted({(flag.meaning, flag.form) for flag in found if flag.name == name}))
+        print(name, sorted({(flag.meaning, flag.form) for flag in found if flag.name == name}))  # noqa: T201 - what each flag means, for whoever runs this with -s
     assert clashes(found) == []
 
 
