@@ -19,8 +19,8 @@ from rejoinder.meta.findings import Findings
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.yardsticks import OF_SET, OF_SYSTEM
 from rejoinder.records import Example, Pair, Rating
-from rejoinder.report.study_files import WRITERS
-from rejoinder.report.study_page import study_page
+from rejoinder.report import study as report
+from rejoinder.report.files import RENDERERS
 from rejoinder.scorer import Scores, Signature
 
 SCALE = {"overall": (1.0, 5.0)}
@@ -63,10 +63,11 @@ def noisy(examples: Sequence[Example], spread: float, seed: int = 1) -> list[flo
 
 def everywhere(found: FullStudy) -> str:
     """The page; all other forms are written too, and must be."""
-    for writer in WRITERS.values():
-        assert writer(found, "rejoinder study a.jsonl")
+    document = report.study(found, "rejoinder study a.jsonl")
+    forms = {suffix: render(document) for suffix, render in RENDERERS.items()}
+    assert all(forms.values())
     json.dumps(found.to_dict(), allow_nan=False)
-    return study_page(found, "rejoinder study a.jsonl")
+    return forms[".html"]
 
 
 def test_usr_personachat_has_its_one_rater_figure_and_its_ceiling(shared: Path) -> None:
@@ -137,7 +138,7 @@ def test_several_sets_give_a_mean_over_them_and_what_knowing_the_set_is_worth() 
     assert contrast.value == pytest.approx(row.value - length.value)
     assert found.answer[0].startswith("given agrees with people: Pearson ")
     assert "the mean over 2 data sets" in found.answer[0]
-    assert 'href="#sets"' in everywhere(found)
+    assert '<a href="#part-1">Over all data sets</a>' in everywhere(found)
 
 
 def test_scorers_are_told_apart_and_grouped() -> None:

@@ -20,9 +20,12 @@ from rejoinder.meta.duel import Duel, duel_of
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.yardsticks import Kind
 from rejoinder.records import Example
+from rejoinder.report import study as report
 from rejoinder.report.chart import Point, chart
-from rejoinder.report.study_files import study_csv, study_json, study_markdown_page, study_tex
-from rejoinder.report.study_page import study_page
+from rejoinder.report.data import csv_text, json_text
+from rejoinder.report.html import html
+from rejoinder.report.latex import latex
+from rejoinder.report.markdown import markdown
 from rejoinder.report.svg import systems
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.calibration import calibrated, matched
@@ -311,9 +314,10 @@ def study(n: int = 60, sets: Sequence[str] = ("one",), system: str = "abc") -> F
 def test_every_form_tells_all_of_it() -> None:
     found = study()
     (here,) = found.findings
-    page, words = study_page(found, "x"), study_markdown_page(found, "x")
+    document = report.study(found, "x")
+    page, words = html(document), markdown(document)
     for title in ("Which is nearer to people, line by line", "Lines that one of them gets right"):
-        assert all(title in text for text in (page, words, study_tex(found, "x")))
+        assert all(title in text for text in (page, words, latex(document)))
     assert "Systems by one scorer alone" in words and "by chance" in words
     assert "have nothing to do with the ratings" in page
     assert "People tell 3 of 3 pairs of systems apart." in words
@@ -325,10 +329,10 @@ def test_every_form_tells_all_of_it() -> None:
         one.startswith("Line by line the judge wise is nearer to people than the metric bleu-2 on")
         for one in found.answer
     )
-    told = json.loads(study_json(found))["findings"][0]
+    told = json.loads(json_text(document))["findings"][0]
     assert told["duel"]["first"] == "wise" and told["conclusions"][0]["scorer"] == "people"
     assert 0.2 < told["standings"][0]["chance"] < 0.3
-    rows = {(row["scorer"], row["statistic"]): row for row in csv.DictReader(io.StringIO(study_csv(found)))}
+    rows = {(row["scorer"], row["statistic"]): row for row in csv.DictReader(io.StringIO(csv_text(document)))}
     assert here.duel is not None
     assert float(rows["wise", "share of lines nearer to people than bleu-2"]["value"]) == here.duel.value > 0.5
     assert rows["people", "share of pairs of systems: same"]["n"] == "3"
@@ -344,13 +348,13 @@ def test_several_sets_add_their_pairs_and_halve_their_chance() -> None:
     assert own["wise"].same == sum(two.same for one in single for two in one.conclusions if two.scorer == "wise")
     inside = [two.chance.high for one in single for two in one.standings if two.scorer == "wise"]
     assert found.chance["wise"] == pytest.approx(math.sqrt(sum(one * one for one in inside)) / 4)
-    assert found.to_dict()["findings"][-1]["duel"] is None and "±" in study_markdown_page(found, "x")
+    assert found.to_dict()["findings"][-1]["duel"] is None and "±" in markdown(report.study(found))
 
 
 @pytest.mark.parametrize("system", ["ab", ""])
 def test_a_plot_of_systems_needs_three(system: str) -> None:
     found = study(system=system)
-    page = study_page(found, "x")
+    page = html(report.study(found))
     assert 'class="ideal"' not in page and ("Systems by one scorer alone" in page) == bool(system)
 
 
@@ -358,8 +362,8 @@ def test_two_lines_say_why_nobody_is_nearer() -> None:
     found = study(2)
     reason = "scorers that have a correlation with people: 0; two are needed"
     assert found.findings[0].duel is not None and found.findings[0].duel.reason == reason
-    assert f"judge against metric: {reason}" in study_page(found, "x")
-    assert "Which is nearer" not in study_markdown_page(found, "x")
+    assert f"judge against metric: {reason}" in html(report.study(found))
+    assert "Which is nearer" not in markdown(report.study(found))
 
 
 def test_the_band_and_the_diagonal_are_drawn() -> None:

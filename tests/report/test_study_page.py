@@ -18,8 +18,12 @@ from page import Page
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.records import Example, Rating
 from rejoinder.report.chart import Mark, Point, chart
-from rejoinder.report.study_files import WRITERS, study_csv, study_markdown_page, study_tex
-from rejoinder.report.study_page import study_page
+from rejoinder.report.data import csv_text, json_text
+from rejoinder.report.files import RENDERERS
+from rejoinder.report.html import html
+from rejoinder.report.latex import latex
+from rejoinder.report.markdown import markdown
+from rejoinder.report.study import study as report
 from rejoinder.report.svg import scatter
 from rejoinder.scorer import Scores, Signature
 
@@ -55,7 +59,7 @@ def two() -> FullStudy:
 
 @pytest.fixture(scope="module")
 def page() -> Page:
-    return Page(study_page(two(), "rejoinder study a.jsonl"))
+    return Page(html(report(two(), "rejoinder study a.jsonl")))
 
 
 def test_the_page_stands_alone(page: Page) -> None:
@@ -65,7 +69,7 @@ def test_the_page_stands_alone(page: Page) -> None:
         for key in ("src", "href", "action"):
             assert (attributes.get(key) or "#").startswith("#"), attributes
         assert not any(key.startswith("on") for key in attributes)
-    text = study_page(two(), "x")
+    text = html(report(two(), "x"))
     assert not re.search(r"https?://|@import|url\(|fetch\(|XMLHttpRequest", text)
 
 
@@ -133,33 +137,36 @@ def test_the_first_screen_has_words_and_a_picture_then_the_tables(page: Page) ->
 @pytest.mark.parametrize("place", ["name", "system", "scorer"])
 def test_hostile_text_stays_text(place: str) -> None:
     study = found(**{place: HOSTILE})
-    text = study_page(study, HOSTILE)
+    document = report(study, HOSTILE)
+    text = html(document)
     page = Page(text)
     assert not page.open and len(page.all("script")) == 1 and "alert('x')" not in text
     assert any("alert('x')" in said for _, said in page.texts), "it is shown"
     assert "${{7*7}}" in "".join(said for _, said in page.texts)
-    for line in study_markdown_page(study, HOSTILE).splitlines():
+    for line in markdown(document).splitlines():
         code = line.startswith(("    ", "- `"))
         assert code or ("<script" not in line and not line.startswith(("\\input", "=1"))), line
-    tex = study_tex(study, HOSTILE)
+    tex = latex(document)
     assert r"\input{x}" not in "\n".join(line for line in tex.splitlines() if not line.startswith("%"))
-    assert json.loads(WRITERS[".json"](study, HOSTILE))["version"] == 1
+    assert json.loads(json_text(document))["version"] == 1
 
 
 def test_a_spreadsheet_takes_no_name_for_a_formula() -> None:
-    rows = list(csv.DictReader(io.StringIO(study_csv(found(scorer="=1+1")))))
+    rows = list(csv.DictReader(io.StringIO(csv_text(report(found(scorer="=1+1"))))))
     assert {row["scorer"] for row in rows} >= {"'=1+1", "length"}
     correlations = [row for row in rows if row["statistic"].startswith(("pearson", "spearman", "kendall"))]
     assert all(row["value"] == "" or -1 <= float(row["value"]) <= 1 for row in correlations)
 
 
 def test_markdown_and_latex_have_every_table() -> None:
-    text = study_markdown_page(two(), "rejoinder study a.jsonl")
+    document = report(two(), "rejoinder study a.jsonl")
+    text = markdown(document)
     assert text.count("\n### ") >= 8 and "    rejoinder study a.jsonl" in text
     for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1
-    tex = study_tex(two(), "rejoinder study a.jsonl")
-    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == text.count("\n### ")
+    tex = latex(document)
+    tables = sum(len(section.tables) for section in document.sections)
+    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") == text.count("\n| --") == tables
     assert not re.search(r"(?<!\\)[%#_$]", tex.partition("\n")[2])
 
 
@@ -178,7 +185,7 @@ def test_pictures_of_few_and_of_many_points() -> None:
 
 def test_a_study_is_saved_as_what_its_name_says(run: Run, tmp_path: Path) -> None:
     call = ("study", "@dstc7", "-s", "bleu-2", "--resamples", "100")
-    for suffix in WRITERS:
+    for suffix in RENDERERS:
         path = tmp_path / f"report{suffix}"
         ran = run(*call, "-o", path)
         assert (ran.code, ran.err) == (0, "") and ran.out.endswith(f"saved in {path}\n")
@@ -196,7 +203,7 @@ def test_a_place_that_cannot_take_the_study_is_refused_before_any_work(run: Run,
     refused(
         run("study", tmp_path / "gone.jsonl", "-o", path),
         2,
-        f"{path}: unknown format of a study .doc. Known: .html, .md, .tex, .csv, .json",
+        f"{path}: unknown format of a report .doc. Known: .html, .md, .tex, .csv, .json",
     )
     assert "its folder does not exist" in run("study", "@dstc7", "-o", tmp_path / "no" / "report.html").err
     assert list(tmp_path.iterdir()) == []
@@ -205,5 +212,5 @@ def test_a_place_that_cannot_take_the_study_is_refused_before_any_work(run: Run,
 def test_a_response_with_markup_is_shown_as_it_is() -> None:
     lines = [replace(one, response=f"<b>{HOSTILE}</b>") for one in examples()]
     values = np.arange(len(lines), dtype=np.float64)
-    text = study_page(full_study(lines, {"given": Scores(values, {}, Signature({}))}, resamples=50), "x")
+    text = html(report(full_study(lines, {"given": Scores(values, {}, Signature({}))}, resamples=50)))
     assert "&lt;b&gt;&lt;script&gt;" in text and "<b><script>" not in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,6 +29,7 @@ from rejoinder.records import OVERALL, Example, Pair
 
 if TYPE_CHECKING:
     from rejoinder.meta import FullStudy, PairStudy
+    from rejoinder.report.document import Document
 
 _MORE = "More: --all for every table, -o report.html for a page with everything"
 
@@ -81,7 +81,9 @@ def command(
     """
     from rejoinder.io import read_either
     from rejoinder.meta.preferences import apart
-    from rejoinder.report.study_files import require_writable
+    from rejoinder.report.data import json_text
+    from rejoinder.report.files import require_writable, write_document
+    from rejoinder.report.terminal import terminal
 
     if out is not None:
         require_writable(out)
@@ -98,12 +100,13 @@ def command(
         "scale": scale,
     }
     found = _of_pairs(pairs, scorers or None, given) if pairs else _of_ratings(examples, scorers or None, given)
+    document = _document(found, _typed(files, scorers, out, given))
     if out is not None:
-        _write(found, out, _typed(files, scorers, out, given))
+        write_document(document, out)
     if as_json:
-        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        typer.echo(json_text(document), nl=False)
     else:
-        tell(_said(found, every=every) + (f"saved in {out}" if out else _MORE))
+        tell(terminal(document, width(), every=every) + (f"saved in {out}" if out else _MORE))
     for name, sets in found.fitted.items():
         tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True)
     for name, sets in found.withheld.items():
@@ -131,29 +134,13 @@ def _of_pairs(pairs: Sequence[Pair], names: list[str] | None, given: dict[str, A
         return study_pairs(pairs, names, **given, advance=advance)
 
 
-def _write(found: FullStudy | PairStudy, out: Path, command: str) -> None:
-    """The study as a file."""
-    from rejoinder.meta import FullStudy
-    from rejoinder.report.files import write_document
-    from rejoinder.report.preferences import preferences
-    from rejoinder.report.study_files import write_study
-
-    if isinstance(found, FullStudy):
-        write_study(found, out, command)
-    else:
-        write_document(preferences(found, command), out)
-
-
-def _said(found: FullStudy | PairStudy, *, every: bool) -> str:
-    """The study for a terminal."""
+def _document(found: FullStudy | PairStudy, command: str) -> Document:
+    """The report of a study."""
     from rejoinder.meta import FullStudy
     from rejoinder.report.preferences import preferences
-    from rejoinder.report.study import answer_text, study_text
-    from rejoinder.report.terminal import terminal
+    from rejoinder.report.study import study
 
-    if not isinstance(found, FullStudy):
-        return terminal(preferences(found), width(), every=every)
-    return answer_text(found, width()) + (f"\n{study_text(found, width())}" if every else "")
+    return study(found, command) if isinstance(found, FullStudy) else preferences(found, command)
 
 
 def _count(names: list[str] | None, lines: Sequence[Example | Pair]) -> int:
@@ -163,11 +150,12 @@ def _count(names: list[str] | None, lines: Sequence[Example | Pair]) -> int:
     return len(names or chosen(None, [line.dataset for line in lines]).scorers)
 
 
-def _typed(files: list[str], scorers: list[str] | None, out: Path, given: dict[str, Any]) -> str:
+def _typed(files: list[str], scorers: list[str] | None, out: Path | None, given: dict[str, Any]) -> str:
     """The call, for the page."""
     named = [word for name in scorers or [] for word in ("-s", name)]
     other = [word for flag in ("vectors", "scale") if given.get(flag) for word in (f"--{flag}", str(given[flag]))]
     other += [flag for flag in ("--drop-copies", "--leave-one-out") if given.get(flag.strip("-").replace("-", "_"))]
     other += ["--dimension", given["dimension"]] if given.get("dimension", OVERALL) != OVERALL else []
     options = [*other, "--resamples", str(given["resamples"]), "--seed", str(given["seed"])]
-    return shlex.join(["rejoinder", "study", *files, *named, *options, "-o", str(out)])
+    place = [] if out is None else ["-o", str(out)]
+    return shlex.join(["rejoinder", "study", *files, *named, *options, *place])

@@ -11,8 +11,8 @@ from rejoinder.meta import Study
 from rejoinder.papers.agreement import Beside, First, Found
 from rejoinder.papers.figures import turn_level
 from rejoinder.papers.page import About, Page, written
-from rejoinder.report.markdown import markdown_table
-from rejoinder.report.study import study_markdown
+from rejoinder.report.agreements import agreement_tables
+from rejoinder.report.markdown import contents, markdown_table
 from rejoinder.report.tables import text_table
 from rejoinder.stats.written import interval, number
 
@@ -48,13 +48,18 @@ def _first(first: First) -> str:
             f"### {first.name}",
             _course(first.trained),
             "Without responses that equal a reference:",
-            study_markdown(first.studies[0], dataset="pooled", level="turn"),
+            _pooled(first.studies[0]),
             "Over five random splits, each scorer on the same lines:",
             _spread(first.studies),
             "The same judge on the same test contexts, responses that equal a reference among them:",
-            study_markdown(first.copies, dataset="pooled", level="turn"),
+            _pooled(first.copies),
         ]
     )
+
+
+def _pooled(study: Study) -> str:
+    """Every statistic over the lines of all sets."""
+    return contents(agreement_tables(study, dataset="pooled", level="turn"))
 
 
 def _course(trained: Trained) -> str:

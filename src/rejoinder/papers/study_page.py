@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from rejoinder.meta import FullStudy
 from rejoinder.papers.page import About, Page, written
-from rejoinder.report.markdown import markdown_table
-from rejoinder.report.over_sets import left_out_table, nearness_table
-from rejoinder.report.sections import Table, card_table, over_sets_table
-from rejoinder.report.study import answer_text
+from rejoinder.report.document import Section
+from rejoinder.report.markdown import body
+from rejoinder.report.over_sets import left_out_table, nearness_table, over_sets_table
+from rejoinder.report.study import study
+from rejoinder.report.study_tables import data_table
+from rejoinder.report.terminal import terminal
 
 
-def page(study: FullStudy, about: About) -> Page:
+def page(found: FullStudy, about: About) -> Page:
     """The page: the answer, and the tables that are over all sets."""
-    left_out = [left_out_table(study.left_out)] if study.left_out else []
-    tables = [nearness_table(study), *left_out, over_sets_table(study), card_table(one.card for one in study.findings)]
+    sections = [
+        Section("How near to people", [nearness_table(found)._replace(title="")]),
+        *([Section("One data set left out", [left_out_table(found.left_out)])] if found.left_out else []),
+        Section("Inside each data set", [over_sets_table(found)._replace(title="")]),
+        Section("Data", [data_table(one.card for one in found.findings)]),
+    ]
     text = written(
         "study",
         about,
-        known=", ".join(study.withheld) or "none",
-        answer="\n\n".join(study.answer),
-        tables="\n\n".join(map(_markdown, tables)),
+        known=", ".join(found.withheld) or "none",
+        answer="\n\n".join(found.answer),
+        tables=body(sections),
     )
-    return Page(text, {}, answer_text(study, 110))
-
-
-def _markdown(table: Table) -> str:
-    """Title, caption and table."""
-    rows = [[cell.text for cell in row] for row in table.rows]
-    return f"## {table.title}\n\n{table.caption}\n\n{markdown_table(list(table.header), rows)}"
+    return Page(text, {}, terminal(study(found, about.command), 110))

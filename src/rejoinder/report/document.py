@@ -41,6 +41,8 @@ class Table(NamedTuple):
         spare: columns that a narrow window does without, the first to go first.
         folded: columns of prose, which may be folded to fit a window.
         notes: sentences below it.
+        split: how many columns stay and how many go together where a window that is too narrow gets several tables;
+            0 go together where it gets one.
     """
 
     title: str
@@ -50,6 +52,7 @@ class Table(NamedTuple):
     spare: tuple[str, ...] = ()
     folded: tuple[str, ...] = ()
     notes: Sequence[str] = ()
+    split: tuple[int, int] = (0, 0)
 
     @property
     def texts(self) -> list[list[str]]:

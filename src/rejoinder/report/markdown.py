@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from rejoinder.report.document import Block, Case, Cell, Document, Prose, Table, numeric, one_line
+from rejoinder.report.document import Block, Case, Cell, Document, Prose, Section, Table, numeric, one_line
 from rejoinder.report.document import Cases as CasesBlock
 
 # What Markdown would take for markup: code, emphasis, formulas, references to links, elements and characters of HTML.
@@ -19,13 +19,25 @@ _LAST_TURNS = 3
 def markdown(document: Document) -> str:
     """The document with all that it holds but pictures, which the HTML page has."""
     parts = [f"# {escaped(document.title)}", *map(_paragraph, document.answer), _paragraph(document.about)]
-    for section in document.sections:
-        parts.append(f"## {escaped(section.title)}")
-        parts += [part for block in section.blocks for part in _block(block)]
-    parts += ["## How this was made", *map(_paragraph, document.made)]
+    parts += [body(document.sections), "## How this was made", *map(_paragraph, document.made)]
     if document.command:
         parts.append(f"    {one_line(document.command)}")
     parts.append("\n".join(f"- {_code(str(one))}" for one in document.signatures.values()))
+    return _joined(parts)
+
+
+def body(sections: Iterable[Section]) -> str:
+    """Sections with all that they hold."""
+    return _joined(part for one in sections for part in (f"## {escaped(one.title)}", contents(one.blocks)))
+
+
+def contents(blocks: Iterable[Block]) -> str:
+    """What stands in a section."""
+    return _joined(part for block in blocks for part in _block(block))
+
+
+def _joined(parts: Iterable[str]) -> str:
+    """Parts with an empty line between them, those left out that hold nothing."""
     return "\n\n".join(part.strip("\n") for part in parts if part.strip("\n")) + "\n"
 
 

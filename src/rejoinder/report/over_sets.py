@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from rejoinder.meta.agreement import Agreement
+from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, LeftOutSet
+from rejoinder.report.cells import count, measured, nothing
 from rejoinder.report.chart import Point, chart
-from rejoinder.report.sections import Cell, Table
-from rejoinder.stats.figure import Figure
+from rejoinder.report.document import Cell, Picture, Table
+from rejoinder.report.study_tables import chance_band, figure
 from rejoinder.stats.written import number
 
 
@@ -20,12 +23,12 @@ def nearness_table(study: FullStudy) -> Table:
         (
             Cell(one.scorer),
             Cell(one.kind),
-            Cell(str(one.sets), f"n = {one.n:,}", one.sets),
-            _cell(one.pearson),
-            _cell(one.common) if common else Cell("–", "there is no such set"),
-            _cell(one.spearman),
-            _percent(one.share, f"over the {one.ceilings} sets that have a ceiling"),
-            Cell("–" if math.isnan(one.share.value) else str(one.ceilings), "", one.ceilings),
+            count(one.sets, f"n = {one.n:,}"),
+            measured(one.pearson),
+            measured(one.common) if common else nothing("there is no such set"),
+            measured(one.spearman),
+            measured(one.share, note=f"over the {one.ceilings} sets that have a ceiling", share=True),
+            count(one.ceilings) if one.share.known else nothing(),
         )
         for one in study.nearness
     )
@@ -48,7 +51,39 @@ def nearness_table(study: FullStudy) -> Table:
         *("scorer", "kind", "sets", "Pearson [low, high]", "Pearson, same lines"),
         *("Spearman [low, high]", "share of the ceiling", "sets with a ceiling"),
     )
-    return Table("near", "How near to people", caption, header, rows)
+    return Table("How near to people", caption, header, rows)
+
+
+def over_sets_table(study: FullStudy) -> Table:
+    """The mean over data sets, with the correlation in each beside it; no rows where there is one set."""
+    single = study.sets if study.over_sets else ()
+    known = {(one.card.dataset, row.scorer): row.pooled for one in single for row in one.standings}
+    rows = tuple(
+        (
+            Cell(row.scorer),
+            figure(row),
+            chance_band(study.chance[row.scorer]),
+            count(study.sets_of(row.scorer)),
+            count(row.n),
+            *(_place(known, one, row.scorer) for one in single),
+        )
+        for row in study.over_sets
+        if not math.isnan(row.value)
+    )
+    caption = (
+        "Pearson correlation with people inside each data set, and its mean over the sets that have one. Means over "
+        "different sets are not alike: look at the columns. [low, high]: 95 % interval from resampled contexts. By "
+        "chance: where 95 % of scorers that have nothing to do with the ratings would fall."
+    )
+    header = (
+        "scorer",
+        "mean over data sets [low, high]",
+        "by chance",
+        "sets",
+        "n",
+        *(one.card.title for one in single),
+    )
+    return Table("Inside each data set", caption, header, rows)
 
 
 def left_out_table(left_out: LeftOut) -> Table:
@@ -56,52 +91,31 @@ def left_out_table(left_out: LeftOut) -> Table:
     rows = tuple(
         (
             Cell(one.dataset),
-            Cell(f"{one.n:,}", f"{one.contexts:,} contexts", one.n),
+            count(one.n, f"{one.contexts:,} contexts"),
             *(
-                _cell(figure, one.reason, signed=name == "gap")
+                measured(value, why=one.reason, signed=value is statistic.gap)
                 for statistic in (one.pearson, one.spearman)
-                for name, figure in (("unseen", statistic.unseen), ("seen", statistic.seen), ("gap", statistic.gap))
+                for value in (statistic.unseen, statistic.seen, statistic.gap)
             ),
-            _percent(one.share.unseen, "no ceiling is known"),
-            _percent(one.share.seen, "no ceiling is known"),
+            measured(one.share.unseen, why="no ceiling is known", share=True),
+            measured(one.share.seen, why="no ceiling is known", share=True),
         )
         for one in (*left_out.sets, left_out.mean)
     )
     caption = f"Gap: seen less unseen. {left_out.method}; seed {left_out.seed}."
     columns = [f"{name}, {one}" for name in ("Pearson", "Spearman") for one in ("unseen", "seen", "gap")]
     header = ("data set", "n", *columns, "share of the ceiling, unseen", "share of the ceiling, seen")
-    return Table("left", "One data set left out", caption, header, rows)
+    return Table("", caption, header, rows)
 
 
-def left_out_rows(left_out: LeftOut) -> list[Agreement]:
-    """What the judge that saw other conversations reaches, and the gap, as rows like those of the scorers."""
-    return [
-        Agreement.of(
-            figure,
-            dataset=one.dataset,
-            scorer=scorer,
-            level="turn",
-            statistic=name,
-            n=one.n,
-            contexts=one.contexts,
-            method=left_out.method,
-            seed=left_out.seed,
-            reason=one.reason,
-        )
-        for one in (*left_out.sets, left_out.mean)
-        for name, statistic in (("pearson", one.pearson), ("spearman", one.spearman))
-        for scorer, figure in ((SEEN, statistic.seen), (f"{SEEN} less {UNSEEN}", statistic.gap))
-    ]
-
-
-def left_out_picture(left_out: LeftOut) -> str:
+def left_out_picture(left_out: LeftOut) -> Picture | None:
     """One row a data set, the mean last: unseen (hollow) and seen (filled) on a line, a stroke for the ceiling.
 
-    "" where no set has a correlation.
+    None where no set has a correlation.
     """
-    sets = [one for one in (*left_out.sets, left_out.mean) if not math.isnan(one.pearson.gap.value)]
+    sets = [one for one in (*left_out.sets, left_out.mean) if one.pearson.gap.known]
     if not sets:
-        return ""
+        return None
     rows = [
         Point(
             one.dataset,
@@ -115,33 +129,25 @@ def left_out_picture(left_out: LeftOut) -> str:
         )
         for one in sets
     ]
-    return chart("A judge on data sets that it saw other conversations of, and that it never saw", rows)
+    drawn = chart("A judge on data sets that it saw other conversations of, and that it never saw", rows)
+    gap = left_out.mean.pearson.gap
+    worth = number(gap.value, 2)
+    seen = f"Having seen other conversations of a data set is worth {worth} on average. " if gap.known else ""
+    looks = (
+        "Hollow: the judge that never saw the data set; filled: the one that saw other conversations of it; stroke: "
+        "the ceiling, where it is known."
+    )
+    return Picture(drawn, seen + looks)
 
 
 def _said(one: LeftOutSet) -> str:
     """A data set in words."""
-    ceiling = "" if math.isnan(one.ceiling) else f", ceiling {one.ceiling:.2f}"
+    ceiling = f", ceiling {number(one.ceiling, 2)}" if not math.isnan(one.ceiling) else ""
     figures = f"unseen {one.pearson.unseen.value:.2f}, seen {one.pearson.seen.value:.2f}"
     return f"{one.dataset}: {figures}{ceiling}, n = {one.n:,}"
 
 
-def _cell(figure: Figure, reason: str = "", *, signed: bool = False) -> Cell:
-    """A figure with its interval, or a dash and why."""
-    if math.isnan(figure.value):
-        return Cell("–", reason)
-    sign = "+" if signed and figure.value >= 0 else ""
-    return Cell(sign + _text(figure), "", figure.value)
-
-
-def _percent(figure: Figure, note: str) -> Cell:
-    """A share with its interval, or a dash."""
-    if math.isnan(figure.value):
-        return Cell("–", note)
-    ends = "" if math.isnan(figure.low) else f" [{100 * figure.low:.0f}, {100 * figure.high:.0f}]"
-    return Cell(f"{100 * figure.value:.0f} %{ends}", note, figure.value)
-
-
-def _text(figure: Figure, digits: int = 3) -> str:
-    """A value and its interval."""
-    ends = "" if math.isnan(figure.low) else f" [{number(figure.low, 2)}, {number(figure.high, 2)}]"
-    return number(figure.value, digits) + ends
+def _place(known: Mapping[tuple[str, str], Agreement], found: Findings, scorer: str) -> Cell:
+    """The correlation of a scorer on a data set, or a dash."""
+    row = known.get((found.card.dataset, scorer))
+    return figure(row) if row else nothing("not worked out inside a data set")

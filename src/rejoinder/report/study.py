@@ -1,182 +1,191 @@
-"""A study of scorers against people, as tables."""
+"""A study of scorers against people, as a document."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
-from types import MappingProxyType
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from rejoinder.meta import Agreement, FullStudy, Study
+from rejoinder.meta import FullStudy
+from rejoinder.meta.disagreements import Case as Disagreement
+from rejoinder.meta.findings import Findings
 from rejoinder.meta.noted import noted
 from rejoinder.meta.yardsticks import Kind
-from rejoinder.report.markdown import markdown_table
-from rejoinder.report.tables import narrowed, text_table
-from rejoinder.stats.written import number, p_value
+from rejoinder.report.agreements import agreement_tables, unscored
+from rejoinder.report.cells import measured, nothing
+from rejoinder.report.document import Block, Case, Cases, Cell, Document, Prose, Section, Table
+from rejoinder.report.over_sets import left_out_picture, left_out_table, nearness_table, over_sets_table
+from rejoinder.report.study_pictures import blind, key_figures, of_lines, of_scorers, of_set, of_systems
+from rejoinder.report.study_results import results
+from rejoinder.report.study_tables import data_table, tables_of
 
-ALL_STATISTICS = 105  # characters that a table with all three statistics needs
-
-
-_SPARE = ("Spearman [low, high]", "n", "sets")  # columns that a narrow window does without
+_SPARE = ("Spearman [low, high]", "n", "sets")
 _AGREES = {"agrees": "yes", "not shown": "not shown", "reversed": "the reverse"}
 
 
-class _Section(NamedTuple):
-    """One data set at one level: its title, and each scorer's agreements, best scorer first."""
+def study(found: FullStudy, command: str = "") -> Document:
+    """The document; `command` is the call that made the study."""
+    names = ", ".join(one.card.title for one in found.sets)
+    brief = _brief(found)
+    return Document(
+        title=f"Scorers against people: {names}",
+        question=f"Which scorers agree with people on {names}?",
+        answer=found.answer,
+        keys=key_figures(found),
+        picture=of_scorers(found),
+        sections=_sections(found),
+        made=_made(found),
+        command=command,
+        signatures={**found.study.signatures, **(found.baselines.signatures if found.baselines else {})},
+        brief=brief,
+        every=[*brief, *agreement_tables(found.study, titles=found.titles), Prose(_notes(found))],
+        results=results(found),
+        record=found.to_dict(),
+    )
 
-    title: str
-    scorers: list[list[Agreement]]
+
+# for a terminal
 
 
-def answer_text(study: FullStudy, width: int) -> str:
-    """The answer in words, one table of people and of the scorers asked for, and what both rest on."""
-    header, rows = _over_sets(study) if study.over_sets else _one_set(study)
-    lines = [row for row in study.study.agreements if row.level == "turn"]
-    notes = [*_unscored(lines, study.titles), *_lines(study.study)]
-    table = [text_table(*narrowed(header, rows, width, _SPARE), width)] if rows else []
-    return "\n".join([*study.answer, "", *table, *notes, ""])
+def _brief(found: FullStudy) -> list[Block]:
+    """One table of people and of the scorers asked for, and what it rests on."""
+    header, rows = _means(found) if found.over_sets else _one_set(found)
+    lines = [row for row in found.study.agreements if row.level == "turn"]
+    notes = [*unscored(lines, found.titles), _lines(found)]
+    return [*([Table("", "", header, tuple(rows), _SPARE)] if rows else []), Prose(notes)]
 
 
-def _one_set(study: FullStudy) -> tuple[list[str], list[list[str]]]:
+def _one_set(found: FullStudy) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
     """People, then the scorers, best first."""
-    (found,) = study.findings
-    people, rows = found.people, list[list[str]]()
+    (one,) = found.sets
+    people, rows = one.people, list[tuple[Cell, ...]]()
     if not people.reason:
-        n = f"{people.items:,}"
-        rows.append(["people: ceiling", n, _figure(people.ceiling.value, *people.ceiling.ends), "–", "–"])
-        rows.append(
-            ["people: one rater", n, number(people.one_rater.value, 2), number(people.one_rater_spearman.value, 2), "–"]
-        )
-    for one in found.standings:
-        if _shown(study, one.scorer, one.kind) and not math.isnan(one.pooled.value):
-            row, spearman = one.pooled, one.spearman
-            figures = [_figure(row.value, row.low, row.high), _figure(spearman.value, spearman.low, spearman.high)]
-            rows.append([_name(one.scorer, one.kind), f"{row.n:,}", *figures, _AGREES[one.verdict]])
-    return ["scorer", "n", "Pearson [low, high]", _SPARE[0], "agrees?"], rows
+        n, rater = Cell(f"{people.items:,}"), (measured(people.one_rater, 2), measured(people.one_rater_spearman, 2))
+        rows.append((Cell("people: ceiling"), n, measured(people.ceiling, 2), nothing(), nothing()))
+        rows.append((Cell("people: one rater"), n, *rater, nothing()))
+    for row in one.standings:
+        if _asked(found, row.scorer, row.kind) and not math.isnan(row.pooled.value):
+            figures = measured(row.pooled, 2), measured(row.spearman, 2)
+            name = _name(row.scorer, row.kind)
+            rows.append((name, Cell(f"{row.pooled.n:,}"), *figures, Cell(_AGREES[row.verdict])))
+    return ("scorer", "n", "Pearson [low, high]", "Spearman [low, high]", "agrees?"), rows
 
 
-def _over_sets(study: FullStudy) -> tuple[list[str], list[list[str]]]:
+def _means(found: FullStudy) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
     """People, then the scorers, best first by their mean over data sets."""
-    rows = [
-        [f"people: {one.scorer}", str(one.sets), f"{one.n:,}", _figure(one.pearson.value, *one.pearson.ends), "–"]
-        for one in study.nearness
+    rows: list[tuple[Cell, ...]] = [
+        (Cell(f"people: {one.scorer}"), Cell(str(one.sets)), Cell(f"{one.n:,}"), measured(one.pearson, 2), nothing())
+        for one in found.nearness
         if one.kind == "people"
     ]
-    kinds = {one.scorer: one.kind for one in study.findings[-1].standings}
-    for row in study.over_sets:
-        if _shown(study, row.scorer, kinds[row.scorer]) and not math.isnan(row.value):
-            figures = [str(study.sets_of(row.scorer)), f"{row.n:,}", _figure(row.value, row.low, row.high)]
-            rows.append([_name(row.scorer, kinds[row.scorer]), *figures, _AGREES[study.verdicts[row.scorer]]])
-    return ["scorer", "sets", "n", "Pearson [low, high]", "agrees?"], rows
+    kinds = {one.scorer: one.kind for one in found.whole.standings}
+    for row in found.over_sets:
+        if _asked(found, row.scorer, kinds[row.scorer]) and not math.isnan(row.value):
+            counts = Cell(str(found.sets_of(row.scorer))), Cell(f"{row.n:,}")
+            name, verdict = _name(row.scorer, kinds[row.scorer]), Cell(_AGREES[found.verdicts[row.scorer]])
+            rows.append((name, *counts, measured(row, 2), verdict))
+    return ("scorer", "sets", "n", "Pearson [low, high]", "agrees?"), rows
 
 
-def _shown(study: FullStudy, scorer: str, kind: Kind) -> bool:
+def _asked(found: FullStudy, scorer: str, kind: Kind) -> bool:
     """Whether a scorer was asked for or is a yardstick."""
-    return scorer in study.asked or kind == "baseline"
+    return scorer in found.asked or kind == "baseline"
 
 
-def _name(scorer: str, kind: Kind) -> str:
+def _name(scorer: str, kind: Kind) -> Cell:
     """The scorer's name; of a yardstick, that it is one."""
-    return f"{scorer} (trivial)" if kind == "baseline" else scorer
+    return Cell(f"{scorer} (trivial)" if kind == "baseline" else scorer)
 
 
-def _figure(value: float, low: float, high: float) -> str:
-    """A value and its interval."""
-    return number(value, 2) + ("" if math.isnan(low) else f" [{number(low, 2)}, {number(high, 2)}]")
-
-
-def study_text(full: FullStudy, width: int) -> str:
-    """All tables for a terminal: one a data set and level, best scorer first, and what to read it by.
-
-    Where the terminal is too narrow for one table with all statistics, there is one a statistic.
-    """
-    study, parts = full.study, []
-    for title, scorers in _sections(study, titles=full.titles):
-        kinds = len(scorers[0]) if scorers else 0
-        groups = [range(kinds)] if width >= ALL_STATISTICS else [range(one, one + 1) for one in range(kinds)]
-        parts += [text_table(*_table(scorers, shown), width, title=title) + "\n" for shown in groups]
-    method = (
-        f"[low, high]: 95 % expanded percentile interval over {study.resamples:,} resamples of contexts, "
-        f"seed {study.seed}; p: two-sided, takes lines as independent."
-    )
-    notes = [*_unscored(study.agreements, full.titles), *_noted(study), *_lines(study), method]
-    return "".join(parts) + "".join(f"{note}\n" for note in notes)
-
-
-def study_markdown(study: Study, *, dataset: str | None = None, level: str | None = None) -> str:
-    """The same tables in Markdown; of one data set or one level, where they are given."""
-    found = _sections(study, dataset, level)
-    return "\n".join(
-        f"**{title}**\n\n{markdown_table(*_table(scorers, range(len(scorers[0]))))}" for title, scorers in found
-    )
-
-
-def _sections(
-    study: Study, dataset: str | None = None, level: str | None = None, titles: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[_Section]:
-    """The sections that have a figure, those of one data set together, called by `titles` where it names them."""
-    places = {name: place for place, name in enumerate(dict.fromkeys(a.dataset for a in study.agreements))}
-    ordered = sorted(study.agreements, key=lambda a: (places[a.dataset], a.level != "turn"))
-    for (name, at), group in groupby(ordered, key=lambda a: (a.dataset, a.level)):
-        if name != (dataset or name) or at != (level or at):
-            continue
-        scorers = [list(rows) for _, rows in groupby(group, key=lambda a: a.scorer)]
-        scorers = sorted((mine for mine in scorers if not _empty(mine)), key=_spearman, reverse=True)
-        if scorers:
-            contexts = max(mine[0].contexts for mine in scorers)
-            yield _Section(f"{titles.get(name, name)}, {at} level, {contexts:,} contexts", scorers)
-
-
-def _table(scorers: Sequence[Sequence[Agreement]], shown: range) -> tuple[list[str], list[list[str]]]:
-    """Header and rows: scorer, n, then value, interval and p of the statistics `shown`."""
-    header, rows = ["scorer", "n"], [[mine[0].scorer, f"{mine[0].n:,}"] for mine in scorers]
-    for place in shown:
-        header += [f"{scorers[0][place].statistic.capitalize()} [low, high]", "p"]
-        for row, mine in zip(rows, scorers, strict=True):
-            row += [_with_interval(mine[place]), p_value(mine[place].p)]
-    return header, rows
-
-
-def _with_interval(agreement: Agreement) -> str:
-    """A value and its interval."""
-    if math.isnan(agreement.low):
-        return number(agreement.value)
-    return f"{number(agreement.value)} [{number(agreement.low, 2)}, {number(agreement.high, 2)}]"
-
-
-def _noted(study: Study) -> list[str]:
-    """What the scorers cannot judge, counted."""
-    return [f"{line}." for line in noted(study.notes, study.examples)]
-
-
-def _unscored(rows: Sequence[Agreement], titles: Mapping[str, str]) -> list[str]:
-    """What is not in the tables, and why."""
-    several = len({row.dataset for row in rows}) > 1
-    levels = len({row.level for row in rows}) > 1
-    scorers: dict[str, list[str]] = {}
-    for row in rows:
-        if row.reason:
-            where = [titles.get(row.dataset, row.dataset)] * several + [f"{row.level} level"] * levels
-            mine = scorers.setdefault(": ".join(filter(None, [", ".join(where), row.reason])), [])
-            if row.scorer not in mine:
-                mine.append(row.scorer)
-    return [f"{reason} ({', '.join(names)})" for reason, names in scorers.items()]
-
-
-def _lines(study: Study) -> list[str]:
+def _lines(found: FullStudy) -> str:
     """What the lines were."""
-    copies = "left out" if study.drop_copies else "counted in"
-    said = f"; {study.copies:,} responses that equal a reference word for word are {copies}" if study.copies else ""
-    return [f"{study.examples:,} lines, {study.rated:,} of them rated and used{said}."]
+    lines = found.study
+    copies = "left out" if lines.drop_copies else "counted in"
+    said = f"; {lines.copies:,} responses that equal a reference word for word are {copies}" if lines.copies else ""
+    return f"{lines.examples:,} lines, {lines.rated:,} of them rated and used{said}."
 
 
-def _empty(mine: Sequence[Agreement]) -> bool:
-    """Whether a scorer has no figure at all here."""
-    return all(math.isnan(agreement.value) for agreement in mine)
+def _notes(found: FullStudy) -> list[str]:
+    """What to read the tables of all statistics by."""
+    lines = found.study
+    return [
+        *unscored(lines.agreements, found.titles),
+        *(f"{line}." for line in noted(lines.notes, lines.examples)),
+        _lines(found),
+        f"[low, high]: 95 % expanded percentile interval over {lines.resamples:,} resamples of contexts, "
+        f"seed {lines.seed}; p: two-sided, takes lines as independent.",
+    ]
 
 
-def _spearman(mine: Sequence[Agreement]) -> float:
-    """The Spearman correlation, which the rows are sorted by; those without one come last."""
-    values = [agreement.value for agreement in mine if agreement.statistic == "spearman"]
-    return -math.inf if not values or math.isnan(values[0]) else values[0]
+# for a page
+
+
+def _sections(found: FullStudy) -> list[Section]:
+    """All data sets together, each, and what they are."""
+    several = bool(found.over_sets)
+    over = [Section("Over all data sets", [nearness_table(found), over_sets_table(found)])] if several else []
+    if found.left_out:
+        blocks = [left_out_picture(found.left_out), left_out_table(found.left_out)]
+        over.append(Section("One data set left out", [block for block in blocks if block]))
+    data = Section("Data", [data_table(one.card for one in found.findings)])
+    return [*over, *(_section(one, found, several=several) for one in found.findings), data]
+
+
+def _section(one: Findings, found: FullStudy, *, several: bool) -> Section:
+    """All that is said of one data set; where it is the only one, answer and picture stand on the first screen."""
+    cases: dict[str, list[Case]] = {row.scorer: [] for row in blind(one)}
+    for case in one.cases:
+        if case.scorer in cases:
+            cases[case.scorer].append(_case(case))
+    shown = {name: own for name, own in cases.items() if own}
+    missing = _missing(one)
+    blocks: list[Block | None] = [
+        Prose(one.answer) if several and one.answer else None,
+        of_set(one, found) if several else None,
+        *tables_of(one),
+        Prose(missing, "Not there, and why", listed=True) if missing else None,
+        of_lines(one),
+        of_systems(one),
+        Cases("Where scorers and people disagree most", shown) if shown else None,
+    ]
+    return Section(one.card.title, [block for block in blocks if block is not None])
+
+
+def _missing(one: Findings) -> list[str]:
+    """What is not said of a data set, and why."""
+    reasons: dict[str, list[str]] = {}
+    for row in one.standings:
+        for figure in (row.pooled, row.within):
+            if figure.reason:
+                reasons.setdefault(f"{figure.statistic}: {figure.reason}", []).append(row.scorer)
+    said = [f"{reason} ({', '.join(names)})" for reason, names in reasons.items()]
+    other = {
+        "ceiling": one.people.reason,
+        "systems": one.systems.reason,
+        "judge against metric": one.duel.reason if one.duel else "",
+    }
+    return [*said, *(f"{what}: {reason}" for what, reason in other.items() if reason)]
+
+
+def _case(one: Disagreement) -> Case:
+    """A line that a scorer gets wrong."""
+    many = f" (first of {len(one.references)})" if len(one.references) > 1 else ""
+    return Case(
+        "Scored far above people" if one.score_rank > one.rating_rank else "Scored far below people",
+        f"rated {one.rating:.2f} (above {100 * one.rating_rank:.0f} % of lines), score {one.score:.3f} (above "
+        f"{100 * one.score_rank:.0f} %). {one.id}" + (f", {one.system}" if one.system else ""),
+        one.context,
+        [("Response", one.response), *((f"Reference{many}", text) for text in one.references[:1])],
+    )
+
+
+def _made(found: FullStudy) -> Sequence[str]:
+    """What was read, and how figures came about."""
+    lines = found.study
+    copies = "left out" if lines.drop_copies else "counted in"
+    return [
+        f"{lines.examples:,} lines were read, {lines.rated:,} of them rated in “{lines.dimension}” and used; "
+        f"{lines.copies:,} responses that equal a reference word for word are {copies}. Intervals: 95 % expanded "
+        f"percentile intervals over {lines.resamples:,} resamples of whole contexts, seed {lines.seed}; expanded: the "
+        "fewer contexts, the further out the quantiles (Hesterberg 2015). Ratings are means over raters. Correlations "
+        "over all lines of a data set mix what is between systems with what is inside them."
+    ]

@@ -60,11 +60,17 @@ def narrowed(
     """Header and rows without as many of the columns `spare`, from the first on, as it takes to fit `width`."""
     kept = list(range(len(header)))
     for name in filter(header.__contains__, spare):
-        if sum(max(cell_len(row[place]) for row in (header, *rows)) + _GAP for place in kept) - _GAP <= width:
+        if fits([header[place] for place in kept], [[row[place] for place in kept] for row in rows], width):
             break
         kept.remove(header.index(name))
     head, *body = ([row[place] for place in kept] for row in (header, *rows))
     return head, body
+
+
+def fits(header: Sequence[str], rows: Iterable[Sequence[str]], width: int) -> bool:
+    """Whether a table has room with no cell folded."""
+    columns = zip(header, *rows, strict=True)
+    return sum(max(map(cell_len, column)) + _GAP for column in columns) - _GAP <= width
 
 
 def _blocks(header: Sequence[str], rows: Iterable[Sequence[str]], width: int, title: str) -> str:

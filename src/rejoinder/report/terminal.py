@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rejoinder.report.document import Block, Case, Cases, Document, Prose, Table
-from rejoinder.report.tables import narrowed, text_table
+from rejoinder.report.tables import fits, narrowed, text_table
 
 
 def terminal(document: Document, width: int, *, every: bool = False) -> str:
@@ -26,14 +26,33 @@ def _all(document: Document) -> list[Block]:
 def _block(block: Block, width: int) -> str:
     """A block; pictures are for a page."""
     if isinstance(block, Table):
-        header, rows = narrowed(block.header, block.texts, width, block.spare)
-        folded = [place for place, name in enumerate(header) if name in block.folded]
-        return "\n".join([text_table(header, rows, width, folded=folded, title=block.title).rstrip("\n"), *block.notes])
+        return "\n\n".join("\n".join([_table(one, width), *one.notes]) for one in _parts(block, width))
     if isinstance(block, Prose):
         return "\n".join([*filter(None, [block.title]), *block.said])
     if isinstance(block, Cases):
         return "\n\n".join([block.title, *(_case(one) for cases in block.groups.values() for one in cases)])
     return ""
+
+
+def _table(table: Table, width: int) -> str:
+    """A table without the columns that can be spared, where it is too wide with them."""
+    header, rows = narrowed(table.header, table.texts, width, table.spare)
+    folded = [place for place, name in enumerate(header) if name in table.folded]
+    return text_table(header, rows, width, folded=folded, title=table.title).rstrip("\n")
+
+
+def _parts(table: Table, width: int) -> list[Table]:
+    """The table, or several where it goes into parts and is too wide as a whole."""
+    stay, together = table.split
+    if not together or fits(table.header, table.texts, width):
+        return [table]
+    return [
+        table._replace(
+            header=table.header[:stay] + table.header[first : first + together],
+            rows=tuple(row[:stay] + row[first : first + together] for row in table.rows),
+        )
+        for first in range(stay, len(table.header), together)
+    ]
 
 
 def _case(case: Case) -> str:
