@@ -30,6 +30,7 @@ from rejoinder.report.svg import systems
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.calibration import calibrated, matched
 from rejoinder.stats.chance import chance_band
+from rejoinder.stats.figure import Figure
 from rejoinder.stats.sampling import Sampling
 
 NONE = math.nan
@@ -367,7 +368,10 @@ def test_two_lines_say_why_nobody_is_nearer() -> None:
 
 
 def test_the_band_and_the_diagonal_are_drawn() -> None:
-    drawn = chart("t", [Point("a", 0.5, NONE, NONE, "metric", "", 0.25), Point("b", 0, 0, 0, "judge", "")])
+    drawn = chart(
+        "t",
+        [Point("a", Figure(value=0.5), "metric", "", 0.25), Point("b", Figure(value=0, low=0, high=0), "judge", "")],
+    )
     assert drawn.count("chance") == 1 and "nan" not in drawn
     panel = systems("t", ["best", "lost", "mid", "last"], array(4, 3, 2, 0), array(8, NONE, 6, 4))
     assert panel.count("<circle") == 3 and ">1</b>" in panel and "2 lost" not in panel

@@ -26,6 +26,7 @@ from rejoinder.report.markdown import markdown
 from rejoinder.report.study import study as report
 from rejoinder.report.svg import scatter
 from rejoinder.scorer import Scores, Signature
+from rejoinder.stats.figure import Figure
 
 HOSTILE = "<script>alert('x')</script>\"'&|\n\\input{x}% =1+1 ${{7*7}} {% raw %}"
 
@@ -175,8 +176,7 @@ def test_pictures_of_few_and_of_many_points() -> None:
     many = scatter("t", rng.normal(size=5000), rng.normal(size=5000), rng)
     assert many.count("h0") == 400 and "400 of 5,000 lines" in many and len(many) < 10_000
     assert scatter("t", np.array([1.0]), np.array([2.0]), rng).count("h0") == 1
-    nothing = float("nan")
-    drawn = chart("t", [Point("<a>", -0.5, nothing, nothing, "metric", '"')], [Mark("ceiling", 0.9)])
+    drawn = chart("t", [Point("<a>", Figure(value=-0.5), "metric", '"')], [Mark("ceiling", Figure(value=0.9))])
     assert "&lt;a&gt;" in drawn and "ceiling 0.90" in drawn and "nan" not in drawn
 
 

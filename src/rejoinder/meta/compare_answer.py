@@ -55,11 +55,6 @@ def units(found: Comparison) -> str:
     return "pairs" if found.design == "paired" else "replies"
 
 
-def percent(one: Gap) -> str:
-    """The win rate with its interval."""
-    return interval(one.win, share=True)
-
-
 def _over_all(contrasts: Sequence[Contrast]) -> str:
     """How many scorers say what."""
     groups = {
@@ -83,7 +78,8 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
     said = f"mean {one.mean_a:.3f} of A, {one.mean_b:.3f} of B, B less A {interval(one, ends=3, signed=True)}"
     if one.win.known:
         what = "is higher than" if one.higher_is_better is None else "beats"
-        said += f"; a reply of B {what} {'its partner' if found.pairs else 'one'} of A {percent(one)} of the time"
+        other, share = "its partner" if found.pairs else "one", interval(one.win, share=True)
+        said += f"; a reply of B {what} {other} of A {share} of the time"
     counted = f"{one.n:,} {units(found)}" + ("" if found.pairs else f" of {one.contexts:,} conversations")
     if one.verdict == "not separable":
         rest = verdict(one, units(found)).removeprefix("not separable").lstrip(":; ")

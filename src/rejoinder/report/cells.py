@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from rejoinder.report.document import Cell
-from rejoinder.stats.written import DASH, Measured, interval, number, p_value, percent
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.written import DASH, interval, number, p_value, percent
 
 
 def nothing(why: str = "") -> Cell:
@@ -34,7 +35,7 @@ def p(value: float, note: str = "") -> Cell:
 
 
 def measured(
-    one: Measured,
+    one: Figure,
     digits: int = 3,
     note: str = "",
     why: str = "",
@@ -44,7 +45,7 @@ def measured(
     signed: bool = False,
 ) -> Cell:
     """A figure with its interval; where there is none, a dash and `why`. How it is written: see `interval`."""
-    if math.isnan(one.value):
+    if not one.known:
         return nothing(why)
     return Cell(interval(one, digits, ends=ends, share=share, signed=signed), note, one.value)
 

@@ -7,14 +7,14 @@ import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rejoinder.meta.compare_answer import percent, units, verdict
+from rejoinder.meta.compare_answer import units, verdict
 from rejoinder.meta.compared import Case
 from rejoinder.meta.comparison import Comparison, Contrast, Gate
 from rejoinder.meta.gap import Gap
-from rejoinder.report.cells import count, measured, nothing, p, plain, share, sortable
+from rejoinder.report.cells import count, measured, nothing, p, plain, share
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
-from rejoinder.stats.written import number, p_value, rounded
+from rejoinder.stats.written import interval, number, p_value, rounded
 
 _TITLE = "Is B better than A?"
 _MORE = "more to tell"
@@ -99,9 +99,8 @@ def _results(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _key_figures(found: Comparison) -> list[KeyFigure]:
     """How often B wins, how far apart the means are, and what that rests on, by the first scorer."""
     one = found.contrasts[0]
-    win, _, ends = percent(one).partition(" [")
-    figures = [] if not one.win.known else [KeyFigure(win, f"[{ends}" if ends else "", "B wins", f"by {one.scorer}")]
-    if not math.isnan(one.value):
+    figures = [KeyFigure.of(one.win, "B wins", f"by {one.scorer}", share=True)] if one.win.known else []
+    if one.known:
         figures.append(KeyFigure.of(one, "B less A", f"mean score by {one.scorer}", signed=True))
     clusters = "contexts" if found.design == "paired" else "conversations"
     return [*figures, KeyFigure(f"{one.n:,}", "", units(found), f"of {one.contexts:,} {clusters}")]
@@ -113,10 +112,9 @@ def _win_rates(found: Comparison) -> Picture | None:
     points = [
         Point(
             name,
-            gap.win.value,
-            *gap.win.ends,
+            gap.win,
             _LOOKS.get(gap.verdict, "baseline"),
-            f"{percent(gap)}, {gap.n:,} compared",
+            f"{interval(gap.win, share=True)}, {gap.n:,} compared",
         )
         for name, gap in rows[:_ROWS]
     ]
@@ -199,7 +197,7 @@ def _cells(one: Gap, found: Comparison, method: str) -> tuple[Cell, ...]:
         plain(one.mean_b),
         measured(one, note=method, why=one.reason, ends=3),
         p(one.p_adjusted, f"not adjusted {p_value(one.p)}"),
-        Cell(percent(one), "", sortable(one.win.value)),
+        measured(one.win, share=True),
         Cell(one.verdict if told else "not shown", verdict(one, units(found)), strong=told),
         nothing() if one.more is None else Cell(f"{rounded(one.more):,}", "", one.more),
     )

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from rejoinder.stats.written import Measured, interval
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.written import interval
 
 _SIGNS = frozenset("0123456789.,[]<–± -+%")
 
@@ -173,7 +174,7 @@ class KeyFigure(NamedTuple):
 
     @classmethod
     def of(
-        cls, one: Measured, what: str, note: str, *, digits: int = 2, share: bool = False, signed: bool = False
+        cls, one: Figure, what: str, note: str, *, digits: int = 2, share: bool = False, signed: bool = False
     ) -> KeyFigure:
         """That of a measured number."""
         value, _, ends = interval(one, digits, share=share, signed=signed).partition(" [")

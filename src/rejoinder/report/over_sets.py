@@ -13,6 +13,7 @@ from rejoinder.report.cells import count, measured, nothing
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Cell, Picture, Table
 from rejoinder.report.study_tables import chance_band, figure
+from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import number
 
 
@@ -119,15 +120,14 @@ def left_out_picture(left_out: LeftOut) -> Picture | None:
     rows = [
         Point(
             one.dataset,
-            one.pearson.seen.value,
-            min(one.pearson.unseen.value, one.pearson.seen.value),
-            max(one.pearson.unseen.value, one.pearson.seen.value),
+            Figure(value=seen, low=min(unseen, seen), high=max(unseen, seen)),
             "judge",
             _said(one),
-            before=one.pearson.unseen.value,
+            before=unseen,
             limit=one.ceiling,
         )
         for one in sets
+        for unseen, seen in [(one.pearson.unseen.value, one.pearson.seen.value)]
     ]
     drawn = chart("A judge on data sets that it saw other conversations of, and that it never saw", rows)
     gap = left_out.mean.pearson.gap

@@ -21,6 +21,7 @@ from rejoinder.report.cells import count, measured, nothing, p, plain
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.report.looks import KINDS
+from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import percent
 
 _NAMES = {LENGTH: "the longer reply (length)"}
@@ -101,12 +102,12 @@ def _picture(study: PairStudy, card: PairCard) -> Picture:
     lead = next(iter(_asked(study, card)), None)
     found = study.rows(card.dataset)
     rows = [_point(study, row, lead=row is lead) for row in found if not _is_person(row)]
-    people = [Mark(row.scorer, row.value, row.low, row.high) for row in found if _is_person(row)]
+    people = [Mark(row.scorer, row) for row in found if _is_person(row)]
     title = f"Scorers against people's choices on {card.title}"
     axis = "Share of pairs in which the preferred reply is taken"
     kinds = {row.kind for row in study.results}
     return Picture(
-        chart(title, rows, [Mark("chance", CHANCE), *people], axis=axis),
+        chart(title, rows, [Mark("chance", Figure(value=CHANCE)), *people], axis=axis),
         _seen(study, card),
         {look: what for look, what in KINDS.items() if look in kinds},
         {"mark": "chance, and one person against the others"},
@@ -116,9 +117,8 @@ def _picture(study: PairStudy, card: PairCard) -> Picture:
 def _point(study: PairStudy, row: Preference, *, lead: bool) -> Point:
     """A row of the picture; trivial baselines and what nobody asked for stand apart."""
     part = "lead" if lead else "" if row.scorer in study.asked and row.kind != "baseline" else "beside"
-    return Point(
-        row.scorer, row.value, row.low, row.high, row.kind, f"{_figure(row).text}; {_figure(row).note}", part=part
-    )
+    cell = _figure(row)
+    return Point(row.scorer, row, row.kind, f"{cell.text}; {cell.note}", part=part)
 
 
 def _seen(study: PairStudy, card: PairCard) -> str:

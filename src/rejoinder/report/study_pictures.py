@@ -19,6 +19,7 @@ from rejoinder.report.document import Gallery, KeyFigure, Picture
 from rejoinder.report.looks import KINDS
 from rejoinder.report.svg import scatter, systems
 from rejoinder.stats.correlation import FEWEST
+from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import interval, number
 
 _TREND = {0.1: "hardly a trend", 0.3: "a weak trend", 0.5: "a clear trend", 1.01: "a strong trend"}  # up to this size
@@ -64,11 +65,11 @@ def of_scorers(study: FullStudy) -> Picture | None:
     points = [_point(row, kinds[row.scorer], study.chance[row.scorer], study) for row in study.over_sets]
     known = [found.people for found in study.findings if not found.people.reason]
     marks = [
-        Mark(name, float(np.mean([getattr(people, key).value for people in known])))
+        Mark(name, Figure(value=float(np.mean([getattr(people, key).value for people in known]))))
         for name, key in (("one person", "one_rater"), ("ceiling", "ceiling"))
         if known
     ]
-    ceiling = marks[-1].value if marks else math.nan
+    ceiling = marks[-1].figure.value if marks else math.nan
     seen = _seen(study.over_sets, last, study, study.verdicts, ceiling)
     return _picture("Scorers against people, mean over data sets", points, marks, seen, study, _LIMITS)
 
@@ -77,7 +78,7 @@ def of_set(found: Findings, study: FullStudy, limits: Mapping[str, str] | None =
     """The scorers of one data set against the ceiling, with a key where `limits` are given."""
     people = found.people
     points = [_point(one.pooled, one.kind, one.chance.high, study) for one in found.standings]
-    marks = [Mark("one person", people.one_rater.value), Mark("ceiling", people.ceiling.value, *people.ceiling.ends)]
+    marks = [Mark("one person", Figure(value=people.one_rater.value)), Mark("ceiling", people.ceiling)]
     verdicts = {one.scorer: one.verdict for one in found.standings}
     seen = _seen([one.pooled for one in found.standings], found, study, verdicts, people.ceiling.value)
     return _picture(f"Scorers against people on {found.card.title}", points, marks, seen, study, limits)
@@ -92,12 +93,12 @@ def _picture(
     limits: Mapping[str, str] | None,
 ) -> Picture | None:
     """The picture of those that have a value, the best scorer asked for marked; None where none has."""
-    known = [row for row in rows if not math.isnan(row.value)]
+    known = [row for row in rows if row.figure.known]
     lead = next((row for row in known if not row.part), None)
     known = [row._replace(part="lead") if row is lead else row for row in known]
     if not known:
         return None
-    drawn = chart(title, known, [mark for mark in marks if not math.isnan(mark.value)])
+    drawn = chart(title, known, [mark for mark in marks if mark.figure.known])
     if limits is None:
         return Picture(drawn, seen)
     looks = {_look(one.kind) for one in study.whole.standings}
@@ -109,7 +110,7 @@ def _point(row: Agreement, kind: str, chance: float, study: FullStudy) -> Point:
     by_chance = "" if math.isnan(chance) else f"; by chance within ±{chance:.2f}"
     note = f"{interval(row)}, n = {row.n:,}; {row.method}{by_chance}"
     part = "" if row.scorer in study.asked and kind != "baseline" else "beside"
-    return Point(row.scorer, row.value, row.low, row.high, _look(kind), note, chance, part=part)
+    return Point(row.scorer, row, _look(kind), note, chance, part=part)
 
 
 def _look(kind: str) -> str:

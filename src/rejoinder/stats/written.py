@@ -3,25 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+
+from rejoinder.stats.figure import Figure
 
 DASH = "–"
-
-
-class Measured(Protocol):
-    """A value with the ends of its 95 % interval; NaN where there is none."""
-
-    @property
-    def value(self) -> float:
-        """What was measured."""
-
-    @property
-    def low(self) -> float:
-        """Lower end."""
-
-    @property
-    def high(self) -> float:
-        """Upper end."""
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -34,7 +19,7 @@ def percent(value: float) -> str:
     return DASH if math.isnan(value) else f"{100 * value:.0f} %"
 
 
-def interval(one: Measured, digits: int = 3, *, ends: int = 2, share: bool = False, signed: bool = False) -> str:
+def interval(one: Figure, digits: int = 3, *, ends: int = 2, share: bool = False, signed: bool = False) -> str:
     """A value with its interval, `0.123 [0.01, 0.22]`; the value alone where no interval is known.
 
     Args:
@@ -46,9 +31,9 @@ def interval(one: Measured, digits: int = 3, *, ends: int = 2, share: bool = Fal
     """
     said = percent(one.value) if share else number(one.value, digits)
     said = f"+{said}" if signed and one.value >= 0 else said
-    if math.isnan(one.low):
+    if not one.has_interval:
         return said
-    low, high = (f"{100 * end:.0f}" if share else number(end, ends) for end in (one.low, one.high))
+    low, high = (f"{100 * end:.0f}" if share else number(end, ends) for end in one.ends)
     return f"{said} [{low}, {high}]"
 
 
