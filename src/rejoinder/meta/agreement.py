@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet
-from rejoinder.scorer import Scores
+from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.arrays import Counts, FloatArray, IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import (
     group_means,
@@ -19,7 +20,7 @@ from rejoinder.stats.bootstrap import (
     resample_group_correlations,
 )
 from rejoinder.stats.correlation import CORRELATIONS
-from rejoinder.stats.figure import NOTHING, Figure
+from rejoinder.stats.figure import NOTHING, Figure, plain
 from rejoinder.stats.sampling import Sampling
 
 Level = Literal["turn", "system"]
@@ -51,6 +52,59 @@ class Agreement(Figure):
     statistic: str
     unscored: int = 0
     contexts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """The agreement of scorers with people.
+
+    Attributes:
+        agreements: one per data set, scorer, level and statistic, in that order.
+        signatures: where the scores came from, by scorer.
+        dimension: the dimension of the ratings.
+        resamples: number of resamples behind each interval.
+        seed: seed of the resampling.
+        drop_copies: whether responses that copy a reference were left out.
+        examples: number of lines given.
+        rated: lines with a rating that were used (copies left out are not among them).
+        copies: lines whose response equals one of its references word for word.
+        notes: by scorer, how many lines each note stands at.
+    """
+
+    agreements: tuple[Agreement, ...]
+    signatures: Mapping[str, Signature]
+    dimension: str
+    resamples: int
+    seed: int
+    drop_copies: bool
+    examples: int
+    rated: int
+    copies: int
+    notes: Mapping[str, Mapping[str, int]]
+
+    def to_pandas(self) -> Any:
+        """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
+        return results_frame(self.to_dict())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The study as plain JSON values: numbers that do not exist are None, never NaN.
+
+        Keys: `version` of this form, `results` (one mapping an agreement), `signature` (a mapping by scorer),
+        `options`, `counts` and `notes`.
+        """
+        return {
+            "version": FORMAT_VERSION,
+            "results": plain(self.agreements),
+            "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
+            "options": {
+                "dimension": self.dimension,
+                "resamples": self.resamples,
+                "seed": self.seed,
+                "drop_copies": self.drop_copies,
+            },
+            "counts": {"examples": self.examples, "rated": self.rated, "copies": self.copies},
+            "notes": {name: dict(notes) for name, notes in self.notes.items()},
+        }
 
 
 @dataclass(frozen=True, slots=True)

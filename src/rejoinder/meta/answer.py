@@ -12,13 +12,16 @@ from typing import NamedTuple
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.contrasts import ScorerContrast
 from rejoinder.meta.findings import Findings
+from rejoinder.meta.full_study import FullStudy
+from rejoinder.meta.leave_one_out import SEEN, UNSEEN
+from rejoinder.meta.noted import noted
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.verdict import LEVEL, Verdict, needed
 from rejoinder.meta.yardsticks import OF_SYSTEM
 from rejoinder.stats.written import interval, rounded
 
 
-class Ranking(NamedTuple):
+class _Ranking(NamedTuple):
     """What a headline is made of.
 
     Attributes:
@@ -55,6 +58,32 @@ class Ranking(NamedTuple):
         return [name for name, pair in pairs if pair is not None and not _ahead(pair, self.lead)]
 
 
+def answer(study: FullStudy) -> tuple[str, ...]:
+    """The answer as sentences, over all data sets where there are several, else over the one; what was noted last."""
+    return (*_found(study), *(f"{line}." for line in noted(study.study.notes, study.study.examples)))
+
+
+def _found(study: FullStudy) -> tuple[str, ...]:
+    """What was found."""
+    if study.pool is None:
+        head, *more = study.sets[0].answer
+        return (head, *_fitted(study), *more)
+    rows = headline_rows(study.over_sets, study.pool, study.asked)
+    if not rows:
+        return ("No scorer has a correlation with people on any of these data sets.", *_fitted(study))
+    own, sets = study.sets_of(rows[0].scorer), len(study.sets)
+    where = f", the mean over {sets} data sets" if own == sets else f", the mean over {own} of {sets} data sets"
+    ranking = _Ranking(rows, _tried(study.verdicts, study.asked), study.pool, study.verdicts, study.chance, where)
+    head, *more = _headline(ranking)
+    return (head, *_fitted(study), *more, *_beside(ranking), *_over_sets(study), *_speaker(study.over_sets))
+
+
+def lead_of(study: FullStudy) -> Agreement | None:
+    """The correlation that the headline names; None where there is none."""
+    rows = study.over_sets or [one.pooled for one in study.whole.standings]
+    return next(iter(headline_rows(rows, study.whole, study.asked)), None)
+
+
 def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     """The answer for one data set, of the scorers that were asked for."""
     rows = headline_rows([one.pooled for one in found.standings], found, asked)
@@ -65,13 +94,13 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     chance = {one.scorer: one.chance.high for one in found.standings}
     verdicts = {one.scorer: one.verdict for one in found.standings}
     where = f" over {rows[0].n:,} responses{_share(found, lead)}"
-    ranking = Ranking(rows, tried_of(verdicts, asked), found, verdicts, chance, where)
+    ranking = _Ranking(rows, _tried(verdicts, asked), found, verdicts, chance, where)
     return (
-        *headline(ranking),
+        *_headline(ranking),
         *_people(found),
-        *beside(ranking),
+        *_beside(ranking),
         *_inside(lead),
-        *speaker([one.pooled for one in found.standings]),
+        *_speaker([one.pooled for one in found.standings]),
         *_nearer(found),
     )
 
@@ -84,12 +113,12 @@ def headline_rows(rows: Sequence[Agreement], found: Findings, asked: Collection[
     return [row for row in known if kinds[row.scorer] != "baseline"] or known
 
 
-def tried_of(verdicts: Mapping[str, Verdict], asked: Collection[str]) -> int:
+def _tried(verdicts: Mapping[str, Verdict], asked: Collection[str]) -> int:
     """How many of the scorers asked for have a correlation."""
     return sum(verdicts.get(name, "no correlation") != "no correlation" for name in asked)
 
 
-def headline(ranking: Ranking) -> list[str]:
+def _headline(ranking: _Ranking) -> list[str]:
     """Whether any scorer is shown to agree, and which."""
     row, lead = ranking.rows[0], ranking.lead
     figure = f"Pearson {interval(row, 2)}{ranking.where}"
@@ -114,7 +143,7 @@ def _would_show(row: Agreement, chance: float, tried: int) -> list[str]:
     return [f"If it is as high as it looks, about {rounded(count):,} rated responses would show it."]
 
 
-def beside(ranking: Ranking) -> list[str]:
+def _beside(ranking: _Ranking) -> list[str]:
     """Who cannot be told from the leading scorer, and what would tell."""
     if ranking.verdicts[ranking.lead] != "agrees":
         return []
@@ -153,7 +182,7 @@ def _inside(lead: Standing) -> list[str]:
     return [f"Inside systems, where knowing who spoke is worth nothing, its correlation is {interval(lead.within, 2)}."]
 
 
-def speaker(rows: Sequence[Agreement]) -> list[str]:
+def _speaker(rows: Sequence[Agreement]) -> list[str]:
     """What knowing the system alone is worth."""
     known = next((row for row in rows if row.scorer == OF_SYSTEM and not math.isnan(row.value)), None)
     return [f"Knowing only which system spoke gives {interval(known, 2)}."] if known else []
@@ -167,6 +196,38 @@ def _nearer(found: Findings) -> list[str]:
         return []
     share = f"{interval(duel, share=True)} of {duel.n:,} lines"
     return [f"Line by line the judge {duel.first} is nearer to people than the metric {duel.second} on {share}."]
+
+
+def _over_sets(study: FullStudy) -> list[str]:
+    """Who is nearest on the lines that all scorers score, and what seeing a set is worth to a judge."""
+    said = []
+    rows = [one for one in study.nearness if one.scorer in study.asked]
+    if len({one.sets for one in rows}) > 1 and len(study.common) > 1:
+        lead = max(rows, key=lambda one: one.common.value)
+        figure = interval(lead.common, 2)
+        lines = f"On the {study.common_lines:,} lines of {len(study.common)} data sets that all scorers score"
+        said.append(f"{lines}, {lead.scorer} is nearest: {figure}.")
+    if study.left_out is None:
+        return said
+    mean = study.left_out.mean
+    if mean.reason:
+        return [*said, f"{UNSEEN} cannot be told from {SEEN}: {mean.reason}."]
+    share, sets = mean.share.unseen.value, study.left_out.ceilings
+    limit = f" ({100 * share:.0f} % of the ceiling, mean over the {sets} that have one)" if sets else ""
+    return [
+        *said,
+        f"A judge reaches {interval(mean.pearson.unseen, 2)} on data sets that it never saw{limit}, and "
+        f"{interval(mean.pearson.seen, 2)} where it was fitted on other conversations of the set: a gap of "
+        f"{interval(mean.pearson.gap, 2)}.",
+    ]
+
+
+def _fitted(study: FullStudy) -> list[str]:
+    """What must be known of judges that have seen lines like these."""
+    return [
+        f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better."
+        for name, sets in study.fitted.items()
+    ]
 
 
 def _between(found: Findings, one: str, other: str) -> ScorerContrast | None:

@@ -1,35 +1,19 @@
-"""`full_study`: a study of scorers against people with everything beside it that says how its figures may be read."""
+"""The record of a study with everything beside it that says how its figures may be read."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
-from rejoinder.catalogue import columns_of
-from rejoinder.errors import UsageError
 from rejoinder.frames import results_frame
-from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets
-from rejoinder.io.given import examples_of
-from rejoinder.meta.agreement import Agreement
-from rejoinder.meta.answer import Ranking, answer_of, beside, headline, headline_rows, speaker, tried_of
-from rejoinder.meta.findings import Findings, findings_of
-from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, left_out_of, left_out_scores
-from rejoinder.meta.noted import noted
-from rejoinder.meta.over_sets import Nearness, mean_chance, nearness_of
-from rejoinder.meta.ranking import means_over_sets, ranking_of
-from rejoinder.meta.same_lines import on_same_lines
-from rejoinder.meta.scored_set import ScoredSet
-from rejoinder.meta.study import Study, scores_of, study_of, usable_ratings
-from rejoinder.meta.verdict import Verdict, verdicts_apart
-from rejoinder.meta.yardsticks import kind_of, yardsticks
-from rejoinder.records import OVERALL, Given
-from rejoinder.scorer import Advance, ScorerLike, Scores, ignore
+from rejoinder.meta.agreement import Agreement, Study
+from rejoinder.meta.findings import Findings
+from rejoinder.meta.leave_one_out import LeftOut
+from rejoinder.meta.over_sets import Nearness
+from rejoinder.meta.verdict import Verdict
 from rejoinder.stats.figure import plain
-from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.written import interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,162 +103,3 @@ class FullStudy:
             "common_lines": self.common_lines,
             "left_out": plain(self.left_out),
         }
-
-
-def full_study(
-    examples: Given,
-    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None = None,
-    *,
-    dimension: str = OVERALL,
-    resamples: int = 1000,
-    seed: int = 0,
-    vectors: str | Path | None = None,
-    drop_copies: bool = False,
-    leave_one_out: bool = False,
-    advance: Advance = ignore,
-) -> FullStudy:
-    """The study of `scorers`, beside them the trivial baselines, and for each data set what its figures rest on.
-
-    That is: how far people agree with each other and the ceiling that follows; correlations inside systems and without
-    copies of references; tests between scorers; the effect of length; systems; lines where scorers and people disagree.
-    Arguments and errors as for `study`. With `leave_one_out` a judge fitted on all data sets but the one in question
-    is a scorer too, and beside the scorers stands what it gains by seeing other conversations of the set; `advance` is
-    then called with 1 after each of six fits a data set before all else.
-
-    Raises:
-        UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.
-    """
-    sampling = Sampling.checked(resamples, seed)
-    examples = examples_of(examples, keep=columns_of(scorers))
-    held_out: Mapping[str, Scores] = {}
-    if leave_one_out:
-        if dimension != OVERALL:
-            raise UsageError(f"judges are fitted on overall ratings, so no set is left out for {dimension!r}")
-        held_out = left_out_scores(examples, seed=seed, advance=advance)
-    ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
-    given, choice = scores_of(examples, scorers, vectors, advance)
-    if held_out:
-        given[UNSEEN] = held_out[UNSEEN]
-    rated = rated_sets(examples, ratings, dimension)
-    trivial = yardsticks(examples, given, rated)
-    asked = study_of(examples, rated, given, sampling, drop_copies=drop_copies)
-    baselines = study_of(examples, rated, trivial, sampling, drop_copies=drop_copies) if trivial else None
-    scored = _scored_sets(rated, {**given, **trivial}, asked, baselines, sampling)
-    sets = tuple(findings_of(one) for one in scored.sets)
-    sets = tuple(replace(one, answer=answer_of(one, given)) for one in sets)
-    ceilings = {one.card.dataset: one.people.ceiling.value for one in sets}
-    found = FullStudy(
-        study=asked,
-        baselines=baselines,
-        sets=sets,
-        fitted=choice.fitted,
-        withheld=choice.withheld,
-        verdicts={one.scorer: one.verdict for one in sets[0].standings},
-        asked=tuple(given),
-        left_out=left_out_of(rated.filled, held_out, ceilings, sampling) if held_out else None,
-    )
-    if scored.pool:
-        found = _with_pool(found, scored.pool, {**given, **trivial, **held_out})
-    return replace(found, answer=_answer(found))
-
-
-class _ScoredSets(NamedTuple):
-    """The data sets with their scores, and the pool where there are several."""
-
-    sets: tuple[ScoredSet, ...]
-    pool: ScoredSet | None
-
-
-def _scored_sets(
-    rated: RatedSets, scores: Mapping[str, Scores], asked: Study, baselines: Study | None, sampling: Sampling
-) -> _ScoredSets:
-    """The scores beside the ratings, set by set."""
-    kinds = {name: kind_of(name, found) for name, found in scores.items()}
-    rows = asked.agreements + (baselines.agreements if baselines else ())
-
-    def scored(one: RatedSet, members: tuple[ScoredSet, ...] = ()) -> ScoredSet:
-        values = {name: found.values[one.places] for name, found in scores.items()}
-        own = tuple(row for row in rows if row.dataset == one.name)
-        return ScoredSet(one, values, kinds, own, tuple(asked.signatures), sampling, members)
-
-    sets = tuple(map(scored, rated.filled))
-    return _ScoredSets(sets, scored(rated.pool, sets) if rated.pool else None)
-
-
-def _with_pool(found: FullStudy, pool: ScoredSet, scores: Mapping[str, Scores]) -> FullStudy:
-    """The study with what is said over its data sets; `scores` are all there are, of all examples."""
-    over_sets = pool.result(means_over_sets)
-    chance = {row.scorer: mean_chance(found.sets, row.scorer) for row in over_sets}
-    # A judge that was fitted on some of the sets is not as near to people as it looks.
-    near = [row for row in over_sets if row.scorer not in found.fitted]
-    alike = [row.scorer for row in near if row.scorer in pool.result(ranking_of)]
-    seen = [SEEN] if alike and SEEN in scores and scores[SEEN].scored.any() else []
-    common = on_same_lines(pool, {name: scores[name].values for name in (*alike, *seen)})
-    return replace(
-        found,
-        pool=findings_of(pool),
-        over_sets=over_sets,
-        chance=chance,
-        verdicts=verdicts_apart(over_sets, chance, found.asked),
-        nearness=nearness_of(found.sets, near, found.left_out, common),
-        common=common.sets,
-        common_lines=common.n,
-    )
-
-
-def _answer(study: FullStudy) -> tuple[str, ...]:
-    """The answer as sentences, over all data sets where there are several, else over the one; what was noted last."""
-    return (*_found(study), *(f"{line}." for line in noted(study.study.notes, study.study.examples)))
-
-
-def _found(study: FullStudy) -> tuple[str, ...]:
-    """What was found."""
-    if study.pool is None:
-        head, *more = study.sets[0].answer
-        return (head, *_fitted(study), *more)
-    rows = headline_rows(study.over_sets, study.pool, study.asked)
-    if not rows:
-        return ("No scorer has a correlation with people on any of these data sets.", *_fitted(study))
-    own, sets = study.sets_of(rows[0].scorer), len(study.sets)
-    where = f", the mean over {sets} data sets" if own == sets else f", the mean over {own} of {sets} data sets"
-    ranking = Ranking(rows, tried_of(study.verdicts, study.asked), study.pool, study.verdicts, study.chance, where)
-    head, *more = headline(ranking)
-    return (head, *_fitted(study), *more, *beside(ranking), *_over_sets(study), *speaker(study.over_sets))
-
-
-def lead_of(study: FullStudy) -> Agreement | None:
-    """The correlation that the headline names; None where there is none."""
-    rows = study.over_sets or [one.pooled for one in study.whole.standings]
-    return next(iter(headline_rows(rows, study.whole, study.asked)), None)
-
-
-def _over_sets(study: FullStudy) -> list[str]:
-    """Who is nearest on the lines that all scorers score, and what seeing a set is worth to a judge."""
-    said = []
-    rows = [one for one in study.nearness if one.scorer in study.asked]
-    if len({one.sets for one in rows}) > 1 and len(study.common) > 1:
-        lead = max(rows, key=lambda one: one.common.value)
-        figure = interval(lead.common, 2)
-        lines = f"On the {study.common_lines:,} lines of {len(study.common)} data sets that all scorers score"
-        said.append(f"{lines}, {lead.scorer} is nearest: {figure}.")
-    if study.left_out is None:
-        return said
-    mean = study.left_out.mean
-    if mean.reason:
-        return [*said, f"{UNSEEN} cannot be told from {SEEN}: {mean.reason}."]
-    share, sets = mean.share.unseen.value, study.left_out.ceilings
-    limit = f" ({100 * share:.0f} % of the ceiling, mean over the {sets} that have one)" if sets else ""
-    return [
-        *said,
-        f"A judge reaches {interval(mean.pearson.unseen, 2)} on data sets that it never saw{limit}, and "
-        f"{interval(mean.pearson.seen, 2)} where it was fitted on other conversations of the set: a gap of "
-        f"{interval(mean.pearson.gap, 2)}.",
-    ]
-
-
-def _fitted(study: FullStudy) -> list[str]:
-    """What must be known of judges that have seen lines like these."""
-    return [
-        f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better."
-        for name, sets in study.fitted.items()
-    ]

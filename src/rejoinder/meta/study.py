@@ -1,79 +1,34 @@
-"""`study`: how far scorers agree with the people who rated the same lines."""
+"""`study` and `full_study`: how far scorers agree with the people who rated the same lines."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.catalogue import Chosen, chosen, columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.humans.lines import refuse_duplicates
-from rejoinder.humans.rated_set import RatedSets, rated_sets, ratings_of
+from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
 from rejoinder.io.given import examples_of
-from rejoinder.meta.agreement import Agreement, agreements, most_frequent
+from rejoinder.meta.agreement import Study, agreements, most_frequent
+from rejoinder.meta.answer import answer, answer_of
+from rejoinder.meta.findings import findings_of
+from rejoinder.meta.full_study import FullStudy
+from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of, left_out_scores
+from rejoinder.meta.over_sets import mean_chance, nearness_of
+from rejoinder.meta.ranking import means_over_sets, ranking_of
+from rejoinder.meta.same_lines import on_same_lines
+from rejoinder.meta.scored_set import ScoredSet
+from rejoinder.meta.verdict import verdicts_apart
+from rejoinder.meta.yardsticks import kind_of, yardsticks
 from rejoinder.records import OVERALL, Example, Given
-from rejoinder.scorer import Advance, ScorerLike, Scores, Signature, ignore, run
-from rejoinder.stats.figure import plain
+from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
 from rejoinder.stats.sampling import Sampling
-
-
-@dataclass(frozen=True, slots=True)
-class Study:
-    """The agreement of scorers with people.
-
-    Attributes:
-        agreements: one per data set, scorer, level and statistic, in that order.
-        signatures: where the scores came from, by scorer.
-        dimension: the dimension of the ratings.
-        resamples: number of resamples behind each interval.
-        seed: seed of the resampling.
-        drop_copies: whether responses that copy a reference were left out.
-        examples: number of lines given.
-        rated: lines with a rating that were used (copies left out are not among them).
-        copies: lines whose response equals one of its references word for word.
-        notes: by scorer, how many lines each note stands at.
-    """
-
-    agreements: tuple[Agreement, ...]
-    signatures: Mapping[str, Signature]
-    dimension: str
-    resamples: int
-    seed: int
-    drop_copies: bool
-    examples: int
-    rated: int
-    copies: int
-    notes: Mapping[str, Mapping[str, int]]
-
-    def to_pandas(self) -> Any:
-        """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
-        return results_frame(self.to_dict())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The study as plain JSON values: numbers that do not exist are None, never NaN.
-
-        Keys: `version` of this form, `results` (one mapping an agreement), `signature` (a mapping by scorer),
-        `options`, `counts` and `notes`.
-        """
-        return {
-            "version": FORMAT_VERSION,
-            "results": plain(self.agreements),
-            "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
-            "options": {
-                "dimension": self.dimension,
-                "resamples": self.resamples,
-                "seed": self.seed,
-                "drop_copies": self.drop_copies,
-            },
-            "counts": {"examples": self.examples, "rated": self.rated, "copies": self.copies},
-            "notes": {name: dict(notes) for name, notes in self.notes.items()},
-        }
 
 
 def study(
@@ -114,13 +69,70 @@ def study(
     """
     sampling = Sampling.checked(resamples, seed)
     examples = examples_of(examples, keep=columns_of(scorers))
-    ratings = usable_ratings(examples, dimension, drop_copies=drop_copies)
+    ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
     sets = rated_sets(examples, ratings, dimension)
-    scores, _ = scores_of(examples, scorers, vectors, advance)
-    return study_of(examples, sets, scores, sampling, drop_copies=drop_copies)
+    scores, _ = _scores_of(examples, scorers, vectors, advance)
+    return _study_of(examples, sets, scores, sampling, drop_copies=drop_copies)
 
 
-def study_of(
+def full_study(
+    examples: Given,
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None = None,
+    *,
+    dimension: str = OVERALL,
+    resamples: int = 1000,
+    seed: int = 0,
+    vectors: str | Path | None = None,
+    drop_copies: bool = False,
+    leave_one_out: bool = False,
+    advance: Advance = ignore,
+) -> FullStudy:
+    """The study of `scorers`, beside them the trivial baselines, and for each data set what its figures rest on.
+
+    That is: how far people agree with each other and the ceiling that follows; correlations inside systems and without
+    copies of references; tests between scorers; the effect of length; systems; lines where scorers and people disagree.
+    Arguments and errors as for `study`. With `leave_one_out` a judge fitted on all data sets but the one in question
+    is a scorer too, and beside the scorers stands what it gains by seeing other conversations of the set; `advance` is
+    then called with 1 after each of six fits a data set before all else.
+
+    Raises:
+        UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.
+    """
+    sampling = Sampling.checked(resamples, seed)
+    examples = examples_of(examples, keep=columns_of(scorers))
+    held_out: Mapping[str, Scores] = {}
+    if leave_one_out:
+        if dimension != OVERALL:
+            raise UsageError(f"judges are fitted on overall ratings, so no set is left out for {dimension!r}")
+        held_out = left_out_scores(examples, seed=seed, advance=advance)
+    ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
+    given, choice = _scores_of(examples, scorers, vectors, advance)
+    if held_out:
+        given[UNSEEN] = held_out[UNSEEN]
+    rated = rated_sets(examples, ratings, dimension)
+    trivial = yardsticks(examples, given, rated)
+    asked = _study_of(examples, rated, given, sampling, drop_copies=drop_copies)
+    baselines = _study_of(examples, rated, trivial, sampling, drop_copies=drop_copies) if trivial else None
+    scored = _scored_sets(rated, {**given, **trivial}, asked, baselines, sampling)
+    sets = tuple(findings_of(one) for one in scored.sets)
+    sets = tuple(replace(one, answer=answer_of(one, given)) for one in sets)
+    ceilings = {one.card.dataset: one.people.ceiling.value for one in sets}
+    found = FullStudy(
+        study=asked,
+        baselines=baselines,
+        sets=sets,
+        fitted=choice.fitted,
+        withheld=choice.withheld,
+        verdicts={one.scorer: one.verdict for one in sets[0].standings},
+        asked=tuple(given),
+        left_out=left_out_of(rated.filled, held_out, ceilings, sampling) if held_out else None,
+    )
+    if scored.pool:
+        found = _with_pool(found, scored.pool, {**given, **trivial, **held_out})
+    return replace(found, answer=answer(found))
+
+
+def _study_of(
     examples: Sequence[Example], sets: RatedSets, scores: Mapping[str, Scores], sampling: Sampling, *, drop_copies: bool
 ) -> Study:
     """The agreement of `scores` of all examples with the ratings of the sets made of them."""
@@ -141,7 +153,81 @@ def study_of(
     )
 
 
-def usable_ratings(examples: Sequence[Example], dimension: str, *, drop_copies: bool) -> NDArray[np.float64]:
+class _ScoredSets(NamedTuple):
+    """The data sets with their scores, and the pool where there are several."""
+
+    sets: tuple[ScoredSet, ...]
+    pool: ScoredSet | None
+
+
+def _scored_sets(
+    rated: RatedSets, scores: Mapping[str, Scores], asked: Study, baselines: Study | None, sampling: Sampling
+) -> _ScoredSets:
+    """The scores beside the ratings, set by set."""
+    kinds = {name: kind_of(name, found) for name, found in scores.items()}
+    rows = asked.agreements + (baselines.agreements if baselines else ())
+
+    def scored(one: RatedSet, members: tuple[ScoredSet, ...] = ()) -> ScoredSet:
+        values = {name: found.values[one.places] for name, found in scores.items()}
+        own = tuple(row for row in rows if row.dataset == one.name)
+        return ScoredSet(one, values, kinds, own, tuple(asked.signatures), sampling, members)
+
+    sets = tuple(map(scored, rated.filled))
+    return _ScoredSets(sets, scored(rated.pool, sets) if rated.pool else None)
+
+
+def _with_pool(found: FullStudy, pool: ScoredSet, scores: Mapping[str, Scores]) -> FullStudy:
+    """The study with what is said over its data sets; `scores` are all there are, of all examples."""
+    over_sets = pool.result(means_over_sets)
+    chance = {row.scorer: mean_chance(found.sets, row.scorer) for row in over_sets}
+    # A judge that was fitted on some of the sets is not as near to people as it looks.
+    near = [row for row in over_sets if row.scorer not in found.fitted]
+    alike = [row.scorer for row in near if row.scorer in pool.result(ranking_of)]
+    seen = [SEEN] if alike and SEEN in scores and scores[SEEN].scored.any() else []
+    common = on_same_lines(pool, {name: scores[name].values for name in (*alike, *seen)})
+    return replace(
+        found,
+        pool=findings_of(pool),
+        over_sets=over_sets,
+        chance=chance,
+        verdicts=verdicts_apart(over_sets, chance, found.asked),
+        nearness=nearness_of(found.sets, near, found.left_out, common),
+        common=common.sets,
+        common_lines=common.n,
+    )
+
+
+def _scores_of(
+    examples: Sequence[Example],
+    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
+    vectors: str | Path | None,
+    advance: Advance,
+) -> tuple[dict[str, Scores], Chosen]:
+    """The scores of all examples by scorer, worked out unless given, and how the scorers were chosen.
+
+    Arguments and errors as for `study`.
+    """
+    if isinstance(scorers, Mapping):
+        choice, found = Chosen([], {}, {}), dict(scorers)
+    else:
+        choice = chosen(scorers, [example.dataset for example in examples])
+        loaded = load_scorers(choice.scorers, vectors=vectors)
+        found = {name: run(scorer, examples, advance=advance) for name, scorer in loaded.items()}
+    if not found:
+        raise UsageError("no scorer was named; a study needs at least one")
+    for name, scores in found.items():
+        if len(scores.values) != len(examples):
+            raise UsageError(
+                f"the scores of {name!r} are of {len(scores.values)} lines, the examples are {len(examples)}"
+            )
+    if not any(scores.scored.any() for scores in found.values()):
+        name, scores = next(iter(found.items()))
+        reason = most_frequent(scores.reasons.values()) or "no reason given"
+        raise TooManyUnscored(f"{name}: none of {len(examples)} lines has a score; most often: {reason}")
+    return found, choice
+
+
+def _usable_ratings(examples: Sequence[Example], dimension: str, *, drop_copies: bool) -> NDArray[np.float64]:
     """[N] ratings, NaN on lines that a study does not use.
 
     Raises:
@@ -176,33 +262,3 @@ def _require_others(ratings: NDArray[np.float64]) -> None:
     """Raise `DataError` where no rated line is left besides the copies."""
     if not np.isfinite(ratings).any():
         raise DataError("every rated response copies one of its references, so none is left", "Keep the copies in")
-
-
-def scores_of(
-    examples: Sequence[Example],
-    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
-    vectors: str | Path | None,
-    advance: Advance,
-) -> tuple[dict[str, Scores], Chosen]:
-    """The scores of all examples by scorer, worked out unless given, and how the scorers were chosen.
-
-    Arguments and errors as for `study`.
-    """
-    if isinstance(scorers, Mapping):
-        choice, found = Chosen([], {}, {}), dict(scorers)
-    else:
-        choice = chosen(scorers, [example.dataset for example in examples])
-        loaded = load_scorers(choice.scorers, vectors=vectors)
-        found = {name: run(scorer, examples, advance=advance) for name, scorer in loaded.items()}
-    if not found:
-        raise UsageError("no scorer was named; a study needs at least one")
-    for name, scores in found.items():
-        if len(scores.values) != len(examples):
-            raise UsageError(
-                f"the scores of {name!r} are of {len(scores.values)} lines, the examples are {len(examples)}"
-            )
-    if not any(scores.scored.any() for scores in found.values()):
-        name, scores = next(iter(found.items()))
-        reason = most_frequent(scores.reasons.values()) or "no reason given"
-        raise TooManyUnscored(f"{name}: none of {len(examples)} lines has a score; most often: {reason}")
-    return found, choice
