@@ -9,9 +9,9 @@ from zlib import crc32
 import numpy as np
 
 from rejoinder.meta.agreement import Agreement
-from rejoinder.meta.answer import headline_rows
+from rejoinder.meta.answer import headline_rows, lead_of
 from rejoinder.meta.findings import Findings
-from rejoinder.meta.full_study import FullStudy, lead_of
+from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.over_sets import CEILING, ONE_RATER
 from rejoinder.meta.verdict import Verdict
 from rejoinder.report.chart import Mark, Point, chart
