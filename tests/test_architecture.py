@@ -6,11 +6,23 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import rejoinder
+from rejoinder.meta import findings
+from rejoinder.meta.scored_set import ScoredSet
+from rejoinder.records import Example
+from rejoinder.report import study_tables
+from rejoinder.report.cells import measured
+from rejoinder.report.document import Cell, Table
+from rejoinder.report.html import html
+from rejoinder.report.latex import latex
+from rejoinder.report.markdown import markdown
+from rejoinder.report.study import study
+from rejoinder.stats.figure import Figure
 
 SOURCE = Path(rejoinder.__file__).parent
 FLOORS = {
@@ -128,3 +140,43 @@ def test_public_names_are_sorted_and_load() -> None:
         assert getattr(rejoinder, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'bleu'"):
         _ = rejoinder.bleu
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vowels(Figure):
+    """An analysis that nobody needs: the share of responses that begin with a vowel."""
+
+
+def vowels_of(scored: ScoredSet) -> Vowels:
+    begins = [one.response[:1].lower() in "aeiou" for one in scored.rated.examples]
+    return Vowels(value=sum(begins) / len(begins), n=len(begins), method="counted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingsWithVowels(findings.Findings):
+    """The table of analyses with one line more."""
+
+    vowels: Vowels = findings.by(vowels_of)
+
+
+def vowels_table(found: findings.Findings) -> Table:
+    assert isinstance(found, FindingsWithVowels)
+    return Table("Vowels", "", ("what", "share"), ((Cell("begins with a vowel"), measured(found.vowels)),))
+
+
+def test_an_analysis_is_its_file_its_section_and_two_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A function of a set and its line in one table; a table for readers and its line in another."""
+    monkeypatch.setattr(findings, "Findings", FindingsWithVowels)
+    monkeypatch.setattr(study_tables, "ANALYSES", (*study_tables.ANALYSES, vowels_table))
+    lines = [
+        Example((f"context {n // 2}",), text, id=f"{dataset}-{n}", dataset=dataset, quality={"overall": float(n % 5)})
+        for dataset, texts in (("one", ["oh", "no", "is it", "so"]), ("two", ["hm", "he", "a b", "me"]))
+        for n, text in enumerate(texts)
+    ]
+    found = rejoinder.full_study(lines, ["length"], resamples=0)
+    told = {one["dataset"]: one["vowels"]["value"] for one in found.to_dict()["findings"]}
+    assert told == {"one": 0.5, "two": 0.25, "pooled": 0.375}
+    document = study(found)
+    for render in (html, markdown, latex):
+        page = render(document)
+        assert page.count("begins with a vowel") == 3 and "0.375" in page
