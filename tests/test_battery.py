@@ -128,6 +128,10 @@ def test_odd_texts_are_scored_or_have_a_reason(scorer: Scorer) -> None:
     given += [replace(plain, context=(text,), id=f"c{number}") for number, text in enumerate(ODD_TEXTS)]
     scores = run(scorer, given)
     assert set(scores.reasons) == set(np.flatnonzero(np.isnan(scores.values)).tolist())
+    for end in (scores.low, scores.high):
+        assert end is None or np.array_equal(np.isnan(end), np.isnan(scores.values))
+    if scores.low is not None and scores.high is not None:
+        assert (scores.low <= scores.high)[scores.scored].all()
     assert all(reason and "\n" not in reason for reason in scores.reasons.values())
     assert not np.isinf(scores.values).any()
 

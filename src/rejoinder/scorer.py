@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Protocol, SupportsFloat
+from typing import Any, Literal, NamedTuple, Protocol, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,12 +71,17 @@ class Outcome:
         statistics: [N, K] additive statistics, for scorers whose corpus score is not a mean (BLEU); else None.
         notes: position in the batch to what the scorer cannot judge about that example, scored or not. A note is a few
             words without figures, the same for all of its kind, so that notes can be counted: "noted as ...".
+        low: [N] what the scorer says its score is hardly below, where it says how sure it is of each; else None. NaN
+            just where the value is.
+        high: [N] what it is hardly above; there where `low` is.
     """
 
     values: FloatArray
     reasons: Mapping[int, str] = field(default_factory=dict)
     statistics: FloatArray | None = None
     notes: Notes = field(default_factory=dict)
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
 
 class Scorer(Protocol):
@@ -115,6 +120,33 @@ class WholeScorer(Scorer, Protocol):
     @property
     def whole(self) -> bool:
         """True."""
+        ...
+
+
+class Slopes(NamedTuple):
+    """How the scores of N examples move with the vectors of their responses.
+
+    Attributes:
+        values: [N] scores; NaN where there is none.
+        vectors: [N, D] the responses' vectors.
+        gradients: [N, D] the derivative of each score by its response's vector; NaN where there is no score.
+    """
+
+    values: FloatArray
+    vectors: FloatArray
+    gradients: FloatArray
+
+
+class Differentiable(Scorer, Protocol):
+    """A scorer that says how its scores move with the vectors of the responses, for attacks that look inside."""
+
+    @property
+    def encoder(self) -> Encoder:
+        """What makes the vectors."""
+        ...
+
+    def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
+        """Scores and gradients of N examples, where `vectors` [N, D] are given with these as their responses."""
         ...
 
 
@@ -166,6 +198,8 @@ class Scores:
         statistics: [N, K] additive statistics or None.
         combine: from summed statistics [K] to the corpus score, or None where that is the mean.
         notes: position to what the scorer cannot judge about that example; an example without any is left out.
+        low: [N] the lower end of each score's interval, or None where the scorer gives none.
+        high: [N] the upper end.
     """
 
     values: FloatArray
@@ -174,6 +208,8 @@ class Scores:
     statistics: FloatArray | None = None
     combine: Callable[[FloatArray], float] | None = None
     notes: Notes = field(default_factory=dict)
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
     @property
     def scored(self) -> NDArray[np.bool_]:
@@ -183,7 +219,7 @@ class Scores:
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame` with `score`, `unscored` (why there is none) and `notes`, a row an example, in order.
 
-        The signature stands in its `attrs`.
+        Where the scorer gives intervals, also with `low` and `high`. The signature stands in its `attrs`.
 
         Raises:
             MissingExtra: pandas is not installed.
@@ -192,6 +228,9 @@ class Scores:
             {"score": value, "unscored": self.reasons.get(row), "notes": list(self.notes.get(row, ()))}
             for row, value in enumerate(self.values.tolist())
         ]
+        for name, ends in (("low", self.low), ("high", self.high)):
+            if ends is not None:
+                rows = [{**row, name: end} for row, end in zip(rows, ends.tolist(), strict=True)]
         return to_pandas(rows, signature=str(self.signature))
 
     @property
@@ -249,39 +288,50 @@ def run(
         batch_size: how many distinct inputs go into one call of `score_batch`.
         advance: called after each batch with the number of examples that are done through it, for progress bars.
     """
-    values = np.full(len(examples), np.nan)
-    reasons: dict[int, str] = {}
-    notes: dict[int, tuple[str, ...]] = {}
     whole = getattr(scorer, "whole", False)
-    places: dict[Hashable, list[int]] = {}
-    for position, example in enumerate(examples):
-        if (reason := missing_need(scorer.card, example)) is not None:
-            reasons[position] = reason
-        else:
-            texts = (example.context, example.response, example.references)
-            places.setdefault(position if whole else texts, []).append(position)
+    distinct, reasons = _distinct(scorer.card, examples, whole=whole)
     advance(len(reasons))
-    distinct = list(places.values())
     if whole:
         batch_size = max(len(distinct), 1)
     else:
         distinct.sort(key=lambda positions: len(examples[positions[0]].response))
-    statistics: FloatArray | None = None
+    values = np.full(len(examples), np.nan)
+    notes: dict[int, tuple[str, ...]] = {}
+    beside: dict[str, FloatArray] = {}
     for start in range(0, len(distinct), batch_size):
         groups = distinct[start : start + batch_size]
         outcome = scorer.score_batch([examples[group[0]] for group in groups])
         positions = list(chain.from_iterable(groups))
         rows = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         values[positions] = outcome.values[rows]
-        if outcome.statistics is not None:
-            if statistics is None:
-                statistics = np.zeros((len(examples), outcome.statistics.shape[1]))
-            statistics[positions] = outcome.statistics[rows]
+        for name in ("statistics", "low", "high"):
+            if (found := getattr(outcome, name)) is not None:
+                # Sums take no notice of the unscored, whose statistics are 0; an end that is not there is NaN.
+                empty = np.full((len(examples), *found.shape[1:]), 0.0 if name == "statistics" else np.nan)
+                beside.setdefault(name, empty)[positions] = found[rows]
         for row, reason in outcome.reasons.items():
             reasons.update(dict.fromkeys(groups[row], reason))
-        for row, found in outcome.notes.items():
-            notes.update(dict.fromkeys(groups[row], found))
+        for row, noted in outcome.notes.items():
+            notes.update(dict.fromkeys(groups[row], noted))
         advance(len(positions))
-    combine = getattr(scorer, "corpus_score", None)
-    reasons, notes = dict(sorted(reasons.items())), dict(sorted(notes.items()))
-    return Scores(values, reasons, signature_of(scorer), statistics, combine, notes)
+    return Scores(
+        values,
+        dict(sorted(reasons.items())),
+        signature_of(scorer),
+        combine=getattr(scorer, "corpus_score", None),
+        notes=dict(sorted(notes.items())),
+        **beside,
+    )
+
+
+def _distinct(card: Card, examples: Sequence[Example], *, whole: bool) -> tuple[list[list[int]], dict[int, str]]:
+    """The positions of each distinct input that can be scored, together; and why the rest cannot be."""
+    reasons: dict[int, str] = {}
+    places: dict[Hashable, list[int]] = {}
+    for position, example in enumerate(examples):
+        if (reason := missing_need(card, example)) is not None:
+            reasons[position] = reason
+        else:
+            texts = (example.context, example.response, example.references)
+            places.setdefault(position if whole else texts, []).append(position)
+    return list(places.values()), reasons

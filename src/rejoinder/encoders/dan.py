@@ -49,11 +49,11 @@ class DanEncoder:
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, O] unit vectors of texts read as responses; NaN for a text without a piece."""
-        return self._encode([(text,) for text in texts], lambda bags: self._network.responses([own[0] for own in bags]))
+        return self._encode([(text,) for text in texts], lambda bags: self.network.responses([own[0] for own in bags]))
 
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
         """[N, O] unit vectors of contexts; NaN for a context without a piece."""
-        return self._encode(contexts, self._network.contexts)
+        return self._encode(contexts, self.network.contexts)
 
     def _encode(self, contexts: Sequence[tuple[str, ...]], run: Callable[[list[list[Floats]]], Floats]) -> FloatArray:
         """[N, O] what `run` makes of the bags of N contexts."""
@@ -72,12 +72,12 @@ class DanEncoder:
             if len(found) > self.parts.config["sizes"]["earlier"]:
                 break
             if ids := self.vocabulary.encode(text):
-                found.append(self._network.bag(as_turn(ids, len(ids) + 1)))
+                found.append(self.network.bag(as_turn(ids, len(ids) + 1)))
         return found
 
     @cached_property
-    def _network(self) -> AveragingNetwork:
-        """What turns pieces into vectors."""
+    def network(self) -> AveragingNetwork:
+        """What turns pieces into vectors, with its table and its weights: all of it is here, none of it in a graph."""
         return AveragingNetwork(self.parts.tensors, self.parts.config["sizes"]["vocabulary"])
 
 

@@ -2,8 +2,8 @@
 
 Lists of texts and nested objects are JSON inside the cell. A `context` or `references` cell that holds no list of texts
 is text itself (`[laughs] hi`), of a context one turn or several (see `turns_in`). A `quality` or `ratings` cell without
-dimensions (`3.5`, `[3, 4]`) is the overall one; `scores` are one column a scorer. An empty cell is an absent field, but
-for an empty reply.
+dimensions (`3.5`, `[3, 4]`) is the overall one; `scores` are one column a scorer, `intervals` two. An empty cell is an
+absent field, but for an empty reply.
 
 Keys that rejoinder does not know are text in a table: a number, a list or an object among them comes back from it as
 the text that stood in the cell (`7` as `"7"`). Only JSON lines keep their types.
@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
 from rejoinder.io.chat import is_conversation, turns_in
-from rejoinder.io.parse import NOTES, SCORED, are_notes
+from rejoinder.io.parse import INTERVALS, NOTES, SCORED, are_intervals, are_notes
 from rejoinder.io.values import as_json, require_whole_characters, yes_or_no
 from rejoinder.records import OVERALL
 
@@ -40,6 +40,7 @@ _SUCH_AS = {
     "signatures": '{"length": "..."}',
 }
 _SCORE = "scores."
+_ENDS = ("low.", "high.")
 _LONGEST_LITERAL = 1_000_000  # characters; Python takes seconds for more
 
 
@@ -50,25 +51,40 @@ def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
         DataError: a cell that must hold JSON or a score does not.
     """
     record: dict[str, Any] = {}
-    scores = {}
+    scores, ends = {}, dict[str, dict[str, float | None]]()
     for field, cell in cells.items():
         if field == "response":
             record[field] = cell
         elif field.startswith(_SCORE):
             scores[field.removeprefix(_SCORE)] = _score(field, cell, where)
+        elif field.startswith(_ENDS) and is_end(field, cells):
+            end, _, scorer = field.partition(".")
+            ends.setdefault(scorer, {})[end] = _score(field, cell, where)
         elif cell is not None and cell != "":
             record[field] = decoded(field, cell, where) if isinstance(cell, str) else _without_nulls(cell)
     if scores and isinstance(record.setdefault("scores", {}), dict):  # anything else is for the reader to refuse
         record["scores"].update(scores)
+    if known := {name: [one["low"], one["high"]] for name, one in ends.items() if None not in one.values()}:
+        record[INTERVALS] = known
     return record
 
 
+def is_end(column: str, columns: Container[str]) -> bool:
+    """Whether a column of a table is an end of the intervals of a scorer whose scores stand there too."""
+    end, _, scorer = column.partition(".")
+    other = f"{'high' if end == 'low' else 'low'}.{scorer}"
+    return column.startswith(_ENDS) and other in columns and f"{_SCORE}{scorer}" in columns
+
+
 def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a JSON object: texts and numbers as they are, `scores` one column a scorer, all else as `_cell`."""
+    """The row of a JSON object: texts and numbers as they are, a column for each scorer, else as `_cell`."""
     cells: dict[str, Any] = {}
     for field, value in record.items():
         if field == "scores" and _are_scores(value):
             cells.update({f"{_SCORE}{scorer}": score for scorer, score in value.items()})
+        elif field == INTERVALS and are_intervals(value):
+            for scorer, ends in value.items():
+                cells.update({f"{end}{scorer}": number for end, number in zip(_ENDS, ends, strict=True)})
         else:
             cells[field] = _cell(field, value, str(record.get("id") or ""))
     return cells

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from rejoinder.errors import DataError
 from rejoinder.io.chat import as_turns, is_conversation, replies_of, spoken, turns_of, waits
@@ -33,6 +33,8 @@ SCORED = ("scores", "unscored", "signatures")
 """What scoring writes beside the fields: one object each, by scorer. They are read as extra keys."""
 NOTES = "notes"
 """It writes these too, lists of texts by scorer. The word is a common one, so any other value is the user's own."""
+INTERVALS = "intervals"
+"""And these, two numbers by scorer, of scorers that say how sure they are; any other value is the user's own too."""
 
 _OF_ONE_REPLY = ("references", "ratings", "raters", "quality")
 # Fields whose absence goes unnoticed, so that a typing error in their name would only show in the results.
@@ -154,6 +156,19 @@ def are_notes(value: Any) -> bool:
     return isinstance(value, Mapping) and all(
         isinstance(notes, list) and all(isinstance(note, str) for note in notes) for notes in value.values()
     )
+
+
+def are_intervals(value: Any) -> TypeGuard[Mapping[str, list[float]]]:
+    """Whether the value of the key `intervals` is what scoring writes there."""
+    return isinstance(value, Mapping) and all(
+        isinstance(ends, list) and len(ends) == 2 and all(type(end) in (int, float) for end in ends)
+        for ends in value.values()
+    )
+
+
+def of_scoring(key: str, value: Any) -> bool:
+    """Whether a value under a common word, `notes` or `intervals`, is what scoring writes there."""
+    return are_notes(value) if key == NOTES else key == INTERVALS and are_intervals(value)
 
 
 def _refuse_near_misses(record: Record, where: str) -> None:

@@ -67,8 +67,11 @@ def is_judge(scorer: Scorer) -> TypeGuard[Judge]:
 
 
 def on_scale(outcome: Outcome, scale: Scale, other: Scale) -> Outcome:
-    """Scores that stand on `scale`, brought to the scale `other`."""
-    return outcome if scale == other else replace(outcome, values=rescaled(outcome.values, scale, other))
+    """Scores, and their intervals where there are any, that stand on `scale`, brought to the scale `other`."""
+    if scale == other:
+        return outcome
+    low, high = (None if end is None else rescaled(end, scale, other) for end in (outcome.low, outcome.high))
+    return replace(outcome, values=rescaled(outcome.values, scale, other), low=low, high=high)
 
 
 def answer_scale(examples: Sequence[Example], asked: Scale | None) -> Scale:

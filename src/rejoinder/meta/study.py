@@ -10,11 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import Chosen, chosen, columns_of, load_scorers
+from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.lines import refuse_duplicates
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
 from rejoinder.io.given import examples_of
+from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent
 from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.findings import findings_of
@@ -84,16 +85,16 @@ def full_study(
     seed: int = 0,
     vectors: str | Path | None = None,
     drop_copies: bool = False,
-    leave_one_out: bool = False,
+    leave_one_out: bool | str | AnyLearner = False,
     advance: Advance = ignore,
 ) -> FullStudy:
     """The study of `scorers`, beside them the trivial baselines, and for each data set what its figures rest on.
 
     That is: how far people agree with each other and the ceiling that follows; correlations inside systems and without
     copies of references; tests between scorers; the effect of length; systems; lines where scorers and people disagree.
-    Arguments and errors as for `study`. With `leave_one_out` a judge fitted on all data sets but the one in question
-    is a scorer too, and beside the scorers stands what it gains by seeing other conversations of the set; `advance` is
-    then called with 1 after each of six fits a data set before all else.
+    Arguments and errors as for `study`. With `leave_one_out` (True, or a learner or its name) a judge fitted on all
+    data sets but the one in question is a scorer too, and beside the scorers stands what it gains by seeing other
+    conversations of the set; `advance` is then called with 1 after each of six fits a data set before all else.
 
     Raises:
         UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.
@@ -104,7 +105,9 @@ def full_study(
     if leave_one_out:
         if dimension != OVERALL:
             raise UsageError(f"judges are fitted on overall ratings, so no set is left out for {dimension!r}")
-        held_out = left_out_scores(examples, seed=seed, advance=advance)
+        held_out = left_out_scores(
+            examples, DEFAULT if leave_one_out is True else leave_one_out, seed=seed, advance=advance
+        )
     ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
     given, choice = _scores_of(examples, scorers, vectors, advance)
     if held_out:

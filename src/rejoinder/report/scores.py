@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from rejoinder.io.parse import INTERVALS, are_intervals
 from rejoinder.meta.noted import noted
 from rejoinder.report.tables import text_table
 from rejoinder.stats.written import number
@@ -22,10 +23,7 @@ def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], wi
     more = sum(1 for _ in stream)
     if not shown:
         return ""
-    rows = [
-        [record["id"], _short(record["response"]), *(_cell(record["scores"][name]) for name in scorers)]
-        for record in shown
-    ]
+    rows = [[record["id"], _short(record["response"]), *(_cell(record, name) for name in scorers)] for record in shown]
     header, folded = ["id", "response", *scorers], [1]
     notes = [_notes(record["notes"], scorers) for record in shown]
     if any(notes):
@@ -65,9 +63,13 @@ def _notes(found: Mapping[str, Sequence[str]], scorers: Sequence[str]) -> str:
     return ", ".join(dict.fromkeys(note for name in scorers for note in found.get(name, ())))
 
 
-def _cell(score: float | None) -> str:
-    """A score, or a dash where there is none."""
-    return number(float("nan") if score is None else score)
+def _cell(record: Mapping[str, Any], scorer: str) -> str:
+    """A score, with its interval where the scorer gives one, or a dash."""
+    score, ends = record["scores"][scorer], record.get(INTERVALS)
+    said = number(float("nan") if score is None else score)
+    if not are_intervals(ends) or scorer not in ends:
+        return said
+    return f"{said} [{', '.join(number(end, 2) for end in ends[scorer])}]"
 
 
 def _short(text: str) -> str:

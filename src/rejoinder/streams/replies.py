@@ -14,7 +14,7 @@ from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.io.contexts import Cut, before_the_last, read_contexts
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.parse import NOTES, SCORED, are_notes, to_record
+from rejoinder.io.parse import SCORED, of_scoring, to_record
 from rejoinder.io.read import How
 from rejoinder.records import UNANSWERED, Example
 from rejoinder.responder import Answer, Decoding, Responder, answer, request, signature_of
@@ -228,7 +228,7 @@ def _record(example: Example, found: Answer, name: str, *, several: bool) -> dic
             extra={
                 key: value
                 for key, value in example.extra.items()
-                if key not in _OF_THE_OLD and not (key == NOTES and are_notes(value))
+                if key not in _OF_THE_OLD and not of_scoring(key, value)
             },
         )
     )

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any
 
 from rejoinder.errors import DataError, TooManyUnscored
-from rejoinder.io.parse import NOTES, SCORED, are_notes, to_record
+from rejoinder.io.parse import INTERVALS, NOTES, SCORED, of_scoring, to_record
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, run, signature_of
 
@@ -87,7 +87,8 @@ def score_stream(
 ) -> Iterator[dict[str, Any]]:
     """Yield one record a line, in order: id, scores, reasons for missing ones, notes, signatures, the input's keys.
 
-    A key `notes` of the user's own is written back as `input_notes`.
+    `intervals` are there too, where a scorer says how sure it is of each score. A key `notes` or `intervals` of the
+    user's own is written back as `input_notes`, `input_intervals`.
 
     Args:
         examples: any iterable; `chunk` of them are in memory at a time. Scores that they carry from an earlier run
@@ -130,10 +131,17 @@ def _scored_record(
 ) -> dict[str, Any]:
     """The output line of one example; what an earlier run wrote stays, but for scorers of this run."""
     record = to_record(example)
-    if record.get(NOTES) is not None and not are_notes(record[NOTES]):
-        record[f"input_{NOTES}"] = record.pop(NOTES)
-    earlier = {key: record.pop(key, None) or {} for key in (*SCORED, NOTES)}
-    for key in ("unscored", NOTES):
+    intervals = {
+        name: [float(scores.low[row]), float(scores.high[row])]
+        for name, scores in results.items()
+        if scores.low is not None and scores.high is not None and scores.scored[row]
+    }
+    for key in (NOTES, *([INTERVALS] if intervals else [])):
+        if record.get(key) is not None and not of_scoring(key, record[key]):
+            record[f"input_{key}"] = record.pop(key)
+    written = [INTERVALS] if intervals or of_scoring(INTERVALS, record.get(INTERVALS)) else []
+    earlier = {key: record.pop(key, None) or {} for key in (*SCORED, NOTES, *written)}
+    for key in ("unscored", NOTES, *written):
         earlier[key] = {name: found for name, found in earlier[key].items() if name not in results}
     values = {name: float(scores.values[row]) for name, scores in results.items()}
     reasons = {name: scores.reasons[row] for name, scores in results.items() if row in scores.reasons}
@@ -143,6 +151,7 @@ def _scored_record(
         "scores": earlier["scores"] | {name: None if math.isnan(value) else value for name, value in values.items()},
         "unscored": earlier["unscored"] | reasons,
         NOTES: earlier[NOTES] | notes,
+        **{key: earlier[key] | intervals for key in written},
         "signatures": earlier["signatures"] | signatures,
         **record,
     }

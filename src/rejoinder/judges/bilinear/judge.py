@@ -22,15 +22,16 @@ from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, choice, inner, number, tensor
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
-from rejoinder.io.scales import said
+from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import from_config, in_config, on_scale
 from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
+from rejoinder.judges.bilinear.slopes import gradients
 from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.learner import PREDICTED
 from rejoinder.records import Example
-from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
+from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome, Slopes
 
 Kind = Literal["adem", "c-adem", "r-adem", "autojudge", "vhred"]
 FAMILY = "bilinear"
@@ -119,6 +120,16 @@ class BilinearJudge:
         unknown = unknown_sides(encoded.means, self.head.terms)
         reasons = {int(row): f"no known word in the {unknown[row]}" for row in np.flatnonzero(np.isnan(combined))}
         return Outcome(combined, reasons)
+
+    def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
+        """See `Differentiable.slopes`; the vectors are raw ones, as the encoder makes them."""
+        encoded = encode(examples, self.encoder, self.head.terms)
+        if vectors is not None:
+            encoded = replace(encoded, response=vectors)
+        values = rescaled(self.score_encoded(encoded).values, PREDICTED, self.scale)
+        found = gradients(encoded, self.head, self.projection, self.normalise, self.references)
+        stretch = (self.scale[1] - self.scale[0]) / (PREDICTED[1] - PREDICTED[0])
+        return Slopes(values, encoded.response, found * stretch)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the judge as one folder that needs nothing outside it.

@@ -20,12 +20,12 @@ from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, inner
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
-from rejoinder.io.scales import said
+from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import from_config, in_config, on_scale
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind, from_own_parts, training_lines
 from rejoinder.learner import PREDICTED
 from rejoinder.records import Example
-from rejoinder.scorer import Card, Need, Outcome, missing_need
+from rejoinder.scorer import Card, FloatArray, Need, Outcome, Slopes, missing_need
 
 FAMILY = "panel"
 MEMBERS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
@@ -85,22 +85,39 @@ class Panel:
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Predicted ratings; unscored where no member can read what is there."""
         values = np.full(len(examples), np.nan)
-        reasons: dict[int, str] = {}
         notes: dict[int, tuple[str, ...]] = {}
-        rows: dict[Kind, list[int]] = {kind: [] for kind in self.members}
+        shared, reasons = self._shared(examples)
+        for kind, places in shared.items():
+            outcome = self.members[kind].score_batch([examples[place] for place in places])
+            values[places] = outcome.values
+            reasons.update({places[row]: reason for row, reason in outcome.reasons.items()})
+            notes.update({places[row]: found for row, found in outcome.notes.items()})
+        return on_scale(Outcome(values, reasons, notes=notes), PREDICTED, self.scale)
+
+    def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
+        """See `Differentiable.slopes`; each example by the member that scores it."""
+        values = np.full(len(examples), np.nan)
+        found = {name: np.full((len(examples), self.encoder.width), np.nan) for name in ("vectors", "gradients")}
+        for kind, places in self._shared(examples)[0].items():
+            given = None if vectors is None else vectors[places]
+            slopes = self.members[kind].slopes([examples[place] for place in places], given)
+            values[places] = slopes.values
+            found["vectors"][places], found["gradients"][places] = slopes.vectors, slopes.gradients
+        stretch = (self.scale[1] - self.scale[0]) / (PREDICTED[1] - PREDICTED[0])
+        return Slopes(rescaled(values, PREDICTED, self.scale), found["vectors"], found["gradients"] * stretch)
+
+    def _shared(self, examples: Sequence[Example]) -> tuple[dict[Kind, list[int]], dict[int, str]]:
+        """The rows that each member scores, and why none scores the others."""
+        rows: dict[Kind, list[int]] = {}
+        reasons: dict[int, str] = {}
         for row, example in enumerate(examples):
             kind = self._member_for(example)
             if kind is None:
                 lacking = (missing_need(judge.card, example) for judge in self.members.values())
                 reasons[row] = " and ".join(dict.fromkeys(filter(None, lacking)))
             else:
-                rows[kind].append(row)
-        for kind, places in rows.items():
-            outcome = self.members[kind].score_batch([examples[place] for place in places])
-            values[places] = outcome.values
-            reasons.update({places[row]: reason for row, reason in outcome.reasons.items()})
-            notes.update({places[row]: found for row, found in outcome.notes.items()})
-        return on_scale(Outcome(values, reasons, notes=notes), PREDICTED, self.scale)
+                rows.setdefault(kind, []).append(row)
+        return rows, reasons
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """Write the panel as one folder that needs nothing outside it.

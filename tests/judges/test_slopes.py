@@ -1,0 +1,109 @@
+"""How scores move with the vectors of responses: gradients against finite differences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rejoinder
+from rejoinder.encoders.dan import DanEncoder
+from rejoinder.judges.bilinear.fit import FitOptions, Normalise
+from rejoinder.judges.bilinear.judge import BilinearJudge
+from rejoinder.judges.bilinear.panel import Panel
+from rejoinder.judges.bilinear.sides import References
+from rejoinder.judges.boxed import load
+from rejoinder.judges.train import train_judge
+from rejoinder.nn.averaging import TABLE
+from rejoinder.records import Example
+from rejoinder.scorer import Differentiable, FloatArray, run
+from samples import bilinear_of
+
+STEP = 1e-5
+
+
+def given() -> list[Example]:
+    """Examples with all sides, several references, none, and a response without a known word."""
+    replies = [example.response for example in rejoinder.read("@conture")][:12]
+    made = [
+        Example((replies[row - 1],), replies[row], tuple(replies[row - 2 : row]) if row % 3 else ())
+        for row in range(2, 12)
+    ]
+    return [*made, Example(("hello",), "xqzzyx", ("yes",)), Example((), "good", ("good day",))]
+
+
+def numeric(judge: Differentiable, examples: list[Example], vectors: FloatArray) -> FloatArray:
+    """[N, D] the gradient by differences to both sides."""
+    found = np.empty_like(vectors)
+    for column in range(vectors.shape[1]):
+        moved = np.zeros(vectors.shape[1])
+        moved[column] = STEP
+        up, down = (judge.slopes(examples, vectors + side * moved).values for side in (1, -1))
+        found[:, column] = (up - down) / (2 * STEP)
+    return found
+
+
+def checked(judge: Differentiable, examples: list[Example]) -> FloatArray:
+    """The gradients, once they agree with differences and the values with the scores."""
+    slopes = judge.slopes(examples)
+    scored = np.isfinite(slopes.values)
+    assert scored.any() and not np.isfinite(slopes.gradients[~scored]).any()
+    np.testing.assert_allclose(slopes.gradients, numeric(judge, examples, slopes.vectors), rtol=1e-5, atol=1e-6)
+    expected = judge.score_batch(examples).values
+    np.testing.assert_allclose(slopes.values[scored], expected[scored], rtol=1e-9)
+    return slopes.gradients[scored]
+
+
+@pytest.fixture(scope="module")
+def judges() -> dict[Normalise, BilinearJudge]:
+    rated = [replace(one, references=one.context[-1:]) for one in rejoinder.read("@conture")]
+    ways: tuple[Normalise, ...] = ("none", "l2")
+    return {
+        way: bilinear_of(train_judge(rated, "adem", options=FitOptions(components=6, epochs=3, normalise=way)))
+        for way in ways
+    }
+
+
+@pytest.mark.parametrize("references", ["mean", "best"])
+@pytest.mark.parametrize("normalise", ["none", "l2"])
+def test_gradients_are_those_of_the_score(
+    judges: dict[Normalise, BilinearJudge], normalise: Normalise, references: References
+) -> None:
+    judge = replace(judges[normalise], references=references, scale=(0.0, 100.0))
+    assert np.abs(checked(judge, given())).max() > 0.1
+
+
+def test_without_components_too(judges: dict[Normalise, BilinearJudge]) -> None:
+    judge = judges["none"]
+    width = judge.encoder.width
+    whole = replace(judge.head, M=np.eye(width), N=2 * np.eye(width))
+    checked(replace(judge, projection=None, head=whole), given())
+
+
+def test_the_panel_in_the_box() -> None:
+    panel = load("rejoinder", None)
+    assert isinstance(panel, Panel) and set(panel.members) == {"adem", "c-adem", "r-adem"}
+    gradients = checked(replace(panel, scale=(0.0, 10.0)), given())
+    assert len(gradients) == 12 and np.abs(gradients).max() > 0.01
+
+
+def test_a_step_along_the_gradient_raises_the_score() -> None:
+    panel, examples = load("rejoinder", None), given()
+    slopes = panel.slopes(examples)
+    after = panel.slopes(examples, slopes.vectors + 0.01 * slopes.gradients)
+    assert (after.values > slopes.values).all()
+
+
+def test_the_encoder_in_the_box_keeps_its_tensors() -> None:
+    encoder = load("rejoinder", None).encoder
+    assert isinstance(encoder, DanEncoder)
+    table = encoder.parts.tensors[TABLE]
+    assert table.shape[0] > encoder.vocabulary.size and encoder.network.tensors[TABLE] is table
+    ids = encoder.vocabulary.encode("good day")
+    bag = encoder.network.bag([*ids, 2])
+    assert bag.shape == (table.shape[1],)
+    both = [*ids]
+    assert np.abs(bag).max() > 0 and table[both].shape == (len(both), table.shape[1])
+    scores = run(load("rejoinder", None), [Example(("hello",), "good day")])
+    assert np.isfinite(scores.values).all()
