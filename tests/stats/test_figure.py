@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import NOTHING, Figure, plain, written_as
 from rejoinder.stats.shares import share_of_clusters, wilson
 
-WIN = written_as(value="win", low="win_low", high="win_high", reason="why")
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True)
 FIGURES = st.builds(
     Figure,
@@ -36,7 +35,7 @@ class About(Figure):
     """A figure that says what it is about, and n in other words."""
 
     scorer: str
-    n: int = field(default=0, metadata=written_as())
+    n: int = written_as(default=0)
     n_close: int = 0
 
 
@@ -46,8 +45,8 @@ class Several:
 
     name: str
     alone: Figure = NOTHING
-    win: Figure = field(default=NOTHING, metadata=WIN)
-    hidden: Figure = field(default=NOTHING, metadata=written_as())
+    win: Figure = written_as(value="win", low="win_low", high="win_high", reason="why", default=NOTHING)
+    hidden: Figure = written_as(default=NOTHING)
     rows: tuple[About, ...] = ()
 
 

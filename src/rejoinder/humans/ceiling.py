@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from rejoinder.humans.rated_set import RatedSet
+from rejoinder.humans.rated_set import PEOPLE, RatedSet
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.figure import NOTHING, Figure, written_as
@@ -37,16 +38,27 @@ class People:
 
     items: int = 0
     ratings: int = 0
-    single: Figure = field(default=NOTHING, metadata=written_as(value="single"))
-    mean: Figure = field(default=NOTHING, metadata=written_as(value="mean"))
-    ceiling: Figure = field(default=NOTHING, metadata=written_as(value="ceiling", low="low", high="high"))
-    one_rater: Figure = field(default=NOTHING, metadata=written_as(value="one_rater"))
-    one_rater_spearman: Figure = field(default=NOTHING, metadata=written_as(value="one_rater_spearman"))
-    halves: Figure = field(default=NOTHING, metadata=written_as(value="halves"))
-    halves_spearman: Figure = field(default=NOTHING, metadata=written_as(value="halves_spearman"))
+    single: Figure = written_as(value="single", called="reliability of one rating", default=NOTHING)
+    mean: Figure = written_as(value="mean", called="reliability of the mean rating", default=NOTHING)
+    ceiling: Figure = written_as(value="ceiling", low="low", high="high", called="ceiling of pearson", default=NOTHING)
+    one_rater: Figure = written_as(value="one_rater", called="pearson, one rater against the others", default=NOTHING)
+    one_rater_spearman: Figure = written_as(
+        value="one_rater_spearman", called="spearman, one rater against the others", default=NOTHING
+    )
+    halves: Figure = written_as(value="halves", called="pearson, random halves of the raters", default=NOTHING)
+    halves_spearman: Figure = written_as(
+        value="halves_spearman", called="spearman, random halves of the raters", default=NOTHING
+    )
     method: str = "none"
     seed: int
     reason: str = ""
+
+    scorer: ClassVar = PEOPLE
+
+    @property
+    def n(self) -> int:
+        """What its figures are of."""
+        return self.items
 
 
 def people_of(rated: RatedSet, seed: int) -> People:

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from rejoinder.humans.rated_set import NO_SYSTEM, PEOPLE, RatedSet
+from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import group_means, percentile_interval
-from rejoinder.stats.figure import Figure, written_as
+from rejoinder.stats.figure import NONE, Figure, written_as
 from rejoinder.stats.sampling import Sampling
 
 COUNTS = ("same", "neither", "only_scorer", "only_people", "reversed")
 _FEWEST = 3
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SystemMean:
     """The mean of one system by one scorer.
 
@@ -32,8 +33,13 @@ class SystemMean:
     """
 
     system: str
-    mean: Figure = field(metadata=written_as(n="n", value="mean", low="low", high="high"))
+    mean: Figure = written_as(n="n", value="mean", low="low", high="high")
     ahead: bool
+
+    @property
+    def statistic(self) -> str:
+        """What is measured."""
+        return f"mean of {self.system}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,22 @@ class Conclusion:
     method: str
     seed: int
     reason: str = ""
+
+    level: ClassVar = "system"
+
+    def figures(self) -> Iterator[Agreement | SystemMean]:
+        """Yield the shares of pairs by what scorer and people say of them, then the means of systems."""
+        for count in COUNTS:
+            yield Agreement(
+                dataset="",
+                scorer=self.scorer,
+                level="system",
+                statistic=f"share of pairs of systems: {count.replace('_', ' ')}",
+                n=self.pairs,
+                value=getattr(self, count) / self.pairs if self.pairs else NONE,
+                reason=self.reason,
+            )
+        yield from self.systems
 
 
 class _Lines(NamedTuple):
@@ -175,7 +197,7 @@ def _conclusion(name: str, values: FloatArray, lines: _Lines, sampling: Sampling
     for one, other in zip(order, after, strict=True):
         mean = percentile_interval(drawn[one], len(lines.counts), value=float(means[one]), unit="context")
         ahead = other is not None and (min(one, other), max(one, other)) in apart
-        rows.append(SystemMean(lines.names[one], replace(mean, n=int(sizes[one])), ahead))
+        rows.append(SystemMean(system=lines.names[one], mean=replace(mean, n=int(sizes[one])), ahead=ahead))
     both = list(zip(signs, lines.signs, strict=True))
     return Conclusion(
         scorer=name,

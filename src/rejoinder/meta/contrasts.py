@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import isnan
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,13 @@ class ScorerContrast(Figure):
     p_adjusted: float = NONE
     p_williams: float = NONE
     needed: int | None = None
+
+    statistic: ClassVar = "pearson"
+
+    @property
+    def scorer(self) -> str:
+        """Whose difference it is."""
+        return f"{self.first} less {self.second}"
 
 
 class _Alike(NamedTuple):

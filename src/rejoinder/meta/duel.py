@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -37,6 +37,7 @@ class Trait:
         mean_first: mean over the former.
         mean_second: mean over the latter.
         apart: `mean_first` less `mean_second`; nothing where either is missing.
+        statistic: what that is, in words.
     """
 
     what: str
@@ -44,7 +45,13 @@ class Trait:
     n_second: int
     mean_first: float
     mean_second: float
-    apart: Figure = field(metadata=written_as(value="value", low="low", high="high", reason="reason"))
+    apart: Figure = written_as(value="value", low="low", high="high", reason="reason")
+    statistic: str = written_as()
+
+    @property
+    def n(self) -> int:
+        """Lines on either side."""
+        return self.n_first + self.n_second
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +120,11 @@ class Duel(Figure):
         traits: what the lines have in common.
         extremes: counts on responses that people find good; None where the scale is not known.
         examples: lines where one is much nearer, both ways.
+        unscored: lines that one of them does not score; not written.
     """
 
-    value: float = field(default=NONE, metadata=written_as("share"))
-    p: float = field(default=NONE, metadata=written_as())
+    value: float = written_as("share", default=NONE)
+    p: float = written_as(default=NONE)
     first: str
     second: str
     chosen: str
@@ -126,6 +134,17 @@ class Duel(Figure):
     traits: tuple[Trait, ...] = ()
     extremes: Extremes | None = None
     examples: tuple[Won, ...] = ()
+    unscored: int = written_as(default=0)
+
+    @property
+    def scorer(self) -> str:
+        """Whose share it is."""
+        return self.first or "none"
+
+    @property
+    def statistic(self) -> str:
+        """What is measured."""
+        return f"share of lines nearer to people than {self.second or 'another'}"
 
 
 def duel_of(scored: ScoredSet) -> Duel | None:
@@ -135,6 +154,12 @@ def duel_of(scored: ScoredSet) -> Duel | None:
     """
     if scored.rated.pooled:
         return None
+    found = _met(scored)
+    return replace(found, unscored=len(scored.rated) - found.n)
+
+
+def _met(scored: ScoredSet) -> Duel:
+    """The duel of the two that are chosen, or why there is none."""
     rated, sampling = scored.rated, scored.sampling
     first, second, chosen, tried = _chosen(scored)
     if not second:
@@ -195,7 +220,7 @@ def _duel(
         contexts=len(counts),
         n_first=int((side > 0).sum()),
         n_second=int((side < 0).sum()),
-        traits=tuple(_trait(what, values, side, contexts, counts) for what, values in properties.items()),
+        traits=tuple(_trait(what, names[1], values, side, contexts, counts) for what, values in properties.items()),
         extremes=_extremes(scores, ratings, scale),
         examples=_examples(names, own, ratings, (first, second), gained),
         method="nearer: smaller distance to the rating after a straight line from score to rating, fitted to the other "
@@ -204,8 +229,11 @@ def _duel(
     )
 
 
-def _trait(what: str, values: FloatArray, side: FloatArray, contexts: IntArray, counts: FloatArray) -> Trait:
-    """One property of lines, where the first scorer is nearer and where the second is."""
+def _trait(
+    what: str, other: str, values: FloatArray, side: FloatArray, contexts: IntArray, counts: FloatArray
+) -> Trait:
+    """One property of lines, where the first scorer is nearer and where the `other` is."""
+    said = f"{what}: mean where nearer less mean where {other} is"
     chosen = np.flatnonzero((side != 0) & np.isfinite(values))
     groups: IntArray = (side[chosen] < 0).astype(np.int64)
     own = values[chosen]
@@ -214,10 +242,10 @@ def _trait(what: str, values: FloatArray, side: FloatArray, contexts: IntArray, 
     n = (len(sides[0]), len(sides[1]))
     if not all(n):
         reason = f"{n[0]} lines on one side and {n[1]} on the other; one of each is needed"
-        return Trait(what, *n, first, second, Figure(reason=reason))
+        return Trait(what, *n, first, second, Figure(reason=reason), said)
     drawn = group_means(own, groups, contexts[chosen], counts)
     apart = percentile_interval(drawn[0] - drawn[1], len(counts), value=first - second, unit="context")
-    return Trait(what, *n, first, second, apart)
+    return Trait(what, *n, first, second, apart, said)
 
 
 def _extremes(

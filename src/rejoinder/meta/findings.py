@@ -62,6 +62,11 @@ class Findings:
     scores: Mapping[str, FloatArray]
     answer: tuple[str, ...] = ()
 
+    @property
+    def dataset(self) -> str:
+        """Name of the set."""
+        return self.card.dataset
+
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values, but for the single scores and ratings, which `rejoinder score` gives."""
         said = {one.name: plain(getattr(self, one.name)) for one in fields(self) if "by" in one.metadata}

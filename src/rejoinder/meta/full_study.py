@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -74,6 +74,14 @@ class FullStudy:
     def titles(self) -> dict[str, str]:
         """What people call each data set."""
         return {one.card.dataset: one.card.title for one in self.findings}
+
+    def figures(self) -> Iterator[Any]:
+        """Yield the records that hold figures, what is asked of all scorers first."""
+        yield self.agreements
+        yield self.over_sets
+        yield self.left_out
+        yield self.nearness
+        yield self.findings
 
     def sets_of(self, scorer: str) -> int:
         """The number of data sets inside which a scorer has a correlation."""

@@ -5,7 +5,7 @@ Shapes: N replies of a side; where they are pairs, both sides have N.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Literal
 
@@ -52,7 +52,7 @@ class Gap(Figure):
     mean_a: float
     mean_b: float
     p_adjusted: float = NONE
-    win: Figure = field(default=NOTHING, metadata=written_as(value="win", low="win_low", high="win_high"))
+    win: Figure = written_as(value="win", low="win_low", high="win_high", default=NOTHING)
     needed: int | None = None
     verdict: Verdict = "not separable"
 
@@ -75,8 +75,8 @@ class Stratum(Gap):
 
     name: str
     weight: float
-    method: str = field(default="", metadata=written_as())
-    seed: int | None = field(default=None, metadata=written_as())
+    method: str = written_as(default="")
+    seed: int | None = written_as(default=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Shapes: N lines, n of them in one data set, B resamples, S data sets.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from rejoinder.humans.rated_set import RatedSet
 from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.many import FOLDS
 from rejoinder.learner import AnyLearner, Request
+from rejoinder.meta.agreement import Agreement
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
 from rejoinder.stats.arrays import number_of, renumbered
@@ -66,6 +67,22 @@ class LeftOutSet:
     ceiling: float
     share: Gap
     reason: str = ""
+
+    def figures(self) -> Iterator[Agreement]:
+        """Yield what the judge that saw other conversations reaches, and the gap; the other judge is a scorer."""
+        for name, one in (("pearson", self.pearson), ("spearman", self.spearman)):
+            for scorer, figure in ((SEEN, one.seen), (f"{SEEN} less {UNSEEN}", one.gap)):
+                yield Agreement.of(
+                    figure,
+                    dataset=self.dataset,
+                    scorer=scorer,
+                    level="turn",
+                    statistic=name,
+                    n=self.n,
+                    contexts=self.contexts,
+                    method="",
+                    reason=self.reason,
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +38,13 @@ class LengthEffect(Figure):
     """
 
     scorer: str
-    n: int = field(default=0, metadata=written_as())
+    n: int = written_as(default=0)
     n_close: int
     n_far: int
     mean_close: float
     mean_far: float
+
+    statistic: ClassVar = "mean near a reference's length less mean far from it"
 
 
 def length_effects(scored: ScoredSet) -> tuple[LengthEffect, ...]:

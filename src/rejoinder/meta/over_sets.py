@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.leave_one_out import SEEN, LeftOut
+from rejoinder.meta.ranking import OVER_SETS
 from rejoinder.meta.same_lines import Common
 from rejoinder.meta.standings import Standing
 from rejoinder.stats.figure import NONE, NOTHING, Figure
@@ -44,6 +45,18 @@ class Nearness:
     spearman: Figure
     share: Figure
     ceilings: int
+
+    def figures(self) -> Iterator[Agreement]:
+        """Yield them as rows of a study."""
+        named = {
+            "pearson": self.pearson,
+            "pearson on the lines that all score": self.common,
+            "spearman": self.spearman,
+            "share of the ceiling": self.share,
+        }
+        for name, one in named.items():
+            if one.known:
+                yield Agreement.of(one, dataset=OVER_SETS, scorer=self.scorer, level="turn", statistic=name, n=self.n)
 
 
 def mean_chance(sets: Sequence[Findings], scorer: str) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,9 +46,9 @@ class Standing:
     spearman: Agreement
     within: Agreement
     without_copies: Agreement
-    share: Figure = field(metadata=written_as(value="share", low="share_low", high="share_high"))
-    accuracy: Figure = field(metadata=written_as(value="accuracy", reason="accuracy_reason"))
-    chance: Figure = field(metadata=written_as(high="chance"))
+    share: Figure = written_as(value="share", low="share_low", high="share_high", called="share of the ceiling")
+    accuracy: Figure = written_as(value="accuracy", reason="accuracy_reason", called="accuracy over pairs")
+    chance: Figure = written_as(high="chance", called="pearson by chance")
     cluster: int = 0
     verdict: Verdict = "no correlation"
 

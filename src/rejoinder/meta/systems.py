@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from rejoinder.humans.rated_set import NO_SYSTEM
+from rejoinder.humans.rated_set import NO_SYSTEM, PEOPLE
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
@@ -17,7 +18,7 @@ from rejoinder.stats.figure import NONE, Figure, written_as
 from rejoinder.stats.pairwise import rank_clusters, soft_pairwise_accuracy, system_p_values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SystemRow:
     """One system of a data set.
 
@@ -29,9 +30,17 @@ class SystemRow:
     """
 
     system: str
-    rating: Figure = field(metadata=written_as(n="n", value="mean_rating", low="low", high="high"))
+    rating: Figure = written_as(n="n", value="mean_rating", low="low", high="high")
     cluster: int
     scores: Mapping[str, float]
+
+    scorer: ClassVar = PEOPLE
+    level: ClassVar = "system"
+
+    @property
+    def statistic(self) -> str:
+        """What is measured."""
+        return f"mean rating of {self.system}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from rejoinder.report.cells import measured, nothing
 from rejoinder.report.document import Block, Case, Cases, Cell, Document, Prose, Section, Table
 from rejoinder.report.over_sets import left_out_picture, left_out_table, nearness_table, over_sets_table
 from rejoinder.report.study_pictures import blind, key_figures, of_lines, of_scorers, of_set, of_systems
-from rejoinder.report.study_results import results
 from rejoinder.report.study_tables import data_table, tables_of
+from rejoinder.stats.rows import rows_of
 
 _SPARE = ("Spearman [low, high]", "n", "sets")
 _AGREES = {"agrees": "yes", "not shown": "not shown", "reversed": "the reverse"}
@@ -38,7 +38,7 @@ def study(found: FullStudy, command: str = "") -> Document:
         signatures={**found.study.signatures, **(found.baselines.signatures if found.baselines else {})},
         brief=brief,
         every=[*brief, *agreement_tables(found.study, titles=found.titles), Prose(_notes(found))],
-        results=results(found),
+        results=list(rows_of(found)),
         record=found.to_dict(),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
 NONE = float("nan")
@@ -81,15 +81,17 @@ class Figure:
 NOTHING = Figure()
 
 
-def written_as(name: str | None = None, **parts: str) -> Mapping[str, Mapping[str, str]]:
-    """The metadata of a field that stands in JSON under another name than its own, under several, or not at all.
+def written_as(name: str | None = None, *, default: Any = MISSING, called: str = "", **parts: str) -> Any:
+    """A field that stands in JSON under another name than its own, under several, or not at all.
 
     Args:
         name: of the field as a whole.
+        default: of the field.
+        called: the statistic of its figure in a table of rows, where the field's own name does not say it.
         parts: of a figure that has no JSON object of its own, because its parts stand in that of the record; parts
             that are not named are left out.
     """
-    return {"written": {"": name} if name else parts}
+    return field(default=default, metadata={"written": {"": name} if name else parts, "called": called})
 
 
 def plain(value: Any) -> Any:
