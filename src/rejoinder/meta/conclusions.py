@@ -89,6 +89,7 @@ class Conclusion:
                 level="system",
                 statistic=f"share of pairs of systems: {count.replace('_', ' ')}",
                 n=self.pairs,
+                contexts=self.contexts,
                 value=getattr(self, count) / self.pairs if self.pairs else NONE,
                 reason=self.reason,
             )

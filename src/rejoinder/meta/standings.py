@@ -48,7 +48,7 @@ class Standing:
     without_copies: Agreement
     share: Figure = written_as(value="share", low="share_low", high="share_high", called="share of the ceiling")
     accuracy: Figure = written_as(value="accuracy", reason="accuracy_reason", called="accuracy over pairs")
-    chance: Figure = written_as(high="chance", called="pearson by chance")
+    chance: Agreement = written_as(high="chance")
     cluster: int = 0
     verdict: Verdict = "no correlation"
 
@@ -85,7 +85,7 @@ def _standing(scored: ScoredSet, name: str) -> Standing:
         without_copies=without,
         share=Figure.of(pooled) / people.ceiling.value,
         accuracy=_accuracy(values[usable], rated.ratings[usable]),
-        chance=chance_band(values[usable], rated.ratings[usable], rated.contexts[usable]),
+        chance=_by_chance(pooled, chance_band(values[usable], rated.ratings[usable], rated.contexts[usable])),
     )
 
 
@@ -94,3 +94,9 @@ def _accuracy(scores: FloatArray, ratings: FloatArray) -> Figure:
     if len(scores) > MOST_PAIRED:
         return Figure(reason=f"not worked out for more than {MOST_PAIRED:,} lines")
     return calibrated_accuracy(scores, ratings)
+
+
+def _by_chance(pooled: Agreement, band: Figure) -> Agreement:
+    """The chance band of a correlation."""
+    said = {"value": band.value, "low": band.low, "high": band.high, "p": band.p, "method": band.method, "reason": ""}
+    return Agreement.of(pooled, statistic="pearson by chance", **said)

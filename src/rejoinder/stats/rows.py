@@ -63,7 +63,7 @@ def _inside(record: Any, about: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         return
     for key in fields(record):
         value = getattr(record, key.name)
-        if type(value) is not Figure:
+        if not isinstance(value, Figure) or hasattr(value, "statistic"):
             yield from _walked(value, about)
         else:
             said = key.metadata.get("called") or getattr(record, "statistic", "") or key.name.replace("_", " ")
