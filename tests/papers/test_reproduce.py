@@ -238,7 +238,7 @@ def test_progress_counts_every_piece_of_work(prepared: Prepared, pages: Path) ->
 def test_the_judge_learns_what_people_like(prepared: Prepared) -> None:
     """On references that decide the rating, R-ADEM is found well ahead of chance, and validation chose the settings."""
     divided = splits(prepared.material, 2)
-    found = sweep(prepared.material, prepared.main, divided, ("reference",))
+    found = sweep(prepared.material, prepared.main, divided, "r-adem")
     assert found.validation.shape == (12, 2, 2)
     assert {one.components for one in found.settings} == {7, 20, 50}
     for place, chosen in enumerate(found.chosen):
@@ -259,13 +259,13 @@ def test_splits_share_no_context_and_keep_copies_out_of_training(material: Mater
 def test_components_are_fitted_on_training_lines_alone(prepared: Prepared) -> None:
     """What stands in validation and test, whatever it is, leaves the components as they are."""
     encoding, split = prepared.main[0], splits(prepared.material, 1)[0]
-    one = fit_bilinear(*_fit_arguments(prepared.material, encoding.raw, split))
+    one = fit_bilinear(*_fit_arguments(prepared, encoding.raw, split))
     rng = np.random.default_rng(0)
     others = np.concatenate([split.validation, split.test])
     changed = Vectors(*(side.copy() for side in encoding.raw))
     for side in changed:
         side[others] = 50 + 10 * rng.normal(size=(len(others), side.shape[1]))
-    two = fit_bilinear(*_fit_arguments(prepared.material, changed, split))
+    two = fit_bilinear(*_fit_arguments(prepared, changed, split))
     assert one.projection is not None and two.projection is not None
     assert np.array_equal(one.projection.mean, two.projection.mean)
     assert np.array_equal(one.projection.components, two.projection.components)
@@ -274,16 +274,16 @@ def test_components_are_fitted_on_training_lines_alone(prepared: Prepared) -> No
     np.testing.assert_allclose(one.projection.mean, distinct.mean(axis=0), atol=1e-12)
 
 
-def _fit_arguments(material: Material, raw: Vectors, split: Split) -> tuple[Any, ...]:
+def _fit_arguments(prepared: Prepared, raw: Vectors, split: Split) -> tuple[Any, ...]:
     options = replace(QUICK, components=5, epochs=0)
     rows = (split.train, split.validation, lowe2017.NEEDS, options, np.random.default_rng(0))
-    return (raw, material.ratings, material.lengths, *rows)
+    return (raw, prepared.material.ratings, prepared.main[0].lines.lengths, *rows)
 
 
 def test_a_judge_never_sees_the_system_left_out(prepared: Prepared, monkeypatch: pytest.MonkeyPatch) -> None:
     material, divided = prepared.material, splits(prepared.material, 1)
     options = replace(QUICK, epochs=0)
-    full = [judge(material, prepared.main[0], divided[0], lowe2017.NEEDS, options)]
+    full = [judge(material, prepared.main[0], divided[0], lowe2017.ADEM, options)]
     seen: list[Split] = []
 
     def watched(*arguments: object) -> object:
@@ -292,14 +292,14 @@ def test_a_judge_never_sees_the_system_left_out(prepared: Prepared, monkeypatch:
 
     monkeypatch.setattr(unseen, "judge", watched)
     where = appearances([split.test for split in divided])
-    rows = unseen.unseen_systems(figures(material, 0, 50), divided, full, [options], lowe2017.NEEDS, where)
+    rows = unseen.unseen_systems(figures(material, 0, 50), divided, full, [options], lowe2017.ADEM, where)
     assert [one.system for one in rows] == ["beta", "gamma", ""]  # alpha has 79 lines that are no copies
     for one, split in zip(rows, seen, strict=True):
         assert one.system not in material.systems[np.concatenate([split.train, split.validation])]
     assert [one.lines for one in rows] == [90, 90, 0]
     assert rows[-1].share == pytest.approx(0.25, abs=0.01)
     assert rows[-1].removed is None
-    shares = unseen.fewer_labels(figures(material, 0, 50), divided, full, [options], lowe2017.NEEDS, where)
+    shares = unseen.fewer_labels(figures(material, 0, 50), divided, full, [options], lowe2017.ADEM, where)
     assert [one.share for one in shares] == list(unseen.SHARES)
     assert shares[-1].lines == len(divided[0].train) + len(divided[0].validation)
 
@@ -375,7 +375,7 @@ def test_a_system_has_one_name_and_people_are_one() -> None:
 
 
 def test_examples_are_quoted_from_the_box_alone(prepared: Prepared) -> None:
-    one = judge(prepared.material, prepared.main[0], splits(prepared.material, 1)[0], ("context",), QUICK)
+    one = judge(prepared.material, prepared.main[0], splits(prepared.material, 1)[0], "c-adem", QUICK)
     shown = excerpts(one, 0)
     box = {example.response: example for example in rejoinder.read("@conture")}
     assert len(shown) == 6

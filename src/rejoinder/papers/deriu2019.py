@@ -185,7 +185,7 @@ def _scores(prepared: Prepared, folds: Sequence[_Held], advance: Advance) -> dic
     for held in folds:
         found.setdefault(SET_MEAN, []).append(set_means(material, held.split.train))
         for name, encoding, options in _judges(prepared):
-            fitted = judge(material, encoding, held.split, NEEDS, options).fitted
+            fitted = judge(material, encoding, held.split, "autojudge", options).fitted
             found.setdefault(name, []).append(encoding.predict(fitted))
         advance(1)
     return {name: np.array(rows) for name, rows in found.items()}

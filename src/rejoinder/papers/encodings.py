@@ -15,7 +15,9 @@ from rejoinder.errors import UsageError
 from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import BilinearFit
 from rejoinder.judges.bilinear.head import Terms, Vectors
-from rejoinder.judges.bilinear.sides import Encoded, encode
+from rejoinder.judges.bilinear.learner import Lines
+from rejoinder.judges.bilinear.oversample import response_lengths
+from rejoinder.judges.bilinear.sides import encode
 from rejoinder.learner import Rows
 from rejoinder.papers.asked import Asked
 from rejoinder.papers.material import Material, collect
@@ -64,14 +66,14 @@ class Encoding:
         name: what the encoder is called.
         state: which of its states, or "" where it has one only.
         encoder: texts to vectors.
-        encoded: the lines.
+        lines: as bilinear judges read them.
         seconds: how long encoding them took.
     """
 
     name: str
     state: str
     encoder: PortableEncoder
-    encoded: Encoded
+    lines: Lines
     seconds: float
 
     @property
@@ -82,7 +84,7 @@ class Encoding:
     @property
     def raw(self) -> Vectors:
         """[N, D] vectors to fit on, references averaged."""
-        return self.encoded.means
+        return self.lines.encoded.means
 
     def usable(self, rows: Rows) -> Rows:
         """The rows that have a vector on every side."""
@@ -91,7 +93,7 @@ class Encoding:
 
     def predict(self, fitted: BilinearFit) -> FloatArray:
         """[N] predicted ratings, of several references the mean of the scores; NaN where a side has no vector."""
-        return self.encoded.combine(fitted.predict(self.encoded.pairs()), "mean")
+        return self.lines.encoded.combine(fitted.predict(self.lines.encoded.pairs()), "mean")
 
 
 class Prepared(NamedTuple):
@@ -157,5 +159,5 @@ def _load(source: Source) -> dict[str, PortableEncoder]:
 def _encode(name: str, state: str, encoder: PortableEncoder, examples: Sequence[Example], terms: Terms) -> Encoding:
     """The lines in one encoder's vectors, and how long that took."""
     start = time.perf_counter()
-    encoded = encode(examples, encoder, terms)
-    return Encoding(name, state, encoder, encoded, time.perf_counter() - start)
+    lines = Lines(encode(examples, encoder, terms), response_lengths(examples))
+    return Encoding(name, state, encoder, lines, time.perf_counter() - start)

@@ -13,8 +13,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.judges.bilinear.fit import BilinearFit, FitOptions, Normalise, fit_bilinear, take
-from rejoinder.judges.bilinear.head import Terms
+from rejoinder.judges.bilinear.fit import BilinearFit, FitOptions, Normalise, take
+from rejoinder.judges.bilinear.judge import Kind
+from rejoinder.judges.bilinear.learner import BilinearLearner
 from rejoinder.judges.bilinear.recipes import DERIU2019
 from rejoinder.judges.train import SHARES
 from rejoinder.learner import Rows
@@ -112,19 +113,19 @@ def splits(material: Material, seeds: int) -> list[Split]:
     return found
 
 
-def judge(material: Material, encoding: Encoding, split: Split, terms: Terms, options: FitOptions) -> Judgement:
+def judge(material: Material, encoding: Encoding, split: Split, kind: Kind, options: FitOptions) -> Judgement:
     """A judge fitted on those lines of a split that have vectors."""
     train, validation = encoding.usable(split.train), encoding.usable(split.validation)
-    rng = np.random.default_rng(split.seed)
-    ratings = material.ratings
-    fitted = fit_bilinear(encoding.raw, ratings, material.lengths, train, validation, terms, options, rng)
+    ratings, rng = material.ratings, np.random.default_rng(split.seed)
+    learner = BilinearLearner(kind, encoding.encoder, options)
+    fitted = learner.fit(encoding.lines, ratings, train, validation, rng).course
     predicted = fitted.predict(take(encoding.raw, validation))
     by_value, by_rank = (correlate(predicted, ratings[validation]).value for correlate in (pearson, spearman))
     return Judgement(fitted, encoding, (by_value, by_rank))
 
 
 def sweep(
-    material: Material, encodings: Sequence[Encoding], splits: Sequence[Split], terms: Terms, advance: Advance = ignore
+    material: Material, encodings: Sequence[Encoding], splits: Sequence[Split], kind: Kind, advance: Advance = ignore
 ) -> Sweep:
     """A judge over one encoder with every setting: its states, components, normalisation, over-sampling.
 
@@ -136,7 +137,7 @@ def sweep(
     settings = [Settings(*values) for values in product(by_state, sizes, NORMALISE, OVERSAMPLE)]
     validation, chosen, best = [], [], []
     for split in splits:
-        tried = [judge(material, by_state[one.state], split, terms, one.options) for one in settings]
+        tried = [judge(material, by_state[one.state], split, kind, one.options) for one in settings]
         place = best_of(tried)
         validation.append([one.validation for one in tried])
         chosen.append(settings[place])

@@ -14,7 +14,6 @@ import numpy as np
 
 from rejoinder.catalogue import cards, load_scorer
 from rejoinder.errors import MissingAsset
-from rejoinder.judges.bilinear.head import Terms
 from rejoinder.judges.bilinear.judge import TERMS, Kind
 from rejoinder.papers.asked import Asked, Takes
 from rejoinder.papers.encodings import Encoding, Prepared, prepared_for
@@ -42,7 +41,7 @@ from rejoinder.stats.paired import OverParts
 
 SETS = ("deriu_*", "gupta_*", "usr_personachat", "grade_*", "zhao_*")
 NEEDS = TERMS["adem"]
-ADEM = "adem"
+ADEM: Kind = "adem"
 SET_MEAN = "mean of the set"
 # Rows that are fitted as AutoJudge is, and the judge whose terms they have.
 _WHOLE: dict[str, Kind] = {"autojudge": "autojudge", "adem, all components": "adem"}
@@ -144,9 +143,7 @@ def compute(prepared: Prepared, seeds: int, advance: Advance = ignore) -> Lowe20
     whole = appearances([split.test for split in divided])
     test = whole.where(~material.copies)
     work = figures(material, seed=0)
-    sweeps = {
-        name: sweep(material, encodings, divided, NEEDS, advance) for name, encodings in prepared.encoders.items()
-    }
+    sweeps = {name: sweep(material, encodings, divided, ADEM, advance) for name, encodings in prepared.encoders.items()}
     metrics, missing = _metrics(material, seeds)
     reduced, judges = _judges(prepared, divided, sweeps)
     of_sets = np.array([set_means(material, split.train) for split in divided])
@@ -160,8 +157,8 @@ def compute(prepared: Prepared, seeds: int, advance: Advance = ignore) -> Lowe20
         [_row(name, found, scored[ADEM], work, test, whole) for name, found in scored.items()],
         missing,
         sweeps,
-        unseen_systems(work, divided, full.judgements, options, NEEDS, test, advance),
-        fewer_labels(work, divided, full.judgements, options, NEEDS, test, advance),
+        unseen_systems(work, divided, full.judgements, options, ADEM, test, advance),
+        fewer_labels(work, divided, full.judgements, options, ADEM, test, advance),
         {name: found.scores[0] for name, found in scored.items()},
         excerpts(reduced, seed=0),
     )
@@ -200,7 +197,7 @@ def _judges(
 
     def fitted(kind: Kind, of: Sweep, epochs: int = QUICK.epochs) -> list[Judgement]:
         return [
-            judge(material, one.encoding, split, TERMS[kind], replace(settings.options, epochs=epochs))
+            judge(material, one.encoding, split, kind, replace(settings.options, epochs=epochs))
             for one, split, settings in zip(of.judgements, divided, of.chosen, strict=True)
         ]
 
@@ -209,16 +206,16 @@ def _judges(
     found |= {"c-adem": context, "r-adem": fitted("r-adem", chosen)}
     found |= {f"{ADEM} over {name}": sweeps[name].judgements for name in others}
     found[ADEM] = chosen.judgements
-    found |= {name: list(_as_autojudge(material, prepared.main, divided, TERMS[kind])) for name, kind in _WHOLE.items()}
+    found |= {name: list(_as_autojudge(material, prepared.main, divided, kind)) for name, kind in _WHOLE.items()}
     return context[0], {name: _scored(material, judgements) for name, judgements in found.items()}
 
 
 def _as_autojudge(
-    material: Material, encodings: list[Encoding], divided: list[Split], terms: Terms
+    material: Material, encodings: list[Encoding], divided: list[Split], kind: Kind
 ) -> Iterator[Judgement]:
-    """A judge with `terms` fitted as AutoJudge is, on each split, over the state that its validation part chooses."""
+    """A judge of this kind fitted as AutoJudge is, on each split, over the state that its validation part chooses."""
     for split in divided:
-        tried = [judge(material, one, split, terms, QUICK_AUTOJUDGE) for one in encodings]
+        tried = [judge(material, one, split, kind, QUICK_AUTOJUDGE) for one in encodings]
         yield tried[best_of(tried)]
 
 

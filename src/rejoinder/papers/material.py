@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
 from rejoinder.humans.lines import UNNAMED, refuse_duplicates
-from rejoinder.judges.bilinear.oversample import Lengths, response_lengths
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import FEWEST_CONTEXTS
@@ -58,7 +57,6 @@ class Material:
         datasets: [N] names of the sets.
         systems: [N] who responded, one name each (see `speakers`); "" where it is not known.
         copies: [N] whether the response equals a reference word for word.
-        lengths: of the responses.
         sets: what was given and used, by data set.
         left_out: why lines were not used, counted.
     """
@@ -69,7 +67,6 @@ class Material:
     datasets: NDArray[np.str_]
     systems: NDArray[np.str_]
     copies: NDArray[np.bool_]
-    lengths: Lengths
     sets: Sequence[DataSet]
     left_out: Mapping[str, int]
 
@@ -106,7 +103,6 @@ def collect(examples: Sequence[Example], needs: Sequence[Need]) -> Material:
         datasets=datasets,
         systems=speakers([example.system or "" for example in kept]),
         copies=np.array([example.copies_reference for example in kept]),
-        lengths=response_lengths(kept),
         sets=_sets(examples, kept, contexts),
         left_out=dict(left_out.most_common()),
     )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.head import Terms
+from rejoinder.judges.bilinear.judge import Kind
 from rejoinder.learner import Rows
 from rejoinder.papers.figures import Appearances, Figures
 from rejoinder.papers.fits import Judgement, Split, judge, predictions
@@ -78,7 +78,7 @@ def unseen_systems(
     splits: Sequence[Split],
     full: Sequence[Judgement],
     options: Sequence[FitOptions],
-    terms: Terms,
+    kind: Kind,
     where: Appearances,
     advance: Advance = ignore,
 ) -> list[Unseen]:
@@ -89,7 +89,7 @@ def unseen_systems(
         splits: the splits.
         full: [S] the judges that were fitted on everything, whose encodings are used.
         options: [S] how each split fits.
-        terms: the judge's.
+        kind: the judge's.
         where: the test lines.
         advance: called with 1 after each fit.
     """
@@ -98,7 +98,7 @@ def unseen_systems(
     found = []
     for system in systems_to_leave_out(material):
         reduced = [_only(split, parts[system].rest) for split in splits]
-        scores = _fitted(material, reduced, full, options, terms, advance)
+        scores = _fitted(material, reduced, full, options, kind, advance)
         theirs = where.where(material.systems == system)
         found.append(
             Unseen(
@@ -114,7 +114,7 @@ def unseen_systems(
         split._replace(train=keep_at_random(split.train, KEPT_AT_RANDOM, np.random.default_rng([split.seed, 2])))
         for split in splits
     ]
-    scores = _fitted(material, at_random, full, options, terms, advance)
+    scores = _fitted(material, at_random, full, options, kind, advance)
     return [*found, Unseen("", 0, _share(splits, at_random), figures.both(scores, where), None, None)]
 
 
@@ -123,7 +123,7 @@ def fewer_labels(
     splits: Sequence[Split],
     full: Sequence[Judgement],
     options: Sequence[FitOptions],
-    terms: Terms,
+    kind: Kind,
     where: Appearances,
     advance: Advance = ignore,
 ) -> list[Point]:
@@ -140,7 +140,7 @@ def fewer_labels(
         ]
         # As many steps for few lines as for many; else the judge of few would be one that was stopped too soon.
         longer = [replace(one, epochs=round(one.epochs / share)) for one in options]
-        scores = _fitted(material, reduced, full, longer, terms, advance)
+        scores = _fitted(material, reduced, full, longer, kind, advance)
         lines = float(np.mean([len(split.train) + len(split.validation) for split in reduced]))
         points.append(Point(share, lines, *figures.both(scores, where)))
     return points
@@ -151,13 +151,13 @@ def _fitted(
     splits: Sequence[Split],
     full: Sequence[Judgement],
     options: Sequence[FitOptions],
-    terms: Terms,
+    kind: Kind,
     advance: Advance,
 ) -> FloatArray:
     """[S, N] what judges predict that were fitted on reduced splits."""
     found = []
     for split, one, option in zip(splits, full, options, strict=True):
-        found.append(judge(material, one.encoding, split, terms, option))
+        found.append(judge(material, one.encoding, split, kind, option))
         advance(1)
     return predictions(found)
 
