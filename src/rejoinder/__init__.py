@@ -9,15 +9,24 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
-    from rejoinder.catalogue import load_responder, load_scorer, score
+    from rejoinder.catalogue import cards, load_responder, load_scorer, score
+    from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.io import examples_of, pairs_of, read, read_pairs, write
     from rejoinder.judges.train import train_judge
+    from rejoinder.kinds import listing
     from rejoinder.meta import compare, full_study, study, study_pairs
     from rejoinder.meta.training import train
+    from rejoinder.papers import reproduce
     from rejoinder.records import Example, Pair, Rating
+    from rejoinder.report.cards import show
+    from rejoinder.report.doctor import doctor
     from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
+    from rejoinder.responders.pretrain import pretrain
     from rejoinder.scorer import Card, Encoder, Scorer, Scores
+    from rejoinder.streams.replies import contexts_of, respond
+    from rejoinder.streams.scoring import score_stream
+    from rejoinder.streams.selftalk import selftalk
 
 _HOME = {
     "Answer": "rejoinder.responder",
@@ -34,16 +43,28 @@ _HOME = {
     "Scorer": "rejoinder.scorer",
     "Scores": "rejoinder.scorer",
     "answer": "rejoinder.responder",
+    "cards": "rejoinder.catalogue",
     "compare": "rejoinder.meta",
+    "contexts_of": "rejoinder.streams.replies",
+    "doctor": "rejoinder.report.doctor",
+    "encode": "rejoinder.encoders",
     "examples_of": "rejoinder.io",
     "full_study": "rejoinder.meta",
+    "listing": "rejoinder.kinds",
+    "load_encoder": "rejoinder.encoders",
     "load_responder": "rejoinder.catalogue",
     "load_scorer": "rejoinder.catalogue",
     "pairs_of": "rejoinder.io",
+    "pretrain": "rejoinder.responders.pretrain",
     "read": "rejoinder.io",
     "read_pairs": "rejoinder.io",
+    "reproduce": "rejoinder.papers",
     "request": "rejoinder.responder",
+    "respond": "rejoinder.streams.replies",
     "score": "rejoinder.catalogue",
+    "score_stream": "rejoinder.streams.scoring",
+    "selftalk": "rejoinder.streams.selftalk",
+    "show": "rejoinder.report.cards",
     "study": "rejoinder.meta",
     "study_pairs": "rejoinder.meta",
     "train": "rejoinder.meta.training",
@@ -67,16 +88,28 @@ __all__ = [
     "Scores",
     "__version__",
     "answer",
+    "cards",
     "compare",
+    "contexts_of",
+    "doctor",
+    "encode",
     "examples_of",
     "full_study",
+    "listing",
+    "load_encoder",
     "load_responder",
     "load_scorer",
     "pairs_of",
+    "pretrain",
     "read",
     "read_pairs",
+    "reproduce",
     "request",
+    "respond",
     "score",
+    "score_stream",
+    "selftalk",
+    "show",
     "study",
     "study_pairs",
     "train",

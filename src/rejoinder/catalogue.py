@@ -11,9 +11,10 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rejoinder.errors import UsageError
+from rejoinder.kinds import BILINEAR, RESPONDERS, learners
 
 if TYPE_CHECKING:
     from rejoinder.learner import AnyLearner, Request
@@ -46,86 +47,17 @@ PREFIXES = ("column", "python")
 GIVEN = "rejoinder.io.given"
 # What scores where nothing else is said.
 DEFAULT = "rejoinder"
-# Encoders that come along, and the module whose `encoder(vectors)` makes each.
-ENCODERS = {"word-vectors": "rejoinder.encoders.average", "rejoinder": "rejoinder.judges.boxed"}
 # The module whose `load(folder)` makes a scorer of a trained judge.
 JUDGES = "rejoinder.judges"
 # The module whose `answering(scorers, scale)` brings the answers of judges to a scale.
 ANSWERS = "rejoinder.judges.answers"
-# What stands before the colon in the name of a responder that is no trained model, and the module whose
-# `load(rest, decoding)` makes it.
-RESPONDERS = {
-    "human": "rejoinder.responders.human",
-    "command": "rejoinder.responders.command",
-    "openai": "rejoinder.responders.endpoint",
-}
 # The module whose `load(folder, decoding)` makes a responder of a trained model.
 MODELS = "rejoinder.responders"
 
 
-class Kind(NamedTuple):
-    """A kind of trained model, as the config of its folder names it: which modules make what of it, "" for nothing.
-
-    Attributes:
-        judge: `from_parts(parts)` makes a judge.
-        learner: `learner(name, request)` makes what learns such judges.
-        trains: what `rejoinder train` calls these.
-        encoder: `from_parts(parts)` makes an encoder.
-        responder: `from_parts(parts, decoding)` makes a responder.
-        sizes: the class under `rejoinder.nn` that the table `model` of its recipe fills.
-        task: the class under `rejoinder.training` that trains it.
-        candidates: whether it is made of a corpus without a network.
-    """
-
-    judge: str = ""
-    learner: str = ""
-    trains: tuple[str, ...] = ()
-    encoder: str = ""
-    responder: str = ""
-    sizes: str = ""
-    task: str = ""
-    candidates: bool = False
-
-
-_BILINEAR, _GENERATION, _RETRIEVAL = (
-    "rejoinder.judges.bilinear.learner",
-    "rejoinder.responders.generation",
-    "rejoinder.responders.retrieval",
-)
-_RECURRENT = "rejoinder.encoders.recurrent"
-_DIALOGUE = "dialogue.DialogueTask"
-# Every kind of model that is trained here. A new one is its file and one line.
-KINDS: dict[str, Kind] = {
-    "average": Kind(encoder="rejoinder.encoders.average"),
-    "random": Kind(responder=_RETRIEVAL, candidates=True),
-    "c-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
-    "r-tfidf": Kind(responder=_RETRIEVAL, candidates=True),
-    "lm": Kind(responder=_GENERATION, sizes="language.LanguageSizes", task=_DIALOGUE),
-    "seq2seq": Kind(responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
-    "hred": Kind(encoder=_RECURRENT, responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
-    "vhred": Kind(encoder=_RECURRENT, responder=_GENERATION, sizes="dialogue.Sizes", task=_DIALOGUE),
-    "mrrnn": Kind(
-        responder=_GENERATION, sizes="multiresolution.MultiresolutionSizes", task="dialogue.MultiresolutionTask"
-    ),
-    "dual-encoder": Kind(responder="rejoinder.responders.dual", sizes="dual.DualSizes", task="dual.DualTask"),
-    "dan": Kind(encoder="rejoinder.encoders.dan", sizes="dan.DanSizes", task="dan.DanTask"),
-    "tweet2vec": Kind(encoder="rejoinder.encoders.tweet", sizes="tweet.TweetSizes", task="tweet.TweetTask"),
-    "bilinear": Kind("rejoinder.judges.bilinear.judge", _BILINEAR, ("adem", "c-adem", "r-adem", "autojudge")),
-    "panel": Kind("rejoinder.judges.bilinear.panel", _BILINEAR, ("panel",)),
-}
 # What no command trains by its name: ADEM before training, for the tables of papers; judges like the one in the box, to
 # leave data sets out one by one.
-_MORE_LEARNERS = {"vhred": _BILINEAR, DEFAULT: "rejoinder.judges.boxed"}
-
-
-def makers(what: Literal["judge", "encoder", "responder", "sizes", "task"]) -> dict[str, str]:
-    """What makes a judge, an encoder, ... of each kind of model that can be made one."""
-    return {name: place for name, kind in KINDS.items() if (place := getattr(kind, what))}
-
-
-def learners() -> dict[str, str]:
-    """What `rejoinder train` trains, and the module whose `learner(name, request)` makes the learner."""
-    return {name: kind.learner for kind in KINDS.values() for name in kind.trains}
+_MORE_LEARNERS = {"vhred": BILINEAR, DEFAULT: "rejoinder.judges.boxed"}
 
 
 def cards() -> dict[str, Card]:
@@ -318,7 +250,7 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
     elif not mark or prefix not in RESPONDERS:
         known = ", ".join(f"{prefix}:..." for prefix in RESPONDERS)
         raise UsageError(f"no responder is called {str(name)!r}. Name the folder of a trained one, or {known}")
-    found: Responder = import_module(RESPONDERS.get(prefix, MODELS)).load(rest, decoding or Decoding())
+    found: Responder = import_module(RESPONDERS[prefix].module if prefix else MODELS).load(rest, decoding or Decoding())
     return found
 
 

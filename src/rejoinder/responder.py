@@ -109,7 +109,13 @@ class Responder(Protocol):
 
 
 def request(context: Context, seed: int, withheld: str | None = None) -> Request:
-    """The request for a context; its own seed follows from `seed` and the context."""
+    """The request for a context; its own seed follows from `seed` and the context.
+
+    Args:
+        context: the turns, oldest first.
+        seed: decides what is random in the answer.
+        withheld: a response that a retrieval model leaves out among its candidates, once.
+    """
     text = json.dumps([seed, *context])
     return Request(context, int.from_bytes(hashlib.sha256(text.encode()).digest()[:6]), withheld)
 

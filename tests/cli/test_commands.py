@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -14,9 +15,11 @@ from typing import Any
 import pytest
 
 import rejoinder
-from conftest import Run, refused
+from conftest import PROJECT, Run, refused
 from rejoinder import cli
 from rejoinder.catalogue import SCORERS, cards
+from rejoinder.cli import COMMANDS
+from rejoinder.kinds import Entry, listing
 
 
 @pytest.fixture
@@ -307,10 +310,25 @@ def test_interruption_is_refused(run: Run, lines: Path, tmp_path: Path, monkeypa
 def test_list(run: Run) -> None:
     table = run("list")
     assert table.code == 0 and all(f"\n{name} " in table.out for name in SCORERS)
-    assert "openai:URL#MODEL. rejoinder pretrain makes folders. More: docs/responders.md\n" in table.out
+    assert all(f"\n{entry.name} " in table.out for group in listing().values() for entry in group)
     found = json.loads(run("list", "--json").out)
     assert found["version"] == 1 and [result["scorer"] for result in found["results"]] == list(cards())
     assert {"scorer", "kind", "summary", "needs", "range", "higher_is_better", "source"} <= set(found["results"][0])
+    names = {group: [entry["name"] for entry in found[group]] for group in ("judges", "encoders", "responders")}
+    assert names == {group: [entry.name for entry in entries] for group, entries in listing().items()}
+    assert {"adem", "panel"} <= set(names["judges"]) and {"hred", "tweet2vec", "rejoinder"} <= set(names["encoders"])
+    assert {"hred", "r-tfidf", "human:FILE", "openai:URL#MODEL"} <= set(names["responders"])
+
+
+@pytest.mark.parametrize(
+    "entry", [entry for group in listing().values() for entry in group], ids=lambda entry: entry.name
+)
+def test_what_is_listed_says_how_it_comes_about(entry: Entry) -> None:
+    assert entry.about and entry.made, "a kind without words"
+    for recipe in re.findall(r"recipes/\S+", entry.made):
+        assert f'kind = "{entry.name}"' in (PROJECT / recipe).read_text(encoding="utf-8")
+    program, *words = entry.made.split()
+    assert program != "rejoinder" or words[0] in COMMANDS
 
 
 @pytest.mark.parametrize("name", ["bleu-2", "bleu-4/coco", "embedding-extrema", "length"])

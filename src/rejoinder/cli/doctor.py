@@ -11,9 +11,9 @@ from rejoinder.cli.common import AsJson, tell, width
 
 def command(as_json: AsJson = False) -> None:
     """Check the installation: libraries, extras, data. Missing extras are no fault; each line says how to get it."""
-    from rejoinder.report.doctor import doctor_table, findings
+    from rejoinder.report.doctor import doctor, doctor_table
 
-    found = findings()
+    found = doctor()
     if as_json:
         typer.echo(json.dumps({"version": 1, "results": [finding._asdict() for finding in found]}, indent=2))
     else:

@@ -30,7 +30,7 @@ _TASKS = {
         "selftalk": "Let systems talk with themselves or with each other.",
     },
     "Look around": {
-        "list": "All scorers, and what each needs.",
+        "list": "All scorers, judges, encoders and responders, and what each needs.",
         "show": "One scorer or judge: what it reads, where it comes from, how far to trust it.",
         "doctor": "What is installed here, what is missing, how to get it.",
     },

@@ -1,4 +1,4 @@
-"""`rejoinder list`: what scorers there are and what each needs."""
+"""`rejoinder list`: which scorers, judges, encoders and responders there are, and what each needs."""
 
 from __future__ import annotations
 
@@ -10,12 +10,18 @@ from rejoinder.cli.common import AsJson, tell, width
 
 
 def command(as_json: AsJson = False) -> None:
-    """List every scorer, what it needs and what it returns; a folder of a trained judge is a scorer name too."""
-    from rejoinder.catalogue import cards
-    from rejoinder.report.cards import card_record, cards_table
+    """List every scorer, and the kinds of judges, encoders and responders: what each is, how it comes about.
 
-    found = cards()
+    What each needs stands beside it. A folder that `rejoinder train` or `rejoinder pretrain` made is a name too.
+    """
+    from rejoinder.catalogue import cards
+    from rejoinder.kinds import listing
+    from rejoinder.report.cards import card_record, cards_table, kinds_table
+
+    scorers, groups = cards(), listing()
     if as_json:
-        typer.echo(json.dumps({"version": 1, "results": [card_record(card) for card in found.values()]}, indent=2))
+        found = {group: [entry._asdict() for entry in entries] for group, entries in groups.items()}
+        results = [card_record(card) for card in scorers.values()]
+        typer.echo(json.dumps({"version": 1, "results": results, **found}, indent=2))
     else:
-        tell(cards_table(found.values(), width()))
+        tell(f"{cards_table(scorers.values(), width())}\n{kinds_table(groups, width())}")

@@ -95,7 +95,7 @@ def in_scorer(name: str) -> list[str]:
 
 def in_encoder(name: str) -> list[str]:
     """The folder of a model; a name that the catalogue knows is no folder, even where one is called so."""
-    from rejoinder.catalogue import ENCODERS
+    from rejoinder.kinds import ENCODERS
 
     return [] if name in ENCODERS else [name]
 

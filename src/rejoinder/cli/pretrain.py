@@ -78,7 +78,7 @@ def command(
 
 def _use(kind: str, out: Path) -> str:
     """What to do with a trained model."""
-    from rejoinder.catalogue import KINDS
+    from rejoinder.kinds import KINDS
 
     uses = {
         f"answer with it: rejoinder respond FILE -r {out}": bool(KINDS[kind].responder),

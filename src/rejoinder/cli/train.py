@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rejoinder.catalogue import learners
 from rejoinder.cli.common import (
     AsJson,
     Files,
@@ -43,6 +42,7 @@ from rejoinder.cli.train_options import (
     Step,
     Weight,
 )
+from rejoinder.kinds import learners
 
 if TYPE_CHECKING:
     from rejoinder.learner import Request

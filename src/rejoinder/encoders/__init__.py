@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import ENCODERS, makers
 from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io import examples_of
 from rejoinder.io.folders import Parts, in_folder, read_folder
+from rejoinder.kinds import ENCODERS, makers
 from rejoinder.records import Given
 from rejoinder.scorer import Encoder
 
@@ -93,7 +93,8 @@ def load_encoder(
     """The encoder called `name`.
 
     Args:
-        name: one of the catalogue's `ENCODERS`, or the folder of a pre-trained model or of a judge, whose own it is.
+        name: one of `ENCODERS` in `rejoinder.kinds`, or the folder of a pre-trained model or of a judge, whose own
+            it is.
         state: which state of an HRED or VHRED stands for a text; None takes `context`, or the judge's.
         vectors: file of word vectors for `word-vectors`; None takes those in the box.
 
@@ -106,10 +107,10 @@ def load_encoder(
     """
     if vectors is not None and str(name) != WORD_VECTORS:
         raise UsageError(f"the encoder {name} takes the place of word vectors. Leave {vectors} out, or the encoder")
-    if module := ENCODERS.get(str(name)):
+    if known := ENCODERS.get(str(name)):
         if state is not None:
             raise UsageError(f"the encoder {name} has one state only. Leave the state {state} out")
-        own: PortableEncoder = import_module(module).encoder(vectors)
+        own: PortableEncoder = import_module(known.module).encoder(vectors)
         return own
     if state is not None and state not in _STATES:
         raise UsageError(f"no state is called {state!r}. There are: {', '.join(_STATES)}")

@@ -37,7 +37,17 @@ def examples_of(given: Given, *, name: str = "examples", **how: Unpack[How]) -> 
 
 
 def pairs_of(given: Given, *, name: str = "pairs", **how: Unpack[How]) -> list[Pair]:
-    """The pairs of replies that `given` holds; as `examples_of`, by the forms of `io.pairs`."""
+    """The pairs of replies that `given` holds, in their order; as `examples_of`, by the forms of `io.pairs`.
+
+    Args:
+        given: pairs, dicts, a data frame or the name of a file.
+        name: what it is called in messages, and in the ids of records that have none.
+        how: see `How`.
+
+    Raises:
+        DataError: a record cannot be used.
+        UsageError: something else was given; see also `read_pairs`.
+    """
     if isinstance(given, (str, Path)):
         return list(read_pairs(given, **how))
     return _made(given, name, Pair, parse_only_pair, how)

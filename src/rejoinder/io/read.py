@@ -111,7 +111,16 @@ def read_either(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How
 
 
 def read_pairs(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Pair]:
-    """As `read`, for files whose every line is a pair of replies."""
+    """Yield the pairs of one or more files, in their order; as `read`, for files whose every line is a pair of replies.
+
+    Args:
+        paths: files.
+        on_bad: what to do with the error of a line that cannot be used; raises it unless told otherwise.
+        how: see `How`.
+
+    Raises:
+        DataError, MissingAsset, MissingExtra, UsageError: see `read`.
+    """
     return _parsed(paths, parse_only_pair, on_bad, how)
 
 

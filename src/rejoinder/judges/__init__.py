@@ -3,10 +3,10 @@
 from importlib import import_module
 from pathlib import Path
 
-from rejoinder.catalogue import KINDS, Kind, makers
 from rejoinder.errors import DataError
 from rejoinder.io.folders import in_folder, read_card, read_folder
 from rejoinder.judges import boxed
+from rejoinder.kinds import KINDS, Kind, makers
 from rejoinder.learner import PortableJudge
 
 

@@ -92,12 +92,24 @@ def full_study(
 
     That is: how far people agree with each other and the ceiling that follows; correlations inside systems and without
     copies of references; tests between scorers; the effect of length; systems; lines where scorers and people disagree.
-    Arguments and errors as for `study`. With `leave_one_out` (True, or a learner or its name) a judge fitted on all
-    data sets but the one in question is a scorer too, and beside the scorers stands what it gains by seeing other
-    conversations of the set; `advance` is then called with 1 after each of six fits a data set before all else.
+
+    Args:
+        examples: see `study`, as for all that is not explained here.
+        scorers: see there.
+        dimension: see there.
+        resamples: see there.
+        seed: see there.
+        vectors: see there.
+        drop_copies: see there.
+        leave_one_out: True, or a learner or its name: a judge fitted on all data sets but the one in question is a
+            scorer too; beside the scorers stands then what it gains by seeing other conversations of the set.
+        advance: called with the number of lines scored; before that, where sets are left out, with 1 after each of six
+            fits a data set.
 
     Raises:
-        UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones.
+        UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones; see also
+            `study`.
+        DataError: see `study`.
     """
     sampling = Sampling.checked(resamples, seed)
     examples = examples_of(examples, keep=columns_of(scorers))

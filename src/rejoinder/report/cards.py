@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from rejoinder.catalogue import load_scorer
+from rejoinder.io.folders import kind_of, read_card
+from rejoinder.judges import written_card
+from rejoinder.kinds import Entry, makers
 from rejoinder.records import Example
 from rejoinder.report.tables import text_table
-from rejoinder.scorer import Card, Scorer, Scores, signature_of
+from rejoinder.scorer import Card, Scorer, Scores, run, signature_of
 from rejoinder.stats.written import number
 
-# What the table ends with; the scorers' cards say nothing of whom they judge.
-_RESPONDERS = """\
-Who replies (-r of respond and selftalk): the folder of a trained responder, human:FILE, command:'PROGRAM ARGUMENTS'
-or openai:URL#MODEL. rejoinder pretrain makes folders. More: docs/responders.md
-"""
+# What each group is for, and where there is more.
+_GROUPS = {
+    "judges": "Judges that you can train, each a folder then, which is a scorer's name. More: docs/train.md",
+    "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/pretraining.md",
+    "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/responders.md",
+}
+_SCORERS = "Scorers (-s of score, compare and study)"
 EXAMPLE = Example(
     context=("do you have any plans for the weekend ?",),
     response="i am going to see a movie with my sister .",
@@ -37,6 +44,39 @@ def card_record(card: Card) -> dict[str, Any]:
     }
 
 
+def show(name: str | Path) -> dict[str, Any]:
+    """What there is to say of a scorer, a judge or a responder, as JSON values.
+
+    Args:
+        name: a scorer's name, or the folder of a judge or responder.
+
+    Returns:
+        `version`, and `results` with one mapping: the card, of a responder the one in its folder.
+
+    Raises:
+        UsageError, MissingAsset, DataError: see `load_scorer`.
+    """
+    if responder := _responder(name):
+        return {"version": 1, "results": [{"name": responder, "card": read_card(name)}]}
+    scorer = load_scorer(name)
+    return {"version": 1, "results": [{**card_record(scorer.card), "signature": dict(signature_of(scorer).fields)}]}
+
+
+def shown(name: str | Path) -> str:
+    """The same in words, with what the scorer gives for an example, and of a judge the card in its folder."""
+    if _responder(name):
+        return read_card(name)
+    scorer = load_scorer(name)
+    text = card_text(scorer, lambda example: run(scorer, [example]))
+    return f"{text}\n{written_card(str(name))}" if scorer.card.kind == "judge" else text
+
+
+def _responder(name: str | Path) -> str:
+    """The kind of the responder in the folder `name`; "" where it is something else."""
+    kind = kind_of(name) if Path(name).is_dir() else None
+    return kind if kind is not None and kind in makers("responder") else ""
+
+
 def cards_table(cards: Iterable[Card], width: int) -> str:
     """One row a plain name, with the presets that go behind its slash."""
     families: dict[str, list[Card]] = {}
@@ -53,15 +93,22 @@ def cards_table(cards: Iterable[Card], width: int) -> str:
         ]
         for card, *presets in families.values()
     ]
-    table = text_table(
-        ["scorer", "kind", "needs", "range", "what comes back", "presets (NAME/PRESET)"], rows, width, folded=(2, 4, 5)
-    )
+    header = ["scorer", "kind", "needs", "range", "what comes back", "presets (NAME/PRESET)"]
     return (
-        table
-        + "\nThe folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n"
-        + "So are column:KEY and python:MODULE:FUNCTION, for scores made elsewhere: docs/own-scores.md\n"
-        + _RESPONDERS
+        f"{_SCORERS}\n\n{text_table(header, rows, width, folded=(2, 4, 5))}\n"
+        "The folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n"
+        "So are column:KEY and python:MODULE:FUNCTION, for scores made elsewhere: docs/own-scores.md\n"
     )
+
+
+def kinds_table(groups: Mapping[str, Sequence[Entry]], width: int) -> str:
+    """A table for each group of what can be trained or named: what it is, how it comes about, what it needs."""
+    header = ["name", "what it is", "how it comes about", "needs"]
+    tables = (
+        f"{_GROUPS[group]}\n\n{text_table(header, entries, width, folded=(1, 2, 3))}"
+        for group, entries in groups.items()
+    )
+    return "\n".join(tables)
 
 
 def card_text(scorer: Scorer, score: Callable[[Example], Scores]) -> str:

@@ -32,7 +32,7 @@ class Finding(NamedTuple):
     remedy: str = ""
 
 
-def findings() -> list[Finding]:
+def doctor() -> list[Finding]:
     """Everything that rejoinder may need, in the order of importance; nothing is imported or fetched."""
     found = [
         Finding("rejoinder", __version__, "everything"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from rejoinder.catalogue import makers
 from rejoinder.errors import DataError
 from rejoinder.io.folders import in_folder, read_folder
+from rejoinder.kinds import makers
 from rejoinder.responder import Decoding, Responder
 
 

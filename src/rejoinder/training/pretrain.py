@@ -10,7 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rejoinder.catalogue import KINDS
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.checks import inner, whole
@@ -18,6 +17,7 @@ from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.outputs import require_apart
+from rejoinder.kinds import KINDS
 from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.bpe import Vocabulary, train_bpe

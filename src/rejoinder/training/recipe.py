@@ -10,8 +10,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
-from rejoinder.catalogue import KINDS, makers
 from rejoinder.errors import DataError, MissingAsset
+from rejoinder.kinds import KINDS, makers
 from rejoinder.text.bpe import END_ID, UNK_ID
 from rejoinder.training.tweet_corpus import TweetText
 
