@@ -1,4 +1,4 @@
-"""A new kind of judge is one file and one line of the catalogue: nothing else here knows the one that follows."""
+"""A new kind of judge is one file and one entry of the table of kinds: nothing else here knows the one that follows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.catalogue import KINDS, Kind, load_learner, load_scorer
+from rejoinder.catalogue import load_learner, load_scorer
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.train import train_judge
+from rejoinder.kinds import KINDS, Kind
 from rejoinder.learner import Request, Rows
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_scores
@@ -158,7 +159,7 @@ def from_parts(parts: Parts) -> Stump:
 
 @pytest.fixture(autouse=True)
 def one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(KINDS, "stump", Kind(judge=__name__, learner=__name__, trains=("stump",)))
+    monkeypatch.setitem(KINDS, "stump", Kind(judge=__name__, learner=__name__, trains={"stump": "response"}))
 
 
 # What comes of it
