@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -77,42 +77,67 @@ def compare(
     sampling = Sampling.checked(resamples, seed, least=100)
     scorers = [DEFAULT] if scorers is None else scorers
     keep = columns_of(scorers)
-    a, b = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
-    for side in (a, b):
+    sides = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
+    for side in sides:
         refuse_duplicates(side)
-    choice = choose(a, b, design)
-    strata = None if by is None else _strata((a, b), by)
+    choice = choose(*sides, design)
+    strata = None if by is None else _strata(sides, by)
     loaded = load_scorers(scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a comparison needs at least one")
-    scored = {name: _scored(one, (a, b), choice.pairs, advance) for name, one in loaded.items()}
-    filled = {name: with_the_worst(loaded[name].card, a, b, both) for name, both in scored.items()}
-    conversations = tuple(list(map(conversation_of, side)) for side in (a, b))
-    compared = Compared(a, b, filled, choice.pairs, strata, (conversations[0], conversations[1]))
-    contrasts = [_contrast(name, loaded[name].card, compared, scored[name], sampling) for name in loaded]
+    scored = {name: _scored(one, sides, choice.pairs, advance) for name, one in loaded.items()}
+    compared = _compared(sides, {name: one.card for name, one in loaded.items()}, scored, choice.pairs, strata)
+    contrasts = [_contrast(name, one.card, compared, scored[name], sampling) for name, one in loaded.items()]
     if not any(one.n for one in contrasts):
         raise TooManyUnscored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
-    pairs = choice.pairs or Pairs("id", (), ())
-    found = Comparison(
+    found = _comparison(_judged(contrasts), compared, scored, choice.why, by, sampling, scorers)
+    return replace(found, answer=answer(found))
+
+
+def _compared(
+    sides: Sides,
+    cards: Mapping[str, Card],
+    scored: Mapping[str, tuple[Scores, Scores]],
+    pairs: Pairs | None,
+    strata: tuple[list[str], list[str]] | None,
+) -> Compared:
+    """The lines of both sides with their scores, those of empty replies in."""
+    filled = {name: with_the_worst(cards[name], *sides, both) for name, both in scored.items()}
+    first, second = (list(map(conversation_of, side)) for side in sides)
+    return Compared(*sides, filled, pairs, strata, (first, second))
+
+
+def _comparison(
+    contrasts: tuple[Contrast, ...],
+    compared: Compared,
+    scored: Mapping[str, tuple[Scores, Scores]],
+    why: str,
+    by: str | None,
+    sampling: Sampling,
+    scorers: Sequence[ScorerLike],
+) -> Comparison:
+    """The record, still without its answer."""
+    a, b, pairs = compared.a, compared.b, compared.pairs
+    partners: Pairs = pairs or Pairs("id", (), ())
+    return Comparison(
         answer=(),
-        contrasts=_judged(contrasts),
+        contrasts=contrasts,
         signatures={name: both[0].signature for name, both in scored.items()},
-        design="paired" if choice.pairs else "unpaired",
-        why=choice.why,
-        aligned=choice.pairs.aligned if choice.pairs else None,
-        pairs=len(pairs.a),
-        only_a=len(a) - sum(map(len, pairs.a)),
-        only_b=len(b) - sum(map(len, pairs.b)),
+        design="paired" if pairs else "unpaired",
+        why=why,
+        aligned=pairs.aligned if pairs else None,
+        pairs=len(partners.a),
+        only_a=len(a) - sum(map(len, partners.a)),
+        only_b=len(b) - sum(map(len, partners.b)),
         by=by,
-        resamples=resamples,
-        seed=seed,
+        resamples=sampling.resamples,
+        seed=sampling.seed,
         replies=(len(a), len(b)),
         empty=(sum(one.unanswered for one in a), sum(one.unanswered for one in b)),
         notes={name: (both[0].noted, both[1].noted) for name, both in scored.items()},
         fitted=fitted_on(scorers, [example.dataset for example in (*a, *b)]),
         compared=compared,
     )
-    return replace(found, answer=answer(found))
 
 
 def _strata(sides: Sides, by: str) -> tuple[list[str], list[str]]:
