@@ -19,6 +19,7 @@ from rejoinder.papers.asked import Asked
 from rejoinder.papers.judge import find
 from rejoinder.papers.judge_page import page
 from rejoinder.papers.page import about
+from rejoinder.report.markdown import markdown
 
 
 def main() -> None:
@@ -31,7 +32,7 @@ def main() -> None:
     found = find(Asked(encoders=[f"dan={given.encoder}"], data=given.data, seed=given.seed))
     command = shlex.join(["python", "recipes/judge_in_the_box.py", given.encoder.name, "--seed", str(given.seed)])
     found.panel.save(FOLDER, force=True)
-    (FOLDER / "card.md").write_text(page(found, about(command, start)).text, encoding="utf-8")
+    (FOLDER / "card.md").write_text(markdown(page(found, about(command, start))), encoding="utf-8")
     print(f"saved in {FOLDER}", file=sys.stderr)
 
 

@@ -182,6 +182,21 @@ def test_a_report_is_one_function(tmp_path: Path, suffix: str) -> None:
     assert "words \\ud800 and more" in path.read_text(encoding="utf-8")
 
 
+def test_a_drawing_stands_beside_a_page_in_markdown_and_inside_one_in_html(tmp_path: Path) -> None:
+    drawing = Picture("<svg xmlns='http://www.w3.org/2000/svg'></svg>", "What is | to be seen.", file="page-one.svg")
+    words = Prose(["Our *own* words, `code` and [a page](other.md); 1 < 2."], marked=True)
+    document = Document(title="t", question="q?", answer=[], sections=[Section("", [words]), Section("b", [drawing])])
+    write_document(document, tmp_path / "page.md")
+    assert (tmp_path / "page-one.svg").read_text() == drawing.drawn
+    assert (tmp_path / "page.md").read_text() == (
+        f"# t\n\n{words.said[0]}\n\n## b\n\n![What is | to be seen.](page-one.svg)\n"
+    )
+    page = html(document)
+    assert '<h1 class="headline">q?</h1>' in page and drawing.drawn in page and "<h2" in page
+    assert '<em>own</em> words, <code>code</code> and <a href="other.md">a page</a>; 1 &lt; 2.' in page
+    assert page.count("<h2") == 1, "what stands before all parts has no heading"
+
+
 def test_lines_are_written_where_there_are_some(tmp_path: Path) -> None:
     document = Document(title="t", question="q", answer=["Yes."], sections=[], lines=iter([{"a": 1}, {"a": 2}]))
     write_document(document, tmp_path / "all.jsonl")

@@ -112,7 +112,7 @@ def test_the_colours_of_words_stand_out(page: Page) -> None:
     themes = [dict(re.findall(r"--(\w+): #(\w+)", line)) for line in style.splitlines() if "--paper: #" in line]
     assert [light(theme["paper"]) > 0.5 for theme in themes] == [True, False], "a light theme, then a dark one"
     for theme in themes:
-        assert len(theme) == 13
+        assert len(theme) == 14
         assert all(contrast(theme[name], theme["paper"]) >= 4.5 for name in ("ink", "soft", "link"))
         assert contrast(theme["ink"], theme["faint"]) >= 4.5 and contrast(theme["soft"], theme["faint"]) >= 4.5
         assert all(contrast(theme[name], theme["chance"]) >= 3 for name in ("metric", "judge", "trivial", "reads"))

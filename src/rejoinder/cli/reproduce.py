@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import OnError, OnErrorFlag, Seed, Vectors, progress, reporting, tell
+from rejoinder.cli.common import OnError, OnErrorFlag, Seed, Vectors, progress, reporting, tell, width
 from rejoinder.cli.inputs import say
 from rejoinder.cli.places import Given, Reads, Writes, in_named
 
@@ -84,9 +84,10 @@ def command(
 ) -> None:
     """Run an experiment anew: a page with our figures, beside the published ones where there are any."""
     from rejoinder.papers import reproduce
+    from rejoinder.report.terminal import terminal
 
     with reporting(on_error) as on_bad:
-        page = reproduce(
+        document = reproduce(
             name,
             *(files or []),
             out=out,
@@ -100,4 +101,4 @@ def command(
             note=say,
             stage=progress,
         )
-    tell(f"{page.summary}\nsaved in {out / name}.md")
+    tell(f"{terminal(document, width())}\nsaved in {out / name}.md")

@@ -15,7 +15,9 @@ from typing import Any, Protocol, cast
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.lines import Note, OnBad, raise_bad, silent
 from rejoinder.papers.asked import Asked, Stage, Takes, quiet, typed
-from rejoinder.papers.page import Page, about, require_figures, write_page
+from rejoinder.papers.page import about, require_figures
+from rejoinder.report.document import Document
+from rejoinder.report.files import write_document
 
 __all__ = ["EXPERIMENTS", "Experiment", "experiment", "reproduce"]
 
@@ -78,7 +80,7 @@ def reproduce(
     on_bad: OnBad = raise_bad,
     note: Note = silent,
     stage: Stage = quiet,
-) -> Page:
+) -> Document:
     """Run an experiment anew and write its page `NAME.md`, which comes back too, with figures into the folder `out`.
 
     Args:
@@ -122,9 +124,9 @@ def reproduce(
     require_figures()
     found = experiment(name).find(asked)
     command = typed(name, asked, takes.may, out, skipping=on_bad is not raise_bad)
-    page: Page = import_module(f"{_module(name)}_page").page(found, about(command, start))
-    write_page(page, out, name)
-    return page
+    document: Document = import_module(f"{_module(name)}_page").page(found, about(command, start))
+    write_document(document, out / f"{name}.md")
+    return document
 
 
 def _module(name: str) -> str:

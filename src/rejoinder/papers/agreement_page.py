@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from rejoinder.judges.bilinear.learner import FittedBilinear
@@ -10,56 +10,50 @@ from rejoinder.judges.train import Trained
 from rejoinder.meta import Study
 from rejoinder.papers.agreement import Beside, First, Found
 from rejoinder.papers.figures import turn_level
-from rejoinder.papers.page import About, Page, written
+from rejoinder.papers.page import About, paper, table
 from rejoinder.report.agreements import agreement_tables
-from rejoinder.report.markdown import contents, markdown_table
-from rejoinder.report.tables import text_table
-from rejoinder.stats.written import interval, number
+from rejoinder.report.cells import count, measured, plain
+from rejoinder.report.document import Block, Cell, Document, Prose, Table
 
 _HEADER = ["dataset", "scorer", "n", "Pearson, ours", "published", "Spearman, ours", "published"]
 
 
-def page(found: Found, about: About) -> Page:
-    """The page, and a table for the terminal."""
-    rows = list(map(_beside, found.beside))
-    text = written(
+def page(found: Found, about: About) -> Document:
+    """The page."""
+    beside = table(_HEADER, map(_beside, found.beside))
+    return paper(
         "agreement",
         about,
-        table=markdown_table(_HEADER, rows),
+        {"table": beside, "judges": [block for first in found.firsts for block in _first(first)]},
+        [beside],
         lines=len(found.examples),
         copies=sum(example.copies_reference for example in found.examples),
         with_reference=sum(bool(example.references) for example in found.examples),
-        judges="\n\n".join(map(_first, found.firsts)),
     )
-    return Page(text, {}, text_table(_HEADER, rows, 110))
 
 
-def _beside(one: Beside) -> list[str]:
+def _beside(one: Beside) -> list[Cell | str]:
     """Ours beside a published figure."""
     published, pearson, spearman = one
-    cells = [interval(pearson), number(published.pearson), interval(spearman), number(published.spearman)]
-    return [published.dataset, published.scorer, f"{pearson.n:,}", *cells]
+    cells = [measured(pearson), plain(published.pearson), measured(spearman), plain(published.spearman)]
+    return [published.dataset, published.scorer, count(pearson.n), *cells]
 
 
-def _first(first: First) -> str:
+def _first(first: First) -> list[Block]:
     """ADEM over one file of word vectors."""
-    return "\n\n".join(
-        [
-            f"### {first.name}",
-            _course(first.trained),
-            "Without responses that equal a reference:",
-            _pooled(first.studies[0]),
-            "Over five random splits, each scorer on the same lines:",
-            _spread(first.studies),
-            "The same judge on the same test contexts, responses that equal a reference among them:",
-            _pooled(first.copies),
-        ]
-    )
+    return [
+        Prose([_course(first.trained), "Without responses that equal a reference:"], first.name),
+        *_pooled(first.studies[0]),
+        Prose(["Over five random splits, each scorer on the same lines:"]),
+        _spread(first.studies),
+        Prose(["The same judge on the same test contexts, responses that equal a reference among them:"]),
+        *_pooled(first.copies),
+    ]
 
 
-def _pooled(study: Study) -> str:
+def _pooled(study: Study) -> Iterator[Table]:
     """Every statistic over the lines of all sets."""
-    return contents(agreement_tables(study, dataset="pooled", level="turn"))
+    return agreement_tables(study, dataset="pooled", level="turn")
 
 
 def _course(trained: Trained) -> str:
@@ -75,7 +69,7 @@ def _course(trained: Trained) -> str:
     )
 
 
-def _spread(studies: Sequence[Study]) -> str:
+def _spread(studies: Sequence[Study]) -> Table:
     """How the pooled figures of every scorer vary with the split: mean, lowest and highest; best Spearman first."""
     found = [turn_level(study) for study in studies]
     means, rows = {}, {}
@@ -87,4 +81,4 @@ def _spread(studies: Sequence[Study]) -> str:
             rows[scorer].append(f"{means[scorer]:.3f} [{min(values):.3f}, {max(values):.3f}]")
     ordered = sorted(rows.values(), key=lambda cells: -round(means[cells[0]], 3))
     header = ["scorer", "Pearson, mean [lowest, highest]", "Spearman, mean [lowest, highest]"]
-    return markdown_table(header, ordered)
+    return table(header, ordered)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from rejoinder.catalogue import DEFAULT
 from rejoinder.papers.liu2016_table2 import A_DIALOGUE, ALL, LENGTH, METRICS, Row, Table2
-from rejoinder.papers.page import About, Page, flat, written
+from rejoinder.papers.page import About, paper, table
 from rejoinder.papers.published import LIU_TABLE2
-from rejoinder.report.markdown import markdown_table
-from rejoinder.report.tables import text_table
-from rejoinder.stats.written import interval, number
+from rejoinder.report.cells import count, measured, nothing, plain
+from rejoinder.report.document import Block, Cell, Document, Prose
+from rejoinder.stats.figure import NOTHING
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,73 +23,67 @@ _SHOWN = (*METRICS, DEFAULT)
 _QUOTED, _LAST_TURNS = 8, 2
 
 
-def page(found: Table2, about: About) -> Page:
-    """The page, its figure, and a table for the terminal."""
+def page(found: Table2, about: About) -> Document:
+    """The page."""
     header = ["responder", "n", *(_NAMES[key] for key in _SHOWN)]
-    groups = found.asked.groups()
-    tables = [f"### {group}\n\n{markdown_table(header, _means(found.rows, group))}" for group in groups]
-    text = written(
+    printed = ["responder", *(f"{corpus}: {_NAMES[key]}" for corpus in ("Ubuntu", "Twitter") for key in METRICS)]
+    known = ["answered", "perplexity", "Recall@1", "Recall@2", "Recall@5", "distinct-1", "distinct-2", "mean length"]
+    signatures = [[row.name, str(row.signature)] for row in found.rows if row.signature]
+    return paper(
         "liu2016-table2",
         about,
+        {
+            "tables": [table(header, _means(found.rows, group), group) for group in found.asked.groups()],
+            "published": table(
+                printed, [[name, *map(plain, (*first, *second))] for name, (first, second) in LIU_TABLE2.items()]
+            ),
+            "models": table(["responder", *known], map(_model, found.rows)),
+            "quoted": list(_quoted(found)),
+            "signatures": table(["responder", "signature"], signatures),
+        },
+        [table(header, _means(found.rows, ALL))],
+        pictures={"means": _figure(found.rows)},
         share=f"{found.share:.0%}",
         contexts=f"{len(found.asked.examples):,}",
         a_dialogue=A_DIALOGUE,
         dialogues=f"{len(set(found.asked.dialogues.tolist())):,}",
-        tables="\n\n".join(tables),
-        published=markdown_table(
-            ["responder", *(f"{corpus}: {_NAMES[key]}" for corpus in ("Ubuntu", "Twitter") for key in METRICS)],
-            [[name, *(number(value) for half in both for value in half)] for name, both in LIU_TABLE2.items()],
-        ),
-        models=markdown_table(
-            [
-                "responder",
-                "answered",
-                "perplexity",
-                "Recall@1",
-                "Recall@2",
-                "Recall@5",
-                "distinct-1",
-                "distinct-2",
-                "mean length",
-            ],
-            map(_model, found.rows),
-        ),
-        quoted="\n\n".join(_quoted(found)),
-        signatures=markdown_table(
-            ["responder", "signature"], [[row.name, f"`{row.signature}`"] for row in found.rows if row.signature]
-        ),
     )
-    return Page(text, {"means": _figure(found.rows)}, text_table(header, _means(found.rows, ALL), 120))
 
 
-def _means(rows: Sequence[Row], group: str) -> list[list[str]]:
+def _means(rows: Sequence[Row], group: str) -> list[list[Cell | str]]:
     """A line of the table for each responder: how many replies it has there, and the means."""
-    cells = []
-    for row in rows:
-        means = row.means[group]
-        shown = [interval(means[key]) if key in means else "–" for key in _SHOWN]
-        cells.append([row.name, f"{means[LENGTH].n:,}", *shown])
-    return cells
+    return [
+        [
+            row.name,
+            count(row.means[group][LENGTH].n),
+            *(measured(row.means[group].get(key, NOTHING)) for key in _SHOWN),
+        ]
+        for row in rows
+    ]
 
 
-def _model(row: Row) -> list[str]:
+def _model(row: Row) -> list[Cell | str]:
     """What is known of a responder apart from its nearness to the truth."""
-    recalls = [f"{one.value:.3f} [{one.low:.2f}, {one.high:.2f}]" for one in row.recall] or ["–"] * 3
+    recalls = [measured(one) for one in row.recall] or [nothing()] * 3
     length = row.means[ALL][LENGTH]
-    varied = [number(value) for value in row.distinct]
-    return [row.name, f"{length.n:,}", number(row.perplexity, 1), *recalls, *varied, interval(length, 1)]
+    return [
+        row.name,
+        count(length.n),
+        plain(row.perplexity, 1),
+        *recalls,
+        *map(plain, row.distinct),
+        measured(length, 1),
+    ]
 
 
-def _quoted(found: Table2) -> Iterator[str]:
+def _quoted(found: Table2) -> Iterator[Block]:
     """Contexts, evenly spread, with every reply to them."""
     asked = found.asked.examples
     for place in range(0, len(asked), max(1, len(asked) // _QUOTED)):
-        before = " / ".join(flat(turn) for turn in asked[place].context[-_LAST_TURNS:])
-        rows = [
-            [row.name, "no reply" if row.replies[place] is None else flat(str(row.replies[place]))]
-            for row in found.rows
-        ]
-        yield f"After: {before}\n\n{markdown_table(['responder', 'reply'], rows)}"
+        before = " / ".join(asked[place].context[-_LAST_TURNS:])
+        rows = [[row.name, "no reply" if row.replies[place] is None else str(row.replies[place])] for row in found.rows]
+        yield Prose([f"After: {before}"])
+        yield table(["responder", "reply"], rows)
 
 
 def _figure(rows: Sequence[Row]) -> Figure:

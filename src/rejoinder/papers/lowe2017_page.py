@@ -3,71 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
-from rejoinder.papers.figures import OfSystems
 from rejoinder.papers.fits import QUICK, Sweep
 from rejoinder.papers.lowe2017 import ADEM, SET_MEAN, Lowe2017, Row
-from rejoinder.papers.page import (
-    About,
-    Page,
-    data_table,
-    encoder_table,
-    excerpt_table,
-    signed,
-    with_p,
-    written,
-)
+from rejoinder.papers.page import About, data_table, encoder_table, excerpt_table, paper, table, with_p
 from rejoinder.papers.plots import Line, labels_figure, scatter_figure, systems_figure
 from rejoinder.papers.published import LOWE_SYSTEMS, LOWE_TEST, LOWE_UNSEEN, LOWE_VALIDATION, Published
 from rejoinder.papers.unseen import FEWEST_LINES, Unseen
-from rejoinder.report.markdown import markdown_table
-from rejoinder.report.tables import text_table
+from rejoinder.report.cells import count, measured, nothing, p, plain
+from rejoinder.report.document import Cell, Document, Prose, Table
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.written import interval, number, p_value
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.written import DASH
 
 NAME = "lowe2017"
-_NONE = "–"
 _SHOWN = 300  # points in a panel of figure 4
 _SCATTERED = ("bleu-2", "rouge-l", ADEM)
 _OF_SYSTEMS = (ADEM, "bleu-2", "bleu-4", "rouge-l")
 
 
-def page(found: Lowe2017, about: About) -> Page:
-    """The page, its figures, and a table for the terminal."""
+def page(found: Lowe2017, about: About) -> Document:
+    """The page."""
     names = {row.name: row for row in found.rows}
     aliases = _aliases(found)
     first = found.splits[0].test
     first = first[~found.material.copies[first]]
     rng = np.random.default_rng(0)
     shown = rng.permutation(first)[:_SHOWN]
-    text = written(
-        "lowe2017",
-        about,
-        data=data_table(found.material),
-        encoders=encoder_table(found.encoders),
-        lines=_lines(found),
-        seeds=len(found.splits),
-        fit=QUICK,
-        main=next(iter(found.encoders)),
-        agreement=_agreement(found.rows, aliases),
-        n=f"{names[ADEM].spearman.n:,}",
-        behind=_behind(found.rows),
-        lead=_lead(found.rows),
-        missing="\n\n".join(f"`{name}` is not in the tables: {why}" for name, why in found.missing.items()),
-        set_mean=SET_MEAN,
-        systems=_systems(found.rows),
-        fewest=FEWEST_LINES,
-        shown=len(shown),
-        unseen=_unseen(found.unseen),
-        unseen_published=_unseen_published(),
-        points=_points(found),
-        sweeps="\n".join(_sweep(name, sweep) for name, sweep in found.sweeps.items()),
-        excerpts=excerpt_table(found.excerpts, "c-adem"),
-        speed=_speed(found.rows, len(found.material.ratings)),
-    )
     drawn = {
         "scores": scatter_figure(
             found.material.ratings[shown],
@@ -77,7 +42,36 @@ def page(found: Lowe2017, about: About) -> Page:
         "systems": systems_figure({name: names[name].systems for name in _OF_SYSTEMS if name in names}),
         "labels": labels_figure(*_curves(found)),
     }
-    return Page(text, drawn, _summary(found.rows, aliases))
+    return paper(
+        NAME,
+        about,
+        {
+            "data": data_table(found.material),
+            "encoders": encoder_table(found.encoders),
+            "agreement": _agreement(found.rows, aliases),
+            "behind": _behind(found.rows),
+            "missing": Prose([f"{name} is not in the tables: {why}" for name, why in found.missing.items()]),
+            "systems": _systems(found.rows),
+            "unseen": _unseen(found.unseen),
+            "unseen_published": _unseen_published(),
+            "points": _points(found),
+            "sweeps": [_sweep(name, sweep) for name, sweep in found.sweeps.items()],
+            "excerpts": excerpt_table(found.excerpts, "c-adem"),
+            "speed": _speed(found.rows, len(found.material.ratings)),
+        },
+        [_summary(found.rows, aliases)],
+        pictures=drawn,
+        lines=_lines(found),
+        seeds=len(found.splits),
+        fit=QUICK,
+        main=next(iter(found.encoders)),
+        n=f"{names[ADEM].spearman.n:,}",
+        lead=_lead(found.rows),
+        set_mean=SET_MEAN,
+        count=max(len(row.systems.names) for row in found.rows),
+        fewest=FEWEST_LINES,
+        shown=len(shown),
+    )
 
 
 def _aliases(found: Lowe2017) -> dict[str, str]:
@@ -91,9 +85,9 @@ def _aliases(found: Lowe2017) -> dict[str, str]:
     return aliases
 
 
-def _cells(published: Published | None) -> list[str]:
+def _cells(published: Published | None) -> list[Cell]:
     """Two printed figures."""
-    return [_NONE, _NONE] if published is None else [number(published.spearman), number(published.pearson)]
+    return [nothing(), nothing()] if published is None else [plain(published.spearman), plain(published.pearson)]
 
 
 def _lines(found: Lowe2017) -> str:
@@ -104,14 +98,14 @@ def _lines(found: Lowe2017) -> str:
     return f"{train:,.0f} to train, {validation:,.0f} to validate, {test:,.0f} to test"
 
 
-def _agreement(rows: Sequence[Row], aliases: dict[str, str]) -> str:
+def _agreement(rows: Sequence[Row], aliases: dict[str, str]) -> Table:
     """Table 2."""
     header = ["scorer", "validation S", "P", "test Spearman [low, high]", "p", "test Pearson [low, high]", "p"]
     header += ["published: validation S", "P", "test S", "P"]
     cells = [
         [
             row.name,
-            *map(number, row.validation),
+            *map(plain, row.validation),
             *with_p(row.spearman),
             *with_p(row.pearson),
             *_cells(LOWE_VALIDATION.get(aliases[row.name])),
@@ -119,20 +113,20 @@ def _agreement(rows: Sequence[Row], aliases: dict[str, str]) -> str:
         ]
         for row in rows
     ]
-    return markdown_table(header, cells)
+    return table(header, cells)
 
 
-def _behind(rows: Sequence[Row]) -> str:
+def _behind(rows: Sequence[Row]) -> Table:
     """What stands behind table 2: inside data sets, with copies, and the paired tests."""
     header = ["scorer", "Spearman inside data sets [low, high]", "p", "Spearman with copies [low, high]"]
     header += ["ADEM ahead, S", "p", "ADEM ahead, P", "p"]
     cells = []
     for row in rows:
-        ahead = [_NONE] * 4
+        ahead = [nothing()] * 4
         if row.behind is not None:
-            ahead = [cell for one in row.behind for cell in (signed(one.value), p_value(one.p))]
-        cells.append([row.name, *with_p(row.within), interval(row.copies), *ahead])
-    return markdown_table(header, cells)
+            ahead = [cell for one in row.behind for cell in (measured(Figure(value=one.value), signed=True), p(one.p))]
+        cells.append([row.name, *with_p(row.within), measured(row.copies), *ahead])
+    return table(header, cells)
 
 
 def _lead(rows: Sequence[Row]) -> str:
@@ -144,30 +138,17 @@ def _lead(rows: Sequence[Row]) -> str:
     return f"By Spearman with p < .05, ADEM is ahead of {len(ahead)} of the {len(others)} other rows{rest}."
 
 
-def _systems(rows: Sequence[Row]) -> str:
+def _systems(rows: Sequence[Row]) -> Table:
     """Table 3."""
     cells = [
-        [row.name, *_of_systems(row.systems), *_of_systems(row.systems_within), _published_system(row.name)]
+        [row.name, *with_p(row.systems), *with_p(row.systems_within), plain(LOWE_SYSTEMS.get(row.name, float("nan")))]
         for row in rows
     ]
     header = ["scorer", "Pearson [low, high]", "p", "set means taken off [low, high]", "p", "published, 4 systems"]
-    count = max(len(row.systems.names) for row in rows)
-    return f"{count} systems.\n\n" + markdown_table(header, cells)
+    return table(header, cells)
 
 
-def _of_systems(one: OfSystems) -> list[str]:
-    """A correlation over systems."""
-    if np.isnan(one.low):
-        return [number(one.value), p_value(one.p)]
-    return [f"{number(one.value)} [{number(one.low, 2)}, {number(one.high, 2)}]", p_value(one.p)]
-
-
-def _published_system(name: str) -> str:
-    """The printed correlation over systems."""
-    return number(LOWE_SYSTEMS[name]) if name in LOWE_SYSTEMS else _NONE
-
-
-def _unseen(unseen: Sequence[Unseen]) -> str:
+def _unseen(unseen: Sequence[Unseen]) -> Table:
     """Table 4, ours, with the mean over the systems."""
     header = ["left out", "lines", "share of training", "all test S [low, high]", "P"]
     header += ["its test lines S [low, high]", "P", "the same, seen in training S", "P"]
@@ -179,30 +160,31 @@ def _unseen(unseen: Sequence[Unseen]) -> str:
             for pairs in ([getattr(one, name) for one in systems] for name in ("full", "removed", "seen"))
         ]
         share = np.mean([one.share for one in systems])
-        rows.insert(len(systems), ["mean", "", f"{share:.1%}", *(number(value) for pair in means for value in pair)])
-    return markdown_table(header, rows)
+        rows.insert(len(systems), ["mean", "", f"{share:.1%}", *(plain(value) for pair in means for value in pair)])
+    return table(header, rows)
 
 
-def _unseen_row(one: Unseen) -> list[str]:
+def _unseen_row(one: Unseen) -> list[Cell | str]:
     """One system, or the lines left out at random."""
-    cells = [one.system or "at random", f"{one.lines:,}" if one.system else "", f"{one.share:.1%}"]
+    lines = count(one.lines) if one.system else ""
+    cells: list[Cell | str] = [one.system or "at random", lines, f"{one.share:.1%}"]
     for pair in (one.full, one.removed, one.seen):
-        cells += [_NONE, _NONE] if pair is None else [interval(pair[0]), number(pair[1].value)]
+        cells += [nothing(), nothing()] if pair is None else [measured(pair[0]), plain(pair[1].value)]
     return cells
 
 
-def _unseen_published() -> str:
+def _unseen_published() -> Table:
     """Table 4 as printed."""
     rows = [[one.name, *_cells(one.full), *_cells(one.removed)] for one in LOWE_UNSEEN]
-    return markdown_table(["left out", "all test S", "P", "its test lines S", "P"], rows)
+    return table(["left out", "all test S", "P", "its test lines S", "P"], rows)
 
 
-def _points(found: Lowe2017) -> str:
+def _points(found: Lowe2017) -> Table:
     """How the agreement grows with the labels."""
     rows = [
         [f"{one.share:.0%}", f"{one.lines:,.0f}", *with_p(one.spearman), *with_p(one.pearson)] for one in found.points
     ]
-    return markdown_table(["labels", "lines", "test Spearman [low, high]", "p", "test Pearson [low, high]", "p"], rows)
+    return table(["labels", "lines", "test Spearman [low, high]", "p", "test Pearson [low, high]", "p"], rows)
 
 
 def _curves(found: Lowe2017) -> tuple[FloatArray, list[Line]]:
@@ -216,47 +198,46 @@ def _curves(found: Lowe2017) -> tuple[FloatArray, list[Line]]:
     ]
 
 
-def _sweep(name: str, sweep: Sweep) -> str:
+def _sweep(name: str, sweep: Sweep) -> Table:
     """What was tried over one encoder, best first."""
     chosen = Counter(sweep.chosen)
     means = sweep.validation.mean(axis=1)
     rows = [
         [
-            sweep.settings[place].state or _NONE,
+            sweep.settings[place].state or DASH,
             str(sweep.settings[place].components),
             sweep.settings[place].normalise,
             sweep.settings[place].oversample or "no",
-            number(means[place, 0]),
-            number(sweep.validation[place, :, 0].std()),
-            number(means[place, 1]),
+            plain(means[place, 0]),
+            plain(sweep.validation[place, :, 0].std()),
+            plain(means[place, 1]),
             str(chosen[sweep.settings[place]]),
         ]
         for place in np.argsort(-np.nan_to_num(means[:, 0], nan=-np.inf), kind="stable")
     ]
     header = ["state", "n", "length", "over-sampled", "validation Pearson", "sd over splits", "Spearman", "chosen by"]
-    return f"**{name}**\n\n{markdown_table(header, rows)}"
+    return table(header, rows, name)
 
 
-def _speed(rows: Sequence[Row], lines: int) -> str:
+def _speed(rows: Sequence[Row], lines: int) -> Table:
     """Lines a second."""
     found = [[row.name, f"{row.speed:,.0f}", f"{lines / row.speed:,.2f}"] for row in rows if not np.isnan(row.speed)]
-    return markdown_table(["scorer", "lines a second", "seconds for all"], found)
+    return table(["scorer", "lines a second", "seconds for all"], found)
 
 
-def _summary(rows: Sequence[Row], aliases: dict[str, str]) -> str:
+def _summary(rows: Sequence[Row], aliases: dict[str, str]) -> Table:
     """The heart of table 2 for a terminal."""
-
-    def cells() -> Iterator[list[str]]:
-        for row in rows:
-            published = _cells(LOWE_TEST.get(aliases[row.name]))
-            yield [
-                row.name,
-                f"{row.spearman.n:,}",
-                interval(row.spearman),
-                published[0],
-                interval(row.pearson),
-                published[1],
-            ]
-
+    printed = {row.name: _cells(LOWE_TEST.get(aliases[row.name])) for row in rows}
+    cells = [
+        [
+            row.name,
+            count(row.spearman.n),
+            measured(row.spearman),
+            printed[row.name][0],
+            measured(row.pearson),
+            printed[row.name][1],
+        ]
+        for row in rows
+    ]
     header = ["scorer", "n", "Spearman [low, high]", "published", "Pearson [low, high]", "published"]
-    return text_table(header, list(cells()), 110)
+    return table(header, cells)

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 import datetime
-import math
+import io
 import os
-import textwrap
+import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from rejoinder.errors import MissingExtra
-from rejoinder.io.atomic import atomic_file
 from rejoinder.papers.encodings import Encoding
 from rejoinder.papers.excerpts import Excerpt
 from rejoinder.papers.material import Material
-from rejoinder.report.markdown import markdown_table
+from rejoinder.report.cells import count, measured, p, plain
+from rejoinder.report.document import Block, Cell, Document, Picture, Prose, Section, Table
+from rejoinder.report.markdown import escaped
 from rejoinder.scorer import Signature
-from rejoinder.stats.paired import OverParts
-from rejoinder.stats.written import interval, number, p_value
+from rejoinder.stats.figure import Figure as Measured
+from rejoinder.stats.written import DASH
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_NONE = "–"
-# How blocks of Markdown begin that are no prose: tables, headings, figures, details, lists, quotes.
-_NO_PROSE = ("|", "#", "!", "<", "- ", ">")
+_NO_PICTURES: Mapping[str, Figure] = MappingProxyType({})
 # Where the ratings come from, by what the name of a data set begins with.
 _PAPERS = {
     "deriu": "Deriu et al. 2022",
@@ -66,20 +65,6 @@ def about(command: str, start: float) -> About:
     return About(command, today, time.perf_counter() - start, os.cpu_count() or 1)
 
 
-class Page(NamedTuple):
-    """A page with its figures.
-
-    Attributes:
-        text: Markdown.
-        figures: by the last part of their file's name: page NAME shows NAME-KEY.svg.
-        summary: a few lines for the terminal.
-    """
-
-    text: str
-    figures: Mapping[str, Figure]
-    summary: str
-
-
 def require_figures() -> None:
     """Raise where figures cannot be drawn.
 
@@ -92,39 +77,68 @@ def require_figures() -> None:
         raise MissingExtra("matplotlib", "train", "Drawing the figures") from error
 
 
-def write_page(page: Page, out: Path, name: str) -> None:
-    """Write `NAME.md` and `NAME-*.svg` into the folder `out`, each whole or not at all, the page last.
+def paper(
+    name: str,
+    about: About,
+    blocks: Mapping[str, Block | Sequence[Block]],
+    brief: Sequence[Block],
+    *,
+    answer: Sequence[str] = (),
+    pictures: Mapping[str, Figure] = _NO_PICTURES,
+    **values: object,
+) -> Document:
+    """The page `name`: its words in `texts/`, with what was found where the braces are.
 
-    The same figures give the same files.
+    Args:
+        name: of the experiment.
+        about: how the page came about.
+        blocks: what stands where braces have a line of their own.
+        brief: what a terminal shows.
+        answer: what was found, in sentences.
+        pictures: by the last part of the name of their file.
+        values: what stands inside sentences; texts are shown as they are, whatever they hold.
     """
+    words = (resources.files("rejoinder.papers") / "texts" / f"{name}.md").read_text(encoding="utf-8")
+    alone = re.sub(r"^(\{\w+\})$", lambda found: f"\n{found[1]}\n", words, flags=re.MULTILINE)
+    known = {key: escaped(value) if isinstance(value, str) else value for key, value in values.items()}
+    title, parts = "", [("", list[Block]())]
+    for chunk in filter(None, map(str.strip, re.split(r"\n\s*\n", alone))):
+        sign, _, rest = " ".join(chunk.split()).partition(" ")
+        if sign == "#":
+            title = rest.format(**values)
+        elif sign == "##":
+            parts.append((rest.format(**values), []))
+        elif sign == "###":
+            parts[-1][1].append(Prose((), rest))
+        elif chunk.startswith("!["):
+            parts[-1][1].append(_drawn(chunk, name, pictures))
+        elif (key := chunk.strip("{}")) in blocks:
+            found = blocks[key]
+            parts[-1][1].extend([found] if isinstance(found, Block) else cast("Sequence[Block]", found))
+        else:
+            said = " ".join(chunk.split()).format(made_by=_made_by(about), **known)
+            parts[-1][1].append(Prose([said], marked=True))
+    sections = [Section(heading, held) for heading, held in parts]
+    return Document(title=title, question=title, answer=answer, sections=sections, brief=brief)
+
+
+def _drawn(image: str, name: str, pictures: Mapping[str, Figure]) -> Picture:
+    """The picture that an image in the words, `![what is to be seen](NAME-KEY.svg)`, stands for."""
     from matplotlib import rc_context
 
+    seen, _, file = " ".join(image.split()).removeprefix("![").removesuffix(")").rpartition("](")
+    out, figure = io.StringIO(), pictures[file.removeprefix(f"{name}-").removesuffix(".svg")]
     # Salted, because matplotlib would name the parts of the picture at random.
     with rc_context({"svg.hashsalt": "rejoinder", "svg.fonttype": "none"}):
-        for key, figure in page.figures.items():
-            with atomic_file(out / f"{name}-{key}.svg") as partial:
-                figure.savefig(partial, format="svg", metadata={"Date": None})
-    with atomic_file(out / f"{name}.md") as partial:
-        partial.write_text(page.text, encoding="utf-8")
+        figure.savefig(out, format="svg", metadata={"Date": None})
+    drawn = out.getvalue()
+    return Picture(drawn[drawn.index("<svg") :], seen, file=file)
 
 
-def written(name: str, about: About, **values: object) -> str:
-    """The page `name`: its words in `texts/`, with `values` and how it came about where the braces are."""
-    words = (resources.files("rejoinder.papers") / "texts" / f"{name}.md").read_text(encoding="utf-8")
-    return laid_out(words.format(made_by=_made_by(about), **values))
-
-
-def laid_out(text: str) -> str:
-    """`text` with paragraphs of prose filled to lines of 118 characters; whatever else Markdown has stays as it is."""
-    blocks = text.split("\n\n")
-    return (
-        "\n\n".join(
-            block if block.startswith(_NO_PROSE) else textwrap.fill(block, 118, break_on_hyphens=False)
-            for block in map(str.strip, blocks)
-            if block
-        )
-        + "\n"
-    )
+def table(header: Sequence[str], rows: Iterable[Iterable[object]], title: str = "") -> Table:
+    """A table of cells and of what is read as it stands."""
+    cells = ((cell if isinstance(cell, Cell) else Cell(str(cell)) for cell in row) for row in rows)
+    return Table(title, "", tuple(header), tuple(map(tuple, cells)))
 
 
 def _made_by(about: About) -> str:
@@ -135,52 +149,38 @@ def _made_by(about: About) -> str:
     )
 
 
-def data_table(material: Material) -> str:
+def data_table(material: Material) -> Table:
     """The data sets, one a row, and why lines were left out."""
-    rows = []
+    rows: list[list[Cell | str]] = []
     for one in material.sets:
         copies = int(material.copies[material.datasets == one.name].sum())
-        counts = [f"{count:,}" for count in (one.given, one.used, copies, one.contexts)]
-        rows.append([one.name, *counts, one.digest, _PAPERS.get(one.name.partition("_")[0], _NONE)])
+        counts = map(count, (one.given, one.used, copies, one.contexts))
+        rows.append([one.name, *counts, one.digest, _PAPERS.get(one.name.partition("_")[0], DASH)])
     used, copies = len(material.ratings), int(material.copies.sum())
     given = sum(one.given for one in material.sets)
     contexts = len(set(material.contexts.tolist()))
-    rows.append(["all", *(f"{count:,}" for count in (given, used, copies, contexts)), "", ""])
+    rows.append(["all", *map(count, (given, used, copies, contexts)), "", ""])
     header = ["data set", "lines", "usable", "of these copies", "contexts", "digest of the usable", "paper"]
-    table = markdown_table(header, rows)
-    why = ", ".join(f"{count:,} {reason}" for reason, count in material.left_out.items())
-    return table + (f"\nNot usable: {why}.\n" if why else "")
+    why = ", ".join(f"{lost:,} {reason}" for reason, lost in material.left_out.items())
+    return table(header, rows)._replace(notes=[f"Not usable: {why}."] if why else [])
 
 
-def encoder_table(encoders: Mapping[str, Sequence[Encoding]]) -> str:
+def encoder_table(encoders: Mapping[str, Sequence[Encoding]]) -> Table:
     """The encoders, one a row and state, with what decides their vectors."""
     rows = [
-        [name, one.kind, one.state or _NONE, str(one.encoder.width), f"`{Signature(one.encoder.options)}`"]
+        [name, one.kind, one.state or DASH, str(one.encoder.width), str(Signature(one.encoder.options))]
         for name, encodings in encoders.items()
         for one in encodings
     ]
-    return markdown_table(["encoder", "kind", "state", "numbers", "signature"], rows)
+    return table(["encoder", "kind", "state", "numbers", "signature"], rows)
 
 
-def excerpt_table(excerpts: Iterable[Excerpt], judge: str) -> str:
+def excerpt_table(excerpts: Iterable[Excerpt], judge: str) -> Table:
     """Quoted turns with their two numbers."""
-    rows = [[flat(one.turn), flat(one.response), number(one.rating, 2), number(one.score, 2)] for one in excerpts]
-    return markdown_table(["answers", "response", "people", judge], rows)
+    rows = [[one.turn, one.response, plain(one.rating, 2), plain(one.score, 2)] for one in excerpts]
+    return table(["answers", "response", "people", judge], rows)
 
 
-def signed(value: float) -> str:
-    """A difference with its sign."""
-    return _NONE if math.isnan(value) else f"{value:+.3f}"
-
-
-def with_p(estimate: OverParts) -> list[str]:
+def with_p(estimate: Measured) -> list[Cell]:
     """Two cells: a value with its interval, and p."""
-    return [interval(estimate), p_value(estimate.p)]
-
-
-def flat(text: str) -> str:
-    """A turn on one line, as text and not as Markdown."""
-    plain = " ".join(text.split())
-    for sign in "\\*_`<[":
-        plain = plain.replace(sign, "&lt;" if sign == "<" else f"\\{sign}")
-    return plain
+    return [measured(estimate), p(estimate.p)]

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rejoinder.meta.preference_results import PairStudy
-from rejoinder.papers.page import About, Page, written
-from rejoinder.report.markdown import markdown
+from rejoinder.papers.page import About, paper
+from rejoinder.report.document import Document
 from rejoinder.report.preferences import preferences
-from rejoinder.report.terminal import terminal
 
 
-def page(found: PairStudy, about: About) -> Page:
-    """The page of the study, with what its sets are below its title."""
-    document = preferences(found, about.command)
-    title, _, rest = markdown(document).partition("\n\n")
-    text = written("preferences", about).rstrip()
-    return Page(f"{title}\n\n{text}\n\n{rest}", {}, terminal(document, 110))
+def page(found: PairStudy, about: About) -> Document:
+    """The report of the study, with what its sets are before its parts."""
+    report, words = preferences(found, about.command), paper("preferences", about, {}, ())
+    return replace(report, sections=[*words.sections, *report.sections])

@@ -4,42 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rejoinder.papers.page import About, Page, flat, written
+from rejoinder.papers.page import About, paper, table
 from rejoinder.papers.published import DERIU_SYSTEMS
 from rejoinder.papers.selftalk import Row, Talks
 from rejoinder.records import Example
-from rejoinder.report.markdown import markdown_table
-from rejoinder.report.tables import text_table
-from rejoinder.stats.written import interval, number
+from rejoinder.report.cells import count, measured, plain
+from rejoinder.report.document import Cell, Document, Prose
 
 _HEADER = ["system", "turns", "judge", "first three turns", "last three", "said before", "distinct-2", "length"]
 _HEADER += ["people, published"]
 
 
-def page(found: Talks, about: About) -> Page:
-    """The page, and its table for the terminal."""
-    rows = list(map(_row, found.rows))
-    dialogues = sum(len({turn.extra["dialogue_id"] for turn in turns}) for turns in found.turns.values())
-    text = written(
+def page(found: Talks, about: About) -> Document:
+    """The page."""
+    judged = table(_HEADER, map(_row, found.rows))
+    return paper(
         "selftalk",
         about,
-        dialogues=dialogues,
+        {"table": judged, "shown": [_dialogue(name, turns) for name, turns in found.turns.items()]},
+        [judged],
+        dialogues=sum(len({turn.extra["dialogue_id"] for turn in turns}) for turns in found.turns.values()),
         turns=f"{sum(map(len, found.turns.values())):,}",
-        table=markdown_table(_HEADER, rows),
-        shown="\n\n".join(f"### {name}\n\n{_dialogue(turns)}" for name, turns in found.turns.items()),
     )
-    return Page(text, {}, text_table(_HEADER, rows, 120))
 
 
-def _row(row: Row) -> list[str]:
+def _row(row: Row) -> list[Cell | str]:
     """A system's line of the table."""
-    means = [interval(one, 2) for one in (row.judged, row.early, row.late)]
+    means = [measured(one, 2) for one in (row.judged, row.early, row.late)]
     published = DERIU_SYSTEMS.get(row.name, float("nan"))
-    varied = [number(row.distinct), number(row.length, 1), number(published, 2)]
-    return [row.name, f"{row.judged.n:,}", *means, f"{row.again:.0%}", *varied]
+    varied = [plain(row.distinct), plain(row.length, 1), plain(published, 2)]
+    return [row.name, count(row.judged.n), *means, f"{row.again:.0%}", *varied]
 
 
-def _dialogue(turns: Sequence[Example]) -> str:
+def _dialogue(name: str, turns: Sequence[Example]) -> Prose:
     """The first dialogue as a list, the last turn of what it began with first."""
     own = [turn for turn in turns if turn.extra["dialogue_id"] == turns[0].extra["dialogue_id"]]
-    return "\n".join(f"- {flat(said)}" for said in (own[0].context[-1], *(turn.response for turn in own)))
+    return Prose([own[0].context[-1], *(turn.response for turn in own)], name, listed=True)

@@ -72,11 +72,13 @@ class Prose(NamedTuple):
         said: a paragraph each.
         title: their heading, or "".
         listed: whether they are points of a list, in small type.
+        marked: whether they are Markdown that we wrote: emphasis, code, links. Else nothing in them is markup.
     """
 
     said: Sequence[str]
     title: str = ""
     listed: bool = False
+    marked: bool = False
 
 
 class Picture(NamedTuple):
@@ -87,12 +89,14 @@ class Picture(NamedTuple):
         seen: what there is to see, in a sentence; stands below it.
         kinds: the looks of its points, and what they mean.
         limits: the looks of its lines and bands, and what they mean.
+        file: what it is called where it stands in a file of its own, beside a page in Markdown; "" where it has none.
     """
 
     drawn: str
     seen: str
     kinds: Mapping[str, str] = {}
     limits: Mapping[str, str] = {}
+    file: str = ""
 
 
 class Gallery(NamedTuple):
@@ -144,7 +148,7 @@ class Section(NamedTuple):
     """A part of a document.
 
     Attributes:
-        title: its heading.
+        title: its heading; "" for what stands before all parts.
         blocks: what stands below it.
     """
 
@@ -188,7 +192,7 @@ class Document:
     Attributes:
         title: what it is, and of what.
         question: what it answers; stands above the answer on a page.
-        answer: sentences, the first of which is enough for those in a hurry.
+        answer: sentences, the first of which is enough for those in a hurry; none where there is no one answer.
         sections: all it has to tell.
         about: what the answer is about, in a sentence, or "".
         keys: the figures of the first screen.
@@ -218,6 +222,12 @@ class Document:
     results: Sequence[Mapping[str, Any]] = ()
     record: Mapping[str, Any] = field(default_factory=dict)
     lines: Iterable[Mapping[str, Any]] | None = None
+
+    @property
+    def drawings(self) -> list[Picture]:
+        """The pictures that have a file of their own."""
+        blocks = (block for section in self.sections for block in section.blocks)
+        return [block for block in blocks if isinstance(block, Picture) and block.file]
 
 
 def numeric(texts: Iterable[str]) -> bool:

@@ -25,7 +25,7 @@ LINES = ".jsonl"
 
 
 def write_document(document: Document, path: Path) -> None:
-    """Write the document to `path`, whole or not at all.
+    """Write the document to `path`, whole or not at all; beside a page in Markdown also the pictures that have a file.
 
     Raises:
         UsageError: see `require_writable`.
@@ -37,6 +37,10 @@ def write_document(document: Document, path: Path) -> None:
             for line in document.lines or ():
                 put(line)
         return
+    if suffix == ".md":
+        for picture in document.drawings:
+            with atomic_file(path.with_name(picture.file)) as partial:
+                partial.write_text(picture.drawn, encoding="utf-8")
     text = RENDERERS[suffix](document)
     with atomic_file(path) as partial:
         # What is no character of its own (half of one) cannot be written, and would take the whole report along.

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from rejoinder.report.document import Block, Cases, Cell, Document, Gallery, Picture, Prose, Section, Table
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
 
 _PROSE = 40  # characters of a cell
 _CONTENTS = 3  # sections from which on a page has a table of contents
@@ -18,7 +22,7 @@ def html(document: Document) -> str:
 
     loader = PackageLoader("rejoinder.report", ".")
     pages = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    pages.filters |= {"kept": _kept, "label": _label}
+    pages.filters |= {"kept": _kept, "label": _label, "marked": _marked}
     pages.tests |= {name: _is(kind) for name, kind in _KINDS.items()} | {"wordy": _wordy}
     template = pages.get_template("page.html.jinja")
     return template.render(document=document, contents=len(document.sections) >= _CONTENTS)
@@ -36,7 +40,15 @@ def _wordy(cell: Cell) -> bool:
 
 def _label(table: Table, section: Section) -> str:
     """What a table is called, which is unlike all others of the page."""
-    return f"{table.title}, {section.title}" if table.title else section.title
+    return ", ".join(filter(None, [table.title, section.title]))
+
+
+def _marked(text: str) -> Markup:
+    """Words of our own in Markdown, as HTML."""
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+    return Markup(MarkdownIt("commonmark", {"html": False}).renderInline(text))  # noqa: S704 - it escapes elements
 
 
 def _kept(text: str) -> str:

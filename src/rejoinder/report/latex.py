@@ -32,8 +32,8 @@ def latex(document: Document) -> str:
 
 def _caption(section: Section, table: Table) -> str:
     """What stands above a table."""
-    title = f"{section.title}: {table.title}" if table.title else section.title
-    return _tex(" ".join([f"{title}.", table.caption, *table.notes]))
+    title = ": ".join(filter(None, [section.title, table.title]))
+    return _tex(" ".join(filter(None, [title and f"{title}.", table.caption, *table.notes])))
 
 
 def _row(cells: list[str]) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
-from rejoinder.report.document import Block, Case, Cell, Document, Prose, Section, Table, numeric, one_line
+from rejoinder.report.document import Block, Case, Cell, Document, Picture, Prose, Section, Table, numeric, one_line
 from rejoinder.report.document import Cases as CasesBlock
 
 # What Markdown would take for markup: code, emphasis, formulas, references to links, elements and characters of HTML.
@@ -14,26 +15,24 @@ _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 # At the beginning of a line: a heading, a list, a rule, a quotation, the target of a link.
 _FIRST = re.compile(r"(\d*)([#+.)-](?=[\s#-]|$)|[>\[])")
 _LAST_TURNS = 3
+_WIDE = 118  # characters of a line of our own words
 
 
 def markdown(document: Document) -> str:
-    """The document with all that it holds but pictures, which the HTML page has."""
+    """The document with all that it holds, but of pictures only those that have a file of their own."""
     parts = [f"# {escaped(document.title)}", *map(_paragraph, document.answer), _paragraph(document.about)]
-    parts += [body(document.sections), "## How this was made", *map(_paragraph, document.made)]
-    if document.command:
-        parts.append(f"    {one_line(document.command)}")
-    parts.append("\n".join(f"- {_code(str(one))}" for one in document.signatures.values()))
-    return _joined(parts)
+    made = [*map(_paragraph, document.made), f"    {one_line(document.command)}" if document.command else ""]
+    made.append("\n".join(f"- {_code(str(one))}" for one in document.signatures.values()))
+    if any(made):
+        made.insert(0, "## How this was made")
+    return _joined([*parts, _body(document.sections), *made])
 
 
-def body(sections: Iterable[Section]) -> str:
+def _body(sections: Iterable[Section]) -> str:
     """Sections with all that they hold."""
-    return _joined(part for one in sections for part in (f"## {escaped(one.title)}", contents(one.blocks)))
-
-
-def contents(blocks: Iterable[Block]) -> str:
-    """What stands in a section."""
-    return _joined(part for block in blocks for part in _block(block))
+    titles = [f"## {escaped(one.title)}" if one.title else "" for one in sections]
+    contents = (_joined(part for block in one.blocks for part in _block(block)) for one in sections)
+    return _joined(part for pair in zip(titles, contents, strict=True) for part in pair)
 
 
 def _joined(parts: Iterable[str]) -> str:
@@ -64,22 +63,27 @@ def _block(block: Block) -> Iterator[str]:
         yield from map(_paragraph, block.notes)
     elif isinstance(block, Prose):
         yield _heading(block.title)
-        if block.listed:
+        if block.marked:
+            yield from (textwrap.fill(one, _WIDE, break_on_hyphens=False) for one in block.said)
+        elif block.listed:
             yield "\n".join(f"- {_paragraph(one)}" for one in block.said)
         else:
             yield from map(_paragraph, block.said)
+    elif isinstance(block, Picture):
+        yield f"![{escaped(block.seen)}]({block.file})" if block.file else ""
     elif isinstance(block, CasesBlock):
         yield _heading(block.title)
         for name, cases in block.groups.items():
-            yield f"**{escaped(name)}**"
+            yield f"**{escaped(name)}**" if name else ""
             yield from map(_case, cases)
 
 
 def _case(case: Case) -> str:
     """A quoted conversation."""
+    head = f"**{escaped(case.what)}**" + (f": {escaped(case.said)}" if case.said else "")
     turns = [f"– {escaped(turn)}" for turn in case.turns[-_LAST_TURNS:]]
     replies = [f"{escaped(who)}: {escaped(text)}" for who, text in case.replies]
-    return "\n>\n".join(f"> {line}" for line in (f"**{escaped(case.what)}**: {escaped(case.said)}", *turns, *replies))
+    return "\n>\n".join(f"> {line}" for line in (head, *turns, *replies))
 
 
 def _cell(cell: Cell) -> str:
