@@ -14,7 +14,9 @@ from rejoinder.stats.figure import NOTHING, Figure, written_as
 from rejoinder.stats.reliability import one_against_others, random_halves, reliability
 from rejoinder.stats.sampling import Sampling
 
-_RESAMPLES, _DRAWS = 200, 100
+# Fewer than elsewhere: each resample works the reliability of a table of single ratings out anew.
+_RESAMPLES = 200
+_DRAWS = 100  # of who is the one rater, or in which half
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -100,7 +100,7 @@ class _Lines(NamedTuple):
     """The lines that one scorer scored, N of G contexts and S systems.
 
     Attributes:
-        places: [N] places among the lines of the part.
+        places: [N] places among the lines of the set.
         systems: [N] in [0, S).
         contexts: [N] in [0, G).
         counts: [G, B] how often each context is drawn.
@@ -127,6 +127,8 @@ def conclusions_of(scored: ScoredSet) -> tuple[Conclusion, ...]:
     known = rated.systems != NO_SYSTEM
     if len(rated.named_systems) < 2:
         return ()
+    # What people say of other lines is no yardstick for a scorer that left some out. Most scorers have the same lines, so
+    # it is worked out once for each choice of them.
     found, groups = [], dict[bytes, _Lines | str]()
     for name, values in {PEOPLE: rated.ratings, **scored.blind}.items():
         usable = known & np.isfinite(values)

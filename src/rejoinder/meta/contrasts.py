@@ -91,8 +91,11 @@ def contrasts_of(scored: ScoredSet) -> tuple[ScorerContrast, ...]:
     where that is more.
     """
     scores, sampling, order = scored.blind, scored.sampling, list(scored.result(ranking_of))
+    # Without resamples no p is told, but the difference itself comes from the same function, which needs one swap.
     swaps = max(sampling.resamples, SWAPS_A_PAIR * (len(order) * (len(order) - 1) // 2)) if sampling.resamples else 1
-    alike: dict[bytes, list[Pair]] = {}  # pairs by the lines that both score
+    # Most of the pairs among a dozen scorers are over the same lines. Those share swaps and resamples, which costs one
+    # pass for all of them, and makes their differences add up: a less c is a less b and b less c in every resample.
+    alike: dict[bytes, list[Pair]] = {}
     for pair in combinations(order, 2):
         alike.setdefault(_both(scores, pair).tobytes(), []).append(pair)
     by_pair: dict[Pair, ScorerContrast] = {}
@@ -134,6 +137,7 @@ def _alike(
     swaps: int,
 ) -> _Alike:
     """The lines that both of `pair` score, and all `names` on them, over the same swaps and the same resamples."""
+    # Correlations over different lines are no contrast: each scorer is looked at on the lines of the other too.
     usable = np.flatnonzero(_both(scores, pair))
     table = np.stack([scores[name][usable] for name in names], axis=1)
     ratings, sets = rated.ratings[usable], rated.sets[usable]
@@ -167,6 +171,7 @@ def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> Scor
             seed=sampling.seed,
             reason=reason,
         )
+    # Williams' test and the forecast are of one correlation; there is no such test of a mean over data sets.
     means = _mean_difference(*(lines.resampled[name] for name in pair))
     alone = len(np.unique(lines.sets)) == 1
     return ScorerContrast.of(

@@ -11,7 +11,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 
-_CASES = 2
+_CASES = 2  # of a scorer, each way: enough to see what it goes by, few enough to be read
 
 
 @dataclass(frozen=True, slots=True)

@@ -178,7 +178,8 @@ def _met(scored: ScoredSet) -> Duel:
 def _chosen(scored: ScoredSet) -> tuple[str, str, str, int]:
     """The two that meet ("" where there is none), why these, and of how many that have a correlation."""
     ranking = scored.result(ranking_of)
-    order = [name for name in ranking if name in scored.asked or scored.kinds[name] != "metric"]  # no unasked variant
+    # A variant of a metric that came along as a yardstick does not stand for the metrics that were asked for.
+    order = [name for name in ranking if name in scored.asked or scored.kinds[name] != "metric"]
     best = {kind: next((name for name in order if scored.kinds[name] == kind), None) for kind in ("judge", "metric")}
     if best["judge"] and best["metric"]:
         return best["judge"], best["metric"], "the best judge against the best metric", len(order)
@@ -205,6 +206,8 @@ def _duel(
     own, ratings, contexts = lines.examples, lines.ratings, lines.contexts
     properties = {what: np.array([read(one) for one in own], dtype=np.float64) for what, read in _TRAITS.items()}
     properties["rating"] = ratings
+    # Scores are in any unit. They are brought to that of the ratings by a straight line fitted to the other contexts, so
+    # that no reply helps to predict its own rating; a rating beyond the end of the scale is one that nobody gives.
     ends = scale or (-np.inf, np.inf)
     first, second = (np.clip(calibrated(values, ratings, contexts), *ends) for values in scores)
     gained = np.abs(second - ratings) - np.abs(first - ratings)  # above 0 where the first is nearer

@@ -192,6 +192,7 @@ def _set(
         drawn = {
             name: np.concatenate([drawn[name], np.stack([one[name] for one in resampled], axis=1)]) for name in drawn
         }
+    # Both judges meet the same resamples: what a resample does to both alike is no part of the gap.
     gaps = {name: _gap(drawn[name], clusters) for name in STATISTICS}
     ceiling = ceiling if ceiling > 0 else NONE
     share = _gap(drawn["pearson"] / ceiling, clusters)

@@ -62,7 +62,7 @@ class Nearness:
 def mean_chance(sets: Sequence[Findings], scorer: str) -> float:
     """The chance level of the mean over data sets, which are independent; NaN where none has a correlation."""
     own = np.array([one.chance.high for found in sets for one in found.standings if one.scorer == scorer])
-    known = own[np.isfinite(own)]
+    known = own[np.isfinite(own)]  # squares add up, and the mean divides by how many: each set counts alike
     return float(np.sqrt((known**2).sum()) / len(known)) if len(known) else NONE
 
 

@@ -53,7 +53,7 @@ class PairCard:
 
     Attributes:
         dataset: its name.
-        title: what people call it; see `parts.title_of`.
+        title: what people call it; see `humans.lines.title_of`.
         pairs: how many.
         ties: of these, those where people prefer neither; they are in no accuracy.
         contexts: of all pairs.

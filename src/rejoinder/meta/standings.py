@@ -71,7 +71,7 @@ def _standing(scored: ScoredSet, name: str) -> Standing:
     rated, values, kind = scored.rated, scored.scores[name], scored.kinds[name]
     turn = {row.statistic: row for row in scored.agreements if row.scorer == name and row.level == "turn"}
     pooled, people = turn["pearson"], scored.result(people_of_set)
-    without = pooled
+    without = pooled  # a response that copies a reference is the easiest to score; where there is none, nothing changes
     if (copies := rated.copies).any():
         kept, one_group = np.where(copies, np.nan, values), np.zeros_like(rated.systems)
         without = mean_within(rated, name, "pearson without copies", kept, one_group, scored.sampling)

@@ -113,6 +113,7 @@ def full_study(
     """
     sampling = Sampling.checked(resamples, seed)
     examples = examples_of(examples, keep=columns_of(scorers))
+    # Fitting takes longest and can fail for want of scales, so it comes before anything is scored.
     held_out: Mapping[str, Scores] = {}
     if leave_one_out:
         if dimension != OVERALL:

@@ -73,7 +73,7 @@ def systems_of(scored: ScoredSet) -> Systems:
     systems = systems.astype(np.int64)
     ratings = _by_context(rated.ratings[known], systems, contexts)
     rng = sampling.generator(rated.name, "systems")
-    swaps = max(sampling.resamples, 100)
+    swaps = max(sampling.resamples, 100)  # groups of systems are told where no intervals are asked for, too
     counts = cluster_counts(number_of(contexts), sampling.resamples, rng).astype(np.float64)
     drawn = group_means(rated.ratings[known], systems, contexts, counts)
     intervals = [percentile_interval(row, len(counts), unit="context") for row in drawn]

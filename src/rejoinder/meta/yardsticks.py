@@ -93,7 +93,7 @@ def _totals(groups: NDArray[np.int64], values: FloatArray) -> FloatArray:
 
 def _scores(name: str, values: FloatArray, reasons: dict[int, str]) -> Scores:
     """`values` as scores; those that are NaN keep their reason."""
-    rounded = values.round(9)
+    rounded = values.round(9)  # means over the same ratings in another order tie
     missing = {place: reason for place, reason in reasons.items() if np.isnan(rounded[place])}
     signature = Signature({"scorer": name, "version": 1, "reads": "ratings", "rejoinder": __version__})
     return Scores(rounded, missing, signature)
