@@ -127,8 +127,8 @@ def conclusions_of(scored: ScoredSet) -> tuple[Conclusion, ...]:
     known = rated.systems != NO_SYSTEM
     if len(rated.named_systems) < 2:
         return ()
-    # What people say of other lines is no yardstick for a scorer that left some out. Most scorers have the same lines, so
-    # it is worked out once for each choice of them.
+    # What people say of other lines is no yardstick for a scorer that left some out. Most scorers have the same lines,
+    # so it is worked out once for each choice of them.
     found, groups = [], dict[bytes, _Lines | str]()
     for name, values in {PEOPLE: rated.ratings, **scored.blind}.items():
         usable = known & np.isfinite(values)

@@ -206,8 +206,8 @@ def _duel(
     own, ratings, contexts = lines.examples, lines.ratings, lines.contexts
     properties = {what: np.array([read(one) for one in own], dtype=np.float64) for what, read in _TRAITS.items()}
     properties["rating"] = ratings
-    # Scores are in any unit. They are brought to that of the ratings by a straight line fitted to the other contexts, so
-    # that no reply helps to predict its own rating; a rating beyond the end of the scale is one that nobody gives.
+    # Scores are in any unit. They are brought to that of the ratings by a straight line fitted to the other contexts,
+    # so that no reply helps to predict its own rating; a rating beyond the end of the scale is one that nobody gives.
     ends = scale or (-np.inf, np.inf)
     first, second = (np.clip(calibrated(values, ratings, contexts), *ends) for values in scores)
     gained = np.abs(second - ratings) - np.abs(first - ratings)  # above 0 where the first is nearer
