@@ -387,7 +387,8 @@ def test_a_missing_extra_is_told(
 ) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == library]:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "rejoinder.training.fit")
+    for module in ("fit", "curves"):
+        monkeypatch.delitem(sys.modules, f"rejoinder.training.{module}")
     ran = call(run, corpus, tmp_path / "model")
     needs = f"Pre-training needs {library}. Install it: pip install 'rejoinder[train]'"
     assert (ran.code, ran.out, ran.err) == (4, "", f"rejoinder: {needs}\n")

@@ -7,8 +7,6 @@ process; so a run that was killed and resumed from its last checkpoint gives the
 
 from __future__ import annotations
 
-import csv
-import io
 import logging
 import math
 import warnings
@@ -23,13 +21,12 @@ import torch
 from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from lightning.pytorch.plugins.io import TorchCheckpointIO
-from matplotlib import rc_context
-from matplotlib.figure import Figure
 from torch.utils.data import DataLoader, IterableDataset
 
 from rejoinder.errors import UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.scorer import Advance, ignore
+from rejoinder.training.curves import Curves
 
 LAST, BEST = "last.ckpt", "best.ckpt"
 MONITORED = "validation_loss"
@@ -190,29 +187,6 @@ class _Data(lightning.LightningDataModule):
         return DataLoader(_Stream(lambda: self.source.validation(0, 1)), batch_size=None)
 
 
-class Curves(Callback):
-    """Keeps the figures of every validation, in the checkpoint and as `curves.csv` and `curves.svg` in the folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.rows: list[dict[str, float]] = []
-
-    def on_train_epoch_end(self, trainer: lightning.Trainer, _module: lightning.LightningModule) -> None:
-        """Add the stretch that ended."""
-        figures = {name: float(value) for name, value in trainer.callback_metrics.items()}
-        self.rows.append({"updates": float(trainer.global_step), **figures})
-        if trainer.is_global_zero:
-            write_curves(self.rows, self.folder)
-
-    def state_dict(self) -> dict[str, Any]:
-        """The rows so far."""
-        return {"rows": self.rows}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """The rows up to the checkpoint."""
-        self.rows = list(state_dict["rows"])
-
-
 class _Patience(EarlyStopping):
     """Early stopping that begins to compare when the task has settled."""
 
@@ -327,26 +301,6 @@ def _trainer(options: RunOptions, folder: Path, callbacks: list[Callback]) -> li
     except MisconfigurationException as error:
         asked = f"{options.devices} x {options.accelerator} with precision {options.precision}"
         raise UsageError(f"this machine cannot train on {asked} ({error}). Change the recipe's table run") from error
-
-
-def write_curves(rows: list[dict[str, float]], folder: Path) -> None:
-    """The figures as `curves.csv` and `curves.svg`, each written whole."""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    table = io.StringIO()
-    writer = csv.DictWriter(table, names, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    with atomic_file(folder / "curves.csv") as partial:
-        partial.write_text(table.getvalue(), encoding="utf-8")
-    shown = [name for name in names if name != "updates"]
-    figure = Figure(figsize=(7, 2.2 * len(shown)), layout="constrained")
-    for axes, name in zip(figure.subplots(len(shown), 1, squeeze=False, sharex=True)[:, 0], shown, strict=True):
-        axes.plot([row["updates"] for row in rows], [row.get(name, float("nan")) for row in rows], marker=".")
-        axes.set_ylabel(name.replace("_", " "))
-    axes.set_xlabel("updates")
-    # Salted, because matplotlib would name the parts of the picture at random, and the same run not give the same file.
-    with atomic_file(folder / "curves.svg") as partial, rc_context({"svg.hashsalt": "rejoinder"}):
-        figure.savefig(partial, format="svg", metadata={"Date": None})
 
 
 @contextmanager

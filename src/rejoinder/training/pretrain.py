@@ -4,36 +4,32 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.checks import inner, whole
-from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.outputs import require_apart
 from rejoinder.kinds import KINDS
 from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.scorer import Advance, ignore
-from rejoinder.text.bpe import Vocabulary, train_bpe
-from rejoinder.text.coarse import coarse_text
-from rejoinder.training.corpora import digests, part_of
+from rejoinder.training.corpora import digests
 from rejoinder.training.dialogue import DialogueTask, StoreBatches
 from rejoinder.training.fit import Fitted, fit
+from rejoinder.training.prepared import Corpus
 from rejoinder.training.processes import is_first_process
 from rejoinder.training.recipe import Recipe
-from rejoinder.training.tokens import TokenStore, write_tokens
 
 if TYPE_CHECKING:
     from torch.nn import Module
 
 MARK = "recipe.json"
-VOCABULARY, COARSE = "vocabulary.json", "coarse.vocabulary.json"
 
 
 @dataclass(frozen=True)
@@ -91,52 +87,25 @@ def pretrain_dialogues(
     run = require_own(out, [*files, *([] if start is None else [start])], force=force)
     first = None if start is None else read_folder(start)
     origin = "" if first is None else first.digest
-    given = {"corpora": digests(files), "start": origin, "keep_judged": keep_judged}
+    given: dict[str, Any] = {"corpora": digests(files), "start": origin, "keep_judged": keep_judged}
     claim_run(run, {**recipe.to_dict(), **given})
-
-    def dialogues(bad: OnBad, *, held_out: bool = False) -> Iterator[Dialogue]:
-        return part_of(files, recipe.text.held_out, held_out=held_out, keep_judged=keep_judged, on_bad=bad)
-
-    if first is None:
-        vocabulary = _vocabulary(run / VOCABULARY, recipe.text.vocabulary, dialogues(on_bad), say)
-        on_bad = _pass_over  # what is bad was told when the vocabulary was trained
-    else:
-        if VOCABULARY not in first.files:
-            raise DataError(f"no {VOCABULARY} in it", "Name the folder of a pre-trained model", where=str(start))
-        with in_folder(start or ""):
-            vocabulary = Vocabulary.from_json(first.files[VOCABULARY])
-    train = _tokens(run / "train", recipe, vocabulary, dialogues(on_bad), say)
-    held_out = _tokens(run / "held_out", recipe, vocabulary, dialogues(_pass_over, held_out=True), say)
-    if not train.pieces or not held_out.pieces:
-        found = f"{train.pieces} dialogues to train on, {held_out.pieces} to validate on"
-        raise DataError(found, f"Give a larger corpus, and remove {run}")
-    texts = {VOCABULARY: vocabulary.to_json()}
-    coarse_stores, coarse_size = None, 0
-    if isinstance(recipe.sizes, MultiresolutionSizes):
-        if first is not None and COARSE in first.files:
-            coarse = Vocabulary.from_json(first.files[COARSE])
-        else:
-            coarse = _vocabulary(run / COARSE, recipe.sizes.coarse_vocabulary, map(_coarse, dialogues(_pass_over)), say)
-        texts[COARSE], coarse_size = coarse.to_json(), coarse.size
-        coarse_stores = (
-            _tokens(run / "coarse_train", recipe, coarse, map(_coarse, dialogues(_pass_over)), say),
-            _tokens(run / "coarse_held_out", recipe, coarse, map(_coarse, dialogues(_pass_over, held_out=True)), say),
-        )
-    task = _task(recipe, vocabulary.size, coarse_size)
+    corpus = Corpus(recipe, files, keep_judged, run, say, start or "").prepared(first, on_bad)
+    task = _task(recipe, corpus.vocabulary.size, corpus.coarse.size if corpus.coarse else 0)
     if first is not None:
         with in_folder(start or ""):
             shared = _load_matching(task, first)
         say(f"{shared} weights come from {start}")
+    train, held_out = corpus.stores
     say(f"training on {train.tokens:,} tokens, validating on {held_out.tokens:,}")
-    source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.options.seed, coarse_stores)
+    source = StoreBatches(train, held_out, recipe.tokens_per_batch, recipe.options.seed, corpus.coarse_stores)
     fitted = fit(task, source, run, advance)
     if is_first_process():
-        sizes = asdict(task.model.sizes)
         counts = {"train": asdict(train.counts), "held_out": asdict(held_out.counts)}
-        config = {"kind": recipe.kind, "sizes": sizes, "recipe": recipe.to_dict(), **given, "counts": counts}
+        config = {"kind": recipe.kind, "sizes": asdict(task.model.sizes), "recipe": recipe.to_dict()}
         names = ", ".join(Path(file).name for file in files)
         about = f"Pre-trained on {train.tokens:,} tokens of dialogue, from {names}."
-        save_run(run, out, task.model, fitted, config, texts, recipe.kind.upper(), about)
+        config |= {**given, "counts": counts}
+        save_run(run, out, task.model, fitted, config, corpus.texts, recipe.kind.upper(), about)
     return Pretrained(out, fitted.rows, fitted.best, (train.pieces, held_out.pieces))
 
 
@@ -149,11 +118,6 @@ def _task(recipe: Recipe, vocabulary: int, coarse: int) -> Any:
         sizes = replace(sizes, coarse_vocabulary=coarse)
     more = {"annealing": recipe.annealing} if issubclass(made, DialogueTask) else {}
     return made(sizes, recipe.options, **more)
-
-
-def _coarse(dialogue: Dialogue) -> Dialogue:
-    """The same dialogue with the coarse sequence of each turn in its place."""
-    return replace(dialogue, turns=tuple(map(coarse_text, dialogue.turns)))
 
 
 def require_own(out: Path, inputs: Sequence[str | Path], *, force: bool) -> Path:
@@ -213,41 +177,10 @@ def save_run(
     write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}), card, force=True)
 
 
-def _pass_over(_: DataError) -> None:
-    """Meet a bad dialogue that was told of before."""
-
-
 def _write_whole(path: Path, text: str) -> None:
     """Write a file of the run, which may be killed at any moment."""
     with atomic_file(path) as partial:
         partial.write_text(text, encoding="utf-8")
-
-
-def _vocabulary(file: Path, size: int, dialogues: Iterator[Dialogue], say: Callable[[str], None]) -> Vocabulary:
-    """The vocabulary of the run in `file`: the one that is there, or a new one."""
-    if not file.is_file():
-        say("training the byte-pair encoding")
-        trained = train_bpe((turn for dialogue in dialogues for turn in dialogue.turns), size)
-        _write_whole(file, trained.to_json())
-    return Vocabulary.from_json(file.read_text(encoding="utf-8"))
-
-
-def _tokens(
-    folder: Path, recipe: Recipe, vocabulary: Vocabulary, dialogues: Iterator[Dialogue], say: Callable[[str], None]
-) -> TokenStore:
-    """The tokens of one part of the corpus, written unless they are there."""
-    if not folder.is_dir():
-        say(f"writing the tokens of the {folder.name.replace('_', '-')} part")
-        limits = {"longest_turn": recipe.text.longest_turn, "most_turns": recipe.text.most_turns}
-        counts = write_tokens(dialogues, vocabulary, folder, **limits)
-        say(
-            f"{counts.dialogues:,} dialogues, {counts.tokens:,} tokens; {counts.cut_turns:,} turns cut, "
-            f"{counts.unknown:,} tokens unknown"
-        )
-    store = TokenStore(folder)
-    if store.vocabulary != vocabulary.digest:
-        raise UsageError(f"{folder.parent}: its tokens belong to another vocabulary. Remove it, or choose another -o")
-    return store
 
 
 def _load_matching(task: Any, parts: Parts) -> int:
