@@ -15,7 +15,8 @@ from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.sampling import MOST_RESAMPLES, PURPOSES, Purpose, Sampling
 
 NAMES = st.text(max_size=20) | st.lists(st.integers(0, 10**6), min_size=1, max_size=2)
-# The first three numbers below 1,000 that numpy 2 draws for the data set "dstc7" with seed 0.
+# The first three numbers below 1,000 that numpy 2 draws with seed 0: for the data set "dstc7", for a comparison of 12
+# and 7 clusters, and for a paper.
 DRAWN: dict[Purpose, list[int]] = {
     "agreement": [865, 22, 410],
     "ceiling": [329, 192, 344],
@@ -26,6 +27,12 @@ DRAWN: dict[Purpose, list[int]] = {
     "duel": [976, 525, 520],
     "leave one out": [976, 525, 520],
     "length": [922, 197, 740],
+    "paper": [850, 636, 511],
+    "paper, dialogue quoted": [696, 382, 831],
+    "paper, growing shares": [503, 894, 954],
+    "paper, kept at random": [979, 80, 286],
+    "paper, lines quoted": [450, 883, 462],
+    "paper, swaps": [522, 889, 992],
     "pool": [633, 363, 245],
     "systems": [233, 481, 527],
     "trial": [865, 22, 410],
@@ -41,7 +48,7 @@ def drawn(sampling: Sampling, name: Any, purpose: Purpose) -> list[int]:
 def test_the_draws_of_published_figures() -> None:
     assert set(DRAWN) == set(PURPOSES) == set(get_args(Purpose))
     for purpose, numbers in DRAWN.items():
-        name = [12, 7] if purpose == "comparison" else "dstc7"
+        name = [12, 7] if purpose == "comparison" else [] if purpose.startswith("paper") else "dstc7"
         assert Sampling(1, 0).generator(name, purpose).integers(0, 1000, 3).tolist() == numbers, purpose
 
 
@@ -61,7 +68,8 @@ def test_the_same_seed_gives_the_same_draws(seed: int, name: Any, purpose: Purpo
 
 @given(seed=st.integers(0, 2**40), name=st.text(max_size=20))
 def test_other_purposes_give_other_draws_but_for_those_that_the_table_excuses(seed: int, name: str) -> None:
-    numbered = {purpose: drawn(Sampling(1, seed), name, purpose) for purpose, number in PURPOSES.items() if number}
+    named = {purpose for purpose, number in PURPOSES.items() if number and not purpose.startswith("paper")}
+    numbered = {purpose: drawn(Sampling(1, seed), name, purpose) for purpose in named}
     assert numbered.pop("duel") == numbered["leave one out"]
     different = [drawn(Sampling(1, seed), name, "agreement"), *numbered.values()]
     assert len({tuple(one) for one in different}) == len(different) == 9

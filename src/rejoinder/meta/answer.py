@@ -5,7 +5,6 @@ The first sentence names a scorer that was asked for, and says that it agrees wi
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -108,7 +107,7 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
 def headline_rows(rows: Sequence[Agreement], found: Findings, asked: Collection[str]) -> list[Agreement]:
     """The rows that a headline may name, best first: of scorers asked for, and of baselines where there is no other."""
     kinds = {one.scorer: one.kind for one in found.standings}
-    known = [row for row in rows if row.scorer in asked and not math.isnan(row.value)]
+    known = [row for row in rows if row.scorer in asked and row.known]
     known.sort(key=lambda row: -row.value)
     return [row for row in known if kinds[row.scorer] != "baseline"] or known
 
@@ -177,14 +176,14 @@ def _people(found: Findings) -> list[str]:
 
 def _inside(lead: Standing) -> list[str]:
     """What is left of the leading scorer inside systems."""
-    if math.isnan(lead.within.value) or lead.verdict != "agrees":
+    if not lead.within.known or lead.verdict != "agrees":
         return []
     return [f"Inside systems, where knowing who spoke is worth nothing, its correlation is {interval(lead.within, 2)}."]
 
 
 def _speaker(rows: Sequence[Agreement]) -> list[str]:
     """What knowing the system alone is worth."""
-    known = next((row for row in rows if row.scorer == OF_SYSTEM and not math.isnan(row.value)), None)
+    known = next((row for row in rows if row.scorer == OF_SYSTEM and row.known), None)
     return [f"Knowing only which system spoke gives {interval(known, 2)}."] if known else []
 
 

@@ -201,7 +201,7 @@ def _contrast(name: str, card: Card, compared: Compared, scores: tuple[Scores, S
         a, b = (side.at(~np.isin(side.kinds, rare)) for side in (a, b))
         gap, strata = unpaired_gap(a, b, sign, sampling)
     reason = gap.reason if gap.n_a and gap.n_b else _why_none(compared, scores, rare)
-    method = _method(compared, 0 if math.isnan(gap.low) else sampling.resamples)
+    method = _method(compared, sampling.resamples if gap.has_interval else 0)
     return Contrast.of(
         gap,
         scorer=name,
@@ -278,7 +278,7 @@ def _judged(found: Sequence[Contrast]) -> tuple[Contrast, ...]:
 
 def _told(gap: Told, p: float, higher: bool | None) -> Told:
     """A gap with its adjusted p, and the verdict where that is small enough and the interval leaves 0 out."""
-    if not (p < LEVEL and (gap.low > 0 or gap.high < 0)):
+    if not (p < LEVEL and gap.excludes(0)):
         return replace(gap, p_adjusted=p, needed=None if gap.p < LEVEL else gap.needed)
     return replace(gap, p_adjusted=p, verdict=_verdict(gap, higher), needed=None)
 

@@ -73,7 +73,7 @@ def _over_all(contrasts: Sequence[Contrast]) -> str:
 
 def _by_scorer(one: Contrast, found: Comparison) -> str:
     """What one scorer says of the two."""
-    if math.isnan(one.value):
+    if not one.known:
         return f"{one.scorer} cannot compare A and B: {one.reason}."
     said = f"mean {one.mean_a:.3f} of A, {one.mean_b:.3f} of B, B less A {interval(one, ends=3, signed=True)}"
     if one.win.known:

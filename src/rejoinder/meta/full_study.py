@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -86,7 +85,7 @@ class FullStudy:
     def sets_of(self, scorer: str) -> int:
         """The number of data sets inside which a scorer has a correlation."""
         own = (row.pooled for one in self.sets for row in one.standings if row.scorer == scorer)
-        return sum(not math.isnan(row.value) for row in own)
+        return sum(row.known for row in own)
 
     def to_pandas(self) -> Any:
         """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""

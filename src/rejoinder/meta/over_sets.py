@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -82,7 +81,7 @@ def nearness_of(
     rows = []
     for row in over_sets:
         own = [(one, two) for one in sets for two in one.standings if two.scorer == row.scorer]
-        own = [(one, two) for one, two in own if not math.isnan(two.pooled.value)]
+        own = [(one, two) for one, two in own if two.pooled.known]
         if own and own[0][1].kind != "reads ratings":
             rows.append(_scorer(row, own, common))
     if rows and left_out and left_out.correlated:

@@ -100,7 +100,7 @@ def _people(study: PairStudy, lead: Preference) -> list[str]:
 def shown(row: Preference) -> bool:
     """Whether a figure is shown to differ from chance: by its interval, and by its p for the number of scorers."""
     chance = 0.0 if row.statistic == LESS_LENGTH else 0.5
-    return row.p_adjusted < LEVEL and (row.low > chance or row.high < chance)
+    return row.p_adjusted < LEVEL and row.excludes(chance)
 
 
 def so_many(count: int, what: str = "pair") -> str:

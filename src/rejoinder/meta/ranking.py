@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from rejoinder.meta.agreement import Agreement, pool_counts
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.stats.paired import mean_correlation
@@ -19,7 +17,7 @@ def ranking_of(scored: ScoredSet) -> dict[str, float]:
     found = {
         row.scorer: row.value
         for row in rows
-        if (row.level, row.statistic) == ("turn", "pearson") and row.scorer in blind and not np.isnan(row.value)
+        if (row.level, row.statistic) == ("turn", "pearson") and row.scorer in blind and row.known
     }
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
@@ -44,4 +42,4 @@ def means_over_sets(pool: ScoredSet) -> tuple[Agreement, ...]:
                 reason="" if found.parts else "no data set has a correlation",
             )
         )
-    return tuple(sorted(rows, key=lambda row: (np.isnan(row.value), -row.value)))
+    return tuple(sorted(rows, key=lambda row: (not row.known, -row.value)))

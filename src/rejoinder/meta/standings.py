@@ -63,7 +63,7 @@ def standings_of(scored: ScoredSet) -> tuple[Standing, ...]:
     chance = {one.scorer: one.chance.high for one in found}
     verdicts = verdicts_apart([one.pooled for one in found], chance, scored.asked)
     found = [replace(one, cluster=clusters.get(one.scorer, 0), verdict=verdicts[one.scorer]) for one in found]
-    return tuple(sorted(found, key=lambda one: (np.isnan(one.pooled.value), -one.pooled.value)))
+    return tuple(sorted(found, key=lambda one: (not one.pooled.known, -one.pooled.value)))
 
 
 def _standing(scored: ScoredSet, name: str) -> Standing:

@@ -67,7 +67,7 @@ def _beside(trial: Trial) -> list[str]:
     said = []
     for one in trial.candidates:
         if one.role in ("box", "metric"):
-            told = "" if one.behind.low > 0 or one.behind.high < 0 else "not shown to be "
+            told = "" if one.behind.excludes(0) else "not shown to be "
             gain = one.behind if one.behind.value >= 0 else -one.behind
             way = "ahead of" if one.behind.value >= 0 else "behind"
             said.append(f"The new judge is {told}{way} {named(one)}: by {interval(gain, 2)}.")

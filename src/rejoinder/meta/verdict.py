@@ -65,7 +65,7 @@ def _p(value: float, chance: float) -> float:
 
 def _verdict(row: Agreement, p: float) -> Verdict:
     """What is shown; where there is no interval, nothing is."""
-    if math.isnan(row.value):
+    if not row.known:
         return "no correlation"
     if p < LEVEL and row.low > 0:
         return "agrees"

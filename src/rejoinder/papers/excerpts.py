@@ -17,6 +17,7 @@ from rejoinder.papers.fits import Judgement
 from rejoinder.papers.material import Material
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
+from rejoinder.stats.sampling import Sampling
 
 QUOTED = "conture_turn"
 SAMPLE = "@conture"
@@ -48,7 +49,7 @@ def excerpts(judgement: Judgement, seed: int) -> list[Excerpt]:
     """
     short = [example for example in read(SAMPLE) if _short(example)]
     ratings = normalised_ratings(short)
-    rng = np.random.default_rng([seed, 4])
+    rng = Sampling(0, seed).generator((), "paper, lines quoted")
     drawn = np.concatenate(
         [
             rng.choice(np.flatnonzero((ratings >= low) & (ratings <= high)), _OF_EACH, replace=False)
@@ -76,7 +77,7 @@ def dialogue(material: Material, scores: FloatArray, seed: int) -> list[Excerpt]
     whole = [mine for mine in whole if all(_short(material.examples[row]) for row in mine)]
     if not whole:
         return []
-    drawn = whole[np.random.default_rng([seed, 5]).integers(len(whole))]
+    drawn = whole[Sampling(0, seed).generator((), "paper, dialogue quoted").integers(len(whole))]
     drawn.sort(key=lambda row: len(material.examples[row].context))
     return _rows([material.examples[row] for row in drawn], material.ratings[drawn], scores[drawn])
 

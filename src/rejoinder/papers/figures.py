@@ -17,11 +17,12 @@ from rejoinder.meta import Study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.papers.material import Material
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import Counts
-from rejoinder.stats.bootstrap import cluster_counts, group_means, percentile_interval, resample_group_correlations
+from rejoinder.stats.arrays import Counts, number_of, renumbered
+from rejoinder.stats.bootstrap import group_means, percentile_interval, resample_group_correlations
 from rejoinder.stats.correlation import FEWEST, pearson
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.paired import OverParts, Statistic, mean_correlation, mean_of_parts, paired_permutation
+from rejoinder.stats.sampling import Sampling
 
 RESAMPLES = 1000
 STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
@@ -97,7 +98,7 @@ class Figures:
         rows, parts = where
         a, b = first[parts, rows], second[parts, rows]
         ratings, contexts = self.material.ratings[rows], self.material.contexts[rows]
-        rng = np.random.default_rng([self.seed, 1])
+        rng = Sampling(RESAMPLES, self.seed).generator((), "paper, swaps")
         return paired_permutation(statistic, a, b, ratings, parts, contexts, rng)
 
     def systems(self, scores: FloatArray, where: Appearances, *, centred: bool) -> OfSystems:
@@ -134,7 +135,7 @@ class OfSystems(Figure):
 
 def figures(material: Material, seed: int, resamples: int = RESAMPLES) -> Figures:
     """Figures of `material` that all rest on the same resamples of contexts."""
-    counts = cluster_counts(int(material.contexts.max()) + 1, resamples, np.random.default_rng([seed, 0]))
+    counts = Sampling(resamples, seed).counts(number_of(material.contexts), (), "paper")
     return Figures(material, counts, seed)
 
 
@@ -171,8 +172,8 @@ def mean_by(values: FloatArray, clusters: NDArray[Any], seed: int) -> OverParts:
     known = np.isfinite(values)
     if not known.any():
         return OverParts()
-    _, groups = np.unique(clusters[known], return_inverse=True)
-    counts = cluster_counts(int(groups.max()) + 1, RESAMPLES, np.random.default_rng([seed, 0]))
+    groups = renumbered(clusters[known])
+    counts = Sampling(RESAMPLES, seed).counts(number_of(groups), (), "paper")
     return mean_of_parts(values[known], np.zeros(len(groups), dtype=np.int64), groups, counts)
 
 

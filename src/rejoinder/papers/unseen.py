@@ -19,6 +19,7 @@ from rejoinder.papers.fits import Judgement, Split, judge, predictions
 from rejoinder.papers.material import Material
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.paired import OverParts
+from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.splits import growing_shares, keep_at_random, leave_one_out
 
 FEWEST_LINES = 80
@@ -110,9 +111,10 @@ def unseen_systems(
                 figures.both(seen, theirs),
             )
         )
+    rngs = [Sampling(0, split.seed).generator((), "paper, kept at random") for split in splits]
     at_random = [
-        split._replace(train=keep_at_random(split.train, KEPT_AT_RANDOM, np.random.default_rng([split.seed, 2])))
-        for split in splits
+        split._replace(train=keep_at_random(split.train, KEPT_AT_RANDOM, rng))
+        for split, rng in zip(splits, rngs, strict=True)
     ]
     scores = _fitted(material, at_random, full, options, kind, advance)
     return [*found, Unseen("", 0, _share(splits, at_random), figures.both(scores, where), None, None)]
@@ -174,4 +176,5 @@ def _share(splits: Sequence[Split], reduced: Sequence[Split]) -> float:
 
 def _growing(material: Material, rows: Rows, seed: int) -> list[Rows]:
     """Growing shares of the contexts of `rows`, each inside the next."""
-    return [rows[part] for part in growing_shares(material.contexts[rows], SHARES, np.random.default_rng([seed, 3]))]
+    rng = Sampling(0, seed).generator((), "paper, growing shares")
+    return [rows[part] for part in growing_shares(material.contexts[rows], SHARES, rng)]

@@ -63,7 +63,7 @@ def _table(title: str, scorers: Sequence[Sequence[Agreement]]) -> Table:
 
 def _empty(mine: Sequence[Agreement]) -> bool:
     """Whether a scorer has no figure at all here."""
-    return all(math.isnan(agreement.value) for agreement in mine)
+    return not any(agreement.known for agreement in mine)
 
 
 def _spearman(mine: Sequence[Agreement]) -> float:

@@ -69,7 +69,7 @@ def over_sets_table(study: FullStudy) -> Table:
             *(_place(known, one, row.scorer) for one in single),
         )
         for row in study.over_sets
-        if not math.isnan(row.value)
+        if row.known
     )
     caption = (
         "Pearson correlation with people inside each data set, and its mean over the sets that have one. Means over "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rejoinder.meta import FullStudy
@@ -63,7 +62,7 @@ def _one_set(found: FullStudy) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]
         rows.append((Cell("people: ceiling"), n, measured(people.ceiling, 2), nothing(), nothing()))
         rows.append((Cell("people: one rater"), n, *rater, nothing()))
     for row in one.standings:
-        if _asked(found, row.scorer, row.kind) and not math.isnan(row.pooled.value):
+        if _asked(found, row.scorer, row.kind) and row.pooled.known:
             figures = measured(row.pooled, 2), measured(row.spearman, 2)
             name = _name(row.scorer, row.kind)
             rows.append((name, Cell(f"{row.pooled.n:,}"), *figures, Cell(_AGREES[row.verdict])))
@@ -79,7 +78,7 @@ def _means(found: FullStudy) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
     ]
     kinds = {one.scorer: one.kind for one in found.whole.standings}
     for row in found.over_sets:
-        if _asked(found, row.scorer, kinds[row.scorer]) and not math.isnan(row.value):
+        if _asked(found, row.scorer, kinds[row.scorer]) and row.known:
             counts = Cell(str(found.sets_of(row.scorer))), Cell(f"{row.n:,}")
             name, verdict = _name(row.scorer, kinds[row.scorer]), Cell(_AGREES[found.verdicts[row.scorer]])
             rows.append((name, *counts, measured(row, 2), verdict))

@@ -171,7 +171,7 @@ def of_systems(found: Findings) -> Gallery | None:
 def blind(found: Findings) -> list[Agreement]:
     """The correlations of the scorers that read no ratings, where they have one."""
     rows = [one.pooled for one in found.standings if one.kind != "reads ratings"]
-    return [row for row in rows if not math.isnan(row.value)]
+    return [row for row in rows if row.known]
 
 
 def _trend(row: Agreement) -> str:
@@ -183,9 +183,9 @@ def _trend(row: Agreement) -> str:
 
 def _order(name: str, row: Agreement | None) -> str:
     """What to see in the picture of systems' mean scores against their mean ratings."""
-    if row is None or math.isnan(row.value):
+    if row is None or not row.known:
         return f"{name}: no correlation over systems."
     order = "no order of systems is shown"
-    if row.low > 0 or row.high < 0:
+    if row.excludes(0):
         order = "people's order of systems, by and large" if row.low > 0 else "people's order of systems, reversed"
     return f"{name}: {order}, {interval(row, 2)}."

@@ -24,11 +24,10 @@ import numpy as np
 from rejoinder.errors import UsageError
 from rejoinder.stats.arrays import Counts, FloatArray, IntArray, blocks, number_of
 from rejoinder.stats.columns import COLUMNS
-from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
 from rejoinder.stats.resamples import paired_resamples
 from rejoinder.stats.weighted import WEIGHTED
 
-CONFIDENCE = 0.95
 MOST_DRAWS = 2**30  # two bytes each
 BLOCK = 2**20  # numbers in one working array (8 MiB); some ten of them are alive at a time
 

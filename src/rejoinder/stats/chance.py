@@ -10,9 +10,8 @@ import math
 import numpy as np
 
 from rejoinder.stats.arrays import FloatArray, IntArray
-from rejoinder.stats.bootstrap import CONFIDENCE
 from rejoinder.stats.correlation import pearson, standardised
-from rejoinder.stats.figure import NOTHING, Figure
+from rejoinder.stats.figure import CONFIDENCE, NOTHING, Figure
 
 
 def chance_band(x: FloatArray, y: FloatArray, clusters: IntArray) -> Figure:

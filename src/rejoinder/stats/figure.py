@@ -12,6 +12,7 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
 NONE = float("nan")
+CONFIDENCE = 0.95  # of every interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

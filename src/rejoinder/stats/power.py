@@ -100,23 +100,12 @@ def _pilot(effect: float, parts: FloatArray, clusters: IntArray, scale: float) -
     return Pilot(effect, spread, n)
 
 
-def power(pilot: Pilot, items: int) -> float:
-    """The chance in [0, 1] that a two-sided test at the 5 % level on so many items finds the pilot's difference.
-
-    NaN where the pilot has a reason. The pilot's difference is taken as the true one, which is optimistic where a small
-    pilot was followed up because it looked promising.
-    """
-    from scipy.special import ndtr, ndtri
-
-    if pilot.reason:
-        return NONE
-    z = float(ndtri(1 - LEVEL / 2))
-    shift = abs(pilot.effect) / pilot.spread * sqrt(max(0.0, items - z * z / 2))
-    return float(ndtr(shift - z) + ndtr(-shift - z))
-
-
 def items_needed(pilot: Pilot, chance: float = 0.8) -> int | None:
-    """The number of items on which `power` reaches `chance`; None where the pilot has a reason."""
+    """The number of items on which a two-sided test at the 5 % level finds the pilot's difference with this `chance`.
+
+    None where the pilot has a reason. The pilot's difference is taken as the true one, which is optimistic where a
+    small pilot was followed up because it looked promising.
+    """
     from scipy.special import ndtri
 
     if pilot.reason:

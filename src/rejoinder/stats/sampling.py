@@ -28,6 +28,12 @@ Purpose = Literal[
     "duel",
     "leave one out",
     "length",
+    "paper",
+    "paper, dialogue quoted",
+    "paper, growing shares",
+    "paper, kept at random",
+    "paper, lines quoted",
+    "paper, swaps",
     "pool",
     "systems",
     "trial",
@@ -37,7 +43,8 @@ Purpose = Literal[
 # The numbers behind the purposes are those that published figures were drawn with; another number would move them.
 #
 # Purposes without a number meet on no data set: ratings, choices between two replies, a trial, which has a name of its
-# own, and a comparison, which draws for numbers of clusters and not for a name.
+# own, and a comparison, which draws for numbers of clusters and not for a name. The experiments of papers draw for no
+# name at all, so their numbers are another series.
 #
 # "duel" and "leave one out" have the same number. They came into being apart from each other, and once both had been
 # published it was too late. It does no harm: they draw from other lines, no figure puts the two together, and sharing
@@ -56,6 +63,12 @@ PURPOSES: Mapping[Purpose, tuple[int, ...]] = {
     "duel": (7,),
     "leave one out": (7,),
     "conclusions": (8,),
+    "paper": (0,),
+    "paper, swaps": (1,),
+    "paper, kept at random": (2,),
+    "paper, growing shares": (3,),
+    "paper, lines quoted": (4,),
+    "paper, dialogue quoted": (5,),
 }
 
 
@@ -93,13 +106,13 @@ class Sampling:
         """The generator that a figure draws from.
 
         Args:
-            drawn_for: name of a data set, or how many clusters there are where nothing has a name.
+            drawn_for: name of a data set; where nothing has a name, how many clusters there are, or nothing.
             purpose: see `PURPOSES`.
         """
         # crc32, because Python's own hash of a text is another one in each process
         named = [crc32(drawn_for.encode())] if isinstance(drawn_for, str) else drawn_for
         return np.random.default_rng(np.random.SeedSequence([self.seed, *named, *PURPOSES[purpose]]))
 
-    def counts(self, clusters: int, dataset: str, purpose: Purpose) -> Counts:
+    def counts(self, clusters: int, drawn_for: str | Sequence[int], purpose: Purpose) -> Counts:
         """[G, B] how often each of G `clusters` is drawn, from `generator`; B is 0 where there are none to draw."""
-        return cluster_counts(clusters, self.resamples if clusters else 0, self.generator(dataset, purpose))
+        return cluster_counts(clusters, self.resamples if clusters else 0, self.generator(drawn_for, purpose))

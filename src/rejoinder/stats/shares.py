@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.stats.arrays import FloatArray, number_of
-from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
 
 FEWEST = 3
-CONFIDENCE = 0.95
 
 
 def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64]) -> Figure:

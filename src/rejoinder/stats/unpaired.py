@@ -28,9 +28,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, blocks, number_of, renumbered
-from rejoinder.stats.bootstrap import BLOCK, CONFIDENCE, cluster_counts
+from rejoinder.stats.bootstrap import BLOCK, cluster_counts
 from rejoinder.stats.correlation import ROUNDING
-from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
 from rejoinder.stats.shares import FEWEST, wilson
 
 
