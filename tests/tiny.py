@@ -11,11 +11,13 @@ import torch
 from torch import nn
 
 from rejoinder.io.folders import Parts, write_folder
+from rejoinder.nn.dan import DanModel, DanSizes
 from rejoinder.nn.dialogue import DialogueModel, Sizes
+from rejoinder.nn.dual import DualEncoder, DualSizes
 from rejoinder.nn.language import LanguageModel, LanguageSizes
 from rejoinder.nn.multiresolution import Multiresolution, MultiresolutionSizes
 from rejoinder.nn.tweet import TweetModel, TweetSizes
-from rejoinder.text.bpe import train_bpe
+from rejoinder.text.bpe import Vocabulary, train_bpe
 
 WORDS = ["the", "cat", "dog", "bird", "sat", "ran", "on", "under", "mat", "hello", "you", "how", "are", "thanks", "bye"]
 LONGEST_TURN, MOST_TURNS = 8, 4
@@ -69,6 +71,27 @@ def tweet_model(folder: Path) -> Path:
     config = {"kind": "tweet2vec", "sizes": asdict(sizes), "recipe": {"text": {"longest": 145}}}
     files = {"characters.json": json.dumps(list(characters)), "hashtags.json": "[]"}
     write_folder(folder, Parts(config, tensors_of(TweetModel(sizes)), files), "a card")
+    return folder
+
+
+def dual_parts(vocabulary: Vocabulary) -> Parts:
+    """What pre-training leaves of a Dual Encoder; its weights are drawn, so that it prefers something."""
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = DualEncoder(DualSizes(vocabulary.size, embedding=8, units=12))
+        torch.nn.init.normal_(model.form)
+    text = {"longest_turn": 12, "most_turns": 4}
+    config: dict[str, Any] = {"kind": "dual-encoder", "sizes": asdict(model.sizes), "recipe": {"text": text}}
+    return Parts(config, tensors_of(model), {"vocabulary.json": vocabulary.to_json()})
+
+
+def dan_model(folder: Path) -> Path:
+    """A dual encoder of averaged words in `folder`."""
+    vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
+    torch.manual_seed(0)
+    model = DanModel(DanSizes(vocabulary.size, buckets=30, embedding=8, hidden=12, output=6))
+    config = {"kind": "dan", "sizes": asdict(model.sizes)}
+    write_folder(folder, Parts(config, tensors_of(model), {"vocabulary.json": vocabulary.to_json()}), "a card")
     return folder
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -69,24 +69,12 @@ def vocabulary(conture: list[Dialogue]) -> Vocabulary:
     return train_bpe((turn for dialogue in conture for turn in dialogue.turns), 200)
 
 
-def dual_parts(vocabulary: Vocabulary) -> Parts:
-    """What pre-training leaves of a Dual Encoder; its weights are drawn, so that it prefers something."""
-    torch = pytest.importorskip("torch", reason="needs the extra train")
-    from rejoinder.nn.dual import DualEncoder, DualSizes
-
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        model = DualEncoder(DualSizes(vocabulary.size, embedding=8, units=12))
-        torch.nn.init.normal_(model.form)
-    text = {"longest_turn": 12, "most_turns": 4}
-    config: dict[str, Any] = {"kind": "dual-encoder", "sizes": asdict(model.sizes), "recipe": {"text": text}}
-    tensors = {name: tensor.numpy() for name, tensor in model.state_dict().items()}
-    return Parts(config, tensors, {"vocabulary.json": vocabulary.to_json()})
-
-
 def folder_of(kind: str, sampled: Sample, place: Path, vocabulary: Vocabulary) -> Path:
     """A saved responder of a kind."""
     if kind == "dual-encoder":
+        pytest.importorskip("torch", reason="needs the extra train")
+        from tiny import dual_parts
+
         parts = dual.encoded(dual_parts(vocabulary), sampled.pool)
     else:
         made = Parts({}, {}) if kind == "random" else retrieval.tfidf_parts(kind, sampled, smooth=False)
@@ -310,6 +298,9 @@ def test_no_checkpoint(tmp_path: Path, folders: dict[str, Path]) -> None:
 
 
 def test_candidates_that_are_missing(tmp_path: Path, vocabulary: Vocabulary) -> None:
+    pytest.importorskip("torch", reason="needs the extra train")
+    from tiny import dual_parts
+
     write_folder(tmp_path / "d", dual_parts(vocabulary), "# x\n")
     with pytest.raises(DataError) as missing:
         loaded(tmp_path / "d")

@@ -11,47 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from every import made
 from rejoinder.catalogue import load_responder
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.responder import Decoding, request
-from rejoinder.responders import retrieval
-from rejoinder.responders.pool import PART, sample
+from rejoinder.responders.pool import PART
 
 KINDS = ("hred", "vhred", "tweet2vec", "lm", "mrrnn", "seq2seq", "dual-encoder", "r-tfidf", "c-tfidf", "random")
 WITHOUT_TORCH = ("r-tfidf", "c-tfidf", "random")
 FEW = settings(max_examples=60)
-
-
-def made(kind: str, place: Path) -> Path:
-    """A small model of a kind."""
-    from rejoinder.io.corpus import Dialogue
-
-    said = [Dialogue(("hello you", f"the cat sat {number}", "thanks bye"), "here") for number in range(5)]
-    if kind in WITHOUT_TORCH:
-        sampled = sample(said, 100, 0)
-        own = Parts({}, {}) if kind == "random" else retrieval.tfidf_parts(kind, sampled, smooth=False)
-        write_folder(place, Parts({"kind": kind}, own.tensors, own.files).holding(PART, sampled.pool.parts), "")
-        return place
-    pytest.importorskip("torch", reason="needs the extra train")
-    pytest.importorskip("lightning", reason="needs the extra train")
-    import tiny
-
-    if kind in ("hred", "vhred"):
-        return tiny.dialogue_model(place, latent=3 * (kind == "vhred"))
-    if kind == "tweet2vec":
-        return tiny.tweet_model(place)
-    if kind != "dual-encoder":
-        return tiny.generator(place, kind)
-    from test_retrieval import dual_parts
-
-    from rejoinder.responders import dual
-    from rejoinder.text.bpe import train_bpe
-
-    vocabulary = train_bpe(["hello you the cat sat thanks bye"] * 5, 60)
-    write_folder(place, dual.encoded(dual_parts(vocabulary), sample(said, 100, 0).pool), "")
-    return place
 
 
 @pytest.fixture(scope="module", params=KINDS)

@@ -180,6 +180,7 @@ def _index(tensors: Tensors, height: int, words: int) -> csc_matrix:
     from scipy.sparse import csc_matrix
 
     values = tensor(tensors, "values", (None,))
+    values = values.astype(np.promote_types(values.dtype, np.float32))  # sparse matrices know no half precision
     rows, columns = (tensors.get(name, np.empty(0)) for name in ("rows", "columns"))
     if not (
         rows.dtype.kind == columns.dtype.kind == "i"

@@ -1,0 +1,44 @@
+"""A small model of every kind that there is, made in no time and never trained; and texts that nobody expects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rejoinder.io.corpus import Dialogue
+from rejoinder.io.folders import Parts, write_folder
+from rejoinder.kinds import KINDS
+from rejoinder.responders import dual, retrieval
+from rejoinder.responders.pool import PART, sample
+from rejoinder.text.bpe import train_bpe
+
+# The two ways in which models read HREDs; the others have one state.
+RECURRENT = ("hred", "vhred")
+ODD_TEXTS = (
+    *("", " ", "\n\t", "?!", "\u200b", "İ", "\x00", "3.14", "👍🏽🇩🇪", "<unk> </s>", '"quoted", and more'),
+    "ok " * 3000,
+)
+
+
+def made(kind: str, place: Path) -> Path:
+    """A small model of a kind in the folder `place`; a test is skipped where it needs what is not installed."""
+    said = [Dialogue(("hello you", f"the {who} sat", f"thanks {who}", "bye"), "here") for who in ("cat", "dog", "bird")]
+    if KINDS[kind].candidates:
+        sampled = sample(said, 100, 0)
+        own = Parts({}, {}) if kind == "random" else retrieval.tfidf_parts(kind, sampled, smooth=False)
+        write_folder(place, Parts({"kind": kind}, own.tensors, own.files).holding(PART, sampled.pool.parts), "")
+        return place
+    pytest.importorskip("torch", reason="needs the extra train")
+    pytest.importorskip("lightning", reason="needs the extra train")
+    import tiny
+
+    if kind in RECURRENT:
+        return tiny.dialogue_model(place, latent=3 * (kind == "vhred"))
+    if kind in ("tweet2vec", "dan"):
+        return (tiny.tweet_model if kind == "tweet2vec" else tiny.dan_model)(place)
+    if kind != "dual-encoder":
+        return tiny.generator(place, kind)
+    vocabulary = train_bpe(["hello you the cat dog bird sat thanks bye"] * 5, 90)
+    write_folder(place, dual.encoded(tiny.dual_parts(vocabulary), sample(said, 100, 0).pool), "")
+    return place
