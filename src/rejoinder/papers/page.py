@@ -7,7 +7,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
@@ -17,7 +17,7 @@ from rejoinder.papers.encodings import Encoding
 from rejoinder.papers.excerpts import Excerpt
 from rejoinder.papers.material import Material
 from rejoinder.report.cells import count, measured, p, plain
-from rejoinder.report.document import Block, Cell, Document, Picture, Prose, Section, Table
+from rejoinder.report.document import Block, Cell, Document, Picture, Prose, Section, Table, one_line
 from rejoinder.report.markdown import escaped
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import Figure as Measured
@@ -83,7 +83,6 @@ def paper(
     blocks: Mapping[str, Block | Sequence[Block]],
     brief: Sequence[Block],
     *,
-    answer: Sequence[str] = (),
     pictures: Mapping[str, Figure] = _NO_PICTURES,
     **values: object,
 ) -> Document:
@@ -94,39 +93,53 @@ def paper(
         about: how the page came about.
         blocks: what stands where braces have a line of their own.
         brief: what a terminal shows.
-        answer: what was found, in sentences.
         pictures: by the last part of the name of their file.
         values: what stands inside sentences; texts are shown as they are, whatever they hold.
     """
-    words = (resources.files("rejoinder.papers") / "texts" / f"{name}.md").read_text(encoding="utf-8")
-    alone = re.sub(r"^(\{\w+\})$", lambda found: f"\n{found[1]}\n", words, flags=re.MULTILINE)
-    known = {key: escaped(value) if isinstance(value, str) else value for key, value in values.items()}
+    said = {key: escaped(value) if isinstance(value, str) else value for key, value in values.items()}
+    said["made_by"] = _made_by(about)
     title, parts = "", [("", list[Block]())]
-    for chunk in filter(None, map(str.strip, re.split(r"\n\s*\n", alone))):
-        sign, _, rest = " ".join(chunk.split()).partition(" ")
-        if sign == "#":
-            title = rest.format(**values)
-        elif sign == "##":
-            parts.append((rest.format(**values), []))
-        elif sign == "###":
-            parts[-1][1].append(Prose((), rest))
-        elif chunk.startswith("!["):
-            parts[-1][1].append(_drawn(chunk, name, pictures))
-        elif (key := chunk.strip("{}")) in blocks:
-            found = blocks[key]
-            parts[-1][1].extend([found] if isinstance(found, Block) else cast("Sequence[Block]", found))
+    for chunk in _chunks(name):
+        if chunk.startswith("# "):
+            title = chunk.removeprefix("# ").format(**values)
+        elif chunk.startswith("## "):
+            parts.append((chunk.removeprefix("## ").format(**values), []))
         else:
-            said = " ".join(chunk.split()).format(made_by=_made_by(about), **known)
-            parts[-1][1].append(Prose([said], marked=True))
+            parts[-1][1].extend(_blocks(chunk, name, blocks, pictures, said))
     sections = [Section(heading, held) for heading, held in parts]
-    return Document(title=title, question=title, answer=answer, sections=sections, brief=brief)
+    return Document(title=title, question=title, answer=(), sections=sections, brief=brief)
+
+
+def _chunks(name: str) -> Iterator[str]:
+    """Headings, paragraphs, images, and braces with a line of their own, each on one line."""
+    words = (resources.files("rejoinder.papers") / "texts" / f"{name}.md").read_text(encoding="utf-8")
+    apart = re.sub(r"^(\{\w+\})$", r"\n\1\n", words, flags=re.MULTILINE)
+    return filter(None, map(one_line, re.split(r"\n\s*\n", apart)))
+
+
+def _blocks(
+    chunk: str,
+    name: str,
+    blocks: Mapping[str, Block | Sequence[Block]],
+    pictures: Mapping[str, Figure],
+    said: Mapping[str, object],
+) -> Sequence[Block]:
+    """What a chunk of the words stands for."""
+    if chunk.startswith("### "):
+        return [Prose((), chunk.removeprefix("### "))]
+    if chunk.startswith("!["):
+        return [_drawn(chunk, name, pictures)]
+    if (key := chunk.strip("{}")) in blocks:
+        found = blocks[key]
+        return [found] if isinstance(found, Block) else cast("Sequence[Block]", found)
+    return [Prose([chunk.format(**said)], marked=True)]
 
 
 def _drawn(image: str, name: str, pictures: Mapping[str, Figure]) -> Picture:
     """The picture that an image in the words, `![what is to be seen](NAME-KEY.svg)`, stands for."""
     from matplotlib import rc_context
 
-    seen, _, file = " ".join(image.split()).removeprefix("![").removesuffix(")").rpartition("](")
+    seen, _, file = image.removeprefix("![").removesuffix(")").rpartition("](")
     out, figure = io.StringIO(), pictures[file.removeprefix(f"{name}-").removesuffix(".svg")]
     # Salted, because matplotlib would name the parts of the picture at random.
     with rc_context({"svg.hashsalt": "rejoinder", "svg.fonttype": "none"}):
