@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import csv
+import io
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.records import Example
 from rejoinder.report import study_tables
 from rejoinder.report.cells import measured
+from rejoinder.report.data import csv_text
 from rejoinder.report.document import Cell, Table
 from rejoinder.report.html import html
 from rejoinder.report.latex import latex
@@ -180,3 +183,5 @@ def test_an_analysis_is_its_file_its_section_and_two_lines(monkeypatch: pytest.M
     for render in (html, markdown, latex):
         page = render(document)
         assert page.count("begins with a vowel") == 3 and "0.375" in page
+    rows = [row for row in csv.DictReader(io.StringIO(csv_text(document))) if row["statistic"] == "vowels"]
+    assert {row["dataset"]: float(row["value"]) for row in rows} == told
