@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import stats
 
 from rejoinder.meta.contrasts import _resampled
+from rejoinder.records import Example
 from rejoinder.stats.bootstrap import cluster_counts
+from sets import rated
 
 
 def test_every_data_set_is_resampled_by_its_own_contexts() -> None:
@@ -17,7 +21,8 @@ def test_every_data_set_is_resampled_by_its_own_contexts() -> None:
     ratings = rng.normal(size=60)
     scores = np.stack([ratings + rng.normal(size=60), rng.normal(size=60)], axis=1)
     counts = cluster_counts(30, 20, rng)
-    found = _resampled(scores, ratings, sets, contexts, counts)
+    lines = replace(rated([Example((), "")] * 60, ratings.tolist(), contexts.tolist()), sets=sets)
+    found = _resampled(scores, lines, counts)
     assert found.shape == (2, 2, 20)
     for place, one in enumerate((1, 4)):
         rows = np.flatnonzero(sets == one)

@@ -13,7 +13,7 @@ from rejoinder.humans.lines import UNNAMED, numbered, title_of
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import on_unit, require_alike
 from rejoinder.records import OVERALL, Example
-from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, renumbered
+from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, number_of, renumbered
 
 POOLED = "pooled"
 NO_SYSTEM = -1
@@ -47,6 +47,11 @@ class RatedSet:
     def __len__(self) -> int:
         """N."""
         return len(self.ratings)
+
+    @property
+    def clusters(self) -> int:
+        """G, the number of contexts."""
+        return number_of(self.contexts)
 
     @property
     def pooled(self) -> bool:

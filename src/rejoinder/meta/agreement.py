@@ -12,7 +12,7 @@ import numpy as np
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet
 from rejoinder.scorer import Scores, Signature
-from rejoinder.stats.arrays import Counts, FloatArray, IntArray, number_of, renumbered
+from rejoinder.stats.arrays import Counts, FloatArray, number_of, renumbered
 from rejoinder.stats.bootstrap import (
     group_means,
     percentile_interval,
@@ -107,56 +107,15 @@ class Study:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """The lines of a set that have both a rating and a score, N lines.
-
-    Attributes:
-        scores: [N].
-        ratings: [N].
-        contexts: [N] number of the line's context, from 0 to G - 1.
-        systems: [N] number of the line's system, from 0 to S - 1 (all 0 at turn level).
-        unscored: how many rated lines have no score.
-        why_unscored: the reason given most often, "" where all were scored.
-    """
-
-    scores: FloatArray
-    ratings: FloatArray
-    contexts: IntArray
-    systems: IntArray
-    unscored: int
-    why_unscored: str
-
-    @property
-    def clusters(self) -> int:
-        """G, the number of contexts."""
-        return number_of(self.contexts)
-
-
 def agreements(rated: RatedSet, scorer: str, scores: Scores, sampling: Sampling) -> list[Agreement]:
     """Rows of agreement of `scores` with the ratings of a set: turn level, then system level where systems are known.
 
     The draws depend on the seed, the set's name and the number of contexts alone, so scorers with the same usable
     lines meet the same resamples, in whatever order they come.
     """
-    rows = _rows("turn", rated.name, scorer, _usable(rated, scores, "turn"), sampling)
-    of_systems = _usable(rated, scores, "system")
-    return rows + _rows("system", rated.name, scorer, of_systems, sampling) if len(of_systems.scores) else rows
-
-
-def _usable(rated: RatedSet, scores: Scores, level: Level) -> Lines:
-    """The lines that count at `level`: rated and scored, and at system level of a known system."""
-    wanted = rated.systems != NO_SYSTEM if level == "system" else np.ones(len(rated), dtype=bool)
-    missing = rated.places[wanted & ~scores.scored[rated.places]].tolist()
-    chosen = np.flatnonzero(wanted & scores.scored[rated.places])
-    return Lines(
-        scores.values[rated.places[chosen]],
-        rated.ratings[chosen],
-        renumbered(rated.contexts[chosen]),
-        renumbered(rated.systems[chosen] if level == "system" else np.zeros_like(chosen)),
-        len(missing),
-        most_frequent([scores.reasons.get(place, "no reason given") for place in missing]),
-    )
+    rows = _rows("turn", rated, scorer, scores, sampling)
+    named = rated.at(np.flatnonzero(rated.systems != NO_SYSTEM))
+    return rows + (_rows("system", named, scorer, scores, sampling) if scores.scored[named.places].any() else [])
 
 
 def most_frequent(reasons: Iterable[str]) -> str:
@@ -164,20 +123,27 @@ def most_frequent(reasons: Iterable[str]) -> str:
     return next((reason for reason, _ in Counter(reasons).most_common(1)), "")
 
 
-def _rows(level: Level, dataset: str, scorer: str, lines: Lines, sampling: Sampling) -> list[Agreement]:
-    """One row a statistic."""
-    found = _system_values(lines) if level == "system" else _turn_values(lines)
+def _rows(level: Level, rated: RatedSet, scorer: str, scores: Scores, sampling: Sampling) -> list[Agreement]:
+    """One row a statistic, of the lines that have a score."""
+    has_score = scores.scored[rated.places]
+    lines, missing = rated.at(np.flatnonzero(has_score)), rated.places[~has_score].tolist()
+    values = scores.values[lines.places]
+    found = _of_systems(lines, values) if level == "system" else _of_lines(lines, values)
+    if missing and level == "turn":
+        most = most_frequent([scores.reasons.get(place, "no reason given") for place in missing])
+        why = f"; {len(missing)} rated lines unscored, most often: {most}"
+        found = {name: replace(one, reason=one.reason and one.reason + why) for name, one in found.items()}
     intervals = dict.fromkeys(found, NOTHING)
     if any(correlation.known for correlation in found.values()):
-        intervals = _intervals(level, dataset, lines, sampling)
+        intervals = _intervals(level, lines, values, sampling)
     return [
         Agreement.of(
             correlation,
-            dataset=dataset,
+            dataset=rated.name,
             scorer=scorer,
             level=level,
             statistic=statistic,
-            unscored=lines.unscored,
+            unscored=len(missing),
             contexts=lines.clusters,
             low=intervals[statistic].low,
             high=intervals[statistic].high,
@@ -189,38 +155,34 @@ def _rows(level: Level, dataset: str, scorer: str, lines: Lines, sampling: Sampl
     ]
 
 
-def _turn_values(lines: Lines) -> dict[str, Figure]:
-    """The correlations over lines; where there are none, the reason says also why lines have no score."""
-    found = {
-        name: correlate(lines.scores, lines.ratings, names=("score", "rating"))
-        for name, correlate in CORRELATIONS.items()
-    }
-    if lines.unscored:
-        why = f"; {lines.unscored} rated lines unscored, most often: {lines.why_unscored}"
-        found = {name: replace(value, reason=value.reason and value.reason + why) for name, value in found.items()}
-    return found
+def _of_lines(lines: RatedSet, scores: FloatArray) -> dict[str, Figure]:
+    """The correlations over lines."""
+    names = ("score", "rating")
+    return {name: correlate(scores, lines.ratings, names=names) for name, correlate in CORRELATIONS.items()}
 
 
-def _system_values(lines: Lines) -> dict[str, Figure]:
+def _of_systems(lines: RatedSet, scores: FloatArray) -> dict[str, Figure]:
     """The correlations over the means of systems."""
-    count = number_of(lines.systems)
+    systems = renumbered(lines.systems)
+    count = number_of(systems)
     if count in FEW_SYSTEMS:
         return dict.fromkeys(CORRELATIONS, Figure(n=count, reason=FEW_SYSTEMS[count]))
     once = np.ones((lines.clusters, 1))
-    means = [group_means(values, lines.systems, lines.contexts, once)[:, 0] for values in (lines.scores, lines.ratings)]
+    means = [group_means(values, systems, lines.contexts, once)[:, 0] for values in (scores, lines.ratings)]
     return {name: correlate(*means, names=("mean score", "mean rating")) for name, correlate in CORRELATIONS.items()}
 
 
-def _intervals(level: Level, dataset: str, lines: Lines, sampling: Sampling) -> dict[str, Figure]:
+def _intervals(level: Level, lines: RatedSet, scores: FloatArray, sampling: Sampling) -> dict[str, Figure]:
     """The interval of each statistic from resampled contexts."""
-    counts = sampling.counts(lines.clusters, dataset, "agreement")
+    counts = sampling.counts(lines.clusters, lines.name, "agreement")
     if level == "system":
-        values = resample_group_correlations(lines.scores, lines.ratings, lines.systems, lines.contexts, counts)
+        systems = renumbered(lines.systems)
+        drawn = resample_group_correlations(scores, lines.ratings, systems, lines.contexts, counts)
     else:
-        values = resample_correlations(lines.scores, lines.ratings, lines.contexts, counts)
-    return {name: percentile_interval(found, lines.clusters, unit="context") for name, found in values.items()}
+        drawn = resample_correlations(scores, lines.ratings, lines.contexts, counts)
+    return {name: percentile_interval(found, lines.clusters, unit="context") for name, found in drawn.items()}
 
 
 def pool_counts(pool: RatedSet, sampling: Sampling) -> Counts:
     """[G, B] how often each context of the pool is drawn."""
-    return sampling.counts(number_of(pool.contexts), pool.name, "pool")
+    return sampling.counts(pool.clusters, pool.name, "pool")

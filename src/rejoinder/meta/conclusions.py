@@ -13,7 +13,7 @@ from rejoinder.humans.rated_set import NO_SYSTEM, PEOPLE, RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import IntArray, number_of, renumbered
+from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.figure import NONE, Figure, written_as
 from rejoinder.stats.sampling import Sampling
@@ -101,16 +101,16 @@ class _Lines(NamedTuple):
 
     Attributes:
         places: [N] places among the lines of the set.
+        rated: the lines.
         systems: [N] in [0, S).
-        contexts: [N] in [0, G).
         counts: [G, B] how often each context is drawn.
         names: [S].
         signs: by people, of each pair of systems (see `_signs`).
     """
 
     places: IntArray
+    rated: RatedSet
     systems: IntArray
-    contexts: IntArray
     counts: FloatArray
     names: list[str]
     signs: list[int]
@@ -164,16 +164,16 @@ def _nothing(name: str, n: int, sampling: Sampling, reason: str) -> Conclusion:
 
 def _lines(rated: RatedSet, places: IntArray, sampling: Sampling) -> _Lines | str:
     """The lines at `places` with what people say of their systems, or why nothing can be said."""
-    numbers, firsts, systems = np.unique(rated.systems[places], return_index=True, return_inverse=True)
-    contexts = renumbered(rated.contexts[places])
-    clusters = number_of(contexts)
+    lines = rated.at(places)
+    numbers, firsts, systems = np.unique(lines.systems, return_index=True, return_inverse=True)
+    clusters = lines.clusters
     if len(places) < _FEWEST or len(numbers) < 2 or clusters < 2 or not sampling.resamples:
         found = f"{len(places)} lines of {len(numbers)} systems and {clusters} contexts, {sampling.resamples} resamples"
         return f"{found}; three lines, two systems, two contexts and resamples are needed"
     counts = sampling.counts(clusters, rated.name, "conclusions").astype(np.float64)
-    names = [str(rated.examples[places[first]].system) for first in firsts]
-    drawn = group_means(rated.ratings[places], systems, contexts, counts)
-    return _Lines(places, systems.astype(np.int64), contexts, counts, names, _signs(drawn, clusters))
+    names = [str(lines.examples[first].system) for first in firsts]
+    drawn = group_means(lines.ratings, systems, lines.contexts, counts)
+    return _Lines(places, lines, systems.astype(np.int64), counts, names, _signs(drawn, clusters))
 
 
 def _signs(drawn: FloatArray, clusters: int) -> list[int]:
@@ -188,7 +188,7 @@ def _signs(drawn: FloatArray, clusters: int) -> list[int]:
 
 def _conclusion(name: str, values: FloatArray, lines: _Lines, sampling: Sampling) -> Conclusion:
     """What the means of `values` [N] say."""
-    drawn = group_means(values, lines.systems, lines.contexts, lines.counts)
+    drawn = group_means(values, lines.systems, lines.rated.contexts, lines.counts)
     signs = _signs(drawn, len(lines.counts))
     pairs = list(combinations(range(len(drawn)), 2))
     apart = {pair for pair, sign in zip(pairs, signs, strict=True) if sign}

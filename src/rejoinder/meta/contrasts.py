@@ -15,7 +15,7 @@ from rejoinder.humans.rated_set import RatedSet
 from rejoinder.meta.ranking import ranking_of
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import Counts, IntArray, number_of, renumbered
+from rejoinder.stats.arrays import Counts
 from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.correlation import pearson
 from rejoinder.stats.figure import NONE, Figure
@@ -69,17 +69,13 @@ class _Alike(NamedTuple):
 
     Attributes:
         scores: [N] by scorer.
-        ratings: [N].
-        sets: [N] data set of each line.
-        contexts: [N] context of each line, in [0, G).
+        rated: the lines.
         tested: the paired test, by pair.
         resampled: [S, B] correlations over resamples, by scorer.
     """
 
     scores: dict[str, FloatArray]
-    ratings: FloatArray
-    sets: IntArray
-    contexts: IntArray
+    rated: RatedSet
     tested: dict[Pair, Figure]
     resampled: dict[str, FloatArray]
 
@@ -140,25 +136,21 @@ def _alike(
     # Correlations over different lines are no contrast: each scorer is looked at on the lines of the other too.
     usable = np.flatnonzero(_both(scores, pair))
     table = np.stack([scores[name][usable] for name in names], axis=1)
-    ratings, sets = rated.ratings[usable], rated.sets[usable]
-    contexts = renumbered(rated.contexts[usable])
-    rng = sampling.generator(rated.name, "contrasts")
-    tested = paired_permutations("pearson", table, ratings, sets, contexts, rng, swaps)
-    counts = cluster_counts(number_of(contexts), sampling.resamples, rng)
+    lines, rng = rated.at(usable), sampling.generator(rated.name, "contrasts")
+    tested = paired_permutations("pearson", table, lines.ratings, lines.sets, lines.contexts, rng, swaps)
+    counts = cluster_counts(lines.clusters, sampling.resamples, rng)
     return _Alike(
         dict(zip(names, table.T, strict=True)),
-        ratings,
-        sets,
-        contexts,
+        lines,
         {(names[one], names[other]): found for (one, other), found in tested.items()},
-        dict(zip(names, _resampled(table, ratings, sets, contexts, counts), strict=True)),
+        dict(zip(names, _resampled(table, lines, counts), strict=True)),
     )
 
 
 def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> ScorerContrast:
     """Two scorers, the first of which has the higher correlation over its own lines; p not yet adjusted."""
     first, second = (lines.scores[name] for name in pair)
-    tested, clusters = lines.tested[pair], number_of(lines.contexts)
+    tested, clusters = lines.tested[pair], lines.rated.clusters
     if not tested.known:
         reason = f"{len(first)} lines have both scores, and no correlation"
         return ScorerContrast.of(
@@ -173,7 +165,7 @@ def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> Scor
         )
     # Williams' test and the forecast are of one correlation; there is no such test of a mean over data sets.
     means = _mean_difference(*(lines.resampled[name] for name in pair))
-    alone = len(np.unique(lines.sets)) == 1
+    alone, ratings = not lines.rated.pooled, lines.rated.ratings
     return ScorerContrast.of(
         percentile_interval(means, clusters, value=tested.value, unit="context"),
         first=pair[0],
@@ -181,24 +173,22 @@ def _contrast(lines: _Alike, pair: Pair, sampling: Sampling, swaps: int) -> Scor
         n=len(first),
         contexts=clusters,
         p=tested.p if sampling.resamples else NONE,
-        p_williams=_williams(first, second, lines.ratings) if alone else NONE,
-        needed=items_needed(pilot_of_correlations(first, second, lines.ratings, lines.contexts)) if alone else None,
+        p_williams=_williams(first, second, ratings) if alone else NONE,
+        needed=items_needed(pilot_of_correlations(first, second, ratings, lines.rated.contexts)) if alone else None,
         method=f"difference of Pearson; 95% expanded percentile interval, {sampling.resamples} paired resamples of "
         f"contexts; p: {swaps} swaps of the two scorers in random contexts, by Holm",
         seed=sampling.seed,
     )
 
 
-def _resampled(
-    scores: FloatArray, ratings: FloatArray, sets: IntArray, contexts: IntArray, counts: Counts
-) -> FloatArray:
+def _resampled(scores: FloatArray, lines: RatedSet, counts: Counts) -> FloatArray:
     """[K, S, B] correlation of each of the `scores` [N, K] in each of S data sets over each resample of contexts."""
-    known = np.unique(sets)
+    known = np.unique(lines.sets)
     values = np.empty((scores.shape[1], len(known), counts.shape[1]))
     for place, one in enumerate(known):
-        rows = sets == one
-        own, context = np.unique(contexts[rows], return_inverse=True)
-        values[:, place] = paired_resamples(scores[rows], ratings[rows], context.astype(np.int64), counts[own]).T
+        rows = lines.sets == one
+        own, context = np.unique(lines.contexts[rows], return_inverse=True)
+        values[:, place] = paired_resamples(scores[rows], lines.ratings[rows], context.astype(np.int64), counts[own]).T
     return values
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
-from rejoinder.stats.arrays import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def card_of(scored: ScoredSet) -> DataCard:
         dataset=rated.name,
         title=rated.title,
         rated=len(rated),
-        contexts=number_of(rated.contexts),
+        contexts=rated.clusters,
         systems=len(rated.named_systems),
         with_references=sum(any(map(str.strip, example.references)) for example in rated.examples),
         copies=int(rated.copies.sum()),

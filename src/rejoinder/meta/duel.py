@@ -15,7 +15,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import IntArray, number_of
+from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.calibration import calibrated, matched
 from rejoinder.stats.figure import NONE, Figure, written_as
@@ -168,7 +168,7 @@ def _met(scored: ScoredSet) -> Duel:
     both = (scored.scores[first], scored.scores[second])
     usable = np.flatnonzero(np.isfinite(both[0]) & np.isfinite(both[1]))
     lines = rated.at(usable)
-    clusters = number_of(lines.contexts)
+    clusters = lines.clusters
     if len(lines) < _FEWEST or clusters < 2:
         reason = f"both score {len(lines)} lines of {clusters} contexts; three lines and two contexts are needed"
         return _nothing(first, second, chosen, len(lines), clusters, sampling, reason)
@@ -212,7 +212,7 @@ def _duel(
     first, second = (np.clip(calibrated(values, ratings, contexts), *ends) for values in scores)
     gained = np.abs(second - ratings) - np.abs(first - ratings)  # above 0 where the first is nearer
     side = np.where(np.abs(gained) <= _NEAR * float(np.ptp(ratings)), 0, np.sign(gained))
-    counts = sampling.counts(number_of(contexts), lines.name, "duel").astype(np.float64)
+    counts = sampling.counts(lines.clusters, lines.name, "duel").astype(np.float64)
     drawn = group_means((side + 1) / 2, np.zeros_like(contexts), contexts, counts)[0]
     return Duel.of(
         percentile_interval(drawn, len(counts), value=float((side + 1).mean() / 2), unit="context"),

@@ -18,7 +18,6 @@ from rejoinder.learner import AnyLearner, Request
 from rejoinder.meta.agreement import Agreement
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
-from rejoinder.stats.arrays import number_of, renumbered
 from rejoinder.stats.bootstrap import percentile_interval, resample_correlations
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.figure import NONE, Figure
@@ -180,15 +179,14 @@ def _set(
     """One data set; and by statistic [1 + B, 2] its correlations as they are and over the resamples."""
     both = np.stack([scores[name].values[rated.places] for name in (UNSEEN, SEEN)])
     usable = np.flatnonzero(np.isfinite(both).all(axis=0))
-    x, y = both[:, usable], rated.ratings[usable]
-    contexts = renumbered(rated.contexts[usable])
-    clusters = number_of(contexts)
+    lines = rated.at(usable)
+    x, y, clusters = both[:, usable], lines.ratings, lines.clusters
     whole = {name: [correlate(one, y) for one in x] for name, correlate in STATISTICS.items()}
     reason = next((one.reason for pair in whole.values() for one in pair if one.reason), "")
     drawn = {name: np.array([[one.value for one in pair]]) for name, pair in whole.items()}
     if not reason and sampling.resamples:
         counts = sampling.counts(clusters, rated.name, "leave one out")
-        resampled = [resample_correlations(one, y, contexts, counts, tuple(STATISTICS)) for one in x]
+        resampled = [resample_correlations(one, y, lines.contexts, counts, tuple(STATISTICS)) for one in x]
         drawn = {
             name: np.concatenate([drawn[name], np.stack([one[name] for one in resampled], axis=1)]) for name in drawn
         }

@@ -13,7 +13,6 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import number_of, renumbered
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.correlation import SMALLEST_P
 from rejoinder.stats.figure import NONE, Figure, written_as
@@ -92,9 +91,9 @@ def _effect(rated: RatedSet, name: str, values: FloatArray, apart: FloatArray, s
     )
     if not all(n):
         return found
-    contexts = renumbered(rated.contexts[usable])
-    counts = sampling.counts(number_of(contexts), rated.name, "length").astype(np.float64)
-    drawn = group_means(own, far, contexts, counts)
+    lines = rated.at(usable)
+    counts = sampling.counts(lines.clusters, rated.name, "length").astype(np.float64)
+    drawn = group_means(own, far, lines.contexts, counts)
     interval = percentile_interval(drawn[0] - drawn[1], len(counts), unit="context")
     return replace(
         found,

@@ -8,7 +8,7 @@ from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import IntArray, number_of, renumbered
+from rejoinder.stats.arrays import IntArray, renumbered
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.within import within_correlations
 
@@ -37,10 +37,9 @@ def mean_within(
 ) -> Agreement:
     """The mean Pearson correlation inside groups, of the lines where `values` [N] is finite."""
     usable = np.flatnonzero(np.isfinite(values))
-    contexts, own = renumbered(rated.contexts[usable]), renumbered(groups[usable])
-    clusters = number_of(contexts)
-    counts = sampling.counts(clusters, rated.name, "within systems")
-    found = within_correlations(values[usable], rated.ratings[usable], own, contexts, counts, ["pearson"])["pearson"]
+    lines, own = rated.at(usable), renumbered(groups[usable])
+    counts = sampling.counts(lines.clusters, rated.name, "within systems")
+    found = within_correlations(values[usable], lines.ratings, own, lines.contexts, counts, ["pearson"])["pearson"]
     how = f"95% expanded percentile interval, {sampling.resamples} resamples of contexts"
     return Agreement.of(
         found,
@@ -50,7 +49,7 @@ def mean_within(
         statistic=statistic,
         n=len(usable),
         unscored=len(rated) - len(usable),
-        contexts=clusters,
+        contexts=lines.clusters,
         method=f"{statistic}; mean of {found.groups}; {how}",
         seed=sampling.seed,
     )

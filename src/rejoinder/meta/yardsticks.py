@@ -13,7 +13,6 @@ from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, RatedSets
 from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scores, Signature, run
-from rejoinder.stats.arrays import number_of
 from rejoinder.version import __version__
 
 Kind = Literal["metric", "judge", "baseline", "reads ratings"]
@@ -75,7 +74,7 @@ def known_means(sets: RatedSets, n: int) -> dict[str, Scores]:
 
 def _other_contexts(rated: RatedSet) -> FloatArray:
     """[N] mean rating of the line's system over the lines of other contexts; NaN where there are none."""
-    cells = rated.systems * (number_of(rated.contexts)) + rated.contexts
+    cells = rated.systems * rated.clusters + rated.contexts
     sums, lines = _totals(rated.systems, rated.ratings), _totals(rated.systems, np.ones(len(rated.ratings)))
     with np.errstate(invalid="ignore", divide="ignore"):
         means: FloatArray = (sums - _totals(cells, rated.ratings)) / (
