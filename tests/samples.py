@@ -16,7 +16,7 @@ from rejoinder.encoders import PortableEncoder
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.train import Trained
-from rejoinder.learner import AnyLearner, Request
+from rejoinder.learner import AnyLearner, Choices
 
 WORDS = {"我": (1, 0), "想吃": (0, 1), "火锅": (1, 1), "天气": (-1, 0), "Haus": (0, 2), "das": (1, 0), "كباب": (0, -1)}
 GERMAN = {
@@ -104,4 +104,4 @@ def panel_of(trained: Trained) -> Panel:
 
 def bilinear_learner(kind: str, encoder: PortableEncoder | str = "word-vectors", options: Any = None) -> AnyLearner:
     """What learns such a judge."""
-    return load_learner(kind, Request(encoder=encoder, options=options))
+    return load_learner(kind, Choices(encoder=encoder, options=options))

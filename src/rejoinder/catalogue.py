@@ -17,7 +17,7 @@ from rejoinder.errors import UsageError
 from rejoinder.kinds import BILINEAR, RESPONDERS, learners
 
 if TYPE_CHECKING:
-    from rejoinder.learner import AnyLearner, Request
+    from rejoinder.learner import AnyLearner, Choices
     from rejoinder.records import Example, Given
     from rejoinder.responder import Decoding, Responder
     from rejoinder.scorer import Card, Scorer, ScorerLike, Scores
@@ -103,12 +103,12 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
     raise UsageError(_unknown(str(name)))
 
 
-def load_learner(name: str, asked: Request) -> AnyLearner:
+def load_learner(name: str, choices: Choices) -> AnyLearner:
     """The learner of the judge called `name`.
 
     Args:
         name: one of `learners()`; `vhred`, ADEM before training; or `rejoinder`, for judges like the one in the box.
-        asked: what it is to be made with.
+        choices: what it is to be made with.
 
     Raises:
         UsageError: there is no such judge, or it has no use for something that was asked for.
@@ -117,7 +117,7 @@ def load_learner(name: str, asked: Request) -> AnyLearner:
     known = learners() | _MORE_LEARNERS
     if name not in known:
         raise UsageError(f"no judge is called {name!r}. There are: {', '.join(learners())}")
-    found: AnyLearner = import_module(known[name]).learner(name, asked)
+    found: AnyLearner = import_module(known[name]).learner(name, choices)
     return found
 
 

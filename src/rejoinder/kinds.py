@@ -15,7 +15,7 @@ class Kind(NamedTuple):
     Attributes:
         about: what it is, in a few words; "" where nobody makes one by itself.
         judge: `from_parts(parts)` makes a judge.
-        learner: `learner(name, request)` makes what learns such judges.
+        learner: `learner(name, choices)` makes what learns such judges.
         trains: what `rejoinder train` calls these, and what each reads beside the response.
         encoder: `from_parts(parts)` makes an encoder.
         responder: `from_parts(parts, decoding)` makes a responder.
@@ -171,7 +171,7 @@ def makers(what: Literal["judge", "encoder", "responder", "sizes", "task"]) -> d
 
 
 def learners() -> dict[str, str]:
-    """What `rejoinder train` trains, and the module whose `learner(name, request)` makes the learner."""
+    """What `rejoinder train` trains, and the module whose `learner(name, choices)` makes the learner."""
     return {name: kind.learner for kind in KINDS.values() for name in kind.trains}
 
 

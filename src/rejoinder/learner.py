@@ -183,8 +183,8 @@ def members_of(learner: AnyLearner) -> Sequence[Learner]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Request:
-    """What a user asked of a learner. What is left out is the learner's to decide.
+class Choices:
+    """What a user chose of a learner. What is left out is its own to decide.
 
     Attributes:
         encoder: what turns texts into vectors: a name, a model's folder, an encoder.
@@ -206,7 +206,7 @@ class Request:
         """Refuse what the learner called `name` has no use for.
 
         Raises:
-            UsageError: something was asked for that is not among the `known` attributes.
+            UsageError: something was chosen that is not among the `known` attributes.
         """
         given: list[str] = []
         for one in fields(self):

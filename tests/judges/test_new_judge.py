@@ -18,7 +18,7 @@ from rejoinder.catalogue import load_learner, load_scorer
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.train import train_judge
 from rejoinder.kinds import KINDS, Kind
-from rejoinder.learner import Request, Rows
+from rejoinder.learner import Choices, Rows
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_scores
 from rejoinder.records import Example
@@ -143,8 +143,8 @@ def counted(examples: Sequence[Example]) -> FloatArray:
     return np.array([len(example.response.split()) for example in examples], dtype=np.float64)
 
 
-def learner(name: str, request: Request) -> StumpLearner:
-    request.only(name)
+def learner(name: str, choices: Choices) -> StumpLearner:
+    choices.only(name)
     return StumpLearner()
 
 
@@ -238,4 +238,4 @@ def test_its_judge_comes_back_from_its_folder(tmp_path: Path) -> None:
     again = load_scorer(tmp_path / "judge")
     first, second = (rejoinder.score(rated(seed=1), one) for one in (judge, again))
     np.testing.assert_array_equal(first.values, second.values)
-    assert first.signature == second.signature and isinstance(load_learner("stump", Request()), StumpLearner)
+    assert first.signature == second.signature and isinstance(load_learner("stump", Choices()), StumpLearner)

@@ -45,7 +45,7 @@ from rejoinder.cli.train_options import (
 from rejoinder.kinds import learners
 
 if TYPE_CHECKING:
-    from rejoinder.learner import Request
+    from rejoinder.learner import Choices
 
 # The options of a fit, as learners call them.
 FITTING = (
@@ -161,11 +161,11 @@ def _request(
     references: References | None,
     preset: Preset | None,
     fitting: Sequence[Any],
-) -> Request:
+) -> Choices:
     """What is asked of the learner; `fitting` are the values of the flags that `FITTING` names."""
-    from rejoinder.learner import Request
+    from rejoinder.learner import Choices
 
-    return Request(
+    return Choices(
         encoder=encoder,
         state=state and state.value,
         vectors=vectors,

@@ -10,7 +10,7 @@ from rejoinder.io.folders import read_folder
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.learner import BilinearLearner, PanelLearner
 from rejoinder.judges.bilinear.panel import MEMBERS, Panel, from_parts
-from rejoinder.learner import Request
+from rejoinder.learner import Choices
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"
@@ -42,9 +42,9 @@ def load(name: str, vectors: str | Path | None) -> Panel:  # noqa: ARG001 - ever
     return replace(from_parts(read_folder(FOLDER)), name=name, version=VERSION)
 
 
-def learner(name: str, asked: Request) -> PanelLearner:
+def learner(name: str, choices: Choices) -> PanelLearner:
     """What learns judges like the one in the box, over its encoder, quickly enough to leave each data set out."""
-    asked.only(name)
+    choices.only(name)
     own = load_encoder(FOLDER)
     return PanelLearner(tuple(BilinearLearner(kind, own, QUICK) for kind in MEMBERS))
 

@@ -20,10 +20,10 @@ from rejoinder.judges.notes import shares, text_notes
 from rejoinder.learner import (
     PREDICTED,
     AnyLearner,
+    Choices,
     Fitted,
     Learner,
     PortableJudge,
-    Request,
     Rows,
     Several,
     is_several,
@@ -107,7 +107,7 @@ def train_judge(
     """
     learner: AnyLearner
     if isinstance(kind, str):
-        learner = load_learner(kind, Request(encoder=encoder, options=options, references=references))
+        learner = load_learner(kind, Choices(encoder=encoder, options=options, references=references))
     else:
         learner = kind
     lines = encode_rated(examples, learner, scale)

@@ -14,7 +14,7 @@ from rejoinder.catalogue import DEFAULT, load_learner
 from rejoinder.humans.rated_set import RatedSet
 from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.many import FOLDS
-from rejoinder.learner import AnyLearner, Request
+from rejoinder.learner import AnyLearner, Choices
 from rejoinder.meta.agreement import Agreement
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
@@ -123,7 +123,7 @@ def left_out_scores(
         DataError: a rated line has no scale.
     """
     if isinstance(learner, str):
-        learner = load_learner(learner, Request())
+        learner = load_learner(learner, Choices())
     lines = rated_lines(examples, learner)
     found = {}
     for name, fitted in ((UNSEEN, unseen_scores), (SEEN, seen_scores)):

@@ -14,7 +14,7 @@ from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.many import FOLDS, Manner
 from rejoinder.judges.train import SHARES, Trained, fit_judge
-from rejoinder.learner import AnyLearner, PortableJudge, Request, members_of
+from rejoinder.learner import AnyLearner, Choices, PortableJudge, members_of
 from rejoinder.meta.trial import trial_of
 from rejoinder.meta.trial_answer import trial_answer
 from rejoinder.meta.trials import Trial
@@ -102,7 +102,7 @@ def train(
         raise UsageError(f"resamples is {resamples}, expected {FEWEST_RESAMPLES} or more")
     learner: AnyLearner
     if isinstance(kind, str):
-        learner = load_learner(kind, Request(encoder=encoder, vectors=vectors, options=options, references=references))
+        learner = load_learner(kind, Choices(encoder=encoder, vectors=vectors, options=options, references=references))
     else:
         learner = kind
     lines = encode_rated(examples, learner, scale)

@@ -19,7 +19,7 @@ from rejoinder.judges.conversations import conversations
 from rejoinder.judges.left_out import rated_lines, unseen_scores
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import Trained, train_judge
-from rejoinder.learner import AnyLearner, PortableJudge, Request
+from rejoinder.learner import AnyLearner, Choices, PortableJudge
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.papers.asked import Asked, Takes, named
@@ -153,7 +153,7 @@ def find(asked: Asked) -> Found:
     if unknown := [*(set(corpora) - set(CORPORA)), *(set(sets) - set(SETS))]:
         raise UsageError(f"the licence of {', '.join(sorted(unknown))} is not known. Add it to SETS or CORPORA")
     with asked.stage("fitting", OPTIONS.epochs * len(MEMBERS)) as advance:
-        learner = load_learner("panel", Request(encoder=encoder, options=OPTIONS))
+        learner = load_learner("panel", Choices(encoder=encoder, options=OPTIONS))
         trained = train_judge(examples, learner, seed=asked.seed, advance=advance)
     with asked.stage("leaving out", None):
         unseen = _unseen(examples, learner, asked.seed)

@@ -24,7 +24,7 @@ from rejoinder.judges.bilinear.oversample import Lengths, response_lengths
 from rejoinder.judges.bilinear.panel import MEMBERS, Panel
 from rejoinder.judges.bilinear.recipes import fit_options, options_of
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
-from rejoinder.learner import PortableJudge, Request, Rows
+from rejoinder.learner import Choices, PortableJudge, Rows
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, ignore
 
@@ -236,28 +236,28 @@ class PanelLearner:
         return Panel(own, {cast("Kind", name): why for name, why in absent.items()}, scale=scale)
 
 
-def learner(name: str, asked: Request) -> BilinearLearner | PanelLearner:
+def learner(name: str, choices: Choices) -> BilinearLearner | PanelLearner:
     """The learner of the kind `name`: one of `TERMS`, or a panel.
 
     Args:
         name: the kind.
-        asked: encoder (averaged word vectors where none is named), references, preset, and as options a `FitOptions` or
-            the fields of one that are to be other than the recipe has them.
+        choices: encoder (averaged word vectors where none is named), references, preset, and as options a `FitOptions`
+            or the fields of one that are to be other than the recipe has them.
 
     Raises:
-        UsageError: something that was asked for does not exist or would have no effect.
+        UsageError: something that was chosen does not exist or would have no effect.
         DataError, MissingAsset, MissingExtra: the encoder cannot be loaded (see `load_encoder`).
     """
     kinds = MEMBERS if name == PANEL else (cast("Kind", name),)
-    references = _references(kinds, asked.references)
-    encoder = asked.encoder or WORD_VECTORS
+    references = _references(kinds, choices.references)
+    encoder = choices.encoder or WORD_VECTORS
     if isinstance(encoder, (str, Path)):
-        encoder = load_encoder(encoder, cast("Any", asked.state), vectors=asked.vectors)
+        encoder = load_encoder(encoder, cast("Any", choices.state), vectors=choices.vectors)
     encoder = cast("PortableEncoder", encoder)
-    if isinstance(asked.options, FitOptions):
-        options = asked.options
+    if isinstance(choices.options, FitOptions):
+        options = choices.options
     else:
-        options = fit_options(kinds[0], asked.preset, asked.options, width=encoder.width)
+        options = fit_options(kinds[0], choices.preset, choices.options, width=encoder.width)
     options = options_of(kinds[0], options)
     members = tuple(
         BilinearLearner(kind, encoder, options, references if "reference" in TERMS[kind] else "mean") for kind in kinds
