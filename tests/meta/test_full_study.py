@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +23,8 @@ from rejoinder.records import Example, Pair, Rating
 from rejoinder.report import study as report
 from rejoinder.report.files import RENDERERS
 from rejoinder.scorer import Scores, Signature
+from rejoinder.stats.figure import plain
+from rejoinder.stats.rows import rows_of
 
 SCALE = {"overall": (1.0, 5.0)}
 
@@ -350,3 +353,32 @@ def test_all_scorers_are_asked_about_other_lines() -> None:
     unseen = [replace(one, dataset="mine") for one in list(rejoinder.read("@conture"))[:60]]
     found = full_study(unseen, resamples=0)
     assert found.asked == tuple(SCORERS) and not found.withheld and not found.fitted
+
+
+def test_every_figure_of_a_study_is_a_row() -> None:
+    """A record of each analysis, looked up by what it is about; nobody lists them."""
+    examples = [replace(one, references=("a b c d", "word")) for one in lines(120)]
+    given = {"given": scores(noisy(examples, 0.5)), "other": scores(noisy(examples, 2.0))}
+    found = full_study(examples, given, resamples=50)
+    (here,) = found.findings
+    rows: dict[tuple[str, ...], dict[str, Any]] = {
+        (row["scorer"], row["level"], row["statistic"]): row for row in rows_of(found)
+    }
+    contrast, effect = here.contrasts[0], here.lengths[0]
+    system, mean, share = here.systems.rows[0], here.conclusions[0].systems[0], standing(here, "given").share
+    expected = [
+        (here.people.ceiling, "people", "turn", "ceiling of pearson"),
+        (here.people.halves, "people", "turn", "pearson, random halves of the raters"),
+        (standing(here, "given").within, "given", "turn", "pearson inside systems"),
+        (share, "given", "turn", "share of the ceiling"),
+        (contrast, f"{contrast.first} less {contrast.second}", "turn", "pearson"),
+        (effect, effect.scorer, "turn", "mean near a reference's length less mean far from it"),
+        (system.rating, "people", "system", f"mean rating of {system.system}"),
+        (mean.mean, here.conclusions[0].scorer, "system", f"mean of {mean.system}"),
+        *((row, row.scorer, row.level, row.statistic) for row in found.agreements),
+    ]
+    for figure, *about in expected:
+        row = rows[tuple(about)]
+        assert (row["value"], row["low"], row["high"]) == tuple(map(plain, (figure.value, *figure.ends))), about
+        assert row["dataset"] == here.card.dataset and row["method"] and row["seed"] == 0
+    assert rows["people", "turn", "ceiling of pearson"]["n"] == here.people.items

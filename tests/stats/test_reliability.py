@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +84,8 @@ def test_raters_who_agree_are_perfectly_reliable() -> None:
     assert reliability(table)[:3] == (1.0, 1.0, 1.0)
     assert krippendorff_alpha(table).value == 1.0
     for found in (one_against_others(table, np.random.default_rng(0)), random_halves(table, np.random.default_rng(0))):
-        assert (found.pearson, found.spearman, found.left_out) == (1.0, 1.0, 0)
+        assert (found.pearson.value, found.spearman.value) == (1.0, 1.0)
+        assert found.pearson.method == "mean over 100 random draws"
 
 
 def test_alpha_is_krippendorffs() -> None:
@@ -113,18 +115,24 @@ def test_one_against_others_is_the_mean_over_raters() -> None:
     table, _ = crowd(3000, 4, 1.0, 1)
     found = one_against_others(table, np.random.default_rng(0), draws=50)
     columns = [(table[:, one], np.delete(table, one, axis=1).mean(axis=1)) for one in range(4)]
-    assert found.pearson == pytest.approx(np.mean([stats.pearsonr(*pair).statistic for pair in columns]), abs=0.01)
-    assert found.spearman == pytest.approx(np.mean([stats.spearmanr(*pair).statistic for pair in columns]), abs=0.01)
+    assert found.pearson.value == pytest.approx(
+        np.mean([stats.pearsonr(*pair).statistic for pair in columns]), abs=0.01
+    )
+    assert found.spearman.value == pytest.approx(
+        np.mean([stats.spearmanr(*pair).statistic for pair in columns]), abs=0.01
+    )
     # 1 / sqrt((1 + 1) (1 + 1/3))
-    assert found.pearson == pytest.approx(math.sqrt(3 / 8), abs=0.02)
-    assert found.items == 3000
+    assert found.pearson.value == pytest.approx(math.sqrt(3 / 8), abs=0.02)
+    assert found.pearson.n == 3000
 
 
 def test_halves_of_six_correlate_as_three_with_three() -> None:
     table, _ = crowd(5000, 6, 1.0, 2)
     found = random_halves(table, np.random.default_rng(0), draws=20)
-    assert found.pearson == pytest.approx(3 / 4, abs=0.015)  # 1 / (1 + 1/3)
-    assert found.spearman == pytest.approx(6 / math.pi * math.asin(found.pearson / 2), abs=0.01)  # of a normal pair
+    assert found.pearson.value == pytest.approx(3 / 4, abs=0.015)  # 1 / (1 + 1/3)
+    assert found.spearman.value == pytest.approx(
+        6 / math.pi * math.asin(found.pearson.value / 2), abs=0.01
+    )  # of a normal pair
 
 
 def test_order_of_ratings_and_single_ones_change_nothing() -> None:
@@ -134,8 +142,8 @@ def test_order_of_ratings_and_single_ones_change_nothing() -> None:
     for figure in (one_against_others, random_halves):
         plain = figure(table, np.random.default_rng(0), draws=500)
         found = figure(wider, np.random.default_rng(1), draws=500)
-        assert found.items == 60
-        assert found.pearson == pytest.approx(plain.pearson, abs=0.006)
+        assert found.pearson.n == 60
+        assert found.pearson.value == pytest.approx(plain.pearson.value, abs=0.006)
     assert krippendorff_alpha(wider).value == pytest.approx(krippendorff_alpha(table).value, abs=1e-12)
 
 
@@ -149,12 +157,13 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
 def test_draws_without_a_correlation_are_left_out() -> None:
     """In half of the draws of this table the one rater gives every item a 1."""
     found = one_against_others(np.array([[1.0, 1.0], [1.0, 1.0], [1.0, 2.0]]), np.random.default_rng(0), draws=100)
-    assert found.left_out == 100  # where one part has the 2, the other has only 1s
-    assert found.reason == "none of 100 draws has a correlation"
+    # where one part has the 2, the other has only 1s
+    assert found.pearson.reason == found.spearman.reason == "none of 100 draws has a correlation"
     found = one_against_others(np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 1.0]]), np.random.default_rng(0), draws=400)
     # the 2s stand together in half of the draws, and in the others each part has one
-    assert 150 < found.left_out < 250
-    assert found.pearson == pytest.approx(-0.5, abs=1e-12)
+    said = re.fullmatch(r"mean over 400 random draws, (\d+) of them without a correlation", found.pearson.method)
+    assert said and 150 < int(said[1]) < 250
+    assert found.pearson.value == pytest.approx(-0.5, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -180,9 +189,9 @@ def test_no_figure_has_a_reason(table: Table, reason: str) -> None:
     assert all(math.isnan(value) for value in (whole.single, whole.mean, whole.ceiling))
     alpha = krippendorff_alpha(table)
     parts = [one_against_others(table, rng), random_halves(table, rng)]
-    assert all(math.isnan(value) for part in parts for value in (part.pearson, part.spearman))
+    assert not any(value.known for part in parts for value in part)
     assert math.isnan(alpha.value)
-    assert {whole.reason, alpha.reason, *(part.reason for part in parts)} == {reason}
+    assert {whole.reason, alpha.reason, *(value.reason for part in parts for value in part)} == {reason}
 
 
 def test_ratings_are_a_table() -> None:
@@ -197,6 +206,6 @@ def test_usr_personachat(shared: Path) -> None:
     whole, person = reliability(table), one_against_others(table, np.random.default_rng(0))
     assert (whole.items, whole.ratings) == (300, 900)
     assert [round(value, 2) for value in (whole.single, whole.mean, whole.ceiling)] == [0.64, 0.84, 0.92]
-    assert person.pearson == pytest.approx(0.71, abs=0.005)
-    assert person.spearman == pytest.approx(0.715, abs=0.005)
+    assert person.pearson.value == pytest.approx(0.71, abs=0.005)
+    assert person.spearman.value == pytest.approx(0.715, abs=0.005)
     assert krippendorff_alpha(table).value == pytest.approx(0.6405246181323807, abs=1e-12)  # package krippendorff 0.9.0

@@ -16,6 +16,7 @@ import numpy as np
 from rejoinder.meta.worst import Filled
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
+from rejoinder.stats.figure import plain
 
 Places = Sequence[Sequence[int]]
 
@@ -131,9 +132,9 @@ class Compared:
                 **({"stratum": self.strata[0][mine[0]]} if self.strata else {}),
                 "a": [self.a[place].response for place in mine],
                 "b": [self.b[place].response for place in other],
-                "scores_a": {name: _known(first) for name, (first, _) in scores.items()},
-                "scores_b": {name: _known(second) for name, (_, second) in scores.items()},
-                "difference": {name: _known(second - first) for name, (first, second) in scores.items()},
+                "scores_a": {name: plain(first) for name, (first, _) in scores.items()},
+                "scores_b": {name: plain(second) for name, (_, second) in scores.items()},
+                "difference": {name: plain(second - first) for name, (first, second) in scores.items()},
             }
 
     def _single_rows(self) -> Iterator[dict[str, Any]]:
@@ -147,9 +148,7 @@ class Compared:
                     **({"stratum": self.strata[side][place]} if self.strata else {}),
                     "context": list(one.context),
                     "response": one.response,
-                    "scores": {
-                        name: _known(float((both.a, both.b)[side][place])) for name, both in self.scores.items()
-                    },
+                    "scores": {name: plain(float((both.a, both.b)[side][place])) for name, both in self.scores.items()},
                 }
 
 
@@ -169,8 +168,3 @@ def _once(cases: Sequence[Case], most: int) -> list[Case]:
         Case(one.id, one.stratum, one.last_turn, one.a, one.b, one.score_a, one.score_b, times[said])
         for said, one in chosen
     ]
-
-
-def _known(value: float) -> float | None:
-    """A number for JSON, None where there is none."""
-    return value if math.isfinite(value) else None

@@ -82,7 +82,7 @@ def systems_of(scored: ScoredSet) -> Systems:
     rows = [
         SystemRow(
             system=name,
-            rating=replace(intervals[s], value=means[s], n=int((systems == s).sum())),
+            rating=replace(intervals[s], value=means[s], n=int((systems == s).sum()), seed=sampling.seed),
             cluster=int(clusters[s]),
             scores={scorer: _mean(values[known][systems == s]) for scorer, values in scores.items()},
         )

@@ -44,21 +44,17 @@ class Reliability(NamedTuple):
 
 
 class RaterCorrelation(NamedTuple):
-    """Correlations between two random parts of the raters, as means over draws.
+    """Correlations between two random parts of the raters of n items, as means over draws, in [-1, 1].
+
+    Only items with two ratings or more count. Draws without a correlation (a part was constant) are not in the means.
 
     Attributes:
-        pearson: in [-1, 1]; NaN where there is none.
-        spearman: in [-1, 1]; NaN where there is none.
-        items: items with two ratings or more, which are those that count.
-        left_out: draws without a correlation (a part was constant); they are not in the means.
-        reason: why there are no values, else "".
+        pearson: Pearson's.
+        spearman: Spearman's.
     """
 
-    pearson: float
-    spearman: float
-    items: int
-    left_out: int = 0
-    reason: str = ""
+    pearson: Figure
+    spearman: Figure
 
 
 def reliability(ratings: FloatArray) -> Reliability:
@@ -149,7 +145,7 @@ def _between_parts(
     """Mean correlations of the `first` ratings of each item, so many as it says for k ratings, with the others."""
     table, reason = _rated(ratings, least=2)
     if reason:
-        return RaterCorrelation(NONE, NONE, len(table), 0, reason)
+        return RaterCorrelation(*[Figure(n=len(table), reason=reason)] * 2)
     k = _numbers(table)
     pairs = np.empty((2, len(table), draws))
     for draw in range(draws):
@@ -157,9 +153,11 @@ def _between_parts(
     found = np.stack([columns_pearson(*pairs), columns_spearman(*pairs)])
     usable = np.isfinite(found[0])
     if not usable.any():
-        return RaterCorrelation(NONE, NONE, len(table), draws, f"none of {draws} draws has a correlation")
-    pearson, spearman = found[:, usable].mean(axis=1)
-    return RaterCorrelation(float(pearson), float(spearman), len(table), draws - int(usable.sum()))
+        return RaterCorrelation(*[Figure(n=len(table), reason=f"none of {draws} draws has a correlation")] * 2)
+    left_out = draws - int(usable.sum())
+    method = f"mean over {draws} random draws" + (f", {left_out} of them without a correlation" if left_out else "")
+    means = found[:, usable].mean(axis=1).tolist()
+    return RaterCorrelation(*(Figure(value=value, n=len(table), method=method) for value in means))
 
 
 def _part_means(

@@ -77,5 +77,7 @@ def _said(record: Any, about: Mapping[str, Any]) -> dict[str, Any]:
     """
     found = {name: value for name in _ABOUT if (value := getattr(record, name, None)) not in (None, "")}
     if type(record) is Figure:
-        found = {name: value for name, value in found.items() if value and not (name == "method" and about.get(name))}
+        hidden = {"n"} if not record.n else set()
+        hidden |= {"method"} if about.get("method") else set()
+        found = {name: value for name, value in found.items() if name not in hidden}
     return found
