@@ -222,6 +222,8 @@ def _attack(
     different = np.array([new.response != old.response for new, old in zip(changed, chosen, strict=True)])
     both = np.isfinite(before) & np.isfinite(after) & different
     moved = (after - before)[both]
+    if not len(moved):
+        return Attack(name, expected, Figure(reason="no response is changed by it"), float("nan"))
     kept = [one for one, counts in zip(chosen, both, strict=True) if counts]
     _, groups = np.unique(conversations(kept), return_inverse=True)
     counts = cluster_counts(int(groups.max()) + 1, RESAMPLES, np.random.default_rng(seed))[groups].astype(float)

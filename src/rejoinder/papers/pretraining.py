@@ -135,9 +135,14 @@ def _measured(kind: str, folder: Path, held_out: TokenStore, seed: int) -> Model
 
 def _places(parts: Parts, held_out: TokenStore) -> tuple[float, float]:
     """Perplexity of the first turns of the held-out pieces, and of all later turns."""
-    sizes = parts.config["sizes"]
-    empty = LanguageModel(LanguageSizes(**sizes)) if parts.config["kind"] == "lm" else DialogueModel(Sizes(**sizes))
-    model, generator = with_weights(empty, parts.tensors), torch.Generator()
+    sizes, generator = parts.config["sizes"], torch.Generator()
+
+    def build() -> LanguageModel | DialogueModel:
+        if parts.config["kind"] == "lm":
+            return LanguageModel(LanguageSizes(**sizes))
+        return DialogueModel(Sizes(**sizes))
+
+    model = with_weights(build, parts.tensors)
     sums = np.zeros((2, 2))  # first turns, all turns; nats, tokens
     with torch.inference_mode():
         for start in range(0, held_out.pieces, TOGETHER):
