@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import fields
 
 from rejoinder.io.write import write_csv
 from rejoinder.report.document import Document
+from rejoinder.stats.figure import Figure
 
 
 def csv_text(document: Document) -> str:
-    """One row a figure; the first tells the columns."""
+    """One row a figure; the first tells the columns: what the figure is about, then its parts."""
+    known = list(document.results[0]) if document.results else []
+    parts = [part.name for part in fields(Figure) if part.name in known]
     out = io.StringIO()
-    write_csv(document.results, list(document.results[0]) if document.results else [], out)
+    write_csv(document.results, [*(name for name in known if name not in parts), *parts], out)
     return out.getvalue()
 
 

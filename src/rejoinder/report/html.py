@@ -25,7 +25,8 @@ def html(document: Document) -> str:
     pages.filters |= {"kept": _kept, "label": _label, "marked": _marked}
     pages.tests |= {name: _is(kind) for name, kind in _KINDS.items()} | {"wordy": _wordy}
     template = pages.get_template("page.html.jinja")
-    return template.render(document=document, contents=len(document.sections) >= _CONTENTS)
+    parts = [section for section in document.sections if section.title]
+    return template.render(document=document, parts=parts, contents=len(parts) >= _CONTENTS)
 
 
 def _is(kind: type[Block]) -> Callable[[object], bool]:
@@ -53,4 +54,4 @@ def _marked(text: str) -> Markup:
 
 def _kept(text: str) -> str:
     """`text` with intervals and percentages kept on one line."""
-    return re.sub(r"(?<=\d) (?=%)|(?<=[\d,]) (?=-?[\d.]+\])|(?<=\d) (?=\[)", "\u00a0", text)
+    return re.sub(r"(?<=\d) (?=%)|(?<=\[low,) (?=high\])|(?<=[\d,]) (?=-?[\d.]+\])|(?<=\d) (?=\[)", "\u00a0", text)
