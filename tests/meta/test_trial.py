@@ -25,10 +25,10 @@ from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, folds_of, scores_of
 from rejoinder.learner import Rows
 from rejoinder.meta import trial as trials
+from rejoinder.meta.alternatives import Role
 from rejoinder.meta.training import steps, train
-from rejoinder.meta.trial import trial_of
+from rejoinder.meta.trial import Candidate, Trial, trial_of
 from rejoinder.meta.trial_answer import trial_answer
-from rejoinder.meta.trials import Candidate, Role, Trial
 from rejoinder.records import Example
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.correlation import CORRELATIONS

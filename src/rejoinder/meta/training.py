@@ -15,9 +15,8 @@ from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.many import FOLDS, Manner
 from rejoinder.judges.train import SHARES, Trained, fit_judge
 from rejoinder.learner import AnyLearner, Choices, PortableJudge, members_of
-from rejoinder.meta.trial import trial_of
+from rejoinder.meta.trial import Trial, trial_of
 from rejoinder.meta.trial_answer import trial_answer
-from rejoinder.meta.trials import Trial
 from rejoinder.records import Given
 from rejoinder.scorer import Advance, Encoder, ignore
 from rejoinder.stats.figure import plain

@@ -11,19 +11,16 @@ Shapes: N lines, K candidates, B resamples.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, SCORERS, fitted_on, load_scorer
-from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.many import Manner, folds_of, scores_of
-from rejoinder.learner import Rows
-from rejoinder.meta.trials import Candidate, Role, Trial
+from rejoinder.meta.alternatives import Column, FoldLines, Role, alternatives
 from rejoinder.meta.verdict import LEVEL
-from rejoinder.scorer import Advance, FloatArray, Scorer, ignore, run
+from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import NOTHING, Figure
@@ -32,8 +29,6 @@ from rejoinder.stats.power import items_needed, pilot_of_correlations
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
 
-# A scorer that has nothing to say of many lines is no alternative to one that has.
-MOST = 0.9
 # A forecast beyond so many times the lines that there are says nothing but that the two are alike.
 FARTHEST = 50
 # A trial that would take longer than so many seconds is left out; the constants below are those of one core of 2026.
@@ -41,45 +36,76 @@ LONGEST = 60.0
 _FITS = 4  # five fits on four fifths of the lines each
 _PAIR, _LINE = 1.5e-3, 5e-4
 _STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
-_DIRECTIONS = {True: 1, False: -1, None: 0}  # 0: the scorer claims none
 
 
-class _Column(NamedTuple):
-    """The scores of a candidate on all lines of the trial.
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One scorer on trial. Correlations are means over folds (and inside data sets, where there are several).
 
     Attributes:
-        name: see `Candidate`.
-        role: see `Candidate`.
-        values: [N], higher is better; NaN where unscored.
-        chosen: see `Candidate`.
-        lower: see `Candidate`.
+        name: of the scorer; of a chosen one that which all ratings together would choose.
+        role: `new`, the judge that was fitted; `box`, the judge in the box; the best `metric`; the best `baseline`.
+        spearman: its correlation with the ratings.
+        pearson: the same, Pearson.
+        p: two-sided, of no correlation by Spearman, by Holm for all candidates; NaN where there is none.
+        agrees: whether it is shown to agree with people: p below .05, the interval above 0.
+        beats_trivial: whether it is shown to be ahead of the best baseline; of that itself False.
+        behind: Spearman of the new judge less its own, over the same resamples; of the new judge itself NaN.
+        behind_pearson: the same, Pearson.
+        chosen: what each fold chose, for `metric` and `baseline`; else empty.
+        lower: whether lower scores are taken as better; the figures are after that.
     """
 
     name: str
     role: Role
-    values: FloatArray
+    spearman: Figure
+    pearson: Figure
+    p: float
+    agrees: bool
+    beats_trivial: bool
+    behind: Figure
+    behind_pearson: Figure
     chosen: tuple[str, ...] = ()
     lower: bool = False
 
 
-class _Lines(NamedTuple):
-    """N lines of the folds.
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What cross-validation says of a new judge.
 
     Attributes:
-        ratings: [N].
-        folds: [N] the fold of each.
-        sets: [N] its data set.
-        contexts: [N] its context.
+        candidates: the new judge first; none where there is a `reason`.
+        recommended: those that may be used, the highest Spearman first: shown to agree with people, and no candidate
+            is shown to be ahead of them; baselines are never among them. Empty where there is none.
+        n: lines that all candidates score.
+        unscored: lines of the folds that one of them does not score, which are left out.
+        contexts: contexts that the lines come from; these are resampled.
+        copies: lines whose response equals a reference.
+        folds: how many.
+        needed: rated lines in all that would tell the first two recommended apart; None where that is not the
+            question, or they are too much alike.
+        absent: what else could have stood beside the new judge, and why it does not.
+        method: how the figures were worked out.
+        seed: of folds, fits and resampling.
+        reason: why there is no trial, else "".
     """
 
-    ratings: FloatArray
-    folds: Rows
-    sets: Rows
-    contexts: Rows
+    candidates: tuple[Candidate, ...] = ()
+    recommended: tuple[Role, ...] = ()
+    n: int = 0
+    unscored: int = 0
+    contexts: int = 0
+    copies: int = 0
+    folds: int = 0
+    needed: int | None = None
+    absent: Mapping[str, str] = field(default_factory=dict)
+    method: str = "none"
+    seed: int = 0
+    reason: str = ""
 
-    def of(self, rows: Rows) -> _Lines:
-        """The given lines alone."""
-        return _Lines(self.ratings[rows], self.folds[rows], self.sets[rows], self.contexts[rows])
+    def of(self, role: Role) -> Candidate | None:
+        """The candidate with this role, or None."""
+        return next((one for one in self.candidates if one.role == role), None)
 
 
 def trial_of(
@@ -110,14 +136,14 @@ def trial_of(
     predicted = scores_of(lines, tasks, manner, advance)
     if not tasks or any(np.isnan(predicted[task.asked]).all() for task in tasks):
         return Trial(seed=manner.seed, reason=f"four fifths of {len(rows):,} lines are too few to fit the judge on")
-    folds = np.full(len(lines.ratings), -1)
+    folds = np.full(len(lines.ratings), -1, dtype=np.int64)
     for number, task in enumerate(tasks):
         folds[task.asked] = number
-    sets = np.unique([example.dataset or "" for example in lines.examples], return_inverse=True)[1]
+    sets = renumbered(np.array([example.dataset or "" for example in lines.examples]))
     asked = np.flatnonzero(np.isfinite(predicted))
-    own = _Lines(lines.ratings, folds, sets, lines.contexts).of(asked)
-    beside, absent = _beside(lines, asked, own, vectors)
-    columns = [_Column(name, "new", predicted[asked]), *beside]
+    own = FoldLines(lines.ratings, folds, sets, lines.contexts.astype(np.int64)).of(asked)
+    beside, absent = alternatives(lines, asked, own, vectors)
+    columns = [Column(name, "new", predicted[asked]), *beside]
     copies = sum(lines.examples[row].copies_reference for row in asked.tolist())
     return _judged(columns, own, absent, copies, len(rows), manner.seed, resamples)
 
@@ -129,76 +155,9 @@ def seconds_for(lines: RatedLines, manner: Manner) -> float:
     return _FITS * fits + _PAIR * pairs + _LINE * len(lines.examples)
 
 
-def _beside(
-    lines: RatedLines, asked: Rows, own: _Lines, vectors: str | Path | None
-) -> tuple[list[_Column], dict[str, str]]:
-    """What stands beside the new judge on the lines that are `asked`, and why the rest does not."""
-    columns: list[_Column] = []
-    absent: dict[str, str] = {}
-    examples = [lines.examples[row] for row in asked.tolist()]
-    scorers: dict[str, Scorer] = {}
-    for name in SCORERS:
-        try:
-            scorers[name] = load_scorer(name, vectors=vectors)
-        except (MissingAsset, MissingExtra) as error:
-            absent[name] = str(error)
-    if seen := fitted_on([DEFAULT], [example.dataset for example in examples]).get(DEFAULT):
-        absent[DEFAULT] = f"it was fitted on lines of {', '.join(seen)}, these or others"
-        del scorers[DEFAULT]
-    found = {name: run(scorer, examples) for name, scorer in scorers.items()}
-    for name, scores in found.items():
-        if scores.scored.mean() < MOST:
-            absent[name] = f"it scores {scores.scored.sum():,} of {len(examples):,} lines"
-    usable = {name: scores.values for name, scores in found.items() if name not in absent}
-    if DEFAULT in usable:
-        columns.append(_Column(DEFAULT, "box", usable[DEFAULT]))
-    directions = {name: _DIRECTIONS[scorers[name].card.higher_is_better] for name in usable}
-    kinds: tuple[Literal["metric", "baseline"], ...] = ("metric", "baseline")
-    tables = {kind: {name: usable[name] for name in usable if scorers[name].card.kind == kind} for kind in kinds}
-    return [*columns, *(_best(kind, table, directions, own) for kind, table in tables.items() if table)], absent
-
-
-def _best(role: Role, table: Mapping[str, FloatArray], directions: Mapping[str, int], own: _Lines) -> _Column:
-    """The best scorer of its kind: for each fold the one that agrees best with the ratings of the others.
-
-    One that claims no direction takes that which it has on the other folds.
-    """
-    values, chosen = np.full(len(own.ratings), np.nan), []
-    everything = np.arange(len(own.ratings))
-    for fold in np.unique(own.folds):
-        name, sign = _choice(table, directions, own, everything[own.folds != fold])
-        rows = own.folds == fold
-        values[rows] = sign * table[name][rows]
-        chosen.append(name)
-    name, sign = _choice(table, directions, own, everything)
-    return _Column(name, role, values, tuple(chosen), sign < 0)
-
-
-def _choice(table: Mapping[str, FloatArray], directions: Mapping[str, int], own: _Lines, rows: Rows) -> tuple[str, int]:
-    """The scorer with the highest Spearman correlation on the given rows, and its direction."""
-    found = {name: _agreement(values[rows], own.of(rows)) for name, values in table.items()}
-    signs = {name: directions[name] or (-1 if found[name] < 0 else 1) for name in table}
-    best = max(table, key=lambda name: np.nan_to_num(signs[name] * found[name], nan=-np.inf))
-    return best, signs[best]
-
-
-def _agreement(values: FloatArray, own: _Lines) -> float:
-    """The Spearman correlation of scores with ratings, inside data sets; NaN where there is none."""
-    scored = np.flatnonzero(np.isfinite(values))
-    part = own.of(scored)
-    none = np.empty((number_of(part.contexts), 0), dtype=np.uint16)
-    found = mean_correlations("spearman", values[scored, None], part.ratings, _whole(part.sets), part.contexts, none)
-    return float(found[0, 0])
-
-
-def _whole(numbers: Rows) -> IntArray:
-    """The numbers as the statistics want them."""
-    return numbers.astype(np.int64)
-
-
 def _judged(
-    columns: Sequence[_Column],
-    own: _Lines,
+    columns: Sequence[Column],
+    own: FoldLines,
     absent: Mapping[str, str],
     copies: int,
     lines: int,
@@ -212,7 +171,7 @@ def _judged(
     contexts = renumbered(own.contexts)
     clusters = number_of(contexts)
     counts = Sampling(resamples, seed).counts(clusters, "trial", "trial")
-    parts = _whole(own.sets * (int(own.folds.max(initial=0)) + 1) + own.folds)
+    parts = own.sets * (int(own.folds.max(initial=0)) + 1) + own.folds
     drawn = {  # [1 + B, K] each
         name: mean_correlations(name, table, own.ratings, parts, contexts, counts) for name in _STATISTICS
     }
@@ -238,7 +197,7 @@ def _judged(
 
 
 def _candidates(
-    columns: Sequence[_Column], drawn: Mapping[Statistic, FloatArray], clusters: int
+    columns: Sequence[Column], drawn: Mapping[Statistic, FloatArray], clusters: int
 ) -> tuple[Candidate, ...]:
     """The candidates with their figures, from the correlations of all, [1 + B, K] by statistic."""
     spearman, pearson = drawn["spearman"], drawn["pearson"]
@@ -283,7 +242,7 @@ def _recommended(candidates: Sequence[Candidate], drawn: FloatArray, clusters: i
     return tuple(candidates[place].role for place in sorted(kept, key=lambda place: -drawn[0, place]))
 
 
-def _needed(pair: FloatArray, own: _Lines, parts: IntArray) -> int | None:
+def _needed(pair: FloatArray, own: FoldLines, parts: IntArray) -> int | None:
     """How many lines would tell two candidates apart, by the spread of their ranks inside folds."""
     from scipy.stats import rankdata
 
@@ -292,7 +251,7 @@ def _needed(pair: FloatArray, own: _Lines, parts: IntArray) -> int | None:
         rows = parts == part
         ranks[rows] = rankdata(np.column_stack([pair[rows], own.ratings[rows]]), axis=0) / rows.sum()
     first, second, ratings = ranks.T
-    count = items_needed(pilot_of_correlations(first, second, ratings, _whole(own.contexts)))
+    count = items_needed(pilot_of_correlations(first, second, ratings, own.contexts))
     return None if count is None or count > FARTHEST * len(pair) else count
 
 

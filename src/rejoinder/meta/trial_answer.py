@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rejoinder.meta.trials import Candidate, Trial
+from rejoinder.meta.trial import Candidate, Trial
 from rejoinder.stats.written import interval, rounded
 
 _HELP = (

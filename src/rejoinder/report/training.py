@@ -9,7 +9,7 @@ from typing import Any
 
 from rejoinder.judges.train import Trained
 from rejoinder.meta.training import Training
-from rejoinder.meta.trials import Candidate, Trial
+from rejoinder.meta.trial import Candidate, Trial
 from rejoinder.report.cells import count, measured, plain
 from rejoinder.report.document import Cell, Document, Prose, Section, Table
 
