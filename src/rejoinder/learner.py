@@ -49,8 +49,21 @@ class PortableJudge(Judge, Protocol):
         """What it was fitted on and how that went, JSON values."""
         ...
 
+    @property
+    def parts(self) -> Any:
+        """All that its module's `from_parts` needs to make it again, an `io.folders.Parts`."""
+        ...
+
     def save(self, folder: str | Path, *, force: bool = False) -> None:
-        """Write it as one folder that needs nothing outside it, a model that stands there replaced by `force` alone."""
+        """Write it as one folder that needs nothing outside it.
+
+        Args:
+            folder: where to.
+            force: replace a model that stands there.
+
+        Raises:
+            UsageError: a model stands at `folder` and is not to be replaced, or something that is no model does.
+        """
         ...
 
 

@@ -39,6 +39,7 @@ CARDS = {
 
 def load(name: str, vectors: str | Path | None) -> Panel:  # noqa: ARG001 - every scorer is loaded so
     """The judge in the box."""
+    # Its own name and version, because a signature must tell it from a panel of the user's.
     return replace(from_parts(read_folder(FOLDER)), name=name, version=VERSION)
 
 

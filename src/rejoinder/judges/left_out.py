@@ -52,6 +52,7 @@ def seen_scores(lines: RatedLines, *, seed: int = 0, advance: Advance = ignore) 
     """
     tasks = []
     for own in lines.sets.values():
+        # What the unseen judge is fitted on stays in, so that the two differ by the other conversations alone.
         rest = others(lines, own)
         tasks += [Task(np.sort(np.concatenate([rest, task.rows])), task.asked) for task in folds_of(lines, own, seed)]
     return scores_of(lines, tasks, Manner(members_of(lines.learner), seed=seed), advance)
@@ -59,6 +60,7 @@ def seen_scores(lines: RatedLines, *, seed: int = 0, advance: Advance = ignore) 
 
 def others(lines: RatedLines, own: Rows) -> Rows:
     """The rows of all other data sets, without those that share a conversation with the set `own`."""
+    # Sets took dialogues from one another: a judge that saw the same conversation elsewhere has seen this set.
     told = lines.traces[own]
     rest = np.flatnonzero(~np.isin(np.arange(len(lines.traces)), own))
     return rest[~np.isin(lines.traces[rest], told[told >= 0]).any(axis=1)]

@@ -96,9 +96,10 @@ def encode_rated(examples: Given, learner: AnyLearner, scale: Scale | None = Non
     examples = list(with_scale(examples_of(examples), scale))
     places = [place for place, example in enumerate(examples) if example.rating() is not None]
     rated = [examples[place] for place in places]
-    ratings = normalised_ratings(rated)
+    ratings = normalised_ratings(rated)  # before the encoding, which takes long: it refuses what has no scale
     encoded = learner.encode(rated)
     sides = {"context": [one.context for one in rated], "reference": [one.references for one in rated]}
+    # Texts as numbers, because every split of every fit compares them.
     told = numbered([trace for example in rated for trace in traces(example)])
     return RatedLines(
         learner=learner,

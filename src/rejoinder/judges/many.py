@@ -17,7 +17,7 @@ from rejoinder.learner import Learner, Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.splits import fold_groups, joined_numbers
 
-FOLDS = 5
+FOLDS = 5  # each judge is then fitted on four fifths, which is not far from what the whole would give
 
 
 class Task(NamedTuple):
@@ -93,6 +93,7 @@ def _scores(lines: RatedLines, task: Task, manner: Manner, stopped: Event) -> Fl
     scores, left = np.full(len(task.asked), np.nan), np.ones(len(task.asked), dtype=bool)
     if stopped.is_set() or not len(task.rows):
         return scores
+    # The same seed for every task, so that a task's judge depends on its rows alone, not on which tasks there are.
     parts = divided(lines, task.rows, manner.shares, np.random.default_rng(manner.seed))
     for member in manner.members:
         mine = left & lines.readable(member)[task.asked]

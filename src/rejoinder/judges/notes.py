@@ -25,7 +25,7 @@ CUT, CONTEXT_CUT = "not read to the end", "context not read whole"
 USUAL = 0.05
 """A note that so large a share of the lines deserved that a judge was fitted on tells nothing of a new one."""
 
-_COMMON = 4000
+_COMMON = 4000  # rarer words are half the proof of a language: names and loans stand among them
 _LAST_TURNS = 3  # they tell the language of a context
 
 
@@ -47,6 +47,7 @@ def notes_on(examples: Sequence[Example], terms: Sequence[Side], encoder: Encode
         encoder: what reads them for it; says what it cuts where it is `Limited`.
         usual: notes that are not made, because the judge was fitted on such lines.
     """
+    # What a judge was fitted on often it can judge; what it cuts it never saw, so that is noted whatever is usual.
     found: dict[int, list[str]] = {
         row: [note for note in notes if note not in usual] for row, notes in text_notes(examples, terms).items()
     }

@@ -34,9 +34,11 @@ from rejoinder.scorer import Advance, Encoder, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.splits import joined_numbers, split_groups
 
-SHARES = (0.70, 0.15, 0.15)
+SHARES = (0.70, 0.15, 0.15)  # as Lowe et al. 2017, section 5, divide theirs
 PARTS = ("train", "validation", "test")
+# Of fewer, the part that decides when to stop would be four contexts or less, and that which is kept for testing too.
 FEWEST_CONTEXTS = 30
+# Through two points there is always a line: their correlation says nothing.
 FEWEST_LINES = 3
 
 
@@ -124,6 +126,7 @@ def fit_judge(lines: RatedLines, *, scale: Scale = PREDICTED, seed: int = 0, adv
     if is_several(learner):
         return _fit_several(lines, learner, scale, seed, advance)
     (member,) = members_of(learner)
+    # One generator for split and fit: so were the published judges fitted, and a seed gives the same judge for ever.
     rows, rng = lines.usable[member.name], np.random.default_rng(seed)
     require_enough(lines, member, rows)
     parts = divided(lines, rows, SHARES, rng)

@@ -98,7 +98,7 @@ class BilinearJudge:
     @cached_property
     def options(self) -> Mapping[str, Any]:
         """Encoder and digest of everything that decides a score."""
-        return {**self.encoder.options, "model": self._parts.digest}
+        return {**self.encoder.options, "model": self.parts.digest}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Predicted ratings; unscored where a needed text holds no word that the encoder knows."""
@@ -124,7 +124,7 @@ class BilinearJudge:
     def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
         """See `Differentiable.slopes`; the vectors are raw ones, as the encoder makes them."""
         encoded = encode(examples, self.encoder, self.head.terms)
-        if vectors is not None:
+        if vectors is not None:  # an attack moves the response alone: context and references stay what they are
             encoded = replace(encoded, response=vectors)
         values = rescaled(self.score_encoded(encoded).values, PREDICTED, self.scale)
         found = gradients(encoded, self.head, self.projection, self.normalise, self.references)
@@ -132,19 +132,11 @@ class BilinearJudge:
         return Slopes(values, encoded.response, found * stretch)
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
-        """Write the judge as one folder that needs nothing outside it.
-
-        Args:
-            folder: where to.
-            force: replace a model that stands there.
-
-        Raises:
-            UsageError: a model stands at `folder` and is not to be replaced, or something that is no model does.
-        """
-        write_folder(folder, self._parts, self._text_card(), force=force)
+        """See `PortableJudge.save`."""
+        write_folder(folder, self.parts, self._text_card(), force=force)
 
     @cached_property
-    def _parts(self) -> Parts:
+    def parts(self) -> Parts:
         """Everything learned or looked up."""
         return self.own_parts.holding(INSIDE, self.encoder.parts)
 

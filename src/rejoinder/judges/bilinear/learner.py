@@ -157,6 +157,7 @@ class BilinearLearner:
     def options(self) -> Mapping[str, Any]:
         """Encoder and the sizes of the fit."""
         fit = self.options_of_fit
+        # These three alone: what stands in the signatures of studies that were made before is not to change.
         return {**self.encoder.options, "epochs": fit.epochs, "batch": fit.batch_size, "step": fit.learning_rate}
 
     @property
@@ -249,7 +250,7 @@ def learner(name: str, choices: Choices) -> BilinearLearner | PanelLearner:
         DataError, MissingAsset, MissingExtra: the encoder cannot be loaded (see `load_encoder`).
     """
     kinds = MEMBERS if name == PANEL else (cast("Kind", name),)
-    references = _references(kinds, choices.references)
+    references = _references(kinds, choices.references)  # before the encoder is loaded, which takes a while
     encoder = choices.encoder or WORD_VECTORS
     if isinstance(encoder, (str, Path)):
         encoder = load_encoder(encoder, cast("Any", choices.state), vectors=choices.vectors)

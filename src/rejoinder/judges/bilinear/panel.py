@@ -80,7 +80,7 @@ class Panel:
     @cached_property
     def options(self) -> Mapping[str, Any]:
         """Digest of everything that decides a score."""
-        return {**self.encoder.options, "model": self._parts.digest}
+        return {**self.encoder.options, "model": self.parts.digest}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """Predicted ratings; unscored where no member can read what is there."""
@@ -111,6 +111,7 @@ class Panel:
         rows: dict[Kind, list[int]] = {}
         reasons: dict[int, str] = {}
         for row, example in enumerate(examples):
+            # By what is there alone: who scores an example must not depend on the others of its batch.
             kind = self._member_for(example)
             if kind is None:
                 lacking = (missing_need(judge.card, example) for judge in self.members.values())
@@ -120,16 +121,8 @@ class Panel:
         return rows, reasons
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
-        """Write the panel as one folder that needs nothing outside it.
-
-        Args:
-            folder: where to.
-            force: replace a model that stands there.
-
-        Raises:
-            UsageError: a model stands at `folder` and is not to be replaced, or something that is no model does.
-        """
-        write_folder(folder, self._parts, self.text_card(), force=force)
+        """See `PortableJudge.save`."""
+        write_folder(folder, self.parts, self.text_card(), force=force)
 
     def text_card(self) -> str:
         """The card for people."""
@@ -140,6 +133,7 @@ class Panel:
     @property
     def _needs(self) -> frozenset[Need]:
         """What every example must have: one of both sides, where there is a member for each."""
+        # ADEM reads both sides, so it lets in no example that C-ADEM or R-ADEM would not.
         if {"c-adem", "r-adem"} <= self.members.keys():
             return frozenset({"context or reference"})
         either: Need = "context" if "c-adem" in self.members else "reference"
@@ -158,7 +152,7 @@ class Panel:
         return next(iter(self.members.values())).encoder
 
     @cached_property
-    def _parts(self) -> Parts:
+    def parts(self) -> Parts:
         """Everything learned or looked up, the encoder once."""
         config = {"kind": FAMILY, "members": list(self.members), "absent": dict(self.absent), **in_config(self.scale)}
         parts = Parts(config, {})

@@ -41,12 +41,15 @@ class Encoded:
     def of(self, rows: Rows) -> Encoded:
         """The examples at the ascending `rows` alone."""
         kept = np.flatnonzero(np.isin(self.owner, rows))
+        # Owners are renumbered by their places among the rows, which have to ascend for that.
         owner = np.searchsorted(rows, self.owner[kept])
         return Encoded(self.context[rows], self.references[kept], owner, self.response[rows])
 
     @cached_property
     def means(self) -> Vectors:
         """Raw vectors [N, D] with the mean of each example's references; NaN where none has a known word."""
+        # A judge is fitted on the mean of the references' vectors, as the release is on one reference each; in scoring
+        # each counts by itself (`pairs`), so that the best of them can be taken.
         known = ~np.isnan(self.references).any(axis=1)
         sums = np.zeros_like(self.response)
         np.add.at(sums, self.owner[known], self.references[known])
