@@ -42,7 +42,7 @@ from rejoinder.cli.train_options import (
     Step,
     Weight,
 )
-from rejoinder.kinds import learners
+from rejoinder.kinds import KINDS, learners
 
 if TYPE_CHECKING:
     from rejoinder.learner import Choices
@@ -72,8 +72,9 @@ Kind = Annotated[
     typer.Argument(
         callback=_one_of_the_table,
         metavar="KIND",
-        help="adem: context and reference; c-adem and autojudge: context; r-adem: reference; panel: the three "
-        "ADEMs, of which each example gets the one that fits.",
+        help="What the judge reads beside the response. "
+        + "; ".join(f"{name}: {read}" for one in KINDS.values() for name, read in one.trains.items())
+        + ".",
     ),
 ]
 Out = Annotated[
