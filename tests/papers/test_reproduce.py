@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
+import io
 import json
 import random
 import re
@@ -34,6 +36,7 @@ from rejoinder.papers.figures import appearances, figures
 from rejoinder.papers.fits import QUICK, Split, judge, splits, sweep
 from rejoinder.papers.material import Material, collect, speakers
 from rejoinder.records import Example
+from rejoinder.report.files import RENDERERS
 
 WORDS = (  # noqa: SIM905 - shorter to read
     "i you we like love hate play music games movies dogs cats food pizza work school today tomorrow friend family "
@@ -214,11 +217,18 @@ def test_scorers_are_told_apart_by_contexts_as_wholes(material: Material) -> Non
 
 
 def test_a_second_run_finds_the_same(pages: Path, ratings: Path, tmp_path: Path) -> None:
-    reproduce("deriu2019", ratings, "-o", tmp_path, "--seeds", 1)
+    document = rejoinder.reproduce("deriu2019", ratings, out=tmp_path, seeds=1)
     one, other = ((folder / "deriu2019.md").read_text().partition("**These")[2] for folder in (pages, tmp_path))
     assert one == other
     assert (tmp_path / "deriu2019-folds.svg").read_bytes() == (pages / "deriu2019-folds.svg").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["deriu2019-folds.svg", "deriu2019.md"]
+    forms = {suffix: render(document) for suffix, render in RENDERERS.items()}
+    assert "<svg" in forms[".html"] and forms[".html"].count("<table>") == forms[".tex"].count(r"\begin{tabular}") > 3
+    rows = list(csv.DictReader(io.StringIO(forms[".csv"])))
+    found = json.loads(forms[".json"])["results"]
+    assert len(rows) == len(found) > 20
+    errors = [one for one in found if one["column"] == "MAE [low, high]"]
+    assert errors and all(one["low"] <= one["value"] <= one["high"] for one in errors)
 
 
 def test_progress_counts_every_piece_of_work(prepared: Prepared, pages: Path) -> None:

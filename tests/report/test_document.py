@@ -7,6 +7,7 @@ import io
 import json
 import re
 import unicodedata
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -195,6 +196,18 @@ def test_a_drawing_stands_beside_a_page_in_markdown_and_inside_one_in_html(tmp_p
     assert '<h1 class="headline">q?</h1>' in page and drawing.drawn in page and "<h2" in page
     assert '<em>own</em> words, <code>code</code> and <a href="other.md">a page</a>; 1 &lt; 2.' in page
     assert page.count("<h2") == 1, "what stands before all parts has no heading"
+
+
+def test_numbers_in_tables_are_results_where_there_are_no_others() -> None:
+    document = replace(dummy("a name"), results=[], record={})
+    record = json.loads(RENDERERS[".json"](document))
+    assert record["answer"] == ["a name", "More."] and len(record["results"]) == 2 * 4
+    first = record["results"][0]
+    assert (first["section"], first["table"], first["row"]) == ("a name", "A table", "a name")
+    assert (first["column"], first["value"], first["low"]) == ("figure [low, high]", 0.1234, 0.01)
+    rows = list(csv.DictReader(io.StringIO(RENDERERS[".csv"](document))))
+    assert [float(row["value"]) for row in rows] == [one["value"] for one in record["results"]]
+    assert list(rows[0]) == ["section", "table", "row", "column", "note", "value", "low", "high"]
 
 
 def test_lines_are_written_where_there_are_some(tmp_path: Path) -> None:

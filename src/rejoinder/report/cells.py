@@ -47,7 +47,8 @@ def measured(
     """A figure with its interval; where there is none, a dash and `why`. How it is written: see `interval`."""
     if not one.known:
         return nothing(why)
-    return Cell(interval(one, digits, ends=ends, share=share, signed=signed), note, one.value)
+    said = interval(one, digits, ends=ends, share=share, signed=signed)
+    return Cell(said, note, one.value, figure=Figure(value=one.value, low=one.low, high=one.high))
 
 
 def sortable(value: float) -> float | None:

@@ -23,12 +23,14 @@ class Cell(NamedTuple):
         note: how the figure came about, for hovering and for readers of the page's source; "" where that is plain.
         value: what the column is sorted by where it is a number; None sorts by text.
         strong: whether it stands out.
+        figure: what was measured, with its interval; None where that is not known.
     """
 
     text: str
     note: str = ""
     value: float | None = None
     strong: bool = False
+    figure: Figure | None = None
 
 
 class Table(NamedTuple):
@@ -202,8 +204,8 @@ class Document:
         signatures: where its scores came from, by scorer.
         brief: what a terminal shows below the answer; empty: every table and how it was made.
         every: what a terminal shows where all was asked for; empty: as above.
-        results: one mapping of plain values a figure, the same keys in each.
-        record: the whole as plain JSON values.
+        results: one mapping of plain values a figure, the same keys in each; empty: the numbers in the tables.
+        record: the whole as plain JSON values; empty: what it says and the results.
         lines: what was looked at one by one, for JSON lines; None where there is no such thing.
     """
 
