@@ -59,7 +59,7 @@ def same(one: float | None, other: float) -> bool:
 def test_a_record_as_json_has_every_part_and_no_number_that_json_does_not_know(figure: Figure, scorer: str) -> None:
     record = About.of(figure, scorer=scorer, n_close=figure.n)
     found = json.loads(json.dumps(plain(record), allow_nan=False))
-    assert set(found) == {"value", "low", "high", "p", "method", "seed", "reason", "scorer", "n_close"}
+    assert list(found) == ["scorer", "n_close", "value", "low", "high", "p", "method", "seed", "reason"]
     assert all(same(found[part], getattr(figure, part)) for part in ("value", "low", "high", "p"))
     assert (found["method"], found["seed"], found["reason"]) == (figure.method, figure.seed, figure.reason)
     assert (found["scorer"], found["n_close"]) == (scorer, figure.n)

@@ -115,9 +115,11 @@ def plain(value: Any) -> Any:
 
 
 def _record(record: Any) -> dict[str, Any]:
-    """The fields of a record by name, those made by `written_as` under their own names."""
+    """The fields of a record by name, those made by `written_as` under the names that they say."""
     found: dict[str, Any] = {}
-    for key in fields(record):
+    measured = {key.name for key in fields(Figure)} if isinstance(record, Figure) else set()
+    # What a figure is about comes first, because a table that is made of such records begins with it.
+    for key in sorted(fields(record), key=lambda key: key.name in measured):
         value = getattr(record, key.name)
         for part, name in key.metadata.get("written", {"": key.name}).items():
             found[name] = plain(getattr(value, part) if part else value)
