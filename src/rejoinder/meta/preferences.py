@@ -70,7 +70,7 @@ class _Chooser:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PairSet:
     """The pairs of one data set.
 
     Attributes:
@@ -132,11 +132,11 @@ def study_pairs(
     scores = {name: run(one, replies, advance=advance if name in asked else ignore) for name, one in loaded.items()}
     choosers = [_of_scorer(name, loaded[name], found, given) for name, found in scores.items()]
     _require_some(choosers[: len(asked)], len(given))
-    parts = _parts(given, [*choosers, *_beside(given)])
+    sets = _pair_sets(given, [*choosers, *_beside(given)])
     study = PairStudy(
         answer=(),
-        results=tuple(row for part in parts for row in _rows(part, asked, sampling)),
-        cards=tuple(_card(part) for part in parts),
+        results=tuple(row for judged in sets for row in _rows(judged, asked, sampling)),
+        cards=tuple(_card(judged) for judged in sets),
         asked=asked,
         fitted=choice.fitted,
         withheld=choice.withheld,
@@ -220,25 +220,27 @@ def _one_person(votes: Sequence[Choice | None]) -> float:
     return sum(right) / len(right) if right else NONE
 
 
-def _parts(pairs: Sequence[Pair], choosers: Sequence[_Chooser]) -> list[_Part]:
-    """One part a data set, in order of appearance."""
+def _pair_sets(pairs: Sequence[Pair], choosers: Sequence[_Chooser]) -> list[_PairSet]:
+    """One a data set, in order of appearance."""
     names = np.array([pair.dataset or UNNAMED for pair in pairs])
-    parts = []
+    sets = []
     for name in dict.fromkeys(names.tolist()):
         places = np.flatnonzero(names == name).tolist()
         own = [pairs[place] for place in places]
         contexts = numbered([pair.context_key for pair in own])
-        parts.append(_Part(name, own, contexts, {one.name: replace(one, right=one.right[places]) for one in choosers}))
-    return parts
+        sets.append(
+            _PairSet(name, own, contexts, {one.name: replace(one, right=one.right[places]) for one in choosers})
+        )
+    return sets
 
 
-def _rows(part: _Part, asked: Sequence[str], sampling: Sampling) -> list[Preference]:
+def _rows(judged: _PairSet, asked: Sequence[str], sampling: Sampling) -> list[Preference]:
     """Every figure of one data set."""
-    asks = [ask for one in part.choosers.values() for ask in _asks(one, part.choosers[LENGTH].right)]
-    rng = sampling.generator(part.name, "choices")
+    asks = [ask for one in judged.choosers.values() for ask in _asks(one, judged.choosers[LENGTH].right)]
+    rng = sampling.generator(judged.name, "choices")
     values, null = np.stack([values for _, _, values in asks]), np.array([_NULL[statistic] for _, statistic, _ in asks])
-    means = cluster_means(values, part.contexts, null, sampling.resamples, rng)
-    rows = [_row(part, one, statistic, mean, sampling) for (one, statistic, _), mean in zip(asks, means, strict=True)]
+    means = cluster_means(values, judged.contexts, null, sampling.resamples, rng)
+    rows = [_row(judged, one, statistic, mean, sampling) for (one, statistic, _), mean in zip(asks, means, strict=True)]
     return _adjusted([row for row in rows if row.n or row.kind != "people"], asked)
 
 
@@ -253,13 +255,13 @@ def _asks(one: _Chooser, of_longer: FloatArray) -> Iterator[tuple[_Chooser, Stat
         yield one, LESS_LENGTH, one.right - of_longer
 
 
-def _row(part: _Part, one: _Chooser, statistic: Statistic, mean: Mean, sampling: Sampling) -> Preference:
+def _row(judged: _PairSet, one: _Chooser, statistic: Statistic, mean: Mean, sampling: Sampling) -> Preference:
     """One figure; p is not adjusted yet."""
-    unscored = 0 if one.kind == "people" else int(np.isnan(one.right[part.decided]).sum())
+    unscored = 0 if one.kind == "people" else int(np.isnan(one.right[judged.decided]).sum())
     why = f"{so_many(unscored)} without two scores, most often: {one.why_not}" if unscored else ""
     return Preference.of(
         mean,
-        dataset=part.name,
+        dataset=judged.name,
         scorer=one.name,
         kind=one.kind,
         statistic=statistic,
@@ -282,18 +284,18 @@ def _adjusted(rows: Sequence[Preference], asked: Sequence[str]) -> list[Preferen
     return found
 
 
-def _card(part: _Part) -> PairCard:
+def _card(judged: _PairSet) -> PairCard:
     """What the pairs of a data set are."""
-    of_longer = part.choosers[LENGTH].right
-    empty = [any(not reply.response.strip() for reply in pair.replies) for pair in part.pairs]
+    of_longer = judged.choosers[LENGTH].right
+    empty = [any(not reply.response.strip() for reply in pair.replies) for pair in judged.pairs]
     return PairCard(
-        dataset=part.name,
-        title=title_of(part.name, part.pairs),
-        pairs=len(part.pairs),
-        ties=int((~part.decided).sum()),
-        contexts=number_of(part.contexts),
-        votes=sum(len(pair.votes) for pair in part.pairs),
+        dataset=judged.name,
+        title=title_of(judged.name, judged.pairs),
+        pairs=len(judged.pairs),
+        ties=int((~judged.decided).sum()),
+        contexts=number_of(judged.contexts),
+        votes=sum(len(pair.votes) for pair in judged.pairs),
         longer=int((of_longer == 1).sum()),
         shorter=int((of_longer == 0).sum()),
-        empty=int((part.decided & np.array(empty)).sum()),
+        empty=int((judged.decided & np.array(empty)).sum()),
     )

@@ -12,7 +12,7 @@ OVER_SETS = "mean over data sets"
 def ranking_of(scored: ScoredSet) -> dict[str, float]:
     """The correlation of each scorer that has one and reads no ratings, best first."""
     # Over the lines of a pool a scorer could lead by telling the data sets apart, which nobody asks it to do.
-    rows = scored.result(means_over_sets) if scored.members else scored.agreements
+    rows = scored.result(means_over_sets) if scored.rated.pooled else scored.agreements
     blind = scored.blind
     found = {
         row.scorer: row.value

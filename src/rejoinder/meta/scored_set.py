@@ -37,7 +37,7 @@ class ScoredSet:
     asked: tuple[str, ...]
     sampling: Sampling
     members: tuple[ScoredSet, ...] = ()
-    _known: dict[Callable[..., Any], Any] = field(default_factory=dict, repr=False)
+    _known: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False)
 
     def result(self, analysis: Callable[[ScoredSet], T]) -> T:
         """What an analysis says of this set.

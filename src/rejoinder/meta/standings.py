@@ -58,7 +58,7 @@ def standings_of(scored: ScoredSet) -> tuple[Standing, ...]:
 
     Inside one data set the mean of the data set is the same on all lines, so that it stands in a pool alone.
     """
-    found = [_standing(scored, name) for name in scored.scores if name != OF_SET or scored.members]
+    found = [_standing(scored, name) for name in scored.scores if name != OF_SET or scored.rated.pooled]
     clusters = scored.result(clusters_of)
     chance = {one.scorer: one.chance.high for one in found}
     verdicts = verdicts_apart([one.pooled for one in found], chance, scored.asked)
