@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from conftest import PROJECT
+import rejoinder
+from conftest import PROJECT, Run, refused
 from rejoinder.papers import EXPERIMENTS, experiment
-from rejoinder.papers.asked import FLAGS
+from rejoinder.papers.asked import FLAGS, Asked, Takes
+from rejoinder.papers.page import About, paper
+from rejoinder.report.document import Document
 
 RESULTS = PROJECT / "docs" / "results"
 # Pages that no experiment writes: the overview, and one put together by hand from a recipe and `rejoinder study`.
@@ -42,3 +48,41 @@ def test_scripts_that_the_documents_name_are_there() -> None:
     for document in documents:
         for script in re.findall(r"recipes/\w+\.py", document.read_text(encoding="utf-8")):
             assert (PROJECT / script).is_file(), f"{document.name}: {script}"
+
+
+class Dummy:
+    """An experiment: how many examples there are."""
+
+    TAKES = Takes(("files", "data"))
+
+    @staticmethod
+    def find(asked: Asked) -> int:
+        return len(asked.examples(("none",)))
+
+    @staticmethod
+    def page(found: int, about: About) -> Document:
+        return paper("dummy", about, {}, (), lines=found)
+
+
+def test_an_experiment_is_two_modules_its_words_and_one_line(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page comes about, and the list of what there is and the message of what it takes know of it."""
+    words = RESULTS.parent.parent / "src" / "rejoinder" / "papers" / "texts"
+    assert {path.stem for path in words.glob("*.md")} == set(EXPERIMENTS), "words of no experiment, or none of one"
+    monkeypatch.setitem(EXPERIMENTS, "dummy", "a dummy")
+    for name in ("rejoinder.papers.dummy", "rejoinder.papers.dummy_page"):
+        monkeypatch.setitem(sys.modules, name, cast("Any", Dummy))
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "dummy.md").write_text("# Dummy\n\n{made_by}\n\nThere are {lines} lines.\n")
+    monkeypatch.setattr("importlib.resources.files", lambda _: tmp_path)
+    done = run("reproduce", "dummy", "@conture", "-o", tmp_path)
+    assert done.code == 0, done.err
+    lines = sum(1 for _ in rejoinder.read("@conture"))
+    assert f"There are {lines} lines." in (tmp_path / "dummy.md").read_text(encoding="utf-8")
+    refused(
+        run("reproduce", "dummy", "@conture", "-e", "a=b", "-o", tmp_path),
+        2,
+        "dummy takes FILES, --data, not -e. Leave out what does not fit",
+    )
+    assert "tweet2vec, dummy" in run("reproduce", "nothing", "-o", tmp_path).err
