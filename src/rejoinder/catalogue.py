@@ -103,17 +103,24 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
     raise UsageError(_unknown(str(name)))
 
 
-def load_learner(name: str, choices: Choices) -> AnyLearner:
-    """The learner of the judge called `name`.
+def load_learner(name: str | AnyLearner, choices: Choices | None = None) -> AnyLearner:
+    """The learner of the judge called `name`; a learner object comes back as it is.
 
     Args:
-        name: one of `learners()`; `vhred`, ADEM before training; or `rejoinder`, for judges like the one in the box.
-        choices: what it is to be made with.
+        name: one of `kinds.learners()`; `vhred`, ADEM before training; or `rejoinder`, for judges like the one in the
+            box.
+        choices: what it is to be made with, of an object nothing any more; None leaves all to the learner.
 
     Raises:
-        UsageError: there is no such judge, or it has no use for something that was asked for.
+        UsageError: there is no such judge, or it has no use for something that was chosen.
         DataError, MissingAsset, MissingExtra: what it is made with cannot be loaded.
     """
+    from rejoinder.learner import Choices
+
+    choices = choices or Choices()
+    if not isinstance(name, str):
+        choices.only(name.name, "vectors")
+        return name
     known = learners() | _MORE_LEARNERS
     if name not in known:
         raise UsageError(f"no judge is called {name!r}. There are: {', '.join(learners())}")

@@ -15,6 +15,7 @@ import pytest
 import rejoinder
 from conftest import Run, refused
 from rejoinder.catalogue import load_learner, load_scorer
+from rejoinder.errors import UsageError
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.train import train_judge
 from rejoinder.kinds import KINDS, Kind
@@ -205,6 +206,13 @@ def test_what_it_has_no_use_for_is_refused(run: Run, tmp_path: Path) -> None:
     ran = run(*asked, "--components", "5", "--preset", "lowe2017")
     refused(ran, 2, "stump has no use for preset, components. Leave them out")
     refused(run(*asked, "-e", "rejoinder"), 2, "stump has no use for encoder. Leave it out")
+    with pytest.raises(UsageError, match="stump has no use for references"):
+        train_judge(rated(), StumpLearner(), references="best")
+
+
+def test_a_learner_itself_will_do() -> None:
+    own, named = (rejoinder.train(rated(), kind, resamples=100) for kind in (StumpLearner(), "stump"))
+    assert own.to_dict() == named.to_dict() and own.trial.candidates[0].name == "stump"
 
 
 def test_lines_that_it_cannot_use_are_counted() -> None:
@@ -238,4 +246,4 @@ def test_its_judge_comes_back_from_its_folder(tmp_path: Path) -> None:
     again = load_scorer(tmp_path / "judge")
     first, second = (rejoinder.score(rated(seed=1), one) for one in (judge, again))
     np.testing.assert_array_equal(first.values, second.values)
-    assert first.signature == second.signature and isinstance(load_learner("stump", Choices()), StumpLearner)
+    assert first.signature == second.signature and isinstance(load_learner("stump"), StumpLearner)

@@ -92,7 +92,7 @@ def train_judge(
         examples: rated examples, in any form that `examples_of` takes; those without what the judge needs are left out
             and counted.
         kind: `adem`; `c-adem` or `autojudge` (context only); `r-adem` (reference only); `vhred` (adem before training);
-            `panel`, the first three of them; or a learner.
+            `panel`, the first three of them; or a learner, of which the next three are chosen already.
         encoder: texts to vectors, or what `load_encoder` makes it from; None takes averaged word vectors.
         options: how it is fitted, such as `FitOptions`; None leaves it to the kind (see `bilinear.recipes`).
         references: how it scores against several references, by the `best` score or by the `mean`; None takes the
@@ -107,11 +107,7 @@ def train_judge(
             `kind` can use.
         UsageError: there is no such kind, or no such way to count references, or it reads none; `scale` is none.
     """
-    learner: AnyLearner
-    if isinstance(kind, str):
-        learner = load_learner(kind, Choices(encoder=encoder, options=options, references=references))
-    else:
-        learner = kind
+    learner = load_learner(kind, Choices(encoder=encoder, options=options, references=references))
     lines = encode_rated(examples, learner, scale)
     return fit_judge(lines, scale=answer_scale(lines.examples, scale), seed=seed, advance=advance)
 

@@ -14,7 +14,7 @@ from rejoinder.catalogue import DEFAULT, load_learner
 from rejoinder.humans.rated_set import RatedSet
 from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.many import FOLDS
-from rejoinder.learner import AnyLearner, Choices
+from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Agreement
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
@@ -122,8 +122,7 @@ def left_out_scores(
         UsageError: fewer than two data sets have ratings.
         DataError: a rated line has no scale.
     """
-    if isinstance(learner, str):
-        learner = load_learner(learner, Choices())
+    learner = load_learner(learner)
     lines = rated_lines(examples, learner)
     found = {}
     for name, fitted in ((UNSEEN, unseen_scores), (SEEN, seen_scores)):

@@ -81,8 +81,8 @@ def train(
 
     Args:
         examples: rated examples, in any form that `examples_of` takes.
-        kind: `adem`, `c-adem`, `r-adem`, `autojudge`, or a `panel` of the first three; or a learner, which then has all
-            of the next three in it.
+        kind: `adem`, `c-adem`, `r-adem`, `autojudge`, or a `panel` of the first three; or a learner, of which
+            encoder, options and references are chosen already.
         encoder: texts to vectors, or what `load_encoder` makes it from; None takes averaged word vectors.
         options: how it is fitted, such as `FitOptions`; None takes the kind's own recipe.
         references: how it scores against several references, by the `best` score or by the `mean`; None takes the mean.
@@ -99,11 +99,8 @@ def train(
     """
     if resamples < FEWEST_RESAMPLES:
         raise UsageError(f"resamples is {resamples}, expected {FEWEST_RESAMPLES} or more")
-    learner: AnyLearner
-    if isinstance(kind, str):
-        learner = load_learner(kind, Choices(encoder=encoder, vectors=vectors, options=options, references=references))
-    else:
-        learner = kind
+    choices = Choices(encoder=encoder, vectors=vectors, options=options, references=references)
+    learner = load_learner(kind, choices)
     lines = encode_rated(examples, learner, scale)
     trained = fit_judge(lines, scale=answer_scale(lines.examples, scale), seed=seed, advance=advance)
     # What could not be fitted on these lines is not asked for in the trial either.
