@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rejoinder.kinds import listing
     from rejoinder.meta import compare, full_study, study, study_pairs
     from rejoinder.meta.training import train
-    from rejoinder.papers import reproduce
+    from rejoinder.papers.run import reproduce
     from rejoinder.records import Example, Pair, Rating
     from rejoinder.report.cards import show
     from rejoinder.report.doctor import doctor
@@ -58,7 +58,7 @@ _HOME = {
     "pretrain": "rejoinder.responders.pretrain",
     "read": "rejoinder.io",
     "read_pairs": "rejoinder.io",
-    "reproduce": "rejoinder.papers",
+    "reproduce": "rejoinder.papers.run",
     "request": "rejoinder.responder",
     "respond": "rejoinder.streams.replies",
     "score": "rejoinder.catalogue",

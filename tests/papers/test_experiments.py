@@ -15,7 +15,7 @@ from test_reproduce import made_up, row
 
 import rejoinder
 from conftest import PROJECT, Run, refused
-from rejoinder.papers import reproduce
+from rejoinder.papers.run import reproduce
 from rejoinder.records import Example
 from samples import records
 

@@ -11,9 +11,10 @@ import pytest
 
 import rejoinder
 from conftest import PROJECT, Run, refused
-from rejoinder.papers import EXPERIMENTS, experiment
+from rejoinder.papers import EXPERIMENTS
 from rejoinder.papers.asked import FLAGS, Asked, Takes
 from rejoinder.papers.page import About, paper
+from rejoinder.papers.run import experiment
 from rejoinder.report.document import Document
 
 RESULTS = PROJECT / "docs" / "results"

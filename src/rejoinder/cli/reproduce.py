@@ -10,6 +10,7 @@ import typer
 from rejoinder.cli.common import OnError, OnErrorFlag, Seed, Vectors, progress, reporting, tell, width
 from rejoinder.cli.inputs import say
 from rejoinder.cli.places import Given, Reads, Writes, in_named
+from rejoinder.papers import EXPERIMENTS
 
 
 def _pages(out: Path, given: Given) -> list[Path]:
@@ -20,8 +21,7 @@ def _pages(out: Path, given: Given) -> list[Path]:
 Name = Annotated[
     str,
     typer.Argument(
-        help="A paper: lowe2017 (ADEM), deriu2019 (AutoJudge) or liu2016-table2 (responders); or agreement, judge, "
-        "preferences, pretraining, selftalk, study, tweet2vec.",
+        help=f"One of {', '.join(f'{name} ({about})' for name, about in EXPERIMENTS.items())}.",
         metavar="NAME",
     ),
 ]
@@ -83,7 +83,7 @@ def command(
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Run an experiment anew: a page with our figures, beside the published ones where there are any."""
-    from rejoinder.papers import reproduce
+    from rejoinder.papers.run import reproduce
     from rejoinder.report.terminal import terminal
 
     with reporting(on_error) as on_bad:
