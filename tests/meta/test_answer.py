@@ -208,7 +208,8 @@ def test_the_same_answer_from_every_door(run: Run, tmp_path: Path, monkeypatch: 
         assert all(sentence in text for sentence in expected)
 
 
-def test_the_terminal_begins_with_the_answer_and_shows_one_table(run: Run) -> None:
+def test_the_terminal_begins_with_the_answer_and_shows_one_table(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")  # too narrow for the three statistics beside each other
     ran = run(*CALL)
     assert ran.err == "" and ran.out.count("agrees?") == ran.out.count("───") // ran.out.count("───") == 1
     assert "people: ceiling" in ran.out and "length (trivial)" in ran.out and "Kendall" not in ran.out
