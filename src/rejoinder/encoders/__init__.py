@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -36,8 +36,6 @@ __all__ = [
     "load_encoder",
 ]
 
-_WITH_STATES = ("hred", "vhred")
-_STATES = ("context", "utterance")
 WORD_VECTORS = "word-vectors"
 """What a judge is trained over where no encoder is named."""
 INSIDE = "encoder"
@@ -112,18 +110,28 @@ def load_encoder(
             raise UsageError(f"the encoder {name} has one state only. Leave the state {state} out")
         own: PortableEncoder = import_module(known.module).encoder(vectors)
         return own
-    if state is not None and state not in _STATES:
-        raise UsageError(f"no state is called {state!r}. There are: {', '.join(_STATES)}")
     parts = read_folder(name)
     if str(parts.config.get("kind")) not in makers("encoder") and INSIDE in parts.config:
         with in_folder(name):
             parts = parts.inner(INSIDE)
     kind = str(parts.config.get("kind"))
-    if kind in _WITH_STATES:
-        parts = replace(parts, config={"state": "context", **parts.config, **({"state": state} if state else {})})
-    elif state is not None and kind in makers("encoder"):
-        raise UsageError(f"{name}: a model of kind {kind} has one state only. Leave the state {state} out")
+    if module := makers("encoder").get(kind):
+        parts = replace(
+            parts, config=_with_state(parts.config, getattr(import_module(module), "STATES", ()), state, name)
+        )
     return from_parts(parts, str(name))
+
+
+def _with_state(
+    config: Mapping[str, Any], states: Sequence[str], state: str | None, name: str | Path
+) -> Mapping[str, Any]:
+    """The config with the state that was asked for, else its own, else the first of those that its kind has."""
+    if state is not None and not states:
+        found = f"{name}: a model of kind {config['kind']} has one state only"
+        raise UsageError(f"{found}. Leave the state {state} out")
+    if state is not None and state not in states:
+        raise UsageError(f"no state is called {state!r}. There are: {', '.join(states)}")
+    return {"state": states[0], **config, **({"state": state} if state else {})} if states else config
 
 
 def encode(

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from rejoinder.nn.dialogue import DialogueModel
 
 StateOf = Literal["context", "utterance"]
+STATES = get_args(StateOf)
+"""The first is taken where none is named."""
 VOCABULARY = "vocabulary.json"
 
 
@@ -105,7 +107,7 @@ def from_parts(parts: Parts) -> RecurrentEncoder:
         DataError: there is no such state, or a part is missing or does not fit the others.
     """
     config = parts.config
-    state: StateOf = choice(config, "state", get_args(StateOf))
+    state: StateOf = choice(config, "state", STATES)
     require_torch()
     from rejoinder.nn.dialogue import DialogueModel, Sizes
 
