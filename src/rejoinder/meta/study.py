@@ -114,13 +114,7 @@ def full_study(
     sampling = Sampling.checked(resamples, seed)
     examples = examples_of(examples, keep=columns_of(scorers))
     # Fitting takes longest and can fail for want of scales, so it comes before anything is scored.
-    held_out: Mapping[str, Scores] = {}
-    if leave_one_out:
-        if dimension != OVERALL:
-            raise UsageError(f"judges are fitted on overall ratings, so no set is left out for {dimension!r}")
-        held_out = left_out_scores(
-            examples, DEFAULT if leave_one_out is True else leave_one_out, seed=seed, advance=advance
-        )
+    held_out = _held_out(examples, leave_one_out, dimension, seed, advance) if leave_one_out else {}
     ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
     given, choice = _scores_of(examples, scorers, vectors, advance)
     if held_out:
@@ -130,8 +124,7 @@ def full_study(
     asked = _study_of(examples, rated, given, sampling, drop_copies=drop_copies)
     baselines = _study_of(examples, rated, trivial, sampling, drop_copies=drop_copies) if trivial else None
     scored = _scored_sets(rated, {**given, **trivial}, asked, baselines, sampling)
-    sets = tuple(findings_of(one) for one in scored.sets)
-    sets = tuple(replace(one, answer=answer_of(one, given)) for one in sets)
+    sets = tuple(replace(one, answer=answer_of(one, given)) for one in map(findings_of, scored.sets))
     ceilings = {one.card.dataset: one.people.ceiling.value for one in sets}
     found = FullStudy(
         study=asked,
@@ -146,6 +139,20 @@ def full_study(
     if scored.pool:
         found = _with_pool(found, scored.pool, {**given, **trivial, **held_out})
     return replace(found, answer=answer(found))
+
+
+def _held_out(
+    examples: Sequence[Example], learner: bool | str | AnyLearner, dimension: str, seed: int, advance: Advance
+) -> Mapping[str, Scores]:
+    """Scores by judges that never saw the data set of a line, or never its conversation.
+
+    Raises:
+        UsageError: other ratings are asked about than judges are fitted on; see also `left_out_scores`.
+    """
+    if dimension != OVERALL:
+        raise UsageError(f"judges are fitted on overall ratings, so no set is left out for {dimension!r}")
+    named = DEFAULT if isinstance(learner, bool) else learner
+    return left_out_scores(examples, named, seed=seed, advance=advance)
 
 
 def _study_of(
