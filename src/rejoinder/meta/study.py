@@ -108,18 +108,15 @@ def full_study(
 
     Raises:
         UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones; see also
-            `study`.
-        DataError: see `study`.
+            `study`, and for its other errors.
     """
     sampling = Sampling.checked(resamples, seed)
     examples = examples_of(examples, keep=columns_of(scorers))
     # Fitting takes longest and can fail for want of scales, so it comes before anything is scored.
     held_out = _held_out(examples, leave_one_out, dimension, seed, advance) if leave_one_out else {}
-    ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
+    rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=drop_copies), dimension)
     given, choice = _scores_of(examples, scorers, vectors, advance)
-    if held_out:
-        given[UNSEEN] = held_out[UNSEEN]
-    rated = rated_sets(examples, ratings, dimension)
+    given |= {UNSEEN: held_out[UNSEEN]} if held_out else {}
     trivial = yardsticks(examples, given, rated)
     asked = _study_of(examples, rated, given, sampling, drop_copies=drop_copies)
     baselines = _study_of(examples, rated, trivial, sampling, drop_copies=drop_copies) if trivial else None
