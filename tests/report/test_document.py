@@ -90,7 +90,7 @@ TEXTS = (
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_text_breaks_markdown(text: str) -> None:
     """A Markdown parser finds the elements that were meant, and in the cells the texts that were given."""
     tokens = MarkdownIt("commonmark").enable("table").parse(markdown(dummy(text)))
@@ -119,7 +119,7 @@ def _visible(text: str) -> str:
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_text_breaks_html(text: str) -> None:
     page, usual = Page(html(dummy(text, text))), Page(html(dummy("a", "a")))
     assert not page.open
@@ -133,7 +133,7 @@ def test_no_text_breaks_html(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_text_breaks_latex(text: str) -> None:
     _, *lines = latex(dummy(text)).splitlines()
     body = "\n".join(lines)
@@ -150,7 +150,7 @@ def test_no_text_breaks_latex(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_no_text_breaks_csv_and_json(text: str) -> None:
     (row,) = csv.DictReader(io.StringIO(RENDERERS[".csv"](dummy(text)), newline=""))
     assert list(row) == ["name", "value", "low", "high"] and row["name"].removeprefix("'") == text.removeprefix("'")

@@ -21,17 +21,17 @@ def count(value: int, note: str = "") -> Cell:
 
 def plain(value: float, digits: int = 3, note: str = "") -> Cell:
     """A number without an interval, or a dash."""
-    return Cell(number(value, digits), note, sortable(value))
+    return Cell(number(value, digits), note, _sortable(value))
 
 
 def share(value: float, note: str = "") -> Cell:
     """A share in percent, or a dash."""
-    return Cell(percent(value), note, sortable(value))
+    return Cell(percent(value), note, _sortable(value))
 
 
 def p(value: float, note: str = "") -> Cell:
     """A p-value, or a dash."""
-    return Cell(p_value(value), note, sortable(value))
+    return Cell(p_value(value), note, _sortable(value))
 
 
 def measured(
@@ -51,6 +51,6 @@ def measured(
     return Cell(said, note, one.value, figure=Figure(value=one.value, low=one.low, high=one.high))
 
 
-def sortable(value: float) -> float | None:
+def _sortable(value: float) -> float | None:
     """What a column is sorted by; None where there is no number."""
     return None if math.isnan(value) else value

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING
 
 from rejoinder.report.document import Block, Cases, Cell, Document, Gallery, Picture, Prose, Section, Table
 
 if TYPE_CHECKING:
+    from jinja2 import Template
     from markupsafe import Markup
 
 _PROSE = 40  # characters of a cell
@@ -18,15 +20,20 @@ _KINDS = {"prose": Prose, "table": Table, "picture": Picture, "gallery": Gallery
 
 def html(document: Document) -> str:
     """The page; texts are shown as they are, whatever they hold."""
+    parts = [section for section in document.sections if section.title]
+    return _template().render(document=document, parts=parts, contents=len(parts) >= _CONTENTS)
+
+
+@cache
+def _template() -> Template:
+    """What pages are made of."""
     from jinja2 import Environment, PackageLoader
 
     loader = PackageLoader("rejoinder.report", ".")
     pages = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     pages.filters |= {"kept": _kept, "label": _label, "marked": _marked}
     pages.tests |= {name: _is(kind) for name, kind in _KINDS.items()} | {"wordy": _wordy}
-    template = pages.get_template("page.html.jinja")
-    parts = [section for section in document.sections if section.title]
-    return template.render(document=document, parts=parts, contents=len(parts) >= _CONTENTS)
+    return pages.get_template("page.html.jinja")
 
 
 def _is(kind: type[Block]) -> Callable[[object], bool]:

@@ -13,7 +13,7 @@ from rejoinder.report.document import Cases as CasesBlock
 _MARKS = re.compile(r"[`*~$\\]|(?<![^\W_])_|_(?![^\W_])|\](?=[(\[])|<(?=[A-Za-z/!?])|&(?=#?\w+;)")
 _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 # At the beginning of a line: a heading, a list, a rule, a quotation, the target of a link.
-_FIRST = re.compile(r"(\d*)([#+.)-](?=[\s#-]|$)|[>\[])")
+_FIRST = re.compile(r"(\d*)([#+.)-](?=[\s#-]|$)|>|\[(?=.*\]:\s*(?:<|\S*\s*$|\S+\s+[\"'(])))")
 _LAST_TURNS = 3
 _WIDE = 118  # characters of a line of our own words
 
