@@ -98,5 +98,13 @@ def _accuracy(scores: FloatArray, ratings: FloatArray) -> Figure:
 
 def _by_chance(pooled: Agreement, band: Figure) -> Agreement:
     """The chance band of a correlation."""
-    said = {"value": band.value, "low": band.low, "high": band.high, "p": band.p, "method": band.method, "reason": ""}
-    return Agreement.of(pooled, statistic="pearson by chance", **said)
+    return replace(
+        pooled,
+        statistic="pearson by chance",
+        value=band.value,
+        low=band.low,
+        high=band.high,
+        p=band.p,
+        method=band.method,
+        reason=band.reason,
+    )

@@ -26,8 +26,7 @@ def rows_of(tree: Any, **about: Any) -> Iterator[dict[str, Any]]:
     The tree is walked from the top: records field by field, unless they have a method `figures` that gives what is to
     be walked in their place. What a figure does not say of itself is what the record around it says, as a field, a
     property or a constant; its statistic is what `written_as` calls it, else what the record says, else the name of
-    its field.
-    Figures with neither value nor reason are left out.
+    its field. Figures with neither value nor reason are left out.
 
     Args:
         tree: a record, a figure, or several.
