@@ -2,7 +2,7 @@
 
 A `Learner` encodes rated examples once, is then fitted on some of them and stopped by others as often as is asked, and
 what it has fitted predicts the rating of any of them. Training, cross-validation and leaving data sets out know no more
-than that, so a new kind of judge is a file with a learner and one line in the catalogue. Shapes: N examples.
+than that, so a new kind of judge is a file with a learner and one entry of `kinds.KINDS`. Shapes: N examples.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Judge(Scorer, Protocol):
 
 
 class PortableJudge(Judge, Protocol):
-    """A judge that can be written into a folder, from which the module that the catalogue names makes it again."""
+    """A judge that can be written into a folder, from which the module that the table of kinds names makes it again."""
 
     @property
     def training(self) -> Mapping[str, Any]:

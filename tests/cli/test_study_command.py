@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +208,14 @@ def test_too_little_to_learn_from(run: Run, tmp_path: Path) -> None:
         4,
         f"{tmp_path}/b.csv: no such file. Check the name; files in the box begin with @ (rejoinder doctor)",
     )
+
+
+def test_the_call_on_the_page_reads_the_file_as_this_one_did(run: Run, tmp_path: Path) -> None:
+    path, page = tmp_path / "odd.csv", tmp_path / "page.html"
+    rows = [f"what {number}?,{'yes ' * (1 + number % 5)},{1 + number % 5}" for number in range(40)]
+    path.write_text("\n".join(["asked so,told so,liked", *rows, "and this?,no,never", ""]), encoding="utf-8")
+    given = ("--map", "context=asked so,response=told so,rating=liked", "--scale", "1,5", "--on-error", "skip")
+    done = run("study", path, "-s", "length", *given, "--resamples", "100", "-o", page)
+    assert done.code == 0, done.err
+    text = unescape(page.read_text(encoding="utf-8"))
+    assert "--map 'context=asked so,response=told so,rating=liked' --on-error skip" in text

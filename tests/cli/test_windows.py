@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import re
 import struct
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import pytest
 
 from conftest import PROJECT, Run
 from rejoinder.cli.help import COMMANDS
+from rejoinder.kinds import listing
 from rejoinder.report.tables import narrowed, prose, text_table
 
 pyte: Any = pytest.importorskip("pyte", reason="needs the terminal of the extra dev")
@@ -174,7 +176,16 @@ def test_what_resumes_says_how_to_go_on(run: Run, tmp_path: Path, monkeypatch: p
     def stop(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("rejoinder.training.pretrain.pretrain", stop)
+    monkeypatch.setattr("rejoinder.training.pretrain.pretrain_dialogues", stop)
     recipe = PROJECT / "recipes" / "vhred-tiny.toml"
     ran = run("pretrain", recipe, "@conture", "-o", tmp_path / "encoder")
     assert (ran.code, ran.out, ran.err) == (130, "", "rejoinder: interrupted; call again to go on\n")
+
+
+@pytest.mark.parametrize("width", [*range(40, 130, 6), 200])
+def test_no_word_of_the_list_is_lost(run: Run, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    told = set(re.split(r"\s+", run("list").out))
+    for entries in listing().values():
+        missing = {word for entry in entries for cell in entry for word in cell.split() if len(word) < 20} - told
+        assert not missing

@@ -361,3 +361,17 @@ def test_references_count_where_both_systems_have_them() -> None:
     assert same.value == 0.0
     with pytest.raises(TooManyUnscored):
         rejoinder.compare(with_them, without, ["bleu-2"])
+
+
+@pytest.mark.parametrize("ids", [("1", "2"), ("1", "3")], ids=["pairs", "no pairs"])
+def test_a_comparison_of_nothing_is_no_success(run: Run, tmp_path: Path, ids: tuple[str, str]) -> None:
+    for name, first in zip("ab", ids, strict=True):
+        rows = f"id,answer,theme\n{first},yes,x\n{first}0,no,y\n"
+        (tmp_path / f"{name}.csv").write_text(rows, encoding="utf-8")
+    done = run("compare", tmp_path / "a.csv", tmp_path / "b.csv")
+    assert done.code == 5
+    assert "no context and no reference" in done.err + done.out
+    unread = (
+        "a.csv: nothing was read as context, and not read at all: theme. If one of them is what was said before, say"
+    )
+    assert unread in done.err

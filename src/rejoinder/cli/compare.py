@@ -24,11 +24,11 @@ from rejoinder.cli.common import (
     tell,
     width,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how, typed
 from rejoinder.cli.places import Reads, Writes
 
 if TYPE_CHECKING:
-    from rejoinder.meta.comparison import Gate
+    from rejoinder.meta.comparison import Comparison, Gate
     from rejoinder.report.document import Document
 
 GATE_CLOSED = 6
@@ -134,16 +134,16 @@ def command(
     for name, sets in found.fitted.items():
         tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)
     given = {"--design": design.value, "--by": by, "--vectors": vectors, "--resamples": resamples, "--seed": seed}
+    reading = typed(columns, input_format, turns, on_error)
     for path in out or []:
-        write_document(comparison(found, (a, b), _typed((a, b), scorers, given, path)), path)
+        write_document(comparison(found, (a, b), _typed((a, b), scorers, given, reading, path)), path)
     gate = None if threshold is None else found.gate(threshold, MIN_SCORED if min_scored is None else min_scored)
     if as_json:
         told = {} if gate is None else {"gate": asdict(gate)}
         typer.echo(json.dumps({**found.to_dict(), **told}, ensure_ascii=False))
     else:
         _say(comparison(found, (a, b)), gate, out)
-    if gate is not None and not gate.passed:
-        raise typer.Exit(GATE_CLOSED)
+    _leave(found, gate)
 
 
 def _check(out: list[Path] | None, threshold: float | None, min_scored: float | None) -> None:
@@ -155,6 +155,16 @@ def _check(out: list[Path] | None, threshold: float | None, min_scored: float | 
         raise UsageError("--min-scored belongs to the gate. Give --threshold too, or leave it out")
     for path in out or []:
         require_writable(path, lines=True)
+
+
+def _leave(found: Comparison, gate: Gate | None) -> None:
+    """End with the exit code of a gate that is not passed, or of a comparison of nothing; why was said before."""
+    from rejoinder.errors import TooManyUnscored
+
+    if gate is not None and not gate.passed:
+        raise typer.Exit(GATE_CLOSED)
+    if gate is None and not any(one.known for one in found.contrasts):
+        raise typer.Exit(TooManyUnscored.exit_code)
 
 
 def _say(document: Document, gate: Gate | None, out: list[Path] | None) -> None:
@@ -169,8 +179,10 @@ def _say(document: Document, gate: Gate | None, out: list[Path] | None) -> None:
         tell(f"saved in {', '.join(map(str, out))}")
 
 
-def _typed(files: tuple[str, str], scorers: list[str] | None, given: Mapping[str, object], out: Path) -> str:
+def _typed(
+    files: tuple[str, str], scorers: list[str] | None, given: Mapping[str, object], reading: list[str], out: Path
+) -> str:
     """The call, for the page."""
     named = [word for name in scorers or [] for word in ("-s", name)]
     options = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
-    return shlex.join(["rejoinder", "compare", *files, *named, *options, "-o", str(out)])
+    return shlex.join(["rejoinder", "compare", *files, *named, *reading, *options, "-o", str(out)])

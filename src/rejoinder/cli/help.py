@@ -18,7 +18,7 @@ _TASKS = {
     },
     "Study agreement": {
         "study": "Which scorers agree with people, on replies that people have rated.",
-        "reproduce": "The experiments of a paper, anew.",
+        "reproduce": "Experiments of papers, and other results, anew.",
     },
     "Train": {
         "train": "A judge of your own, from replies that people have rated.",

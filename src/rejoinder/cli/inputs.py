@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from rejoinder.cli.common import tell
+from rejoinder.cli.common import OnError, tell
 from rejoinder.errors import UsageError
 from rejoinder.io.lines import OnBad
 from rejoinder.records import OVERALL, Example, Pair
@@ -82,6 +82,14 @@ def how(
     if turns is not None:
         asked["turns"] = turns.value
     return asked
+
+
+def typed(columns: list[str] | None, input_format: FileFormat | None, turns: Turns, on_error: OnError) -> list[str]:
+    """The flags that say how files are read, as they were typed, for the call that a page prints."""
+    words = [word for text in columns or [] for word in ("--map", text)]
+    words += [] if input_format is None else ["--input-format", input_format.value]
+    words += [] if turns is Turns.LAST else ["--turns", turns.value]
+    return words + ([] if on_error is OnError.STOP else ["--on-error", on_error.value])
 
 
 def on_scale(lines: Iterable[Line], scale: str | None, on_bad: OnBad, dimension: str = OVERALL) -> Iterator[Line]:

@@ -22,7 +22,7 @@ from rejoinder.cli.common import (
     tell,
     width,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales
+from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales, typed
 from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 from rejoinder.records import OVERALL, Example, Pair
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from rejoinder.meta import FullStudy, PairStudy
     from rejoinder.report.document import Document
 
-_MORE = "More: --all for every table, -o report.html for a page with everything"
+_MORE = "More: {}-o report.html for a page with everything"
 
 
 Out = Annotated[
@@ -100,13 +100,16 @@ def command(
         "scale": scale,
     }
     found = _of_pairs(pairs, scorers or None, given) if pairs else _of_ratings(examples, scorers or None, given)
-    document = _document(found, _typed(files, scorers, out, given))
+    document = _document(found, _typed(files, scorers, out, given, typed(columns, input_format, turns, on_error)))
     if out is not None:
         write_document(document, out)
     if as_json:
         typer.echo(json_text(document), nl=False)
     else:
-        tell(terminal(document, width(), every=every) + (f"saved in {out}" if out else _MORE))
+        tell(
+            terminal(document, width(), every=every)
+            + (f"saved in {out}" if out else _MORE.format("" if every else "--all for every table, "))
+        )
     for name, sets in found.fitted.items():
         tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True)
     for name, sets in found.withheld.items():
@@ -150,12 +153,14 @@ def _count(names: list[str] | None, lines: Sequence[Example | Pair]) -> int:
     return len(names or chosen(None, [line.dataset for line in lines]).scorers)
 
 
-def _typed(files: list[str], scorers: list[str] | None, out: Path | None, given: dict[str, Any]) -> str:
+def _typed(
+    files: list[str], scorers: list[str] | None, out: Path | None, given: dict[str, Any], reading: list[str]
+) -> str:
     """The call, for the page."""
     named = [word for name in scorers or [] for word in ("-s", name)]
     other = [word for flag in ("vectors", "scale") if given.get(flag) for word in (f"--{flag}", str(given[flag]))]
     other += [flag for flag in ("--drop-copies", "--leave-one-out") if given.get(flag.strip("-").replace("-", "_"))]
     other += ["--dimension", given["dimension"]] if given.get("dimension", OVERALL) != OVERALL else []
-    options = [*other, "--resamples", str(given["resamples"]), "--seed", str(given["seed"])]
+    options = [*other, *reading, "--resamples", str(given["resamples"]), "--seed", str(given["seed"])]
     place = [] if out is None else ["-o", str(out)]
     return shlex.join(["rejoinder", "study", *files, *named, *options, *place])

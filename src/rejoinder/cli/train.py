@@ -61,7 +61,7 @@ FITTING = (
 
 
 def _one_of_the_table(kind: str) -> str:
-    """The kind, where the catalogue has it."""
+    """The kind, where the table of kinds has it."""
     if kind not in learners():
         raise typer.BadParameter(f"{kind!r} is not one of {', '.join(map(repr, learners()))}.")
     return kind

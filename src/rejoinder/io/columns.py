@@ -85,10 +85,10 @@ class Names:
             if len(self._plans) >= _MANY_KEYS:
                 self._plans.clear()
             self._plans[key] = planner.takes(guess)
-            self._tell(self._plans[key], planner.doubts, where)
+            self._tell(self._plans[key], planner.doubts, where, planner.unread)
         return self._plans[key]
 
-    def _tell(self, takes: Sequence[Take], doubts: Sequence[str], where: str) -> None:
+    def _tell(self, takes: Sequence[Take], doubts: Sequence[str], where: str, unread: Sequence[str]) -> None:
         """Say what was understood of new names, and what was not."""
         new = [take for take in takes if take not in self._said and take.field not in self.columns]
         self._said.update(new)
@@ -98,6 +98,9 @@ class Names:
             self.note(f"{file}: read {', '.join(told)}")
         for doubt in doubts:
             self.said_once(f"{file}: {doubt}")
+        if unread and (told or self.columns):  # a file in our own form may well have no context
+            rest = f"nothing was read as context, and not read at all: {listed(unread)}"
+            self.said_once(f"{file}: {rest}. If one of them is what was said before, say --map context=NAME")
 
 
 def checked(columns: Columns) -> dict[str, tuple[str, ...]]:

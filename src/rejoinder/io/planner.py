@@ -65,6 +65,12 @@ class Planner:
         self._ratings()
         return tuple(self.found)
 
+    @property
+    def unread(self) -> list[str]:
+        """The names that fill nothing, where there is a response and no context; none where they are not missed."""
+        missed = "response" in self.filled and self.filled.isdisjoint({"context", MESSAGES})
+        return list(self.free) if missed else []
+
     def _take(self, field: str, *names: str, perhaps: bool = False) -> None:
         """Fill `field` with what stands under `names`."""
         self.found.append(Take(field, names, perhaps))

@@ -51,10 +51,18 @@ class _Ranking(NamedTuple):
 
     def unbeaten(self) -> list[str]:
         """The trivial baselines, those of `rows` left out, that the lead is not shown to be ahead of."""
-        trivial = [one.scorer for one in self.found.standings if one.kind == "baseline"]
-        others = [name for name in trivial if name not in {row.scorer for row in self.rows}]
+        return [name for name, pair in self._trivial() if not _ahead(pair, self.lead)]
+
+    def behind(self) -> list[str]:
+        """Those among them that are shown to be ahead of the lead."""
+        return [name for name, pair in self._trivial() if _ahead(pair, name)]
+
+    def _trivial(self) -> list[tuple[str, ScorerContrast]]:
+        """The trivial baselines, those of `rows` left out, each with its contrast with the lead."""
+        named = {row.scorer for row in self.rows}
+        others = [one.scorer for one in self.found.standings if one.kind == "baseline" and one.scorer not in named]
         pairs = [(name, _between(self.found, self.lead, name)) for name in others]
-        return [name for name, pair in pairs if pair is not None and not _ahead(pair, self.lead)]
+        return [(name, pair) for name, pair in pairs if pair is not None]
 
 
 def answer(study: FullStudy) -> tuple[str, ...]:
@@ -128,6 +136,9 @@ def _headline(ranking: _Ranking) -> list[str]:
         if row.low > 0 and ranking.tried > 1:
             said += f", and the best of {ranking.tried} scorers may reach that by chance"
         return [f"{said}.", *_would_show(row, ranking.chance[lead], ranking.tried)]
+    if behind := ranking.behind():
+        is_nearer = f"trivial {_listed(behind)} {'is' if len(behind) == 1 else 'are'} shown to be nearer to them"
+        return [f"{lead} agrees with people, but the {is_nearer}: {figure}."]
     if unbeaten := ranking.unbeaten():
         return [f"{lead} agrees with people, but is not shown to beat the trivial {_listed(unbeaten)}: {figure}."]
     best = "best " if len(ranking.rows) > 1 and not ranking.untold() else ""

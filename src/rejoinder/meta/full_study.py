@@ -103,6 +103,7 @@ class FullStudy:
             "over_sets": plain(self.over_sets),
             "findings": [one.to_dict() for one in self.findings],
             "fitted": {name: list(sets) for name, sets in self.fitted.items()},
+            "withheld": {name: list(sets) for name, sets in self.withheld.items()},
             "chance": plain(self.chance),
             "verdicts": dict(self.verdicts),
             "nearness": plain(self.nearness),

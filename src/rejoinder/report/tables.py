@@ -35,17 +35,23 @@ def text_table(
         title: a line above the table.
     """
     body, prose = [list(map(inert, row)) for row in rows], set(folded)
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
-    needed = -_GAP
-    for place, name in enumerate(header):
-        flush_right = place not in prose and numeric(row[place] for row in body)
-        longest = max(map(cell_len, (name, *(row[place] for row in body))))
-        words = (word for text in (name, *(row[place] for row in body)) for word in text.split())
-        least = min(longest, max(_PROSE, *map(cell_len, words))) if place in prose else longest
-        table.add_column(name, justify="right" if flush_right else "left", overflow="fold", min_width=least)
-        needed += least + _GAP
-    if needed > width:
+    columns = list(zip(header, *body, strict=True))
+    longest = [max(map(cell_len, column)) for column in columns]
+    widths = list(longest)
+    for place in prose:
+        words = (word for text in columns[place] for word in text.split())
+        widths[place] = min(longest[place], max(_PROSE, *map(cell_len, words)))
+    room = width - sum(widths) - _GAP * (len(widths) - 1)
+    if room < 0:
         return _blocks(header, body, width, title)
+    # Shared out here, because the library takes from all columns alike and then crops those that cannot give.
+    while room and (short := [place for place in prose if widths[place] < longest[place]]):
+        widths[max(short, key=lambda place: longest[place] / widths[place])] += 1
+        room -= 1
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True, header_style="")
+    for place, (name, *cells) in enumerate(columns):
+        right = place not in prose and numeric(cells)
+        table.add_column(name, justify="right" if right else "left", overflow="fold", width=widths[place])
     for row in body:
         table.add_row(*row)
     out = io.StringIO()
