@@ -29,9 +29,10 @@ from rejoinder.stats.figure import Figure
 
 SOURCE = Path(rejoinder.__file__).parent
 FLOORS = {
-    "cli": 7,
-    "papers": 6,
-    "report": 5,
+    "cli": 8,
+    "papers": 7,
+    "report": 6,
+    "auditing": 5,
     "meta": 4,
     "judges": 3,
     "responders": 3,

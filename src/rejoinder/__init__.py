@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.auditing import Attack, audit
     from rejoinder.catalogue import cards, load_responder, load_scorer, score
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Answer": "rejoinder.responder",
+    "Attack": "rejoinder.auditing",
     "Card": "rejoinder.scorer",
     "Decoding": "rejoinder.responder",
     "Encoder": "rejoinder.scorer",
@@ -43,6 +45,7 @@ _HOME = {
     "Scorer": "rejoinder.scorer",
     "Scores": "rejoinder.scorer",
     "answer": "rejoinder.responder",
+    "audit": "rejoinder.auditing",
     "cards": "rejoinder.catalogue",
     "compare": "rejoinder.meta",
     "contexts_of": "rejoinder.streams.replies",
@@ -74,6 +77,7 @@ _HOME = {
 
 __all__ = [
     "Answer",
+    "Attack",
     "Card",
     "Decoding",
     "Encoder",
@@ -88,6 +92,7 @@ __all__ = [
     "Scores",
     "__version__",
     "answer",
+    "audit",
     "cards",
     "compare",
     "contexts_of",

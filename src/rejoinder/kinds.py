@@ -6,6 +6,7 @@ Scorers have cards; what is trained has none before it is, so its words stand he
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Literal, NamedTuple
 
 
@@ -54,12 +55,12 @@ class Named(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A judge, an encoder or a responder that there is or may be.
+    """A judge, an encoder, a responder or an attack that there is or may be.
 
     Attributes:
         name: how it is written; of what is trained, its kind.
         about: what it is, in a few words.
-        made: how it comes about.
+        made: how it comes about; of an attack what it would show.
         needs: what it needs to be made and used, "" for nothing else.
     """
 
@@ -84,6 +85,8 @@ RESPONDERS = {
         "rejoinder.responders.endpoint", "an endpoint of OpenAI's form", "openai:URL#MODEL", "the network, to that URL"
     ),
 }
+# The module whose `entries()` lists the attacks of `rejoinder audit`.
+ATTACKS = "rejoinder.auditing.battery"
 BILINEAR = "rejoinder.judges.bilinear.learner"
 _GENERATION, _RETRIEVAL = "rejoinder.responders.generation", "rejoinder.responders.retrieval"
 _RECURRENT, _DIALOGUE = "rejoinder.encoders.recurrent", "dialogue.DialogueTask"
@@ -176,7 +179,7 @@ def learners() -> dict[str, str]:
 
 
 def listing() -> dict[str, list[Entry]]:
-    """The judges that can be trained, the encoders and the responders, by `judges`, `encoders` and `responders`.
+    """The judges that can be trained, the encoders, the responders and the attacks, by `judges`, `encoders` and so on.
 
     What `rejoinder train` or `rejoinder pretrain` makes is a folder, whose path is its name from then on.
     """
@@ -187,6 +190,7 @@ def listing() -> dict[str, list[Entry]]:
             *(_made(name) for name in makers("encoder") if KINDS[name].about),
         ],
         "responders": [*map(_named, RESPONDERS.values()), *map(_made, makers("responder"))],
+        "attacks": list(import_module(ATTACKS).entries()),
     }
 
 

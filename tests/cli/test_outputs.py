@@ -27,6 +27,7 @@ PLAIN = {
     ("study", "dimension"),
     ("reproduce", "name"),
     ("train", "components"),
+    ("audit", "family"),
     ("train", "kind"),
     ("compare", "by"),
     ("*", "columns"),

@@ -27,7 +27,7 @@ pytest.importorskip("textblob", reason="needs the extra train")
 
 import tiny  # noqa: E402
 from rejoinder.responders.generation import GenerativeResponder, from_parts  # noqa: E402
-from rejoinder.text.coarse import _tagger  # noqa: E402
+from rejoinder.text.speech import tagger  # noqa: E402
 from rejoinder.training.pretrain import pretrain_dialogues  # noqa: E402
 from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
 
@@ -190,7 +190,7 @@ def test_a_missing_library_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch
         with monkeypatch.context() as without:
             for name in ["textblob.en", *(name for name in sys.modules if name.split(".")[0] == "textblob")]:
                 without.setitem(sys.modules, name, None)
-            _tagger.cache_clear()
+            tagger.cache_clear()
             with pytest.raises(MissingExtra) as textblob:
                 replies(load(folder), CONTEXTS[:1])
         assert str(textblob.value) == "A MrRNN needs textblob. Install it: pip install 'rejoinder[train]'"

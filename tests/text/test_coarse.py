@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rejoinder.errors import MissingExtra
-from rejoinder.text.coarse import _tagger, coarse_text
+from rejoinder.text.coarse import coarse_text
+from rejoinder.text.speech import tagger
 
 pytest.importorskip("textblob", reason="needs the extra train")
 
@@ -50,7 +51,7 @@ def test_a_missing_tagger_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.split(".")[0] == "textblob"]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, "textblob.en", None)
-    _tagger.cache_clear()
+    tagger.cache_clear()
     with pytest.raises(MissingExtra) as refusal:
         coarse_text("hello")
     assert str(refusal.value) == "A MrRNN needs textblob. Install it: pip install 'rejoinder[train]'"

@@ -18,6 +18,7 @@ _TASKS = {
     },
     "Study agreement": {
         "study": "Which scorers agree with people, on replies that people have rated.",
+        "audit": "What fools a scorer, and how often.",
         "reproduce": "Experiments of papers, and other results, anew.",
     },
     "Train": {

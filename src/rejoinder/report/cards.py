@@ -20,8 +20,9 @@ _GROUPS = {
     "judges": "Judges that you can train, each a folder then, which is a scorer's name. More: docs/train.md",
     "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/pretraining.md",
     "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/responders.md",
+    "attacks": "Attacks (--family of audit), and what each would show. More: docs/audit.md",
 }
-_SCORERS = "Scorers (-s of score, compare and study)"
+_SCORERS = "Scorers (-s of score, compare, study and audit)"
 EXAMPLE = Example(
     context=("do you have any plans for the weekend ?",),
     response="i am going to see a movie with my sister .",
@@ -104,8 +105,10 @@ def cards_table(cards: Iterable[Card], width: int) -> str:
 def kinds_table(groups: Mapping[str, Sequence[Entry]], width: int) -> str:
     """A table for each group of what can be trained or named: what it is, how it comes about, what it needs."""
     header = ["name", "what it is", "how it comes about", "needs"]
+    of_attacks = ["name", "what is done", "what it would show", "needs"]
     tables = (
-        f"{_GROUPS[group]}\n\n{text_table(header, entries, width, folded=(1, 2, 3))}"
+        f"{_GROUPS[group]}\n\n"
+        f"{text_table(of_attacks if group == 'attacks' else header, entries, width, folded=(1, 2, 3))}"
         for group, entries in groups.items()
     )
     return "\n".join(tables)

@@ -20,6 +20,8 @@ from rejoinder.stats.bootstrap import cluster_counts
 MOST_RESAMPLES = 100_000
 Purpose = Literal[
     "agreement",
+    "attack",
+    "audited lines",
     "ceiling",
     "choices",
     "comparison",
@@ -63,6 +65,8 @@ PURPOSES: Mapping[Purpose, tuple[int, ...]] = {
     "duel": (7,),
     "leave one out": (7,),
     "conclusions": (8,),
+    "attack": (9,),
+    "audited lines": (10,),
     "paper": (0,),
     "paper, swaps": (1,),
     "paper, kept at random": (2,),

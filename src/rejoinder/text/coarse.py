@@ -7,11 +7,7 @@ tagger made for tweets; here it is the lexicon of textblob, which needs no downl
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
-from functools import cache
-
-from rejoinder.errors import MissingExtra
+from rejoinder.text.speech import tagger
 
 # Placeholders, which the byte-pair encoding does not take apart.
 NO_NOUNS, NO_TENSES = "<no_nouns>", "<no_tenses>"
@@ -31,7 +27,7 @@ def coarse_text(text: str) -> str:
     Raises:
         MissingExtra: textblob is not installed.
     """
-    tagged = [(word.lower(), kind) for word, kind in _tagger()(text)]
+    tagged = [(word.lower(), kind) for word, kind in tagger("A MrRNN")(text)]
     tenses = {
         "past": any(kind in _PAST for _, kind in tagged),
         "present": any(kind in _PRESENT for _, kind in tagged),
@@ -40,20 +36,6 @@ def coarse_text(text: str) -> str:
     found = "_".join(name for name, there in tenses.items() if there)
     nouns = dict.fromkeys(word for word, kind in tagged if kind.startswith("NN") and _counts(word))
     return " ".join([f"<{found}>" if found else NO_TENSES, *(nouns or [NO_NOUNS])])
-
-
-@cache
-def _tagger() -> Callable[[str], list[tuple[str, str]]]:
-    """What gives the words of a text and their parts of speech, its lexicon loaded."""
-    try:
-        from textblob.en import tag
-    except ModuleNotFoundError as error:
-        raise MissingExtra("textblob", "train", "A MrRNN") from error
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # it does not close the file of its lexicon
-        tag("a word")
-    tagger: Callable[[str], list[tuple[str, str]]] = tag
-    return tagger
 
 
 def _counts(word: str) -> bool:

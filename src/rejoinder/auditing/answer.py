@@ -1,0 +1,68 @@
+"""What an audit comes to, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal
+from rejoinder.auditing.card import Audit
+from rejoinder.auditing.results import UNTOLD, Result, Verdict
+from rejoinder.stats.written import percent
+
+_NAMED = 4
+_SAID: dict[Goal, str] = {
+    BAD: "Bad replies that score as good ones",
+    GOOD: "Good replies that lose score",
+    SAME: "Changes of nothing that move the score",
+}
+
+
+def answer(found: Audit) -> tuple[str, ...]:
+    """The sentences, the first of which is enough for those in a hurry."""
+    fooled, holds, untold = (_of(found, verdict) for verdict in ("fooled", "holds", UNTOLD))
+    return (
+        f"{found.scorer} is fooled by {len(fooled)} of {len(found.results)} attacks, holds against {len(holds)}, and "
+        f"{len(untold)} cannot be told ({found.examples:,} replies to {found.contexts:,} contexts; up to "
+        f"{percent(found.allowed)} of them may fool a scorer that holds).",
+        *(said for goal in _SAID if (said := _goal(goal, found))),
+        *_caveats(found),
+    )
+
+
+def _goal(goal: Goal, found: Audit) -> str:
+    """What the attacks of one goal did; "" where there are none."""
+    of_goal = [one for one in found.results if one.goal == goal]
+    if not of_goal:
+        return ""
+    fooled = sorted((one for one in of_goal if one.verdict == "fooled"), key=lambda one: -one.value)
+    holds = [one.family for one in of_goal if one.verdict == "holds"]
+    told = f"{_SAID[goal]}: {len(fooled)} of {len(of_goal)}"
+    if fooled:
+        told += f", above all {_named([f'{one.family} ({percent(one.value)})' for one in fooled])}"
+    return f"{told}; it holds against {_named(holds)}." if holds else f"{told}."
+
+
+def _caveats(found: Audit) -> list[str]:
+    """What takes something away from the rest."""
+    said = []
+    if not found.rated:
+        taken = "the first reference where there are several, else the reply" if found.human else "each reply"
+        said.append(f"Nobody rated these replies, so {taken} is taken to be good; rated replies tell more.")
+    if not found.directed:
+        said.append(f"{found.scorer} claims no direction; higher is taken as better.")
+    if found.spread == 0:
+        said.append(f"{found.scorer} gives every reply the same score, so it tells nothing from anything.")
+    if found.left_out:
+        said.append(f"Left out, for want of what they need: {', '.join(found.left_out)}.")
+    return said
+
+
+def _of(found: Audit, verdict: Verdict) -> list[Result]:
+    """The results with a verdict."""
+    return [one for one in found.results if one.verdict == verdict]
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")

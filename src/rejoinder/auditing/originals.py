@@ -1,0 +1,85 @@
+"""The replies that are attacked: which lines are taken, and which of them are good enough to be held to.
+
+A bad reply that scores higher than another bad reply has fooled nobody. So attacks of that goal stand beside good
+replies alone: where people rated, those in the upper half both of their data set and of its scale; where nobody rated
+a line that has several references, the first of these, a person's reply, in the place of the response; else the
+response as it is, which is taken to be good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rejoinder.humans.lines import numbered
+from rejoinder.records import Example
+from rejoinder.stats.arrays import BoolArray, IntArray
+from rejoinder.stats.sampling import Sampling
+
+
+@dataclass(frozen=True, slots=True)
+class Originals:
+    """What an audit attacks, N examples.
+
+    Attributes:
+        examples: [N] the examples.
+        good: [N] whether a bad reply can be held against each.
+        clusters: [N] the context of each, from 0.
+        rated: how many are rated.
+        human: how many are a reference in the place of the response.
+        empty: lines left out because nothing is replied.
+        given: lines in all, before some were drawn.
+    """
+
+    examples: tuple[Example, ...]
+    good: BoolArray
+    clusters: IntArray
+    rated: int
+    human: int
+    empty: int
+    given: int
+
+
+def originals_of(examples: Sequence[Example], limit: int, sampling: Sampling) -> Originals:
+    """At most `limit` of the examples, drawn by the seed, in their order."""
+    replied = [one for one in examples if not one.unanswered]
+    taken: Sequence[int] = range(len(replied))
+    if len(replied) > limit:
+        rng = sampling.generator([len(replied), limit], "audited lines")
+        taken = np.sort(rng.choice(len(replied), limit, replace=False)).tolist()
+    least = _least_ratings(replied)
+    found = [_original(replied[place]) for place in taken]
+    ratings = [one.rating() for one in found]
+    return Originals(
+        tuple(found),
+        np.array(
+            [rating is None or rating >= least[one.dataset] for one, rating in zip(found, ratings, strict=True)],
+            dtype=np.bool_,
+        ),
+        numbered([one.context_key for one in found]),
+        rated=sum(rating is not None for rating in ratings),
+        human=sum(one is not replied[place] for one, place in zip(found, taken, strict=True)),
+        empty=len(examples) - len(replied),
+        given=len(examples),
+    )
+
+
+def _original(example: Example) -> Example:
+    """The example, or where nobody rated it and there are several references, the first of them as a reply."""
+    if example.rating() is not None or len(example.references) < 2:
+        return example
+    return replace(example, response=example.references[0], references=example.references[1:])
+
+
+def _least_ratings(examples: Sequence[Example]) -> dict[str | None, float]:
+    """By data set the rating from which on a reply is good: median, or middle of the scale where that is more."""
+    ratings: dict[str | None, list[float]] = {}
+    middles: dict[str | None, float] = {}
+    for one in examples:
+        if (rating := one.rating()) is not None:
+            ratings.setdefault(one.dataset, []).append(rating)
+        if (scale := one.scale()) is not None:
+            middles[one.dataset] = sum(scale) / 2
+    return {name: max(float(np.median(values)), middles.get(name, -np.inf)) for name, values in ratings.items()}

@@ -1,0 +1,144 @@
+"""`rejoinder audit`: what fools a scorer."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rejoinder.cli.common import (
+    AsJson,
+    Files,
+    OnError,
+    OnErrorFlag,
+    Seed,
+    Vectors,
+    progress,
+    reporting,
+    tell,
+    width,
+)
+from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale
+from rejoinder.cli.places import Reads, Writes, in_scorer
+
+if TYPE_CHECKING:
+    from rejoinder.auditing.card import Audit
+
+GATE_CLOSED = 6
+
+ScorerName = Annotated[
+    str,
+    typer.Option(
+        "-s",
+        "--scorer",
+        help="A scorer, the folder of a judge, or column:KEY for a number in each line; here one that answers for "
+        "replies it never saw, so no column. Default: rejoinder, the judge in the box.",
+        metavar="NAME",
+        show_default=False,
+    ),
+    Reads(in_scorer),
+]
+Out = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "-o",
+        "--out",
+        help="Where to: the card as .html, .md, .tex, .csv or .json; repeat for more.",
+        metavar="FILE",
+    ),
+    Writes(),
+]
+Families = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--family", help="An attack; repeat for more. Default: all that `rejoinder list` shows.", metavar="NAME"
+    ),
+]
+Limit = Annotated[int, typer.Option(min=1, help="How many replies are attacked at most, drawn by the seed.")]
+FailOver = Annotated[
+    float | None,
+    typer.Option(
+        help="A gate on what fools: exit with 6 where an attack is shown to fool on more than this share of replies, "
+        "or nothing could be told. Default: no gate; 0.1 for the verdicts.",
+        metavar="SHARE",
+    ),
+]
+
+
+def command(
+    files: Files,
+    scorer: ScorerName = "rejoinder",
+    out: Out = None,
+    family: Families = None,
+    limit: Limit = 500,
+    fail_over: FailOver = None,
+    as_json: AsJson = False,
+    vectors: Vectors = None,
+    seed: Seed = 0,
+    columns: Columns = None,
+    scale: RatingScale = None,
+    input_format: InputFormat = None,
+    turns: TurnsFlag = Turns.LAST,
+    on_error: OnErrorFlag = OnError.STOP,
+) -> None:
+    """What fools a scorer, how often and how: attacks on the replies of a file, as a card.
+
+    Some make a bad reply that should score lower than the good one it stands for, some a reply as good that should not,
+    some change nothing. Rated replies tell the most: bad ones are held against those that people found good.
+    """
+    from rejoinder.auditing import audit
+    from rejoinder.auditing.run import ALLOWED
+    from rejoinder.io import read
+    from rejoinder.report.audit import audit_document
+    from rejoinder.report.files import require_writable, write_document
+
+    for path in out or []:
+        require_writable(path)
+    with reporting(on_error) as on_bad:
+        asked = how(columns, input_format, turns, [scorer])
+        examples = [one for file in files for one in on_scale(read(file, on_bad=on_bad, **asked), scale, on_bad)]
+    with progress("scoring") as advance:
+        found = audit(
+            examples,
+            scorer,
+            families=family or None,
+            limit=limit,
+            allowed=ALLOWED if fail_over is None else fail_over,
+            seed=seed,
+            vectors=vectors,
+            advance=advance,
+        )
+    for path in out or []:
+        write_document(audit_document(found, files, _typed(files, scorer, family, fail_over, found, path)), path)
+    _say(found, files, fail_over, out, as_json=as_json)
+    if fail_over is not None and not found.gate().passed:
+        raise typer.Exit(GATE_CLOSED)
+
+
+def _say(found: Audit, files: list[str], fail_over: float | None, out: list[Path] | None, *, as_json: bool) -> None:
+    """The card for people, or as JSON."""
+    from rejoinder.report.audit import audit_document, gate_text
+    from rejoinder.report.terminal import terminal
+
+    if as_json:
+        told = {} if fail_over is None else {"gate": found.gate()._asdict()}
+        typer.echo(json.dumps({**found.to_dict(), **told}, ensure_ascii=False))
+        return
+    tell(terminal(audit_document(found, files), width()))
+    if fail_over is not None:
+        tell(gate_text(found.gate()))
+    if out:
+        tell(f"saved in {', '.join(map(str, out))}")
+
+
+def _typed(
+    files: list[str], scorer: str, family: list[str] | None, fail_over: float | None, found: Audit, out: Path
+) -> str:
+    """The call, for the page."""
+    named = [word for name in family or [] for word in ("--family", name)]
+    gate = [] if fail_over is None else ["--fail-over", str(fail_over)]
+    options = ["--limit", str(found.limit), *gate, "--seed", str(found.seed)]
+    return shlex.join(["rejoinder", "audit", *files, "-s", scorer, *named, *options, "-o", str(out)])

@@ -1,0 +1,294 @@
+"""An audit as a document: the verdict in words, a bar a family of attacks, its figures, and the worst examples."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from rejoinder.auditing.attack import GOALS, Goal
+from rejoinder.auditing.card import Audit, Gate
+from rejoinder.auditing.results import DROP, FEWEST, MOVE, UNTOLD, Result
+from rejoinder.report.cells import count, measured, nothing, plain, share
+from rejoinder.report.chart import Point, chart
+from rejoinder.report.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.written import interval, number, percent
+
+_KINDS = {"judge": "it is fooled", "metric": "it holds", "baseline": "cannot be told"}
+_LOOKS = {"fooled": "judge", "holds": "metric"}
+_LIMITS = {"limit": "what is let pass"}
+_FIRST = 12  # attacks on the first screen of a page
+_EXAMPLES = 2  # of an attack, on a page
+_SHOWN = 3  # examples on a terminal
+_SAID = 70  # characters of a text in a line
+_NAMES: dict[Goal, str] = {
+    "bad scores high": "Bad replies that score as good ones",
+    "good scores low": "Good replies that lose score",
+    "no change": "Changes of nothing",
+}
+# What a row of CSV leaves to JSON.
+_NESTED = ("worst", "published", "chosen")
+
+
+def audit_document(found: Audit, files: Sequence[str] = (), command: str = "") -> Document:
+    """The document.
+
+    Args:
+        found: the audit.
+        files: what was attacked.
+        command: the call that made it.
+    """
+    record = found.to_dict()
+    goals = [goal for goal in GOALS if any(one.goal == goal for one in found.results)]
+    sections = [
+        *(Section(_NAMES[goal], _of_goal(found, goal)) for goal in goals),
+        Section("Scores", [_scores(found), *_beside_adem(found)]),
+        Section("Worst examples", _examples(found)),
+        Section("Not told, and why", _missing(found)),
+    ]
+    made, on = _made(found), f", on {', '.join(files)}" if files else ""
+    return Document(
+        title=f"What fools {found.scorer}{on}",
+        question=f"What fools {found.scorer}?",
+        answer=found.answer,
+        about="; ".join(files),
+        keys=_key_figures(found),
+        picture=_picture(found, _most_fooled(found)[:_FIRST], "The attacks that fool it most."),
+        sections=[section for section in sections if section.blocks],
+        made=made,
+        command=command,
+        signatures={found.scorer: found.signature},
+        brief=[_overview(found), *_worst_lines(found), Prose([*made, str(found.signature)])],
+        results=[{key: value for key, value in one.items() if key not in _NESTED} for one in record["results"]],
+        record=record,
+    )
+
+
+def gate_text(gate: Gate) -> str:
+    """Whether the gate was passed, and why not."""
+    said = f"gate {percent(gate.allowed)}: {'passed' if gate.passed else 'not passed, exit code 6'}"
+    return f"{said} ({'; '.join(gate.reasons)})" if gate.reasons else said
+
+
+def _made(found: Audit) -> list[str]:
+    """How the figures came about, in sentences."""
+    drawn = f", {found.examples:,} drawn of {found.given:,} lines" if found.examples < found.given - found.empty else ""
+    good = "in the upper half of ratings and scale" if found.rated else "taken to be good"
+    return [
+        f"{found.examples:,} replies to {found.contexts:,} contexts{drawn}; bad replies stand beside {found.good:,} "
+        f"that are {good}. Seed {found.seed}.",
+        "Fooled: a bad reply scores higher than the good one (as high counts half); a good one loses more than "
+        f"{DROP:g} spread; a change of nothing moves the score by more than {MOVE:g}. A spread is the standard "
+        f"deviation of the scorer's scores, here {number(found.spread)}.",
+        f"[low, high]: Wilson's 95 % interval with contexts as trials. Verdict: fooled where all of it is over "
+        f"{percent(found.allowed)}, holds where none is; none with fewer than {FEWEST} replies.",
+    ]
+
+
+# the first screen
+
+
+def _key_figures(found: Audit) -> list[KeyFigure]:
+    """How many attacks fool it, which most, and what that rests on."""
+    fooled = [one for one in found.results if one.verdict == "fooled"]
+    figures = [
+        KeyFigure(f"{len(fooled)} of {len(found.results)}", "", "attacks fool it", f"by {found.scorer}'s scores")
+    ]
+    if fooled:
+        most = max(fooled, key=lambda one: one.value)
+        figures.append(KeyFigure.of(most, most.family, most.about, share=True))
+    return [*figures, KeyFigure(f"{found.examples:,}", "", "replies", f"to {found.contexts:,} contexts")]
+
+
+def _most_fooled(found: Audit) -> list[Result]:
+    """The attacks with a share, the highest first."""
+    return sorted((one for one in found.results if one.known), key=lambda one: -one.value)
+
+
+def _picture(found: Audit, results: Sequence[Result], seen: str) -> Picture | None:
+    """A row an attack."""
+    points = [
+        Point(
+            one.family,
+            one,
+            _LOOKS.get(one.verdict, "baseline"),
+            f"{one.about}: {interval(one, share=True)} of {one.n:,}",
+            limit=found.allowed,
+        )
+        for one in results
+    ]
+    if not points:
+        return None
+    drawn = chart("How often attacks fool it", points, axis="Share of replies that fool it", percent=True)
+    return Picture(drawn, seen, _KINDS, _LIMITS)
+
+
+# tables
+
+
+def _of_goal(found: Audit, goal: Goal) -> list[Block]:
+    """What the attacks of one goal did: words, a bar each, a row each."""
+    own = [one for one in found.results if one.goal == goal]
+    picture = _picture(
+        found, [one for one in _most_fooled(found) if one.goal == goal], "The share of replies with its interval."
+    )
+    return [Prose([f"Each makes {GOALS[goal]}."]), *([picture] if picture else []), _table(own)]
+
+
+def _table(results: Sequence[Result]) -> Table:
+    """One row an attack, in the order of the battery."""
+    return Table(
+        "",
+        "Skipped: replies that the attack could not change. Failed: replies without a score.",
+        ("attack", "what is done", "ideal", "replies", "fooled [low, high]", "verdict", "skipped", "failed"),
+        tuple(
+            (
+                Cell(one.family, one.source),
+                Cell(one.about),
+                Cell(one.ideal),
+                count(one.n),
+                _fooled(one),
+                _verdict(one),
+                count(one.skipped),
+                count(one.failed, one.why_failed),
+            )
+            for one in results
+        ),
+        spare=("ideal", "failed", "skipped"),
+        folded=("what is done",),
+    )
+
+
+def _fooled(one: Result) -> Cell:
+    """The share, or why there is none."""
+    return measured(one, note=one.method, why=one.reason, share=True)
+
+
+def _verdict(one: Result) -> Cell:
+    """The verdict, and why there is none."""
+    return Cell(one.verdict, one.reason, strong=one.verdict == "fooled")
+
+
+def _overview(found: Audit) -> Table:
+    """What fits a terminal: all attacks, the one that fools most first, those that have no share last."""
+    ordered = [*_most_fooled(found), *(one for one in found.results if not one.known)]
+    rows = tuple(
+        (Cell(one.family), Cell(one.about), Cell(one.goal), count(one.n), _fooled(one), _verdict(one))
+        for one in ordered
+    )
+    header = ("attack", "what is done", "goal", "replies", "fooled [low, high]", "verdict")
+    return Table("", "", header, rows, spare=("goal",), folded=("what is done",))
+
+
+def _scores(found: Audit) -> Table:
+    """What the scores did, attack by attack."""
+    return Table(
+        "Before and after",
+        "Mean and standard deviation of the scores of the replies as they were, and of the attacked ones; share of "
+        "these within one standard deviation of their mean; correlation of both; share that scores better than the "
+        "original.",
+        ("attack", "replies", "before", "SD before", "after", "SD", "within 1 SD", "Pearson", "Spearman", "better"),
+        tuple(
+            (
+                Cell(one.family),
+                count(one.n),
+                plain(one.original_mean),
+                plain(one.original_sd),
+                plain(one.mean),
+                plain(one.sd),
+                share(one.within),
+                _correlation(one.pearson),
+                _correlation(one.spearman),
+                share(one.better),
+            )
+            for one in found.results
+            if one.n
+        ),
+        spare=("SD before", "within 1 SD", "Spearman"),
+    )
+
+
+def _correlation(one: Figure) -> Cell:
+    """A correlation, or why there is none."""
+    return plain(one.value, 2) if one.known else nothing(one.reason)
+
+
+def _beside_adem(found: Audit) -> list[Block]:
+    """The families of Sai et al., with what they found of ADEM."""
+    both = [(one, one.published) for one in found.results if one.published and one.n]
+    if not both:
+        return []
+    columns = ("mean", "SD", "Pearson", "better")
+    rows = tuple(
+        (
+            Cell(one.family),
+            Cell(one.ideal),
+            *(plain(value, 2) for value in (one.mean, one.sd, one.pearson.value)),
+            share(one.better),
+            *(nothing() if value is None else plain(value, 2) for value in (row.mean, row.sd, row.pearson)),
+            nothing() if row.better is None else share(row.better),
+            nothing() if row.people is None else plain(row.people, 2),
+        )
+        for one, row in both
+    )
+    header = ("attack", "ideal", *columns, *(f"ADEM {name}" for name in columns), "people")
+    return [
+        Table(
+            "Beside ADEM, as published",
+            "ADEM: Sai et al. (2019), tables 3 to 5, the released model on Twitter, scores from 1 to 5; people: mean "
+            "rating of 150 such replies there. Other replies and another scale: what compares are correlations and "
+            "shares.",
+            header,
+            rows,
+            spare=("ADEM SD", "SD", "people"),
+        )
+    ]
+
+
+# examples
+
+
+def _examples(found: Audit) -> list[Block]:
+    """The worst examples of each attack that fools the scorer."""
+    groups = {
+        f"{one.family}: {one.about}": [_case(case) for case in one.worst[:_EXAMPLES]]
+        for one in found.results
+        if one.worst and one.verdict != "holds"
+    }
+    return [Cases("", groups)] if groups else []
+
+
+def _case(case: Any) -> Case:
+    """An example as a quoted conversation."""
+    return Case(
+        f"{number(case.before)} → {number(case.after)}",
+        case.id or "a reply",
+        case.context,
+        [("As it was", case.original.strip() or "(empty)"), ("Attacked", case.attacked.strip() or "(empty)")],
+    )
+
+
+def _worst_lines(found: Audit) -> list[Prose]:
+    """The worst examples of the attacks that fool most, for a terminal."""
+    worst = [one for one in _most_fooled(found) if one.verdict == "fooled" and one.worst][:_SHOWN]
+    if not worst:
+        return []
+    lines = [
+        f"  {number(case.before)} → {number(case.after)}  {name}: {_short(case.original)} → {_short(case.attacked)}"
+        for name, case in ((one.family, one.worst[0]) for one in worst)
+    ]
+    return [Prose(["Worst examples:", *lines])]
+
+
+def _short(text: str) -> str:
+    """A text in quotes, cut for a line of a terminal."""
+    said = textwrap.shorten(text, _SAID, placeholder=" ...") if text.strip() else ""
+    return f'"{said}"' if said else "(empty)"
+
+
+def _missing(found: Audit) -> list[Block]:
+    """The attacks without a verdict, and why."""
+    said = [f"{one.family}: {one.reason}" for one in found.results if one.verdict == UNTOLD]
+    said += [f"{name}: {why}" for name, why in found.left_out.items()]
+    return [Prose(said, listed=True)] if said else []
