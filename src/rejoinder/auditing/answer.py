@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal
 from rejoinder.auditing.card import Audit
-from rejoinder.auditing.results import UNTOLD, Result, Verdict
+from rejoinder.auditing.results import FEWEST, UNTOLD, Result, Verdict
 from rejoinder.stats.written import percent
 
 _NAMED = 4
@@ -20,9 +20,11 @@ _SAID: dict[Goal, str] = {
 def answer(found: Audit) -> tuple[str, ...]:
     """The sentences, the first of which is enough for those in a hurry."""
     fooled, holds, untold = (_of(found, verdict) for verdict in ("fooled", "holds", UNTOLD))
+    few = sum(one.n < FEWEST for one in untold)
+    why = f", {few} of these for want of replies to attack" if few else ""
     return (
-        f"{found.scorer} is fooled by {len(fooled)} of {len(found.results)} attacks, holds against {len(holds)}, and "
-        f"{len(untold)} cannot be told ({found.examples:,} replies to {found.contexts:,} contexts; up to "
+        f"{found.scorer} is fooled by {len(fooled)} of {len(found.results)} attacks and holds against {len(holds)}; "
+        f"{len(untold)} cannot be told{why} ({found.examples:,} replies to {found.contexts:,} contexts; up to "
         f"{percent(found.allowed)} of them may fool a scorer that holds).",
         *(said for goal in _SAID if (said := _goal(goal, found))),
         *_caveats(found),

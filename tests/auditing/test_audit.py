@@ -1,0 +1,375 @@
+"""The verdicts of an audit, on scorers that deserve them, and what is counted on the way."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rejoinder
+from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal, alone
+from rejoinder.auditing.battery import battery
+from rejoinder.auditing.card import Audit
+from rejoinder.auditing.originals import originals_of
+from rejoinder.auditing.results import Measured, Result, fooled, result_of
+from rejoinder.auditing.search import best_for_all
+from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.records import Example
+from rejoinder.scorer import Card, Outcome
+from rejoinder.stats.sampling import Sampling
+
+WHO = ("my sister", "the old dog", "our neighbour in Boston", "a friend of mine")
+DOES = ("doesn't like", "is looking for", "will buy", "has sold")
+WHAT = ("a small red house", "the new film", "some fresh bread", "an old car")
+
+
+def lines(count: int = 160, *, rated: bool = True) -> list[Example]:
+    """Replies with context and references, each context with one that people found good and one that they did not."""
+    found = []
+    for number in range(count):
+        parts = [WHO[number % 4], DOES[number // 4 % 4], WHAT[number // 16 % 4]]
+        text = f'I think {" ".join(parts)}, and that\'s {number} "reasons" to be happy about it, you café owner.'
+        found.append(
+            Example(
+                (f"Hello number {number}.", f"What do you know about case {number} of them?"),
+                text,
+                references=(f"Nobody knows case {number} well enough to say.", f"Why, {parts[0]} of case {number}."),
+                id=str(number),
+                dataset="made up",
+                quality={"overall": 2.0 + 2 * (number % 2)} if rated else {},
+                scales={"overall": (1.0, 5.0)},
+            )
+        )
+    return found
+
+
+def oracle(examples: list[Example]) -> list[float]:
+    """What people said; the worst where they said nothing."""
+    return [1.0 if (rating := one.rating()) is None else rating for one in examples]
+
+
+def longest(examples: list[Example]) -> list[float]:
+    """A constant, and the length."""
+    return [3 + len(one.response) / 100 for one in examples]
+
+
+def constant(examples: list[Example]) -> list[float]:
+    """Always the same."""
+    return [3.0 for _ in examples]
+
+
+def by_family(found: Audit) -> dict[str, Result]:
+    return {one.family: one for one in found.results}
+
+
+def test_who_knows_the_ratings_cannot_be_fooled() -> None:
+    found = rejoinder.audit(lines(), oracle)
+    verdicts = {one.family: one.verdict for one in found.results if one.n >= 30}
+    assert set(verdicts.values()) == {"holds"} and len(verdicts) >= 45, verdicts
+    assert all(one.value == 0 and one.worst == () for one in found.results if one.n)
+    assert found.gate().passed and found.answer[0].startswith(f"oracle is fooled by 0 of {len(found.results)} attacks")
+
+
+def test_who_counts_characters_is_fooled_by_all_that_adds_some() -> None:
+    results = by_family(rejoinder.audit(lines(), longest))
+    longer = {"said-twice", "padding", "insult-added", "prompt-added", "contradiction", "words-repeated"}
+    moves = {"spaces", "unseen-characters"}
+    shorter = {"no-stop-words", "no-common-words"}
+    assert {name for name in longer | moves | shorter if results[name].verdict != "fooled"} == set()
+    assert {results[name].value for name in longer | moves} == {1.0}
+    # It cannot tell a reply from its words in another order, so that a coin decides; and it sees what is gone.
+    for name in ("jumbled", "reversed"):
+        assert (results[name].value, results[name].better, results[name].verdict) == (0.5, 0.0, "fooled")
+    assert {results[name].verdict for name in ("empty", "near-empty", "truncated", "dull", "quotes")} == {"holds"}
+    worst = results["said-twice"].worst
+    assert len(worst) == 3 and all(case.after > case.before and case.original in case.attacked for case in worst)
+
+
+def test_a_constant_tells_nothing_from_anything() -> None:
+    found = rejoinder.audit(lines(), constant)
+    for one in found.results:
+        if one.n >= 30:
+            assert (one.value, one.verdict) == ((0.5, "fooled") if one.goal == BAD else (0.0, "holds")), one.family
+            assert math.isnan(one.pearson.value) and one.pearson.reason
+    assert any("same score" in said for said in found.answer)
+
+
+def test_lower_may_be_better() -> None:
+    class Turned:
+        """Fewer characters are worse here, and its scores are turned round."""
+
+        card = Card("turned", "s", "metric", frozenset(), (None, None), "none", higher_is_better=False)
+        options: Mapping[str, Any] = MappingProxyType({})
+
+        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+            return Outcome(-np.array(longest(list(examples))))
+
+    names = ["said-twice", "truncated", "no-stop-words", "spaces"]
+    lower = rejoinder.audit(lines(), Turned(), families=names).results
+    higher = rejoinder.audit(lines(), longest, families=names).results
+    for turned, straight in zip(lower, higher, strict=True):
+        assert (turned.value, turned.verdict, turned.better) == (straight.value, straight.verdict, straight.better)
+
+
+@pytest.mark.parametrize(
+    ("goal", "moved", "expected"),
+    [
+        (BAD, 0.1, 1.0),
+        (BAD, 0.0, 0.5),
+        (BAD, -0.1, 0.0),
+        (GOOD, -1.1, 1.0),
+        (GOOD, -0.9, 0.0),
+        (GOOD, 3.0, 0.0),
+        (SAME, 0.3, 1.0),
+        (SAME, -0.3, 1.0),
+        (SAME, 0.1, 0.0),
+    ],
+)
+def test_when_a_scorer_is_fooled(goal: Goal, moved: float, expected: float) -> None:
+    found = Measured(np.array([3.0]), np.array([3.0 + moved]), np.array([0]))
+    assert fooled(goal, found, 1, 2.0).tolist() == [expected]
+    turned = Measured(-found.before, -found.after, found.clusters)
+    assert fooled(goal, turned, -1, 2.0).tolist() == [expected]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "n", "verdict"),
+    [
+        (0, 29, "cannot be told"),
+        (29, 29, "cannot be told"),
+        (0, 100, "holds"),
+        (9, 100, "cannot be told"),
+        (40, 100, "fooled"),
+    ],
+)
+def test_the_verdict(wrong: int, n: int, verdict: str) -> None:
+    before, after = np.zeros(n), np.where(np.arange(n) < wrong, 1.0, -1.0)
+    one = result_of(battery()["jumbled"], Measured(before, after, np.arange(n)), 1, 1.0, 0.1)
+    assert (str(one.verdict), one.n) == (verdict, n) and one.value == pytest.approx(wrong / n)
+    assert bool(one.reason) == (verdict == "cannot be told")
+    assert n >= 30 or f"{n} usable examples, 30 are needed" in one.reason
+
+
+def test_examples_of_one_context_are_one_piece_of_evidence() -> None:
+    before, after = np.zeros(100), np.where(np.arange(100) < 25, 1.0, -1.0)
+    jumbled = battery()["jumbled"]
+    apart = result_of(jumbled, Measured(before, after, np.arange(100)), 1, 1.0, 0.1)
+    together = result_of(jumbled, Measured(before, after, np.arange(100) // 25), 1, 1.0, 0.1)
+    assert apart.value == together.value and together.high - together.low > 2 * (apart.high - apart.low)
+
+
+def test_moments_are_those_of_the_scores() -> None:
+    (one,) = rejoinder.audit(lines(), longest, families=["said-twice"]).results
+    good = [example for example in lines() if (example.rating() or 0) >= 4]
+    scores = np.array(longest(good))
+    twice = np.array(longest([replace(example, response=f"{example.response} {example.response}") for example in good]))
+    assert (one.n, one.original_mean, one.original_sd) == (
+        80,
+        pytest.approx(scores.mean()),
+        pytest.approx(scores.std()),
+    )
+    assert (one.mean, one.sd) == (pytest.approx(twice.mean()), pytest.approx(twice.std()))
+    assert one.within == pytest.approx(np.mean(np.abs(twice - twice.mean()) <= twice.std()))
+    assert one.pearson.value == pytest.approx(1.0) and one.spearman.value == pytest.approx(1.0) and one.better == 1.0
+
+
+# which replies
+
+
+def test_bad_replies_stand_beside_good_ones_alone() -> None:
+    found = rejoinder.audit(lines(), oracle, families=["empty", "upper-case"])
+    assert [(one.n, one.skipped) for one in found.results] == [(80, 0), (160, 0)] and found.good == 80
+    low = [replace(one, quality={"overall": one.quality["overall"] - 1.5}) for one in lines()]  # 0.5 and 2.5 of 1 to 5
+    assert not originals_of(low, 500, Sampling(0, 0)).good.any()
+
+
+def test_without_ratings_a_persons_reply_is_taken_where_it_is_not_the_only_one() -> None:
+    plain = [replace(one, references=()) for one in lines(40, rated=False)]
+    assert originals_of(plain, 500, Sampling(0, 0)).examples == tuple(plain)
+    found = originals_of(lines(40, rated=False), 500, Sampling(0, 0))
+    assert found.human == 40 and found.good.all() and found.rated == 0
+    assert all(
+        one.response == given.references[0] and one.references == given.references[1:]
+        for one, given in zip(found.examples, lines(40), strict=True)
+    )
+    assert any("Nobody rated" in said for said in rejoinder.audit(plain, longest, families=["empty"]).answer)
+
+
+def test_what_people_said_is_not_said_of_a_bad_reply() -> None:
+    seen: list[Example] = []
+
+    def watching(examples: list[Example]) -> list[float]:
+        seen.extend(examples)
+        return [float(len(one.response)) for one in examples]
+
+    rejoinder.audit(lines(), watching, families=["gibberish", "upper-case"])
+    shouted = [one for one in seen if one.response.isupper()]
+    nonsense = [one for one in seen if not set(one.response.lower()) & set("aeiou")]
+    assert len(shouted) == 160 and all(one.rating() is not None for one in shouted)
+    assert len(nonsense) == 80 and all(one.rating() is None and not one.ratings for one in nonsense)
+
+
+def test_the_limit_draws_by_the_seed() -> None:
+    def drawn(seed: int) -> list[str]:
+        return [one.id for one in originals_of(lines(), 50, Sampling(0, seed)).examples]
+
+    assert len(drawn(0)) == 50 and drawn(0) == drawn(0) != drawn(1)
+    found = rejoinder.audit(lines(), longest, limit=50, families=["upper-case"])
+    assert (found.examples, found.given, found.results[0].n) == (50, 160, 50)
+
+
+def test_one_family_changes_no_other() -> None:
+    alone_, among = (
+        by_family(rejoinder.audit(lines(), longest, families=names, seed=3))["jumbled"]
+        for names in (["jumbled"], ["other-random", "jumbled", "gibberish"])
+    )
+    assert alone_ == among
+    backwards = by_family(rejoinder.audit(lines()[::-1], longest, families=["jumbled"], seed=3))["jumbled"]
+    assert (backwards.value, backwards.low) == (alone_.value, alone_.low)
+
+
+def test_empty_replies_are_left_out() -> None:
+    found = rejoinder.audit([*lines(40), Example(("hello",), " ")], longest, families=["empty"])
+    assert (found.examples, found.empty) == (40, 1)
+
+
+# what goes wrong
+
+
+def test_a_scorer_that_fails_on_some_replies_is_counted() -> None:
+    def fragile(examples: list[Example]) -> list[float]:
+        if any("and so on" in one.response for one in examples):
+            raise ValueError("too long for me")
+        return longest(examples)
+
+    results = by_family(rejoinder.audit(lines(), fragile, families=["padding", "said-twice"]))
+    assert (results["padding"].n, results["padding"].failed, results["padding"].verdict) == (0, 80, "cannot be told")
+    assert "too long for me" in results["padding"].reason
+    assert (results["said-twice"].n, results["said-twice"].verdict) == (80, "fooled")
+
+
+def test_unscored_and_skipped_are_counted_apart() -> None:
+    def choosy(examples: list[Example]) -> list[float | None]:
+        return [None if one.response.isupper() and one.id == "7" else 1.0 for one in examples]
+
+    given = [replace(lines()[0], response="!", context=(f"hm {n}",), id=f"x{n}") for n in range(5)]
+    (one,) = rejoinder.audit([*lines(), *given], choosy, families=["upper-case"]).results
+    assert (one.n, one.skipped, one.failed, one.why_failed) == (159, 5, 1, "choosy gave None")
+
+
+def test_a_scorer_that_scores_nothing_is_told() -> None:
+    with pytest.raises(TooManyUnscored, match="none of 160 replies has a score"):
+        rejoinder.audit(lines(), lambda examples: [None] * len(examples))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: rejoinder.audit(lines(), "column:stars"), "says nothing of other replies"),
+        (lambda: rejoinder.audit(lines(), longest, families=["jumbeld"]), "Nearest: jumbled"),
+        (lambda: rejoinder.audit(lines(), longest, families=["dull", "dull"]), "named twice"),
+        (lambda: rejoinder.audit(lines(), longest, families=[]), "no attack was named"),
+        (lambda: rejoinder.audit(lines(), longest, families=[3]), "not int"),  # type: ignore[list-item]
+        (lambda: rejoinder.audit(lines(), longest, limit=0), "limit is 0"),
+        (lambda: rejoinder.audit(lines(), longest, allowed=1.0), "the share let pass is 1.0"),
+        (lambda: rejoinder.audit(lines(), longest, seed=-1), "seed is -1"),
+    ],
+)
+def test_wrong_calls(call: Callable[[], object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        call()
+
+
+def test_no_reply_is_no_audit() -> None:
+    with pytest.raises(DataError, match="no example has a reply"):
+        rejoinder.audit([Example(("hello",), "")], longest)
+
+
+def test_what_a_family_takes_and_is_not_there_leaves_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REJOINDER_WORDNET", "/nowhere")
+    found = rejoinder.audit(lines(40), longest, families=["synonyms", "upper-case"])
+    assert list(found.left_out) == ["synonyms"] and "/nowhere" in found.left_out["synonyms"]
+    assert [one.family for one in found.results] == ["upper-case"] and "synonyms" not in found.signature.fields
+    assert any("Left out" in said and "synonyms" in said for said in found.answer)
+
+
+# attacks of one's own
+
+
+def test_an_attack_of_ones_own_is_a_function() -> None:
+    def flattery(one: Example, rng: np.random.Generator) -> Example | None:
+        """What a flatterer adds.
+
+        More is not said.
+        """
+        return replace(one, response=f"{one.response} What a clever question!") if rng.random() < 2 else None
+
+    (one,) = rejoinder.audit(lines(), longest, families=[flattery]).results
+    assert (one.family, one.about, one.goal, one.verdict) == ("flattery", "What a flatterer adds", BAD, "fooled")
+
+
+def test_an_attack_of_ones_own_has_a_goal_and_a_constraint() -> None:
+    own = replace(
+        battery()["upper-case"],
+        name="shout-short",
+        candidates=alone(lambda one, _: replace(one, response=one.response.upper())),
+        constraint=lambda _, attacked: attacked.id != "3",
+    )
+    (one,) = rejoinder.audit(lines(), longest, families=[own]).results
+    assert (one.family, one.goal, one.n, one.skipped, one.verdict) == ("shout-short", GOOD, 159, 1, "holds")
+
+
+def test_a_function_that_gives_something_else_is_told() -> None:
+    def wrong(one: Example, _: object) -> str:
+        return one.response
+
+    with pytest.raises(UsageError, match="the attack wrong gave str"):
+        rejoinder.audit(lines(), longest, families=[wrong])  # type: ignore[list-item]
+
+
+# search
+
+
+def test_a_search_measures_on_one_half_what_it_chose_on_the_other() -> None:
+    scores = np.array([[5.0, 1.0, 5.0, 1.0], [2.0, 3.0, 2.0, 3.0], [np.nan] * 4])
+    assert best_for_all(scores, np.array([0, 1, 2, 3])).tolist() == [1, 0, 1, 0]
+    assert best_for_all(scores, np.array([0, 0, 0, 0])).tolist() == [0, 0, 0, 0]
+    assert best_for_all(scores[2:], np.array([0, 1, 2, 3])).tolist() == [0, 0, 0, 0]
+
+
+def test_the_best_sentence_of_a_pool_is_found() -> None:
+    def loves_thanks(examples: list[Example]) -> list[float]:
+        return [5.0 if one.response.startswith("Thank you") else 2.0 for one in examples]
+
+    (one,) = rejoinder.audit(lines(), loves_thanks, families=["fixed-sentence"]).results
+    assert one.chosen == {"Thank you so much!": 80} and one.verdict == "fooled" and one.value == 1.0
+
+
+# what comes out
+
+
+def test_results_as_json_and_frames() -> None:
+    found = rejoinder.audit(lines(), longest)
+    record = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert record["version"] == 1 and len(record["results"]) == len(found.results)
+    one = next(row for row in record["results"] if row["family"] == "jumbled")
+    assert {"value", "low", "high", "n", "verdict", "skipped", "failed", "pearson", "spearman", "seed"} <= set(one)
+    assert one["published"]["pearson"] == 0.68 and one["worst"][0]["attacked"] != one["worst"][0]["original"]
+    assert record["signature"]["attacks"] == 1 and record["signature"]["function"].endswith("longest")
+    assert list(found.to_pandas()["family"]) == [row.family for row in found.results]
+    assert rejoinder.audit(lines(), longest).to_dict() == found.to_dict()
+
+
+def test_a_gate_is_not_passed_where_nothing_is_told() -> None:
+    gate = rejoinder.audit(lines(20), longest, families=["said-twice"]).gate()
+    assert not gate.passed and gate.reasons == ("no attack has a verdict",)
+    closed = rejoinder.audit(lines(), longest, families=["said-twice", "quotes"]).gate()
+    assert not closed.passed and closed.reasons == ("said-twice fools it 100 % of the time",)
+    assert rejoinder.audit(lines(), longest, families=["said-twice"], allowed=0.999).gate().passed is False
+    assert rejoinder.audit(lines(), longest, families=["quotes"]).gate().passed

@@ -1,0 +1,394 @@
+"""Every attack: what it must change, what it must not, the same by the same seed, and no text that it falls over."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rejoinder.auditing import conversation, speech, surface, words
+from rejoinder.auditing.attack import BAD, SAME, Attack, Rng, Transformation
+from rejoinder.auditing.battery import ATTACKS, battery
+from rejoinder.auditing.stop_words import COMMON, NLTK
+from rejoinder.errors import MissingAsset, MissingExtra
+from rejoinder.records import Example, Rating
+from sentences import SENTENCES
+
+WORDS = ("i", "like", "you", ",", "do", "n't", "we", "don't", "New", "York", "is", "very", "nice", ".")
+TEXTS = st.one_of(
+    st.text(max_size=60),
+    st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join),
+    st.sampled_from([sentence for sentences in SENTENCES.values() for sentence in sentences]),
+)
+ODD = {
+    "empty": "",
+    "blank": "  \t",
+    "one word": "yes",
+    "one letter": "k",
+    "one sign": "?",
+    "emoji": "🙂🙂",
+    "Chinese": "我昨天看了一部很好的电影",
+    "Arabic": "كيف حالك اليوم يا صديقي؟",
+    "Thai": "ฉันไม่รู้ว่ากุญแจอยู่ที่ไหน",
+    "German": "Ich weiß nicht, wo die Schlüssel sind.",
+    "long": "the dog does not like my cat in New York " * 220,
+    "controls": "\x1b[31mred\x00 text\u202e",
+    "lines": "first\nsecond\r\nthird",
+}
+OTHERS = tuple(
+    Example((f"what is number {n} ?", f"it is {n}"), f"the {n} is a fine number indeed", context_id=f"other {n}")
+    for n in range(5)
+)
+
+
+def rng(seed: int = 0) -> Rng:
+    return np.random.default_rng(seed)
+
+
+def example(text: str) -> Example:
+    return Example(
+        ("Hello you.", "Do you like my dog?"),
+        text,
+        references=("I do like dogs.",),
+        id="one",
+        system="mine",
+        ratings=(Rating(4.0),),
+        extra={"dialogue_id": 3},
+    )
+
+
+def transformations(attack: Attack, one: Example) -> list[Transformation]:
+    """Its candidates, or the test skips where what it takes is not installed."""
+    try:
+        for load in attack.tools.values():
+            load()
+    except (MissingAsset, MissingExtra) as missing:
+        pytest.skip(str(missing))
+    return list(attack.candidates((one, *OTHERS)))
+
+
+def attacked(attack: Attack, one: Example, seed: int = 0) -> list[Example]:
+    """What it makes, but for what its constraint refuses."""
+    made = [transformation(one, rng(seed)) for transformation in transformations(attack, one)]
+    return [found for found in made if found is not None and attack.constraint(one, found)]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@pytest.mark.parametrize("text", ODD.values(), ids=ODD)
+def test_no_text_is_too_odd(attack: Attack, text: str) -> None:
+    one = example(text)
+    for found in attacked(attack, one):
+        assert (found.response, found.references) != (one.response, one.references)
+        found.response.encode()
+        # Everything but the reply is as it was; where the reference changes, that is the attack.
+        kept = replace(found, response=one.response, references=one.references)
+        assert kept == one and (attack.name == "swapped" or found.references == one.references)
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+@settings(max_examples=25)
+@given(text=TEXTS, seed=st.integers(0, 5))
+def test_the_seed_decides(attack: Attack, text: str, seed: int) -> None:
+    one = example(text)
+    assert attacked(attack, one, seed) == attacked(attack, one, seed)
+
+
+def test_the_battery_is_large_and_its_names_are_told_apart() -> None:
+    assert len(battery()) == len(ATTACKS) >= 30
+    assert all(attack.about and attack.ideal for attack in ATTACKS)
+
+
+@given(text=TEXTS, seed=st.integers(0, 9))
+def test_words_in_another_order(text: str, seed: int) -> None:
+    before = Counter(words.units(text)[0])
+    for found in (words.jumbled(text, rng(seed)), words.turned_round(text)):
+        if found is not None:
+            assert Counter(words.units(found)[0]) == before and words.units(found)[0] != words.units(text)[0]
+    assert (words.jumbled(text, rng(seed)) is None) == (len(before) < 2)
+
+
+@given(text=TEXTS)
+def test_twice_reversed_is_as_before(text: str) -> None:
+    found = words.turned_round(text)
+    assert found is None or words.units(words.turned_round(found) or "")[0] == words.units(text)[0]
+
+
+@given(text=TEXTS, seed=st.integers(0, 9))
+def test_half_of_the_words_are_repeated_beside_themselves(text: str, seed: int) -> None:
+    before, found = words.units(text)[0], words.repeated(text, rng(seed))
+    if len(before) < 2:
+        assert found is None
+        return
+    after = words.units(found or "")[0]
+    assert len(after) == len(before) + len(before) // 2
+    remaining = iter(after)
+    assert all(word in remaining for word in before)  # in their order
+    assert set(after) == set(before)
+
+
+@given(text=TEXTS)
+def test_half_a_reply_is_its_beginning(text: str) -> None:
+    before, found = words.units(text)[0], words.half(text)
+    assert (found is None) == (len(before) < 2)
+    assert found is None or words.units(found)[0] == before[: len(before) // 2]
+
+
+@given(text=TEXTS)
+def test_more_text_keeps_what_was_there(text: str) -> None:
+    for change in (words.twice, words.padded):
+        found = change(text)
+        assert found is None if not text.strip() else (found or "").startswith(text)
+    padded = words.padded(text)
+    assert padded is None or len(padded.split()) >= 200
+
+
+@given(text=TEXTS, seed=st.integers(0, 9))
+def test_gibberish_has_no_vowel_and_words_as_long(text: str, seed: int) -> None:
+    found = words.gibberish(text, rng(seed))
+    if found is None:
+        assert not text.split()
+        return
+    assert not set(found) & set("aeiou")
+    assert len("".join(found.split())) == len("".join(text.split()))
+    if text.isascii():
+        assert [*map(len, found.split())] == [*map(len, text.split())]
+
+
+@pytest.mark.parametrize(("change", "gone"), [(words.without_stop_words, NLTK), (words.without_common_words, COMMON)])
+@given(text=TEXTS)
+def test_stop_words_go_and_nothing_else(change: object, gone: frozenset[str], text: str) -> None:
+    assert callable(change)
+    found = change(text)
+    if found is None:
+        return
+    left = words._WORD.findall(found)
+    assert not {word.lower().replace("’", "'") for word in left} & gone
+    assert left == [word for word in words._WORD.findall(text) if word.lower().replace("’", "'") not in gone]
+
+
+def test_the_lists_of_stop_words() -> None:
+    assert len(NLTK) == 179 and len(COMMON) == 25
+    assert words.without_common_words("It is the end of a dog, and that is it.") == "end dog,."
+    assert words.without_stop_words("It's not my dog") == "dog"
+
+
+@given(text=TEXTS, seed=st.integers(0, 9))
+def test_a_typing_error_swaps_two_letters(text: str, seed: int) -> None:
+    found = words.mistyped(text, rng(seed))
+    if found is None:
+        return
+    wrong = [place for place, (a, b) in enumerate(zip(text, found, strict=True)) if a != b]
+    assert len(wrong) == 2 and wrong[1] == wrong[0] + 1 and sorted(text) == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I am sure you are right", "you are sure I am right"),
+        ("that's my dog", "that's your dog"),
+        ("I love it", "you love it"),
+        ("nice weather", None),
+        ("i", "you"),
+    ],
+)
+def test_the_wrong_speaker(text: str, expected: str | None) -> None:
+    assert words.wrong_speaker(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It is late.", "It is late. It is not late."),
+        ("It is not late.", "It is not late. It is late."),
+        ("Can you come? I can.", "Can you come? I can. Can not you come? I can."),
+        ("I don't know", None),
+        ("late again", None),
+    ],
+)
+def test_a_contradiction(text: str, expected: str | None) -> None:
+    assert words.contradicted(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I don't know", "I do not know"),
+        ("Can't say, won’t say", "Cannot say, will not say"),
+        ("they're here and we've won", "they are here and we have won"),
+        ("i'm", "I am"),
+        ("Let's go", "Let us go"),
+        ("John's dog", None),
+    ],
+)
+def test_contractions_are_written_out(text: str, expected: str | None) -> None:
+    assert words.spelled_out(text) == expected
+
+
+# how it is written
+
+
+@given(text=TEXTS)
+def test_punctuation_goes_and_letters_stay(text: str) -> None:
+    found = surface.unpunctuated(text)
+    if found is None:
+        return
+    assert not any(unicodedata.category(sign).startswith("P") for sign in found)
+    kept = [sign for sign in "".join(text.split()) if not unicodedata.category(sign).startswith("P")]
+    assert "".join(found.split()) == "".join(kept)
+
+
+@given(text=TEXTS)
+def test_look_alikes_are_as_many_characters(text: str) -> None:
+    found = surface.looking_alike(text)
+    assert found is None or (len(found) == len(text) and found != text)
+    if found and text.isascii():
+        assert all(new == old or "CYRILLIC" in unicodedata.name(new) for new, old in zip(found, text, strict=True))
+
+
+@given(text=TEXTS)
+def test_what_is_not_seen_can_be_taken_out(text: str) -> None:
+    unseen, spaced = surface.with_unseen(text), surface.spaced(text)
+    assert unseen is None or unseen.replace(surface.UNSEEN, "") == text.replace(surface.UNSEEN, "")
+    assert spaced is None or spaced.split() == text.split()
+    decomposed = surface.decomposed(text)
+    assert decomposed is None or unicodedata.normalize("NFC", decomposed) == unicodedata.normalize("NFC", text)
+
+
+@given(text=TEXTS)
+def test_quotes_alone_change(text: str) -> None:
+    def straight(said: str) -> str:
+        return said.translate(str.maketrans("“”’", '""\''))
+
+    found = surface.quoted_otherwise(text)
+    assert found is None or straight(found) == straight(text)
+
+
+@given(text=TEXTS)
+def test_case_alone_changes(text: str) -> None:
+    for found in (surface.shouted(text), surface.lowered(text)):
+        assert found is None or found.casefold() == text.casefold() or not text.isascii()
+
+
+@given(text=TEXTS)
+def test_signs_before_and_after(text: str) -> None:
+    smiling, tag, stop = surface.smiling(text), surface.tagged_speaker(text), surface.unstopped(text)
+    assert (smiling is None) == (not text.strip()) and (smiling is None or smiling == f"{text.rstrip()} 🙂")
+    assert tag is None or tag == f"Bot: {text}"
+    assert stop is None or stop.rstrip(".!?… ") == text.rstrip().rstrip(".!?…").rstrip().rstrip(".!?… ")
+
+
+def test_no_attack_of_nothing_adds_or_drops_a_letter() -> None:
+    text = 'She said "don’t", café is not it\'s name'
+    for attack in ATTACKS:
+        if attack.goal == SAME:
+            for found in attacked(attack, example(text)):
+                plain = unicodedata.normalize("NFC", found.response).replace(surface.UNSEEN, "")
+                assert sum(map(str.isalpha, plain)) == sum(map(str.isalpha, text)), attack.name
+
+
+# parts of speech
+
+
+def test_nouns_names_and_synonyms() -> None:
+    transformations(battery()["nouns"], example("a"))
+    text = "I bought a small house in New York with my sister"
+    assert speech.nouns(text) == "house New York sister"
+    assert speech.nouns_and_verbs(text) == "I bought house New York my sister"
+    assert speech.without_entities(text) == "I bought a small house in with my sister"
+    assert speech.without_entities("I didn't see a thing") is None
+    assert speech.without_entities("WHO SAID SO") is None or "SAID" in str(speech.without_entities("WHO SAID SO"))
+
+
+def test_synonyms_keep_names_stop_words_and_the_number_of_words() -> None:
+    transformations(battery()["synonyms"], example("a"))
+    text = "The film in Boston was boring, and my automobile is broken."
+    found = speech.by_synonyms(text)
+    assert found is not None and found != text
+    assert len(found.split()) == len(text.split()) and found.startswith("The ") and "Boston" in found
+    assert "car" in found and "movie" in found
+    assert speech.by_synonyms("it was with me") is None
+
+
+@given(text=TEXTS)
+def test_what_is_left_was_there(text: str) -> None:
+    transformations(battery()["nouns"], example("a"))
+    for change in (speech.nouns, speech.nouns_and_verbs):
+        found = change(text)
+        if found is not None:
+            rest = iter(words._WORD.findall(text.replace("-", " ")))
+            assert all(word in rest for word in words._WORD.findall(found.replace("-", " ")))
+
+
+# what was said before, and elsewhere
+
+
+def test_replies_from_the_conversation() -> None:
+    one = example("I love it.")
+    said = {
+        name: found.response
+        for name in ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "reference", "swapped")
+        for found in attacked(battery()[name], one)
+    }
+    assert said == {
+        "context-repeated": "Hello you. Do you like my dog?",
+        "parrot-last": "Do you like my dog?",
+        "parrot-earlier": "Hello you.",
+        "parrot-half": "Do you",
+        "reference": "I do like dogs.",
+        "swapped": "I do like dogs.",
+    }
+    (swap,) = attacked(battery()["swapped"], one)
+    assert swap.references == ("I love it.",)
+
+
+def test_without_context_and_reference_there_is_nothing_to_repeat() -> None:
+    bare = Example((), "I love it.")
+    for name in ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "reference", "swapped"):
+        assert attacked(battery()[name], bare) == []
+
+
+def test_a_question_is_answered_by_one_only_where_there_is_one() -> None:
+    asked, told = example("yes"), replace(example("yes"), context=("I have a dog.",))
+    (found,) = attacked(battery()["counter-question"], asked)
+    assert found.response.endswith("?") and attacked(battery()["counter-question"], told) == []
+
+
+@pytest.mark.parametrize("name", ["other-random", "other-nearest"])
+def test_the_reply_to_another_context(name: str) -> None:
+    lines = [
+        Example(("do you like dogs ?",), "yes i like dogs", context_id="a"),
+        Example(("do you like dogs ?",), "dogs are what i like", context_id="a"),
+        Example(("what about the weather ?",), "the weather like dogs", context_id="b"),
+        Example(("who are you ?",), "yes i like dogs", context_id="c"),
+        Example(("who is there ?",), "nobody", context_id="d"),
+    ]
+    (transformation,) = battery()[name].candidates(lines)
+    for seed in range(20):
+        found = transformation(lines[0], rng(seed))
+        assert found is not None and found.response in {"the weather like dogs", "nobody"}
+        if name == "other-nearest":
+            assert found.response == "the weather like dogs"
+    (alone,) = battery()[name].candidates(lines[:2])
+    assert alone(lines[0], rng()) is None
+
+
+def test_a_bigram_model_says_what_follows_what() -> None:
+    (transformation,) = conversation.bigram_reply(OTHERS)
+    found = transformation(example("hello"), rng())
+    pairs = {pair for one in OTHERS for pair in pairwise(one.response.split())}
+    assert found is not None
+    said = found.response.split()
+    assert said[0] == "the" and set(pairwise(said)) <= pairs
+
+
+def test_bad_replies_of_a_fixed_kind_are_no_part_of_the_conversation() -> None:
+    one = example("I love it.")
+    for name in ("empty", "near-empty", "lone-punctuation", "dull", "insult", "another-language", "prompt-like"):
+        (found,) = attacked(battery()[name], one)
+        assert found.response not in (*one.context, one.response, *one.references) and battery()[name].goal == BAD

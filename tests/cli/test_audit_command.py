@@ -1,0 +1,106 @@
+"""`rejoinder audit` as a user calls it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from conftest import Run, refused
+from rejoinder.auditing.battery import ATTACKS
+
+FEW = ("--family", "jumbled", "--family", "upper-case", "--family", "said-twice")
+
+
+def test_the_judge_in_the_box_on_the_sample(run: Run) -> None:
+    done = run("audit", "@conture", "--limit", 60)
+    assert done.code == 0 and done.err == ""
+    assert done.out.startswith("rejoinder is fooled by ") and f"of {len(ATTACKS)} attacks" in done.words
+    assert all(f"\n{attack.name} " in done.out for attack in ATTACKS)
+    assert "Worst examples:" in done.out and "scorer:rejoinder|" in done.out and "|attacks:1|" in done.out
+
+
+def test_every_format(run: Run, tmp_path: Path) -> None:
+    names = ["card.html", "card.md", "card.tex", "card.csv", "card.json"]
+    outs = [word for name in names for word in ("-o", tmp_path / name)]
+    done = run("audit", "@conture", "-s", "length", *FEW, *outs)
+    assert done.code == 0 and "saved in " in done.out
+    for name in names[:3]:
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert "jumbled" in text and "said-twice" in text and "fooled" in text, name
+    page = (tmp_path / "card.html").read_text(encoding="utf-8")
+    assert page.index("length is fooled by 2 of 3 attacks") < page.index('class="chart"')
+    assert "rejoinder audit @conture -s length --family jumbled" in page
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "card.csv").read_text())))
+    record = json.loads((tmp_path / "card.json").read_text())
+    assert [row["family"] for row in rows] == [one["family"] for one in record["results"]]
+    assert [float(row["value"]) for row in rows] == [one["value"] for one in record["results"]] == [0.5, 0.0, 1.0]
+    assert {row["verdict"] for row in rows} == {"fooled", "holds"}
+
+
+def test_json_is_what_python_gives(run: Run) -> None:
+    import rejoinder
+
+    record = json.loads(run("audit", "@conture", "-s", "length", "--json", "--seed", 3, *FEW).out)
+    found = rejoinder.audit("@conture", "length", families=["jumbled", "upper-case", "said-twice"], seed=3)
+    assert record == json.loads(json.dumps(found.to_dict()))
+
+
+def test_the_gate(run: Run) -> None:
+    closed = run("audit", "@conture", "-s", "length", *FEW, "--fail-over", 0.05)
+    assert closed.code == 6 and "gate 5 %: not passed, exit code 6 (jumbled fools it 50 %" in closed.words
+    told = run("audit", "@conture", "-s", "length", *FEW, "--fail-over", 0.05, "--json")
+    assert told.code == 6 and json.loads(told.out)["gate"]["passed"] is False
+    opened = run("audit", "@conture", "-s", "length", "--family", "upper-case", "--fail-over", 0.15)
+    assert opened.code == 0 and "gate 15 %: passed" in opened.out
+    nothing = run("audit", "@conture", "-s", "length", "--family", "reference", "--fail-over", 0.5)
+    assert nothing.code == 6 and "no attack has a verdict" in nothing.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--family", "jumble"), "no attack is called 'jumble'. Nearest: jumbled. All of them: rejoinder list"),
+        (
+            ("-s", "column:stars"),
+            "column:stars is a column of the lines and says nothing of other replies. Name what made it",
+        ),
+        (("--fail-over", "1.5"), "the share let pass is 1.5, expected a number from 0 to under 1"),
+        (("--fail-over", "nan"), "--fail-over is nan, expected a finite number"),
+    ],
+)
+def test_wrong_calls(run: Run, arguments: tuple[str, ...], said: str) -> None:
+    refused(run("audit", "@conture", *arguments), 2, said)
+
+
+def test_an_unknown_format_is_told_before_any_work(run: Run, tmp_path: Path) -> None:
+    done = run("audit", "nowhere.jsonl", "-o", tmp_path / "card.doc")
+    assert done.code == 2 and "unknown format of a report .doc" in done.err
+
+
+def test_nothing_to_attack(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "none.jsonl").write_text('{"context": ["hi"], "response": ""}\n')
+    refused(run("audit", tmp_path / "none.jsonl"), 3, "no example has a reply. Give lines with a response")
+
+
+def test_text_from_the_lines_is_inert(run: Run, tmp_path: Path) -> None:
+    line = {"context": ["<b>hi</b>"], "response": "\x1b[31mI am <script>alert(1)</script> | *here* \\x"}
+    lines = [json.dumps({**line, "context_id": str(number)}) + "\n" for number in range(40)]
+    (tmp_path / "odd.jsonl").write_text("".join(lines))
+    done = run(
+        "audit", tmp_path / "odd.jsonl", "-s", "length", *FEW, "-o", tmp_path / "a.html", "-o", tmp_path / "a.md"
+    )
+    assert done.code == 0 and "\x1b" not in done.out
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page and "&lt;script&gt;alert" in page
+    assert "<script>" not in (tmp_path / "a.md").read_text(encoding="utf-8").replace("\\<script", "")
+
+
+def test_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    done = run("audit", "@conture", "-s", "length", *FEW)
+    table = done.out[: done.out.index("scorer:")]
+    assert max(map(len, table.splitlines())) <= 60
