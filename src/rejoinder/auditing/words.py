@@ -36,16 +36,17 @@ _PERSONS = {
     "yourself": "myself",
 }
 _PERSON = re.compile(
-    r"\b(?:i am|you are|i was|you were|" + "|".join(one for one in _PERSONS if " " not in one) + r")\b(?!['’])", re.I
+    r"\b(?:i am|you are|i was|you were|" + "|".join(one for one in _PERSONS if " " not in one) + r")\b(?!['’])",
+    re.IGNORECASE,
 )
 _AUXILIARY = re.compile(
-    r"\b(am|is|are|was|were|do|does|did|can|could|will|would|should|have|has|had|must)\b(?!['’])(\s+not\b)?", re.I
+    r"\b(am|is|are|was|were|do|does|did|can|could|will|would|should|have|has|had|must)\b(?!['’])(\s+not\b)?",
+    re.IGNORECASE,
 )
-_SHORT = {"can't": "cannot", "won't": "will not", "shan't": "shall not", "let's": "let us", "i'm": "I am"}
-_ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will"}
-_CONTRACTION = re.compile(
-    r"\b(?:can['’]t|won['’]t|shan['’]t|let['’]s|i['’]m|\w+(?:n['’]t|['’]re|['’]ve|['’]ll))\b", re.I
-)
+_WHOLE = {"can't": "cannot", "ca n't": "cannot", "won't": "will not", "wo n't": "will not", "let's": "let us"}
+_ENDINGS = {"n't": " not", "'re": " are", "'ve": " have", "'ll": " will", "'m": " am"}
+# Contractions as they are written, and as some corpora have them: do n't.
+_CONTRACTION = re.compile(r"\b(?:let['’]s|\w+?\s?(?:n['’]t|['’]re|['’]ve|['’]ll|['’]m))\b", re.IGNORECASE)
 
 
 def units(text: str) -> tuple[list[str], str]:
@@ -152,10 +153,11 @@ def spelled_out(text: str) -> str | None:
 
     def long(match: re.Match[str]) -> str:
         short = match[0].replace("’", "'")
-        if whole := _SHORT.get(short.lower()):
-            return whole if short[0].islower() or short.lower() == "i'm" else whole.capitalize()
+        if whole := _WHOLE.get(short.lower()):
+            return whole if short[0].islower() else whole.capitalize()
         ending = next(one for one in _ENDINGS if short.lower().endswith(one))
-        return short[: -len(ending)] + _ENDINGS[ending]
+        begun = short[: -len(ending)].rstrip()
+        return ("I" if begun == "i" else begun) + _ENDINGS[ending]
 
     said, changes = _CONTRACTION.subn(long, text)
     return said if changes else None
