@@ -21,11 +21,12 @@ def answer(found: Audit) -> tuple[str, ...]:
     """The sentences, the first of which is enough for those in a hurry."""
     fooled, holds, untold = (_of(found, verdict) for verdict in ("fooled", "holds", UNTOLD))
     few = sum(one.n < FEWEST for one in untold)
-    why = f", {few} of these for want of replies to attack" if few else ""
+    why = f", and {few} attacks found fewer than {FEWEST}" if few else ""
     return (
         f"{found.scorer} is fooled by {len(fooled)} of {len(found.results)} attacks and holds against {len(holds)}; "
-        f"{len(untold)} cannot be told{why} ({found.examples:,} replies to {found.contexts:,} contexts; up to "
-        f"{percent(found.allowed)} of them may fool a scorer that holds).",
+        f"{len(untold)} cannot be told.",
+        f"That is on {found.examples:,} replies to {found.contexts:,} contexts, of which up to "
+        f"{percent(found.allowed)} may fool a scorer that holds{why}.",
         *(said for goal in _SAID if (said := _goal(goal, found))),
         *_caveats(found),
     )

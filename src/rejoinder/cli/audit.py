@@ -23,6 +23,7 @@ from rejoinder.cli.common import (
 )
 from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale
 from rejoinder.cli.places import Reads, Writes, in_scorer
+from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
     from rejoinder.auditing.card import Audit
@@ -58,6 +59,10 @@ Families = Annotated[
     ),
 ]
 Limit = Annotated[int, typer.Option(min=1, help="How many replies are attacked at most, drawn by the seed.")]
+IntoCard = Annotated[
+    bool,
+    typer.Option("--card", help="Also into the card of the judge, a folder, where `rejoinder show` finds it."),
+]
 FailOver = Annotated[
     float | None,
     typer.Option(
@@ -75,6 +80,7 @@ def command(
     family: Families = None,
     limit: Limit = 500,
     fail_over: FailOver = None,
+    card: IntoCard = False,
     as_json: AsJson = False,
     vectors: Vectors = None,
     seed: Seed = 0,
@@ -92,11 +98,13 @@ def command(
     from rejoinder.auditing import audit
     from rejoinder.auditing.run import ALLOWED
     from rejoinder.io import read
-    from rejoinder.report.audit import audit_document
+    from rejoinder.report.audit import audit_document, write_into_card
     from rejoinder.report.files import require_writable, write_document
 
     for path in out or []:
         require_writable(path)
+    if card and not Path(scorer).is_dir():
+        raise UsageError(f"{scorer} is no folder of a judge and has no card. Leave --card out; -o writes to a file")
     with reporting(on_error) as on_bad:
         asked = how(columns, input_format, turns, [scorer])
         examples = [one for file in files for one in on_scale(read(file, on_bad=on_bad, **asked), scale, on_bad)]
@@ -111,6 +119,8 @@ def command(
             vectors=vectors,
             advance=advance,
         )
+    if card:
+        write_into_card(found, scorer, files)
     for path in out or []:
         write_document(audit_document(found, files, _typed(files, scorer, family, fail_over, found, path)), path)
     _say(found, files, fail_over, out, as_json=as_json)

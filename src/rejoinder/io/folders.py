@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io.atomic import atomic_folder, require_replaceable
+from rejoinder.io.atomic import atomic_file, atomic_folder, require_replaceable
 from rejoinder.io.checks import AGAIN, inner, loaded, require_finite
 
 CONFIG = "config.json"
@@ -162,6 +162,30 @@ def read_card(folder: str | Path) -> str:
     place = Path(folder)
     with in_folder(folder):
         return _text(place, CARD) if (place / CARD).exists() else ""
+
+
+def write_section(folder: str | Path, title: str, text: str) -> None:
+    """Put a section at the end of the card of the model in `folder`, in the place of an older one of that title.
+
+    The card decides no score, so that what the folder is called in signatures stays.
+
+    Args:
+        folder: of a model.
+        title: of the section.
+        text: what stands in it, without headings of its own.
+
+    Raises:
+        MissingAsset, DataError: there is no model, or its card is no text.
+        WriteError: the card cannot be written.
+    """
+    kind_of(folder)
+    heading = f"## {title}"
+    before, _, rest = f"\n{read_card(folder)}".partition(f"\n{heading}\n")
+    after = re.search(r"^## ", rest, re.MULTILINE)
+    kept = (before.strip("\n"), rest[after.start() :].strip("\n") if after else "")
+    parts = [*filter(None, kept), heading, text.strip("\n")]
+    with atomic_file(Path(folder) / CARD) as partial:
+        partial.write_text("\n\n".join(parts) + "\n", encoding="utf-8", errors="backslashreplace")
 
 
 @contextmanager

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rejoinder.auditing.attack import GOALS, Goal
 from rejoinder.auditing.card import Audit, Gate
 from rejoinder.auditing.results import DROP, FEWEST, MOVE, UNTOLD, Result
+from rejoinder.errors import UsageError
+from rejoinder.io.folders import write_section
 from rejoinder.report.cells import count, measured, nothing, plain, share
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
+from rejoinder.report.markdown import body
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import interval, number, percent
 
@@ -63,6 +67,23 @@ def audit_document(found: Audit, files: Sequence[str] = (), command: str = "") -
         results=[{key: value for key, value in one.items() if key not in _NESTED} for one in record["results"]],
         record=record,
     )
+
+
+def write_into_card(found: Audit, folder: str | Path, files: Sequence[str] = ()) -> None:
+    """Put the answer and a row an attack into the card of the judge in `folder`, in the place of an older audit.
+
+    Raises:
+        UsageError: there is no such folder.
+        MissingAsset, DataError, WriteError: it holds no judge, or its card cannot be written.
+    """
+    if not Path(folder).is_dir():
+        raise UsageError(f"{folder} is no folder of a judge, so it has no card. Write the audit to a file: -o audit.md")
+    blocks: list[Block] = [
+        Prose([*found.answer, *([f"Attacked: {', '.join(files)}."] if files else [])]),
+        _overview(found),
+        Prose(_made(found)),
+    ]
+    write_section(folder, "What fools it", body([Section("", blocks)]))
 
 
 def gate_text(gate: Gate) -> str:

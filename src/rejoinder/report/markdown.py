@@ -25,10 +25,10 @@ def markdown(document: Document) -> str:
     made.append("\n".join(f"- {_code(str(one))}" for one in document.signatures.values()))
     if any(made):
         made.insert(0, "## How this was made")
-    return _joined([*parts, _body(document.sections), *made])
+    return _joined([*parts, body(document.sections), *made])
 
 
-def _body(sections: Iterable[Section]) -> str:
+def body(sections: Iterable[Section]) -> str:
     """Sections with all that they hold."""
     titles = [f"## {escaped(one.title)}" if one.title else "" for one in sections]
     contents = (_joined(part for block in one.blocks for part in _block(block)) for one in sections)
