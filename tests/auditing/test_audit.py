@@ -171,6 +171,7 @@ def test_moments_are_those_of_the_scores() -> None:
     twice = np.array(longest([replace(example, response=f"{example.response} {example.response}") for example in good]))
     told = (one.original_mean, one.original_sd, one.mean, one.sd)
     assert one.n == 80 and np.allclose(told, (scores.mean(), scores.std(), twice.mean(), twice.std()))
+    assert one.auc == pytest.approx(np.mean([(a > b) + (a == b) / 2 for a in scores for b in twice]))
     assert one.within == pytest.approx(np.mean(np.abs(twice - twice.mean()) <= twice.std()))
     assert one.pearson.value == pytest.approx(1.0) and one.spearman.value == pytest.approx(1.0) and one.better == 1.0
 

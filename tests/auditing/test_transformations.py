@@ -378,6 +378,15 @@ def test_the_reply_to_another_context(name: str) -> None:
     assert alone(lines[0], rng()) is None
 
 
+def test_irrelevant_replies_that_stand_in_the_line() -> None:
+    one = replace(example("yes"), extra={"random_negative_responses": ["no 1", "no 2", 3], "more": "x"})
+    for seed in range(9):
+        (found,) = attacked(battery()["irrelevant-random"], one, seed)
+        assert found.response in {"no 1", "no 2"}
+    assert attacked(battery()["irrelevant-hard"], one) == []
+    assert attacked(battery()["irrelevant-random"], replace(one, extra={"random_negative_responses": "no"})) == []
+
+
 def test_a_bigram_model_says_what_follows_what() -> None:
     (transformation,) = conversation.bigram_reply(OTHERS)
     found = transformation(example("hello"), rng())

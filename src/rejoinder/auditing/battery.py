@@ -32,6 +32,9 @@ VERSION = 1
 _TAGGER: Mapping[str, Callable[[], str]] = {"tagger": speech.tagger}
 _SYNONYMS: Mapping[str, Callable[[], str]] = {**_TAGGER, "synonyms": speech.wordnet}
 _SAI3, _SAI4 = "Sai et al. 2019, table 3", "Sai et al. 2019, table 4"
+_SAI2020 = "Sai et al. 2020, DailyDialog++"
+# The keys of DailyDialog++ for replies that do not fit, the second written to share words with the context.
+_RANDOM, _HARD = "random_negative_responses", "adversarial_negative_responses"
 _LOWER, _UNCHANGED, _HARDLY = "lower", "about unchanged", "unchanged, or hardly lower"
 
 COMMON = (
@@ -130,6 +133,8 @@ ATTACKS: tuple[Attack, ...] = (
     _bad("machine-response", "what a bigram model of all replies says", conversation.bigram_reply, _SAI3),
     _bad("other-random", "the reply to another context", conversation.random_other),
     _bad("other-nearest", "the reply to another context with the most shared words", conversation.nearest_other),
+    _bad("irrelevant-random", "an irrelevant reply in the line", alone(conversation.given(_RANDOM)), _SAI2020),
+    _bad("irrelevant-hard", "one that people wrote to mislead", alone(conversation.given(_HARD)), _SAI2020),
     _bad("generic-repeat", "“I'm sorry, can you repeat?”", one_of("I'm sorry, can you repeat?"), _SAI4),
     _bad("generic-will-do", "“I will do”", one_of("I will do"), _SAI4),
     _bad("generic-fantastic", "“fantastic! how are you?”", one_of("fantastic! how are you?"), _SAI4),

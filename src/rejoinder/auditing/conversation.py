@@ -50,6 +50,17 @@ def swapped(example: Example, rng: Rng) -> Example | None:
     return None if found is None or not example.response.strip() else replace(found, references=(example.response,))
 
 
+def given(key: str) -> Transformation:
+    """One of the replies that stand in the line under a key, made by people to be irrelevant."""
+
+    def one_of_them(example: Example, rng: Rng) -> Example | None:
+        told = example.extra.get(key)
+        replies = [one for one in told if isinstance(one, str)] if isinstance(told, list) else []
+        return _said(example, replies[int(rng.integers(len(replies)))]) if replies else None
+
+    return one_of_them
+
+
 def counter_question(*questions: str) -> Transformation:
     """One of these, where the last turn asks something."""
 

@@ -79,6 +79,7 @@ class Result(Figure):
         failed: examples of which one of the two scores is missing.
         why_failed: the most frequent reason for that, or "".
         better: share that scores better than the original; equal ones do not.
+        auc: share of pairs of any original and any attacked reply in which the original scores better, equal ones half.
         mean: of the scores of attacked replies.
         sd: their standard deviation.
         within: share of them within one standard deviation of their mean.
@@ -102,6 +103,7 @@ class Result(Figure):
     failed: int = 0
     why_failed: str = ""
     better: float = NONE
+    auc: float = NONE
     mean: float = NONE
     sd: float = NONE
     within: float = NONE
@@ -180,6 +182,7 @@ def result_of(attack: Attack, found: Measured, sign: int, spread: float, allowed
     return Result.of(
         share,
         **told,
+        auc=_auc(sign * found.before, sign * found.after),
         better=float((sign * (found.after - found.before) > 0).mean()),
         mean=mean,
         sd=sd,
@@ -204,6 +207,15 @@ def _verdict(share: Figure, n: int, allowed: float, why_failed: str) -> tuple[Ve
     if share.high <= allowed:
         return "holds", ""
     return UNTOLD, f"the interval holds {percent(allowed)}, which is let pass; more examples would tell"
+
+
+def _auc(good: FloatArray, bad: FloatArray) -> float:
+    """The share of pairs of a score of each in which the good one is higher; equal ones count half."""
+    from scipy.stats import rankdata
+
+    n = len(good)
+    ranks = rankdata(np.concatenate([good, bad]))[:n]
+    return float((ranks.sum() - n * (n + 1) / 2) / (n * len(bad)))
 
 
 def _moments(scores: FloatArray) -> tuple[float, float, float]:

@@ -208,8 +208,20 @@ def _scores(found: Audit) -> Table:
         "Before and after",
         "Mean and standard deviation of the scores of the replies as they were, and of the attacked ones; share of "
         "these within one standard deviation of their mean; correlation of both; share that scores better than the "
-        "original.",
-        ("attack", "replies", "before", "SD before", "after", "SD", "within 1 SD", "Pearson", "Spearman", "better"),
+        "original; AUC: how often any original scores better than any attacked reply.",
+        (
+            "attack",
+            "replies",
+            "before",
+            "SD before",
+            "after",
+            "SD",
+            "within 1 SD",
+            "Pearson",
+            "Spearman",
+            "better",
+            "AUC",
+        ),
         tuple(
             (
                 Cell(one.family),
@@ -222,11 +234,12 @@ def _scores(found: Audit) -> Table:
                 _correlation(one.pearson),
                 _correlation(one.spearman),
                 share(one.better),
+                plain(one.auc),
             )
             for one in found.results
             if one.n
         ),
-        spare=("SD before", "within 1 SD", "Spearman"),
+        spare=("SD before", "within 1 SD", "Spearman", "AUC"),
     )
 
 
