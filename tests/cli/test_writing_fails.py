@@ -70,6 +70,7 @@ OUTPUTS = {
     "score-parquet": "score {0}/rated.jsonl -s length -o {0}/out/a.parquet",
     "study-html": "study {0}/rated.jsonl -s length --resamples 100 -o {0}/out/a.html",
     "study-csv": "study {0}/rated.jsonl -s length --resamples 100 -o {0}/out/a.csv",
+    "audit-html": "audit {0}/rated.jsonl -s length --family jumbled --family other-nearest -o {0}/out/a.html",
     "train": "train c-adem {0}/rated.jsonl -o {0}/out/judge",
 }
 
@@ -146,7 +147,9 @@ def interrupted(run: Run, call: list[str], number: int, within: str = OURS) -> R
         return run(*call)
 
 
-@pytest.mark.parametrize("call", [OUTPUTS[name] for name in ("study-html", "study-csv", "score-csv", "train")])
+@pytest.mark.parametrize(
+    "call", [OUTPUTS[name] for name in ("study-html", "study-csv", "score-csv", "audit-html", "train")]
+)
 def test_an_interruption_at_any_moment_leaves_nothing(run: Run, rated: Path, call: str) -> None:
     arguments = call.format(rated).split()
     out = rated / "out"

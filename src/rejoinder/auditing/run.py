@@ -26,7 +26,7 @@ from rejoinder.errors import DataError, MissingAsset, MissingExtra, TooManyUnsco
 from rejoinder.io.given import examples_of
 from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
-from rejoinder.stats.arrays import IntArray
+from rejoinder.stats.arrays import IntArray, number_of
 from rejoinder.stats.sampling import Sampling
 
 ALLOWED = 0.1
@@ -88,27 +88,9 @@ def audit(
         raise TooManyUnscored(f"{name}: none of {len(found.examples)} replies has a score; {before.most_frequent}")
     judged = _Judged(loaded, found, before, allowed)
     results = tuple(judged.result(attack, all_, given) for attack, all_, given in zip(usable, made, after, strict=True))
-    card = Audit(
-        answer=(),
-        scorer=name,
-        results=results,
-        left_out=left_out,
-        signature=Signature({**before.signature.fields, "attacks": VERSION, **tools, "seed": sampling.seed}),
-        examples=len(found.examples),
-        given=found.given,
-        rated=found.rated,
-        human=found.human,
-        good=int(found.good.sum()),
-        contexts=int(found.clusters.max()) + 1,
-        empty=found.empty,
-        unscored=int((~before.known).sum()),
-        mean=float(before.values[before.known].mean()),
-        spread=judged.spread,
-        directed=loaded.card.higher_is_better is not None,
-        allowed=allowed,
-        limit=limit,
-        seed=sampling.seed,
-    )
+    card = judged.card(name, results, limit=limit, seed=sampling.seed)
+    signature = Signature({**before.signature.fields, "attacks": VERSION, **tools, "seed": sampling.seed})
+    card = replace(card, left_out=left_out, signature=signature)
     return replace(card, answer=answer(card))
 
 
@@ -211,6 +193,31 @@ class _Judged:
     def spread(self) -> float:
         """The standard deviation of the scores of the originals."""
         return float(self.before.values[self.before.known].std())
+
+    def card(self, name: str, results: tuple[Result, ...], *, limit: int, seed: int) -> Audit:
+        """The record of all, still without its answer and what was left out."""
+        found, known = self.found, self.before.known
+        return Audit(
+            answer=(),
+            scorer=name,
+            results=results,
+            left_out={},
+            signature=self.before.signature,
+            examples=len(found.examples),
+            given=found.given,
+            rated=found.rated,
+            human=found.human,
+            good=int(found.good.sum()),
+            contexts=number_of(found.clusters),
+            empty=found.empty,
+            unscored=int((~known).sum()),
+            mean=float(self.before.values[known].mean()),
+            spread=self.spread,
+            directed=self.scorer.card.higher_is_better is not None,
+            allowed=self.allowed,
+            limit=limit,
+            seed=seed,
+        )
 
     def result(self, attack: Attack, made: Sequence[Example | None], given: Scored) -> Result:
         """What one attack did; `given` holds the scores of those of `made` that are there."""
