@@ -53,6 +53,9 @@ def _caveats(found: Audit) -> list[str]:
         said.append(f"Nobody rated these replies, so {taken} is taken to be good; rated replies tell more.")
     if not found.directed:
         said.append(f"{found.scorer} claims no direction; higher is taken as better.")
+    if found.fitted:
+        sets = ", ".join(found.fitted)
+        said.append(f"{found.scorer} was fitted on lines of {sets}, these or others; on other data it may fare worse.")
     if found.spread == 0:
         said.append(f"{found.scorer} gives every reply the same score, so it tells nothing from anything.")
     if found.left_out:

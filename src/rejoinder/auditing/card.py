@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -34,6 +34,7 @@ class Audit:
         answer: the findings in words, the most important first.
         scorer: its name.
         results: one a family, in the order of the battery.
+        fitted: the data sets of these lines that the judge was fitted on, on these lines or others.
         left_out: families whose tools are missing, and which.
         signature: of scorer, attacks and tools.
         examples: replies that were attacked.
@@ -55,6 +56,7 @@ class Audit:
     answer: tuple[str, ...]
     scorer: str
     results: tuple[Result, ...]
+    fitted: Sequence[str]
     left_out: Mapping[str, str]
     signature: Signature
     examples: int
@@ -89,6 +91,7 @@ class Audit:
             "version": FORMAT_VERSION,
             "answer": list(self.answer),
             "results": [{"scorer": self.scorer, **_result(one), "seed": self.seed} for one in self.results],
+            "fitted": list(self.fitted),
             "left_out": dict(self.left_out),
             "signature": plain(self.signature.fields),
             "options": {"allowed": self.allowed, "limit": self.limit, "seed": self.seed},

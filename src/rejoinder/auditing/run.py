@@ -21,7 +21,7 @@ from rejoinder.auditing.card import Audit
 from rejoinder.auditing.originals import Originals, originals_of
 from rejoinder.auditing.results import Case, Measured, Result, fooled, gains, result_of
 from rejoinder.auditing.scoring import Scored, scored
-from rejoinder.catalogue import DEFAULT, columns_of, load_scorers
+from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, TooManyUnscored, UsageError
 from rejoinder.io.given import examples_of
 from rejoinder.records import Example, Given
@@ -90,7 +90,8 @@ def audit(
     results = tuple(judged.result(attack, all_, given) for attack, all_, given in zip(usable, made, after, strict=True))
     card = judged.card(name, results, limit=limit, seed=sampling.seed)
     signature = Signature({**before.signature.fields, "attacks": VERSION, **tools, "seed": sampling.seed})
-    card = replace(card, left_out=left_out, signature=signature)
+    fitted = fitted_on([scorer], [one.dataset for one in found.examples]).get(name, [])
+    card = replace(card, fitted=fitted, left_out=left_out, signature=signature)
     return replace(card, answer=answer(card))
 
 
@@ -201,6 +202,7 @@ class _Judged:
             answer=(),
             scorer=name,
             results=results,
+            fitted=(),
             left_out={},
             signature=self.before.signature,
             examples=len(found.examples),
