@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -292,6 +293,19 @@ def test_wrong_calls(call: Callable[[], object], said: str) -> None:
 def test_no_reply_is_no_audit() -> None:
     with pytest.raises(DataError, match="no example has a reply"):
         rejoinder.audit([Example(("hello",), "")], longest)
+
+
+def test_a_line_given_twice_is_told() -> None:
+    with pytest.raises(DataError, match="id '3' of data set 'made up' was already given"):
+        rejoinder.audit([*lines(), lines()[3]], longest)
+
+
+@pytest.mark.slow
+def test_five_hundred_replies_take_less_than_two_minutes() -> None:
+    given = [*rejoinder.read("@dstc7"), *rejoinder.read("@conture")]
+    start = time.monotonic()
+    found = rejoinder.audit(given, limit=500)
+    assert found.examples == 500 and time.monotonic() - start < 120
 
 
 def test_what_a_family_takes_and_is_not_there_leaves_it_out(monkeypatch: pytest.MonkeyPatch) -> None:

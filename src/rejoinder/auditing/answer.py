@@ -21,7 +21,7 @@ def answer(found: Audit) -> tuple[str, ...]:
     """The sentences, the first of which is enough for those in a hurry."""
     fooled, holds, untold = (_of(found, verdict) for verdict in ("fooled", "holds", UNTOLD))
     few = sum(one.n < FEWEST for one in untold)
-    why = f", and {few} attacks found fewer than {FEWEST}" if few else ""
+    why = f", and {few} {'attack' if few == 1 else 'attacks'} found fewer than {FEWEST}" if few else ""
     return (
         f"{found.scorer} is fooled by {len(fooled)} of {len(found.results)} attacks and holds against {len(holds)}; "
         f"{len(untold)} cannot be told.",

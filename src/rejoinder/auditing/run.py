@@ -23,6 +23,7 @@ from rejoinder.auditing.results import Case, Measured, Result, fooled, gains, re
 from rejoinder.auditing.scoring import Scored, scored
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, TooManyUnscored, UsageError
+from rejoinder.humans.lines import refuse_duplicates
 from rejoinder.io.given import examples_of
 from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
@@ -67,7 +68,7 @@ def audit(
         advance: called during scoring with the number of replies done.
 
     Raises:
-        DataError: there is no example with a reply.
+        DataError: there is no example with a reply; an id is given twice.
         TooManyUnscored: the scorer cannot score a single one of them.
         UsageError: no such attack, or two of one name; a number is out of range; the scorer reads a column, which says
             nothing of other replies.
@@ -77,7 +78,9 @@ def audit(
     attacks = _chosen(families)
     if columns_of(scorer):
         raise UsageError(f"{scorer} is a column of the lines and says nothing of other replies. Name what made it")
-    found = originals_of(examples_of(examples), limit, sampling)
+    given = examples_of(examples)
+    refuse_duplicates(given)
+    found = originals_of(given, limit, sampling)
     if not found.examples:
         raise DataError("no example has a reply", "Give lines with a response")
     ((name, loaded),) = load_scorers([scorer], vectors=vectors).items()
