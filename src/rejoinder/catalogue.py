@@ -205,16 +205,16 @@ def chosen(named: Iterable[ScorerLike] | ScorerLike | None, datasets: Iterable[s
 
 def score(
     examples: Given,
-    scorer: ScorerLike,
+    scorer: ScorerLike = DEFAULT,
     *,
     scale: tuple[float, float] | None = None,
     vectors: str | Path | None = None,
 ) -> Scores:
-    """The scores of `examples` by `scorer`, a name, a judge's folder, a scorer object or a function.
+    """The scores of `examples` by `scorer`: a name, a judge's folder, a scorer object or a function.
 
     Args:
         examples: what to score, in the order the scores come back in; see `examples_of` for what is taken.
-        scorer: see `load_scorer`.
+        scorer: see `load_scorer`; the judge in the box where none is given.
         scale: the lowest and highest rating that a judge answers with; None leaves it its own.
         vectors: see `load_scorer`.
 

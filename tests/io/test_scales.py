@@ -332,3 +332,19 @@ def test_lines_outside_the_scale_can_be_left_out(run: Run, tmp_path: Path) -> No
     assert (ran.code, ran.out) == (3, "") and ran.err.endswith(f"rejoinder: {said}\n")
     ran = run("study", path, "-s", "length", "--scale", "1,5", "--resamples", 100, "--on-error", "skip")
     assert ran.code == 0 and f"skipped 1:\n  {said}\n" in ran.err and "39 lines" in ran.words
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([1, 2, 3, 4, 5] * 16 + [55], "1 of 81 ratings is 55, all others lie between 1 and 5: if that is a slip, say"),
+        ([1, 2, 3, 4, 5] * 40 + [-9, -9], "2 of 202 ratings are -9, all others lie between 1 and 5"),
+        ([1, 2, 3, 4, 5] * 16 + [7], ""),
+        ([1, 2, 3, 4, 5, 55], ""),
+        ([3] * 80 + [5], ""),
+        ([], ""),
+    ],
+)
+def test_a_rating_that_looks_mistyped_is_told(values: list[float], said: str) -> None:
+    assert scales_said([Example(("hi",), "ho", quality={"overall": value}) for value in values]).startswith(said or "")
+    assert bool(scales_said([Example(("hi",), "ho", quality={"overall": value}) for value in values])) == bool(said)

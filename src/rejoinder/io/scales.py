@@ -23,6 +23,7 @@ UNLIKE = 1.4
 """Sets whose highest ratings are so many times apart are not on one scale: 5 and 7, 5 and 10, 1 and 5, 5 and 100."""
 
 _SHOWN = 4
+_FEW = 50  # of as many ratings one may be a slip
 _UNNAMED = "unnamed lines"
 Line = TypeVar("Line", bound=Example | Pair)
 Number = TypeVar("Number", float, NDArray[np.float64])
@@ -144,13 +145,38 @@ def scales_said(examples: Sequence[Example], dimension: str = OVERALL) -> str:
         each = "; ".join(f"{said(scale)} ({_listed(names)})" for scale, names in stated)
         return f"ratings on {len(stated)} scales are brought together: {each}"
     spans = spans_of(examples, dimension)
-    if stated or len(spans) < 2:
+    if stated:
+        return ""
+    if slip := _slip(examples, dimension):
+        return slip
+    if len(spans) < 2:
         return ""
     require_alike(examples, dimension)
     return (
         f"no line states its scale; the ratings of {_listed(list(map(str, spans)))} are taken to be on one "
         f"(--scale {hint(spans)} says so)"
     )
+
+
+def _slip(examples: Sequence[Example], dimension: str) -> str:
+    """What to know of one rating, or a few, so far from all others that it looks mistyped; "" where there is none.
+
+    That is a value at either end, on one line of fifty at most, further from the next than all others lie apart.
+    """
+    values = sorted(value for one in examples if (value := one.rating(dimension)) is not None)
+    for far in (values[-1], values[0]) if values else ():
+        others = [value for value in values if value != far]
+        count = len(values) - len(others)
+        if len(set(others)) < 2 or count * _FEW > len(values):
+            continue
+        low, high = others[0], others[-1]
+        if min(abs(far - low), abs(far - high)) > high - low:
+            lines = f"{count} of {len(values):,} ratings {'is' if count == 1 else 'are'} {far:g}"
+            return (
+                f"{lines}, all others lie between {low:g} and {high:g}: if that is a slip, say the scale "
+                f"(--scale {low:g},{high:g}) and the line is named"
+            )
+    return ""
 
 
 def on_unit(value: float, scale: Scale | None) -> float:

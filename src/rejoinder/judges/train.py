@@ -233,10 +233,16 @@ def require_enough(lines: RatedLines, learner: Learner, rows: Rows) -> None:
 
 def _remedy(left_out: Counter[str]) -> str:
     """What to do where too few lines are usable; names the judges that can do without what is missing."""
+    most = max(left_out, key=left_out.__getitem__, default="")
+    if most == "not rated":
+        return "Rate more, or say where the ratings stand: --map rating=NAME"
     if left_out["no reference"]:
         return "Rate more, or train a judge that needs no reference: rejoinder train c-adem, or autojudge"
     if left_out["no context"]:
-        return "Rate more, or train the judge that needs no context: rejoinder train r-adem"
+        return (
+            "Rate more, or train the judge that needs no context: rejoinder train r-adem; "
+            "or say where it stands: --map context=NAME"
+        )
     return "Rate responses to more contexts"
 
 
