@@ -98,7 +98,8 @@ class Names:
             self.note(f"{file}: read {', '.join(told)}")
         for doubt in doubts:
             self.said_once(f"{file}: {doubt}")
-        if unread and (told or self.columns):  # a file in our own form may well have no context
+        # A file in our own form may well have no context.
+        if unread and (told or any(self.columns.values())):
             rest = f"nothing was read as context, and not read at all: {listed(unread)}"
             self.said_once(f"{file}: {rest}. If one of them is what was said before, say --map context=NAME")
 
