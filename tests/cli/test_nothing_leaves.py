@@ -120,6 +120,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
 def test_no_socket_and_no_file_outside_the_outputs(strace: str, place: Path, command: str) -> None:
     (place / "out").mkdir()
