@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, SupportsFloat
+from typing import Any, Literal, Protocol, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,33 +120,6 @@ class WholeScorer(Scorer, Protocol):
     @property
     def whole(self) -> bool:
         """True."""
-        ...
-
-
-class Slopes(NamedTuple):
-    """How the scores of N examples move with the vectors of their responses.
-
-    Attributes:
-        values: [N] scores; NaN where there is none.
-        vectors: [N, D] the responses' vectors.
-        gradients: [N, D] the derivative of each score by its response's vector; NaN where there is no score.
-    """
-
-    values: FloatArray
-    vectors: FloatArray
-    gradients: FloatArray
-
-
-class Differentiable(Scorer, Protocol):
-    """A scorer that says how its scores move with the vectors of the responses, for attacks that look inside."""
-
-    @property
-    def encoder(self) -> Encoder:
-        """What makes the vectors."""
-        ...
-
-    def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
-        """Scores and gradients of N examples, where `vectors` [N, D] are given with these as their responses."""
         ...
 
 

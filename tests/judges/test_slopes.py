@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
 
 import rejoinder
+from rejoinder.differentiable import Differentiable
 from rejoinder.encoders.dan import DanEncoder
 from rejoinder.judges.bilinear.fit import FitOptions, Normalise
-from rejoinder.judges.bilinear.judge import BilinearJudge
+from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.bilinear.sides import References
 from rejoinder.judges.boxed import load
 from rejoinder.judges.train import train_judge
 from rejoinder.nn.averaging import TABLE
 from rejoinder.records import Example
-from rejoinder.scorer import Differentiable, FloatArray, run
+from rejoinder.scorer import FloatArray, run
 from samples import bilinear_of
 
 STEP = 1e-5
@@ -107,3 +109,33 @@ def test_the_encoder_in_the_box_keeps_its_tensors() -> None:
     assert np.abs(bag).max() > 0 and table[both].shape == (len(both), table.shape[1])
     scores = run(load("rejoinder", None), [Example(("hello",), "good day")])
     assert np.isfinite(scores.values).all()
+
+
+@pytest.mark.parametrize("references", ["mean", "best"])
+@pytest.mark.parametrize("normalise", ["none", "l2"])
+def test_a_space_scores_any_response_as_the_judge_does(
+    judges: dict[Normalise, BilinearJudge], normalise: Normalise, references: References
+) -> None:
+    judge = replace(judges[normalise], references=references, scale=(0.0, 100.0))
+    examples = given()
+    others = ["how are you", "see you in the film", "xqzzyx", "good day"]
+    ((name, rows, sides, projected),) = [
+        (one.name, one.rows, one.sides, one.project(one.sides["response"].vectors)) for one in judge.spaces(examples)
+    ]
+    assert name == "adem" and rows.tolist() == [*range(len(examples))] and projected.shape == (len(examples), 6)
+    assert sides["reference"].rows.tolist() == [row for row, one in enumerate(examples) for _ in one.references]
+    grid = judge.spaces(examples)[0].scores(judge.encoder.encode(others))
+    expected = [judge.score_batch([replace(one, response=text) for one in examples]).values for text in others]
+    np.testing.assert_allclose(grid, np.array(expected).T, rtol=1e-9)
+
+
+def test_the_spaces_of_a_panel_share_its_examples() -> None:
+    panel, examples = replace(load("rejoinder", None), scale=(0.0, 10.0)), given()
+    spaces = panel.spaces(examples)
+    assert sorted(np.concatenate([space.rows for space in spaces]).tolist()) == [*range(len(examples))]
+    vectors = panel.encoder.encode(["good day"])
+    for space in spaces:
+        assert {"response", *panel.members[cast("Kind", space.name)].head.terms} == set(space.sides)
+        asked = [replace(examples[row], response="good day") for row in space.rows]
+        np.testing.assert_allclose(space.scores(vectors)[:, 0], panel.score_batch(asked).values, rtol=1e-9)
+        assert set(space.sides["response"].rows) == set(space.rows)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rejoinder.auditing.geometry import Breadth, Cone
 from rejoinder.auditing.results import UNTOLD, Result
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
@@ -37,6 +38,8 @@ class Audit:
         fitted: the data sets of these lines that the judge was fitted on, on these lines or others.
         left_out: families whose tools are missing, and which.
         signature: of scorer, attacks and tools.
+        cones: how narrow the cones of the judge's vectors are, where it shows them.
+        breadth: how widely its scores are spread beside the ratings.
         examples: replies that were attacked.
         given: lines in all.
         rated: replies of these that people rated.
@@ -59,6 +62,8 @@ class Audit:
     fitted: Sequence[str]
     left_out: Mapping[str, str]
     signature: Signature
+    cones: tuple[Cone, ...]
+    breadth: Breadth
     examples: int
     given: int
     rated: int
@@ -99,6 +104,8 @@ class Audit:
                 name: getattr(self, name)
                 for name in ("examples", "given", "rated", "human", "good", "contexts", "empty", "unscored")
             },
+            "geometry": [plain(one) for one in self.cones],
+            "breadth": plain(self.breadth),
             "scores": {"mean": plain(self.mean), "spread": plain(self.spread), "directed": self.directed},
         }
 

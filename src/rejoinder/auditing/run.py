@@ -18,6 +18,7 @@ from rejoinder.auditing.answer import answer
 from rejoinder.auditing.attack import BAD, Attack, Transformation, attack_of
 from rejoinder.auditing.battery import VERSION, battery
 from rejoinder.auditing.card import Audit
+from rejoinder.auditing.geometry import breadth, cones
 from rejoinder.auditing.originals import Originals, originals_of
 from rejoinder.auditing.results import Case, Measured, Result, fooled, gains, result_of
 from rejoinder.auditing.scoring import Scored, scored
@@ -91,7 +92,7 @@ def audit(
         raise TooManyUnscored(f"{name}: none of {len(found.examples)} replies has a score; {before.most_frequent}")
     judged = _Judged(loaded, found, before, allowed)
     results = tuple(judged.result(attack, all_, given) for attack, all_, given in zip(usable, made, after, strict=True))
-    card = judged.card(name, results, limit=limit, seed=sampling.seed)
+    card = judged.card(name, results, limit=limit, sampling=sampling)
     signature = Signature({**before.signature.fields, "attacks": VERSION, **tools, "seed": sampling.seed})
     fitted = fitted_on([scorer], [one.dataset for one in found.examples]).get(name, [])
     card = replace(card, fitted=fitted, left_out=left_out, signature=signature)
@@ -198,7 +199,7 @@ class _Judged:
         """The standard deviation of the scores of the originals."""
         return float(self.before.values[self.before.known].std())
 
-    def card(self, name: str, results: tuple[Result, ...], *, limit: int, seed: int) -> Audit:
+    def card(self, name: str, results: tuple[Result, ...], *, limit: int, sampling: Sampling) -> Audit:
         """The record of all, still without its answer and what was left out."""
         found, known = self.found, self.before.known
         return Audit(
@@ -208,6 +209,8 @@ class _Judged:
             fitted=(),
             left_out={},
             signature=self.before.signature,
+            cones=cones(self.scorer, found.examples, found.clusters, sampling),
+            breadth=breadth(self.scorer, found.examples, self.before.values, found.clusters, sampling),
             examples=len(found.examples),
             given=found.given,
             rated=found.rated,
@@ -221,7 +224,7 @@ class _Judged:
             directed=self.scorer.card.higher_is_better is not None,
             allowed=self.allowed,
             limit=limit,
-            seed=seed,
+            seed=sampling.seed,
         )
 
     def result(self, attack: Attack, made: Sequence[Example | None], given: Scored) -> Result:

@@ -12,6 +12,7 @@ from rejoinder.auditing.card import Audit, Gate
 from rejoinder.auditing.results import DROP, FEWEST, MOVE, UNTOLD, Result
 from rejoinder.errors import UsageError
 from rejoinder.io.folders import write_section
+from rejoinder.report.audit_geometry import geometry
 from rejoinder.report.cells import count, measured, nothing, plain, share
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
@@ -48,6 +49,7 @@ def audit_document(found: Audit, files: Sequence[str] = (), command: str = "") -
     sections = [
         *(Section(_NAMES[goal], _of_goal(found, goal)) for goal in goals),
         Section("Scores", [_scores(found), *_beside_adem(found)]),
+        Section("Geometry", geometry(found.cones, found.breadth)),
         Section("Worst examples", _examples(found)),
         Section("Not told, and why", _missing(found)),
     ]
@@ -81,6 +83,7 @@ def write_into_card(found: Audit, folder: str | Path, files: Sequence[str] = ())
     blocks: list[Block] = [
         Prose([*found.answer, *([f"Attacked: {', '.join(files)}."] if files else [])]),
         _overview(found),
+        *geometry(found.cones, found.breadth),
         Prose(_made(found)),
     ]
     write_section(folder, "What fools it", body([Section("", blocks)]))

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from rejoinder.differentiable import Side, Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
@@ -27,11 +28,11 @@ from rejoinder.judges.answers import from_config, in_config, on_scale
 from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
-from rejoinder.judges.bilinear.slopes import gradients
+from rejoinder.judges.bilinear.slopes import gradients, ratings_of
 from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.learner import PREDICTED
 from rejoinder.records import Example
-from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome, Slopes
+from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
 
 Kind = Literal["adem", "c-adem", "r-adem", "autojudge", "vhred"]
 FAMILY = "bilinear"
@@ -130,6 +131,25 @@ class BilinearJudge:
         found = gradients(encoded, self.head, self.projection, self.normalise, self.references)
         stretch = (self.scale[1] - self.scale[0]) / (PREDICTED[1] - PREDICTED[0])
         return Slopes(values, encoded.response, found * stretch)
+
+    def spaces(self, examples: Sequence[Example]) -> list[Space]:
+        """See `Differentiable.spaces`."""
+        encoded = encode(examples, self.encoder, self.head.terms)
+        pairs = project(encoded.pairs(), self.projection, self.normalise)
+
+        def projected(vectors: FloatArray) -> FloatArray:
+            nothing = np.empty((0, 0))
+            return project(Vectors(nothing, nothing, vectors), self.projection, self.normalise).response
+
+        def scores(vectors: FloatArray) -> FloatArray:
+            found = ratings_of(encoded, projected(vectors), self.head, pairs, self.references)
+            return rescaled(found, PREDICTED, self.scale)
+
+        rows = np.arange(len(examples))
+        given = {"context": Side(encoded.context, rows), "reference": Side(encoded.references, encoded.owner)}
+        sides: dict[str, Side] = {"response": Side(encoded.response, rows)}
+        sides |= {name: given[name] for name in self.head.terms}
+        return [Space(self.kind, rows, sides, projected, scores)]
 
     def save(self, folder: str | Path, *, force: bool = False) -> None:
         """See `PortableJudge.save`."""

@@ -7,13 +7,14 @@ thing on the same scale, so their scores stand in one column.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from rejoinder.differentiable import Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
@@ -25,7 +26,7 @@ from rejoinder.judges.answers import from_config, in_config, on_scale
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind, from_own_parts, training_lines
 from rejoinder.learner import PREDICTED
 from rejoinder.records import Example
-from rejoinder.scorer import Card, FloatArray, Need, Outcome, Slopes, missing_need
+from rejoinder.scorer import Card, FloatArray, Need, Outcome, missing_need
 
 FAMILY = "panel"
 MEMBERS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
@@ -105,6 +106,24 @@ class Panel:
             found["vectors"][places], found["gradients"][places] = slopes.vectors, slopes.gradients
         stretch = (self.scale[1] - self.scale[0]) / (PREDICTED[1] - PREDICTED[0])
         return Slopes(rescaled(values, PREDICTED, self.scale), found["vectors"], found["gradients"] * stretch)
+
+    def spaces(self, examples: Sequence[Example]) -> list[Space]:
+        """See `Differentiable.spaces`; one each member that scores some of them."""
+
+        def answering(space: Space, places: list[int]) -> Space:
+            rows = np.array(places, dtype=np.intp)
+            sides = {name: side._replace(rows=rows[side.rows]) for name, side in space.sides.items()}
+
+            def scores(vectors: FloatArray) -> FloatArray:
+                return rescaled(space.scores(vectors), PREDICTED, self.scale)
+
+            return replace(space, rows=rows, sides=sides, scores=scores)
+
+        return [
+            answering(space, places)
+            for kind, places in self._shared(examples)[0].items()
+            for space in self.members[kind].spaces([examples[place] for place in places])
+        ]
 
     def _shared(self, examples: Sequence[Example]) -> tuple[dict[Kind, list[int]], dict[int, str]]:
         """The rows that each member scores, and why none scores the others."""

@@ -1,8 +1,8 @@
-"""How the score of a bilinear judge moves with the vector of the response: for attacks that look inside.
+"""How the score of a bilinear judge moves with the vector of the response: for what looks inside.
 
 The head is linear in the response's projected vector, and the projection is linear too, so the gradient is exact. Only
 the length of the raw vector, where it is set to 1 first, bends it. Shapes: N examples with R references together, D
-width of a raw vector, K of a projected one.
+width of a raw vector, K of a projected one, P other responses.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 from rejoinder.encoders import Projection
 from rejoinder.judges.bilinear.fit import Normalise, project
-from rejoinder.judges.bilinear.head import Head
+from rejoinder.judges.bilinear.head import Head, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References
 from rejoinder.scorer import FloatArray
 
@@ -25,12 +25,7 @@ def gradients(
     """
     raw = encoded.pairs()
     projected = project(raw, projection, normalise)
-    slopes = np.zeros_like(projected.response)  # [R, K]
-    if "context" in head.terms:
-        slopes += projected.context @ head.M
-    if "reference" in head.terms:
-        slopes += projected.reference @ head.N
-    slopes /= head.beta
+    slopes = _coefficients(projected, head)
     if projection is not None:
         slopes = slopes @ projection.components  # [R, D]
     if normalise == "l2":
@@ -38,6 +33,45 @@ def gradients(
     ratings = head(projected)
     slopes[np.isnan(ratings)] = np.nan
     return _combined(slopes, ratings, encoded, references)
+
+
+def ratings_of(
+    encoded: Encoded, compared: FloatArray, head: Head, sides: Vectors, references: References
+) -> FloatArray:
+    """[N, P] the ratings that examples would have with other responses.
+
+    Args:
+        encoded: the examples, whose own responses do not count.
+        compared: [P, K] the other responses, projected.
+        head: the head.
+        sides: of the pairs [R, K], projected.
+        references: of several, the rating against the `best`, or the `mean`.
+    """
+    slopes = _coefficients(sides, head)
+    known = np.flatnonzero(np.isfinite(slopes).all(axis=1))
+    owner, n = encoded.owner[known], len(encoded.response)
+    found = np.full((n, len(compared)), np.nan)
+    counts = np.bincount(owner, minlength=n)
+    rated = counts > 0
+    if references == "mean":  # the mean of linear forms is one itself
+        sums = np.zeros((n, slopes.shape[1]))
+        np.add.at(sums, owner, slopes[known])
+        found[rated] = (sums[rated] / counts[rated, None]) @ compared.T
+    else:
+        best = np.full(found.shape, -np.inf)
+        np.maximum.at(best, owner, slopes[known] @ compared.T)
+        found[rated] = best[rated]
+    return found - head.alpha / head.beta
+
+
+def _coefficients(projected: Vectors, head: Head) -> FloatArray:
+    """[R, K] what the head multiplies each projected response with, so that the product less alpha / beta is rated."""
+    slopes = np.zeros((len(projected.response), head.M.shape[0]))
+    if "context" in head.terms:
+        slopes += projected.context @ head.M
+    if "reference" in head.terms:
+        slopes += projected.reference @ head.N
+    return slopes / head.beta
 
 
 def _through_length(slopes: FloatArray, raw: FloatArray) -> FloatArray:

@@ -1,0 +1,65 @@
+"""How vectors lie: within a narrow cone or far apart, long or short.
+
+Chandrahas, Sharma and Talukdar (2018), Towards understanding the geometry of knowledge graph embeddings. Alignments are
+cosines with the mean of the vectors as they are, as in their program; Sai et al. (2019) print a plain product and say
+cosine. Shapes: N vectors of D numbers, G clusters, B resamples.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rejoinder.stats.arrays import Counts, FloatArray, IntArray, blocks
+from rejoinder.stats.bootstrap import percentile_interval
+from rejoinder.stats.figure import Figure
+
+_AT_ONCE = 2**22  # numbers in one working array
+
+
+def alignments(vectors: FloatArray) -> FloatArray:
+    """[N] the cosine of each vector [N, D] with the mean of all, from -1 to 1; NaN where one of the two is zero."""
+    mean = vectors.mean(axis=0)
+    lengths = np.linalg.norm(vectors, axis=1) * np.linalg.norm(mean)
+    found = np.full(len(vectors), np.nan)
+    np.divide(vectors @ mean, lengths, out=found, where=lengths > 0)
+    return found
+
+
+def conicity(vectors: FloatArray) -> float:
+    """The mean alignment of vectors [N, D]: 1 where all point one way; NaN where one has no alignment."""
+    return float(alignments(vectors).mean()) if len(vectors) else float("nan")
+
+
+def vector_spread(vectors: FloatArray) -> float:
+    """The variance of the alignments of vectors [N, D]: how far apart they point."""
+    return float(alignments(vectors).var()) if len(vectors) else float("nan")
+
+
+def mean_length(vectors: FloatArray) -> float:
+    """The mean length of vectors [N, D]."""
+    return float(np.linalg.norm(vectors, axis=1).mean()) if len(vectors) else float("nan")
+
+
+def conicity_over(vectors: FloatArray, clusters: IntArray, counts: Counts) -> Figure:
+    """The conicity of vectors [N, D] with its interval; vectors that hold NaN, or zeros alone, are left out.
+
+    Args:
+        vectors: [N, D].
+        clusters: [N] cluster of each vector, in [0, G).
+        counts: [G, B] from `cluster_counts`; each resample has a mean of its own.
+    """
+    kept = np.isfinite(vectors).all(axis=1) & (vectors != 0).any(axis=1)
+    vectors, clusters = vectors[kept], clusters[kept]
+    n = len(vectors)
+    if not n:
+        return Figure(reason="no vector")
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    values = np.empty(counts.shape[1])
+    with np.errstate(invalid="ignore", divide="ignore"):  # a resample may draw none of the clusters that are left
+        for block in blocks(counts.shape[1], sum(vectors.shape), _AT_ONCE):
+            weights = counts[:, block].astype(np.float64)[clusters]  # [N, b]
+            means = weights.T @ vectors  # [b, D]
+            toward = (unit @ means.T) / np.linalg.norm(means, axis=1)
+            values[block] = (weights * toward).sum(axis=0) / weights.sum(axis=0)
+    found = percentile_interval(values, len(np.unique(clusters)), value=conicity(vectors), unit="context")
+    return Figure.of(found, n=n)
