@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
-    from rejoinder.auditing import Attack, audit
+    from rejoinder.auditing import Attack, audit, relevance
     from rejoinder.catalogue import cards, load_responder, load_scorer, score
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
-    from rejoinder.io import examples_of, pairs_of, read, read_pairs, write
+    from rejoinder.io import examples_of, pairs_of, read, read_pairs, reply_sets_of, write
     from rejoinder.judges.train import train_judge
     from rejoinder.kinds import listing
     from rejoinder.meta import compare, full_study, study, study_pairs
     from rejoinder.meta.training import train
     from rejoinder.papers.run import reproduce
-    from rejoinder.records import Example, Pair, Rating
+    from rejoinder.records import Example, Pair, Rating, ReplySet
     from rejoinder.report.cards import show
     from rejoinder.report.doctor import doctor
     from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
@@ -40,6 +40,7 @@ _HOME = {
     "Rating": "rejoinder.records",
     "RejoinderError": "rejoinder.errors",
     "Reply": "rejoinder.responder",
+    "ReplySet": "rejoinder.records",
     "Request": "rejoinder.responder",
     "Responder": "rejoinder.responder",
     "Scorer": "rejoinder.scorer",
@@ -61,6 +62,8 @@ _HOME = {
     "pretrain": "rejoinder.responders.pretrain",
     "read": "rejoinder.io",
     "read_pairs": "rejoinder.io",
+    "relevance": "rejoinder.auditing",
+    "reply_sets_of": "rejoinder.io",
     "reproduce": "rejoinder.papers.run",
     "request": "rejoinder.responder",
     "respond": "rejoinder.streams.replies",
@@ -86,6 +89,7 @@ __all__ = [
     "Rating",
     "RejoinderError",
     "Reply",
+    "ReplySet",
     "Request",
     "Responder",
     "Scorer",
@@ -108,6 +112,8 @@ __all__ = [
     "pretrain",
     "read",
     "read_pairs",
+    "relevance",
+    "reply_sets_of",
     "reproduce",
     "request",
     "respond",

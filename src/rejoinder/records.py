@@ -1,4 +1,4 @@
-"""The records that everything passes around: `Example`, `Rating` and `Pair`."""
+"""The records that everything passes around: `Example`, `Rating`, `Pair` and `ReplySet`."""
 
 from __future__ import annotations
 
@@ -182,6 +182,27 @@ class Pair:
         """The turns that both conversations begin with."""
         both = zip(*(reply.context for reply in self.replies), strict=False)
         return tuple(one for one, _ in takewhile(lambda turns: turns[0] == turns[1], both))
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySet:
+    """A context with replies that fit and replies that do not, as people wrote or chose them.
+
+    Attributes:
+        context: the turns before them, oldest first.
+        relevant: replies that fit.
+        random: replies to other contexts.
+        misleading: replies that do not fit and were written to look as if they did.
+        id: names the line.
+        where: `file:line` it was read from, for messages; no part of its identity.
+    """
+
+    context: tuple[str, ...]
+    relevant: tuple[str, ...]
+    random: tuple[str, ...] = ()
+    misleading: tuple[str, ...] = ()
+    id: str = ""
+    where: str = field(default="", compare=False)
 
 
 def _texts(name: str, given: Any) -> tuple[str, ...]:

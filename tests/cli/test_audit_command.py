@@ -122,3 +122,57 @@ def test_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     done = run("audit", "@conture", "-s", "length", *FEW)
     table = done.out[: done.out.index("scorer:")]
     assert max(map(len, table.splitlines())) <= 60
+
+
+# replies that fit and replies that do not
+
+
+def write_sets(folder: Path) -> Path:
+    lines = [
+        {
+            "id": number,
+            "context": [f"where is the {thing} ?"],
+            "positive_responses": [f"the {thing} is over there .", "i do not know , sorry ."],
+            "random_negative_responses": ["no .", "yes ."],
+            "adversarial_negative_responses": [f"i bought a {thing} for my sister last year in the city ."],
+        }
+        for number, thing in enumerate(["cup", "key", "car", "dog", "hat", "map"] * 6)
+    ]
+    file = folder / "sets.jsonl"
+    file.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return file
+
+
+def test_lines_that_bring_their_irrelevant_replies(run: Run, tmp_path: Path) -> None:
+    import rejoinder
+
+    file = write_sets(tmp_path)
+    done = run("audit", file, "-s", "length", "-o", tmp_path / "card.html", "-o", tmp_path / "card.csv")
+    assert done.code == 0 and "length gives the relevant reply the higher score in 100 % [" in done.words
+    assert "in 0 % [0, 52] of pairs with replies that people wrote to mislead" in done.words
+    assert "0.8827" in done.out and "scorer:length|" in done.out
+    page = (tmp_path / "card.html").read_text(encoding="utf-8")
+    assert "i bought a cup for my sister" in page and "DEB, single replies" in page
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "card.csv").read_text())))
+    assert [row["statistic"] for row in rows] == 2 * ["pairs", "auc", "single replies"]
+    record = json.loads(run("audit", file, "-s", "length", "--json").out)
+    assert record == json.loads(json.dumps(rejoinder.relevance(file, "length").to_dict()))
+
+
+def test_a_gate_on_irrelevant_replies(run: Run, tmp_path: Path) -> None:
+    file = write_sets(tmp_path)
+    done = run("audit", file, "-s", "length", "--fail-over", 0.3)
+    assert (
+        done.code == 6 and "gate 30 %: not passed, exit code 6 (misleading irrelevant replies win 100 %" in done.words
+    )
+
+
+def test_what_is_for_attacks_alone_is_refused(run: Run, tmp_path: Path) -> None:
+    file = write_sets(tmp_path)
+    for flag in (("--family", "jumbled"), ("--scale", "1,5")):
+        said = f"{flag[0]} is for attacks, and {file}:1 brings its own irrelevant replies. Leave it out"
+        refused(run("audit", file, *flag), 2, said)
+    single = tmp_path / "single.jsonl"
+    single.write_text(json.dumps({"context": ["hi"], "response": "hello"}))
+    both = f"a set of replies, and {single}:1 is a single one; an audit takes one or the other"
+    refused(run("audit", single, file), 3, f"{file}:1: {both}. Call audit once for each")

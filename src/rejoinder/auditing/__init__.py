@@ -2,6 +2,7 @@
 
 from rejoinder.auditing.attack import Attack
 from rejoinder.auditing.card import Audit
+from rejoinder.auditing.relevance import relevance
 from rejoinder.auditing.run import audit
 
-__all__ = ["Attack", "Audit", "audit"]
+__all__ = ["Attack", "Audit", "audit", "relevance"]

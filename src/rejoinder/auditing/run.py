@@ -75,7 +75,7 @@ def audit(
             nothing of other replies.
     """
     sampling = Sampling.checked(0, seed)
-    _require_range(limit, allowed)
+    require_range(limit, allowed)
     attacks = _chosen(families)
     if columns_of(scorer):
         raise UsageError(f"{scorer} is a column of the lines and says nothing of other replies. Name what made it")
@@ -99,7 +99,7 @@ def audit(
     return replace(card, answer=answer(card))
 
 
-def _require_range(limit: Any, allowed: Any) -> None:
+def require_range(limit: Any, allowed: Any) -> None:
     """Raise where a number is out of range."""
     if not isinstance(limit, int) or limit < 1:
         raise UsageError(f"limit is {limit!r}, expected a whole number, 1 or more")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -26,7 +26,12 @@ from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rejoinder.auditing.card import Audit
+    from rejoinder.auditing.relevance_results import Relevance
+    from rejoinder.records import Example, ReplySet
+    from rejoinder.report.document import Document
 
 GATE_CLOSED = 6
 
@@ -94,11 +99,12 @@ def command(
 
     Some make a bad reply that should score lower than the good one it stands for, some a reply as good that should not,
     some change nothing. Rated replies tell the most: bad ones are held against those that people found good.
+
+    Of lines with replies that fit and replies that do not (DailyDialog++): how well it tells the one from the other.
     """
-    from rejoinder.auditing import audit
+    from rejoinder.auditing.relevance import apart
     from rejoinder.auditing.run import ALLOWED
-    from rejoinder.io import read
-    from rejoinder.report.audit import audit_document, write_into_card
+    from rejoinder.io import read_audited
     from rejoinder.report.files import require_writable, write_document
 
     for path in out or []:
@@ -107,37 +113,76 @@ def command(
         raise UsageError(f"{scorer} is no folder of a judge and has no card. Leave --card out; -o writes to a file")
     with reporting(on_error) as on_bad:
         asked = how(columns, input_format, turns, [scorer])
-        examples = [one for file in files for one in on_scale(read(file, on_bad=on_bad, **asked), scale, on_bad)]
-    with progress("scoring") as advance:
-        found = audit(
-            examples,
-            scorer,
-            families=family or None,
-            limit=limit,
-            allowed=ALLOWED if fail_over is None else fail_over,
-            seed=seed,
-            vectors=vectors,
-            advance=advance,
-        )
+        examples, sets = apart(read_audited(*files, on_bad=on_bad, **asked))
+        examples = list(on_scale(examples, scale, on_bad))
+    allowed = ALLOWED if fail_over is None else fail_over
+    options = {"limit": limit, "allowed": allowed, "seed": seed, "vectors": vectors}
+    if sets:
+        _refuse({"family": family, "card": card, "scale": scale}, sets[0].where)
+    found = _of_sets(sets, scorer, options) if sets else _of_replies(examples, scorer, family, options)
     if card:
-        write_into_card(found, scorer, files)
+        _into_card(found, scorer, files)
     for path in out or []:
-        write_document(audit_document(found, files, _typed(files, scorer, family, fail_over, found, path)), path)
+        write_document(_document(found, files, _typed(files, scorer, family, fail_over, found, path)), path)
     _say(found, files, fail_over, out, as_json=as_json)
     if fail_over is not None and not found.gate().passed:
         raise typer.Exit(GATE_CLOSED)
 
 
-def _say(found: Audit, files: list[str], fail_over: float | None, out: list[Path] | None, *, as_json: bool) -> None:
+def _of_replies(examples: list[Example], scorer: str, family: list[str] | None, options: Mapping[str, Any]) -> Audit:
+    """Attacks on single replies."""
+    from rejoinder.auditing import audit
+
+    with progress("scoring") as advance:
+        return audit(examples, scorer, families=family or None, **options, advance=advance)
+
+
+def _of_sets(sets: list[ReplySet], scorer: str, options: Mapping[str, Any]) -> Relevance:
+    """Relevant replies against irrelevant ones."""
+    from rejoinder.auditing import relevance
+
+    with progress("scoring") as advance:
+        return relevance(sets, scorer, **options, advance=advance)
+
+
+def _refuse(flags: Mapping[str, object], where: str) -> None:
+    """Raise for a flag that means nothing of sets of replies."""
+    if given := next((name for name, value in flags.items() if value), None):
+        raise UsageError(f"--{given} is for attacks, and {where} brings its own irrelevant replies. Leave it out")
+
+
+def _document(found: Audit | Relevance, files: list[str], command: str = "") -> Document:
+    """The report."""
+    from rejoinder.auditing.card import Audit
+    from rejoinder.report.audit import audit_document
+    from rejoinder.report.relevance import relevance_document
+
+    if isinstance(found, Audit):
+        return audit_document(found, files, command)
+    return relevance_document(found, files, command)
+
+
+def _into_card(found: Audit | Relevance, folder: str, files: list[str]) -> None:
+    """An audit into the card of a judge; sets of replies never come here."""
+    from rejoinder.auditing.card import Audit
+    from rejoinder.report.audit import write_into_card
+
+    if isinstance(found, Audit):
+        write_into_card(found, folder, files)
+
+
+def _say(
+    found: Audit | Relevance, files: list[str], fail_over: float | None, out: list[Path] | None, *, as_json: bool
+) -> None:
     """The card for people, or as JSON."""
-    from rejoinder.report.audit import audit_document, gate_text
+    from rejoinder.report.audit import gate_text
     from rejoinder.report.terminal import terminal
 
     if as_json:
         told = {} if fail_over is None else {"gate": found.gate()._asdict()}
         typer.echo(json.dumps({**found.to_dict(), **told}, ensure_ascii=False))
         return
-    tell(terminal(audit_document(found, files), width()))
+    tell(terminal(_document(found, files), width()))
     if fail_over is not None:
         tell(gate_text(found.gate()))
     if out:
@@ -145,7 +190,12 @@ def _say(found: Audit, files: list[str], fail_over: float | None, out: list[Path
 
 
 def _typed(
-    files: list[str], scorer: str, family: list[str] | None, fail_over: float | None, found: Audit, out: Path
+    files: list[str],
+    scorer: str,
+    family: list[str] | None,
+    fail_over: float | None,
+    found: Audit | Relevance,
+    out: Path,
 ) -> str:
     """The call, for the page."""
     named = [word for name in family or [] for word in ("--family", name)]

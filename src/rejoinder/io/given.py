@@ -11,8 +11,9 @@ from rejoinder.io.chat import is_conversation
 from rejoinder.io.lines import raise_bad
 from rejoinder.io.pairs import parse_only_pair, parse_single
 from rejoinder.io.parse import to_record
-from rejoinder.io.read import How, Row, names_of, parsed_rows, read, read_pairs
-from rejoinder.records import Example, Given, Pair
+from rejoinder.io.read import How, Row, names_of, parsed_rows, read, read_audited, read_pairs
+from rejoinder.io.reply_sets import parse_reply_set
+from rejoinder.records import Example, Given, Pair, ReplySet
 
 _FRAMES = ("pandas", "polars")
 _FORMS = "a list of Example or of dicts, a data frame, chat messages, or the name of a file"
@@ -53,7 +54,28 @@ def pairs_of(given: Given, *, name: str = "pairs", **how: Unpack[How]) -> list[P
     return _made(given, name, Pair, parse_only_pair, how)
 
 
-_Kind = TypeVar("_Kind", Example, Pair)
+def reply_sets_of(given: Given, *, name: str = "reply sets", **how: Unpack[How]) -> list[ReplySet]:
+    """The contexts with replies that fit and replies that do not in `given`; as `examples_of`, by `io.reply_sets`.
+
+    Args:
+        given: reply sets, dicts, a data frame or the name of a file.
+        name: what it is called in messages, and in the ids of records that have none.
+        how: see `How`.
+
+    Raises:
+        DataError: a record cannot be used, or is none.
+        UsageError: something else was given; see also `read`.
+    """
+    if not isinstance(given, (str, Path)):
+        return _made(given, name, ReplySet, parse_reply_set, how)
+    found = list(read_audited(given, **how))
+    if single := next((one for one in found if isinstance(one, Example)), None):
+        problem = "a single reply, expected replies that fit and replies that do not"
+        raise DataError(problem, "Single replies go into rejoinder.audit", where=single.where)
+    return [one for one in found if isinstance(one, ReplySet)]
+
+
+_Kind = TypeVar("_Kind", Example, Pair, ReplySet)
 
 
 def _made(given: Given, name: str, kind: type[_Kind], parse: Callable[[Any, str], _Kind], how: How) -> list[_Kind]:
@@ -85,7 +107,7 @@ def _row(record: Any, where: str, *, flat: bool) -> Row:
 
 def _records(given: Any, name: str) -> Iterable[Any]:
     """The records in anything but a frame."""
-    if isinstance(given, (Example, Pair, Mapping)) or is_conversation(given):
+    if isinstance(given, (Example, Pair, ReplySet, Mapping)) or is_conversation(given):
         return [given]
     if not isinstance(given, Iterable):
         raise UsageError(f"{name} are given as {type(given).__name__}, expected {_FORMS}")

@@ -18,6 +18,7 @@ from rejoinder.errors import DataError
 from rejoinder.io.chat import spoken, turns_of
 from rejoinder.io.names import plain
 from rejoinder.io.parse import parse_record
+from rejoinder.io.reply_sets import is_reply_set, parse_reply_set, refuse_reply_set
 from rejoinder.io.values import is_number, kind_of, plain_json
 from rejoinder.io.verdicts import (
     A_COLUMN_EACH,
@@ -32,7 +33,7 @@ from rejoinder.io.verdicts import (
     verdict_key,
     votes_of,
 )
-from rejoinder.records import Choice, Example, Pair
+from rejoinder.records import Choice, Example, Pair, ReplySet
 
 Said = tuple[list[str], str]
 """The turns before a reply, and the reply."""
@@ -96,6 +97,7 @@ def singly(pair: Pair) -> Iterator[Example]:
 
 def parse_either(record: Any, where: str) -> Example | Pair:
     """The `Example` or the `Pair` that a JSON value describes; errors as for `parse_record` and `parse_pair`."""
+    refuse_reply_set(record, where)
     form = form_of(record)
     return parse_pair(record, form, where) if form else parse_record(record, where)
 
@@ -104,10 +106,16 @@ def parse_single(record: Any, where: str) -> Example:
     """The `Example` that a JSON value describes.
 
     Raises:
-        DataError: it is a pair of replies; see also `parse_record`.
+        DataError: it is a pair of replies, or a set of them; see also `parse_record`.
     """
     refuse_pair(record, where)
+    refuse_reply_set(record, where)
     return parse_record(record, where)
+
+
+def parse_audited(record: Any, where: str) -> Example | ReplySet:
+    """The `Example` or the `ReplySet` that a JSON value describes; errors as for `parse_single`, `parse_reply_set`."""
+    return parse_reply_set(record, where) if is_reply_set(record) else parse_single(record, where)
 
 
 def refuse_pair(record: Any, where: str) -> None:

@@ -73,13 +73,13 @@ def parse_record(record: Any, where: str) -> Example:
     _require_objects(record, where)
     scales = scales_of(record, where)
     return Example(
-        context=_texts(record, "context", where),
+        context=texts_in(record, "context", where),
         response=record["response"],
-        references=_texts(record, "references", where),
-        id=_name(record, "id", where) or where,
-        system=_name(record, "system", where),
-        dataset=_name(record, "dataset", where),
-        context_id=_name(record, "context_id", where),
+        references=texts_in(record, "references", where),
+        id=name_in(record, "id", where) or where,
+        system=name_in(record, "system", where),
+        dataset=name_in(record, "dataset", where),
+        context_id=name_in(record, "context_id", where),
         ratings=ratings_of(record, scales, where),
         quality=quality_of(record, scales, where),
         scales=scales,
@@ -111,7 +111,7 @@ def every_turn(record: Any, where: str) -> list[Any]:
     """
     if not isinstance(record, Mapping) or "messages" not in record or "response" in record:
         return [record]
-    name = _name(record, "id", where) or where
+    name = name_in(record, "id", where) or where
     shared = {"dialogue_id": record.get("dialogue_id") or name}
     before = {key: value for key, value in record.items() if key not in _OF_ONE_REPLY}
     replies = replies_of(record["messages"], where)
@@ -197,7 +197,7 @@ def _require_objects(record: Record, where: str) -> None:
             )
 
 
-def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:
+def texts_in(record: Record, field: str, where: str) -> tuple[str, ...]:
     """A list of texts; absent or null is the empty list, a text a list of one, of a context of the turns in it."""
     value = record.get(field)
     if value is None:
@@ -216,7 +216,7 @@ def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _name(record: Record, field: str, where: str) -> str | None:
+def name_in(record: Record, field: str, where: str) -> str | None:
     """A name: text or a whole number; absent, null and "" are None."""
     value = record.get(field)
     if value is None or value == "":

@@ -8,9 +8,9 @@ from typing import TypeVar, cast
 
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad
-from rejoinder.records import Example, Pair
+from rejoinder.records import Example, Pair, ReplySet
 
-Parsed = TypeVar("Parsed", bound=Example | Pair)
+Parsed = TypeVar("Parsed", bound=Example | Pair | ReplySet)
 
 
 def joined(examples: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:

@@ -18,13 +18,13 @@ from rejoinder.io.flat import from_cells
 from rejoinder.io.lines import STDIN, UTF_16, Note, OnBad, name_of, open_bytes, raise_bad, silent, text_lines
 from rejoinder.io.logs import as_conversation
 from rejoinder.io.names import MESSAGES
-from rejoinder.io.pairs import form_of, parse_either, parse_only_pair, parse_single, singly
+from rejoinder.io.pairs import form_of, parse_audited, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
 from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.values import decoded
-from rejoinder.records import Example, Pair
+from rejoinder.records import Example, Pair, ReplySet
 
 Format = Literal["jsonl", "json", "csv", "tsv", "xlsx", "parquet"]
 Turns = Literal["last", "all"]
@@ -108,6 +108,11 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> I
 def read_either(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Example | Pair]:
     """As `read`, but lines with two replies and which of them people prefer come too, as `Pair`s (`io.pairs`)."""
     return _parsed(paths, parse_either, on_bad, how)
+
+
+def read_audited(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Example | ReplySet]:
+    """As `read`, but lines with replies that fit and replies that do not come too, as `ReplySet`s (`io.reply_sets`)."""
+    return _parsed(paths, parse_audited, on_bad, how)
 
 
 def read_pairs(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Pair]:

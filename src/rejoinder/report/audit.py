@@ -289,20 +289,20 @@ def _beside_adem(found: Audit) -> list[Block]:
 def _examples(found: Audit) -> list[Block]:
     """The worst examples of each attack that fools the scorer."""
     groups = {
-        f"{one.family}: {one.about}": [_case(case) for case in one.worst[:_EXAMPLES]]
+        f"{one.family}: {one.about}": [case_of(case) for case in one.worst[:_EXAMPLES]]
         for one in found.results
         if one.worst and one.verdict != "holds"
     }
     return [Cases("", groups)] if groups else []
 
 
-def _case(case: Any) -> Case:
-    """An example as a quoted conversation."""
+def case_of(case: Any, names: tuple[str, str] = ("As it was", "Attacked")) -> Case:
+    """An example as a quoted conversation; `names` is what its two replies are called."""
     return Case(
         f"{number(case.before)} → {number(case.after)}",
         case.id or "a reply",
         case.context,
-        [("As it was", case.original.strip() or "(empty)"), ("Attacked", case.attacked.strip() or "(empty)")],
+        [(name, text.strip() or "(empty)") for name, text in zip(names, (case.original, case.attacked), strict=True)],
     )
 
 
