@@ -35,8 +35,8 @@ def made(kind: str, place: Path) -> Path:
 
     if kind in RECURRENT:
         return tiny.dialogue_model(place, latent=3 * (kind == "vhred"))
-    if kind in ("tweet2vec", "dan"):
-        return (tiny.tweet_model if kind == "tweet2vec" else tiny.dan_model)(place)
+    if small := {"tweet2vec": tiny.tweet_model, "dan": tiny.dan_model, "student": tiny.student_model}.get(kind):
+        return small(place)
     if kind != "dual-encoder":
         return tiny.generator(place, kind)
     vocabulary = train_bpe(["hello you the cat dog bird sat thanks bye"] * 5, 90)

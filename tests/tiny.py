@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +11,19 @@ import torch
 from torch import nn
 
 from rejoinder.io.folders import Parts, write_folder
+from rejoinder.nn.convolving import StudentSizes
 from rejoinder.nn.dan import DanModel, DanSizes
 from rejoinder.nn.dialogue import DialogueModel, Sizes
 from rejoinder.nn.dual import DualEncoder, DualSizes
 from rejoinder.nn.language import LanguageModel, LanguageSizes
 from rejoinder.nn.multiresolution import Multiresolution, MultiresolutionSizes
+from rejoinder.nn.student import StudentModel
 from rejoinder.nn.tweet import TweetModel, TweetSizes
 from rejoinder.text.bpe import Vocabulary, train_bpe
 
 WORDS = ["the", "cat", "dog", "bird", "sat", "ran", "on", "under", "mat", "hello", "you", "how", "are", "thanks", "bye"]
 LONGEST_TURN, MOST_TURNS = 8, 4
+STUDENT = StudentSizes(vocabulary=40, output=6, buckets=30, embedding=8, inner=12, positions=5)
 
 
 def dialogue_model(folder: Path, latent: int = 0) -> Path:
@@ -91,6 +94,18 @@ def dan_model(folder: Path) -> Path:
     torch.manual_seed(0)
     model = DanModel(DanSizes(vocabulary.size, buckets=30, embedding=8, hidden=12, output=6))
     config = {"kind": "dan", "sizes": asdict(model.sizes)}
+    write_folder(folder, Parts(config, tensors_of(model), {"vocabulary.json": vocabulary.to_json()}), "a card")
+    return folder
+
+
+def student_model(folder: Path) -> Path:
+    """A student in `folder`, of numbers at random, so that every part of it counts."""
+    vocabulary = train_bpe([" ".join(WORDS)] * 5, 120)
+    torch.manual_seed(0)
+    model = StudentModel(replace(STUDENT, vocabulary=vocabulary.size))
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, std=0.3)
+    config = {"kind": "student", "sizes": asdict(model.sizes)}
     write_folder(folder, Parts(config, tensors_of(model), {"vocabulary.json": vocabulary.to_json()}), "a card")
     return folder
 

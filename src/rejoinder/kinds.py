@@ -143,6 +143,12 @@ KINDS: dict[str, Kind] = {
     "dan": Kind(
         "a dual encoder of averaged words", encoder="rejoinder.encoders.dan", sizes="dan.DanSizes", task="dan.DanTask"
     ),
+    "student": Kind(
+        "a small encoder that was taught a large one's vectors",
+        encoder="rejoinder.encoders.student",
+        sizes="convolving.StudentSizes",
+        task="student.StudentTask",
+    ),
     "tweet2vec": Kind(
         "the characters of a tweet, read both ways",
         encoder="rejoinder.encoders.tweet",
@@ -210,4 +216,5 @@ def _made(name: str) -> Entry:
     recipe = f"recipes/{name}{'' if kind.candidates else '-small'}.toml"
     corpus = "tweets" if name == "tweet2vec" else "dialogues"
     extra = "" if kind.candidates else "; the extra train" if kind.torch else "; to train it the extra train"
-    return Entry(name, kind.about, f"rejoinder pretrain {recipe} CORPUS... -o FOLDER", f"{corpus}{extra}")
+    teacher = " --teacher NAME" if name == "student" else ""
+    return Entry(name, kind.about, f"rejoinder pretrain {recipe} CORPUS...{teacher} -o FOLDER", f"{corpus}{extra}")

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import Force, OnError, OnErrorFlag, progress, reporting, resumable, tell
-from rejoinder.cli.places import Given, Reads, Writes
+from rejoinder.cli.places import Given, Reads, Writes, in_encoder
 
 
 def _with_run(out: Path, _others: Given) -> list[Path]:
@@ -35,6 +35,11 @@ Out = Annotated[
 Start = Annotated[
     Path | None, typer.Option("--start", help="Model whose weights to start from.", metavar="FOLDER"), Reads()
 ]
+Teacher = Annotated[
+    str | None,
+    typer.Option("--teacher", help="Encoder whose vectors a student learns.", metavar="NAME|FOLDER"),
+    Reads(in_encoder),
+]
 KeepJudged = Annotated[bool, typer.Option("--keep-judged", help="Also use dialogues marked as judged.")]
 
 
@@ -43,11 +48,14 @@ def command(
     files: Files,
     out: Out,
     start: Start = None,
+    teacher: Teacher = None,
     keep_judged: KeepJudged = False,
     force: Force = False,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Train encoders and responders on dialogues, or a tweet2vec on tweets.
+
+    A student learns the vectors of another encoder (--teacher); CORPUS may be a folder of such vectors instead.
 
     Interrupted, it goes on where it was when called again.
 
@@ -65,6 +73,7 @@ def command(
             files,
             out,
             start=start,
+            teacher=teacher,
             keep_judged=keep_judged,
             force=force,
             on_bad=on_bad,

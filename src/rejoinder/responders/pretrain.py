@@ -13,7 +13,16 @@ from rejoinder.io.lines import OnBad, raise_bad, silent
 from rejoinder.responders.build import add_candidates, build_retrieval
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.processes import is_first_process
-from rejoinder.training.recipe import DUAL_ENCODER, AnyRecipe, Recipe, RetrievalRecipe, TweetRecipe, read_recipe
+from rejoinder.training.recipe import (
+    DUAL_ENCODER,
+    AnyRecipe,
+    Recipe,
+    RetrievalRecipe,
+    StudentRecipe,
+    TweetRecipe,
+    read_recipe,
+)
+from rejoinder.training.taught import is_taught
 
 
 class Made(NamedTuple):
@@ -36,6 +45,7 @@ class Given(NamedTuple):
     files: Sequence[str | Path]
     out: Path
     start: str | Path | None
+    teacher: str | Path | None
     keep_judged: bool
     force: bool
     on_bad: OnBad
@@ -49,6 +59,7 @@ def pretrain(
     out: str | Path,
     *,
     start: str | Path | None = None,
+    teacher: str | Path | None = None,
     keep_judged: bool = False,
     force: bool = False,
     on_bad: OnBad = raise_bad,
@@ -65,6 +76,8 @@ def pretrain(
         files: corpora, or folders of them.
         out: the folder to save the model in.
         start: a trained model whose weights to start from; for networks that read dialogues.
+        teacher: an encoder (see `load_encoder`) whose vectors a student learns; it needs none where `files` is a folder
+            of a teacher's vectors (see `rejoinder.training.taught`).
         keep_judged: also use dialogues that occur in public sets of human judgements.
         force: replace a model of another run that stands at `out`.
         on_bad: what to do with a bad line.
@@ -80,7 +93,10 @@ def pretrain(
     """
     with _training():
         plan = read_recipe(recipe) if isinstance(recipe, (str, Path)) else recipe
-        given = Given(corpus_files(files), Path(out), start, keep_judged, force, on_bad, say, advance)
+        if not isinstance(plan, StudentRecipe) and teacher is not None:
+            raise UsageError(f"--teacher is for a student, a {plan.kind} has none. Leave it out")
+        files = files if isinstance(plan, StudentRecipe) and any(map(is_taught, files)) else corpus_files(files)
+        given = Given(files, Path(out), start, teacher, keep_judged, force, on_bad, say, advance)
         return Made(Path(out), plan.kind, _made(plan, given))
 
 
@@ -109,6 +125,8 @@ def _made(recipe: AnyRecipe, given: Given) -> Mapping[str, float]:
     """Make what the recipe says; the figures of the validation whose weights were kept."""
     if isinstance(recipe, RetrievalRecipe):
         return _retrieval(recipe, given)
+    if isinstance(recipe, StudentRecipe):
+        return _student(recipe, given)
     return _tweets(recipe, given) if isinstance(recipe, TweetRecipe) else _dialogues(recipe, given)
 
 
@@ -138,6 +156,27 @@ def _tweets(recipe: TweetRecipe, given: Given) -> Mapping[str, float]:
         recipe,
         given.files,
         given.out,
+        force=given.force,
+        on_bad=given.on_bad,
+        say=given.say,
+        advance=given.advance,
+    ).best
+
+
+def _student(recipe: StudentRecipe, given: Given) -> Mapping[str, float]:
+    """A student, and its teacher where there is one to ask."""
+    from rejoinder.encoders import load_encoder
+    from rejoinder.training.pretrain_student import Teacher, pretrain_student
+
+    if given.start is not None:
+        raise UsageError("--start is for networks that read dialogues, a student has a teacher. Leave it out")
+    encoder = None if given.teacher is None else load_encoder(given.teacher)
+    return pretrain_student(
+        recipe,
+        given.files,
+        given.out,
+        None if encoder is None else Teacher(encoder.encode, encoder.options),
+        keep_judged=given.keep_judged,
         force=given.force,
         on_bad=given.on_bad,
         say=given.say,

@@ -10,9 +10,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from rejoinder.errors import UsageError
 from rejoinder.io.atomic import atomic_file
-from rejoinder.io.checks import inner, whole
+from rejoinder.io.checks import Tensors, inner, whole
 from rejoinder.io.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.outputs import require_apart
@@ -105,7 +107,7 @@ def pretrain_dialogues(
         names = ", ".join(Path(file).name for file in files)
         about = f"Pre-trained on {train.tokens:,} tokens of dialogue, from {names}."
         config |= {**given, "counts": counts}
-        save_run(run, out, task.model, fitted, config, corpus.texts, recipe.kind.upper(), about)
+        save_run(run, out, tensors_of(task.model), fitted, config, corpus.texts, recipe.kind.upper(), about)
     return Pretrained(out, fitted.rows, fitted.best, (train.pieces, held_out.pieces))
 
 
@@ -151,7 +153,7 @@ def claim_run(run: Path, what: dict[str, Any]) -> None:
 def save_run(
     run: Path,
     out: Path,
-    model: Module,
+    tensors: Tensors,
     fitted: Fitted,
     config: Mapping[str, Any],
     files: Mapping[str, str],
@@ -163,18 +165,22 @@ def save_run(
     Args:
         run: the run's folder, for its curves.
         out: the folder to write.
-        model: the network, its best weights loaded.
+        tensors: the weights of the best validation.
         fitted: what the run came to.
         config: what else decides the model.
         files: further text files by name.
         title: of the card.
         about: a sentence for the card.
     """
-    tensors = {name: tensor.detach().cpu().numpy() for name, tensor in model.state_dict().items()}
     curves = {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
     shown = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in fitted.best.items())
     card = f"# {title}\n\n{about} At its best validation:\n\n{shown}\n"
     write_folder(out, Parts({**config, "figures": fitted.best}, tensors, {**files, **curves}), card, force=True)
+
+
+def tensors_of(model: Module) -> dict[str, NDArray[Any]]:
+    """The weights of a network as arrays."""
+    return {name: tensor.detach().cpu().numpy() for name, tensor in model.state_dict().items()}
 
 
 def _write_whole(path: Path, text: str) -> None:

@@ -13,7 +13,7 @@ from rejoinder.scorer import Advance, ignore
 from rejoinder.text.tweets import as_numbers, most_frequent, numbered
 from rejoinder.training.corpora import digests
 from rejoinder.training.fit import fit
-from rejoinder.training.pretrain import Pretrained, claim_run, require_own, save_run
+from rejoinder.training.pretrain import Pretrained, claim_run, require_own, save_run, tensors_of
 from rejoinder.training.processes import is_first_process
 from rejoinder.training.recipe import TweetRecipe
 from rejoinder.training.tweet import Tweet, TweetBatches, TweetTask
@@ -70,7 +70,7 @@ def pretrain_tweets(
         symbols = {CHARACTERS: characters, HASHTAGS: list(corpus.hashtags)}
         lists = {name: json.dumps(kept, ensure_ascii=False) for name, kept in symbols.items()}
         about = f"Trained to predict {len(corpus.hashtags):,} hashtags on {tweets['train']:,} tweets."
-        save_run(run, out, task.model, fitted, config, lists, "tweet2vec", about)
+        save_run(run, out, tensors_of(task.model), fitted, config, lists, "tweet2vec", about)
     return Pretrained(out, fitted.rows, fitted.best, (len(train), len(held_out)))
 
 

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin, 
 
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.kinds import KINDS, makers
+from rejoinder.nn.convolving import StudentSizes
 from rejoinder.text.bpe import END_ID, UNK_ID
+from rejoinder.training.taught import StudentText
 from rejoinder.training.tweet_corpus import TweetText
 
 if TYPE_CHECKING:  # modules that load torch, which the recipes of TF-IDF do not need
@@ -27,6 +29,7 @@ if TYPE_CHECKING:  # modules that load torch, which the recipes of TF-IDF do not
     AnySizes = Sizes | LanguageSizes | MultiresolutionSizes | DualSizes | DanSizes
 
 TWEET2VEC = "tweet2vec"
+STUDENT = "student"
 DUAL_ENCODER = "dual-encoder"
 RETRIEVAL = tuple(name for name, kind in KINDS.items() if kind.candidates)
 PRETRAINED = (*makers("sizes"), *RETRIEVAL)
@@ -34,7 +37,9 @@ PRETRAINED = (*makers("sizes"), *RETRIEVAL)
 _SET = {"unknown": UNK_ID, "end": END_ID, "beside": 0}
 _REMEDY = "Correct the recipe"
 _SHARES = frozenset({"dropout", "held_out", "test", "validation", "word_drop"})
-_MAY_BE_ZERO = frozenset({"annealing", "context", "dropout", "l2", "latent", "seed", "test", "word_drop"})
+_MAY_BE_ZERO = frozenset(
+    {"alone", "annealing", "context", "dropout", "l2", "latent", "seed", "test", "threads", "word_drop"}
+)
 
 
 @dataclass(frozen=True)
@@ -122,6 +127,33 @@ class TweetRecipe:
 
 
 @dataclass(frozen=True)
+class StudentRecipe:
+    """Everything that decides what student comes out of a teacher's vectors.
+
+    Attributes:
+        text: see `StudentText`.
+        sizes: shape of the network; how wide its vectors are, the teacher decides.
+        options: see `RunOptions`; the step size always rises and falls.
+        pieces_per_batch: about how many pieces a batch holds.
+        alone: updates, the first of a run, in which the table of pieces learns alone.
+        threads: of torch; 0 leaves them to it.
+        kind: `student`.
+    """
+
+    text: StudentText
+    sizes: StudentSizes
+    options: RunOptions
+    pieces_per_batch: int = 3072
+    alone: int = 0
+    threads: int = 0
+    kind: str = STUDENT
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recipe as JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class RetrievalRecipe:
     """Everything that decides what retrieval model without a network comes out of a corpus.
 
@@ -139,14 +171,14 @@ class RetrievalRecipe:
     smooth_idf: bool = False
 
 
-AnyRecipe = Recipe | TweetRecipe | RetrievalRecipe
+AnyRecipe = Recipe | TweetRecipe | StudentRecipe | RetrievalRecipe
 
 
 def read_recipe(path: str | Path) -> AnyRecipe:
     """The recipe in a TOML file.
 
     It has the tables `text`, `model` and `run`, for retrieval models `candidates`, and the keys of `Recipe`,
-    `TweetRecipe` or `RetrievalRecipe`.
+    `TweetRecipe`, `StudentRecipe` or `RetrievalRecipe`.
 
     Raises:
         MissingAsset: there is no such file.
@@ -162,6 +194,8 @@ def read_recipe(path: str | Path) -> AnyRecipe:
     at = _Place(str(path))
     if table.get("kind") == TWEET2VEC:
         return _tweet_recipe(table, at)
+    if table.get("kind") == STUDENT:
+        return _student_recipe(table, at)
     if table.get("kind") in RETRIEVAL:
         return _retrieval_recipe(table, at)
     plain = {"kind": PRETRAINED, "tokens_per_batch": int, "annealing": int}
@@ -216,6 +250,22 @@ def _tweet_recipe(table: Mapping[str, Any], at: _Place) -> TweetRecipe:
         at.made(TweetText, table.get("text", {}), "text"),
         at.made(_network(KINDS[TWEET2VEC].sizes), table.get("model", {}), "model", symbols=0, hashtags=0),
         _options(table["run"], at),
+        **{name: table[name] for name in plain if name in table},
+    )
+
+
+def _student_recipe(table: Mapping[str, Any], at: _Place) -> StudentRecipe:
+    """The recipe of a student in a table."""
+    plain = {"kind": (STUDENT,), "pieces_per_batch": int, "alone": int, "threads": int}
+    at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
+    options = _options(table["run"], at)
+    if options.devices > 1:
+        at.refuse(f"is {options.devices}", "A student is trained on one device", "run.devices")
+    text: StudentText = at.made(StudentText, table.get("text", {}), "text")
+    return StudentRecipe(
+        text,
+        at.made(StudentSizes, table.get("model", {}), "model", vocabulary=text.vocabulary, output=0),
+        options,
         **{name: table[name] for name in plain if name in table},
     )
 

@@ -1,0 +1,122 @@
+"""The encoder of a trained student, run by numpy: no torch, a fraction of a millisecond, tables in bytes.
+
+A text is read to its end. A context is read as its last three turns, joined by spaces, which is what the student was
+taught contexts are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.errors import DataError
+from rejoinder.io.checks import AGAIN, Tensors, inner, sizes, tensor, text_of, whole
+from rejoinder.io.folders import Parts
+from rejoinder.nn.convolving import TABLES, Floats, StudentNetwork, StudentSizes, packed
+from rejoinder.scorer import FloatArray
+from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
+from rejoinder.text.untokenised import untokenised
+
+VOCABULARY = "vocabulary.json"
+TURNS = 3
+"""Turns that a context is read with."""
+_POSITIVE = ("vocabulary", "output", "buckets", "embedding", "inner", "positions")
+
+
+@dataclass(frozen=True)
+class StudentEncoder:
+    """Encodes texts with the trained network.
+
+    Attributes:
+        parts: all that `from_parts` needs to make it again.
+        vocabulary: its pieces.
+    """
+
+    parts: Parts
+    vocabulary: Vocabulary
+
+    @property
+    def width(self) -> int:
+        """O, the length of a vector."""
+        return int(self.parts.config["sizes"]["output"])
+
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
+        """What decides the vectors."""
+        return {"encoder": "student", "weights": self.parts.digest}
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """[N, O] unit vectors of texts; NaN for a text without a piece."""
+        encoded = np.full((len(texts), self.width), np.nan)
+        for row, text in enumerate(texts):
+            if ids := self.pieces(text):
+                encoded[row] = self.network.vector(ids)
+        return encoded
+
+    def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
+        """[N, O] unit vectors of contexts, of each its last three turns that are not blank; NaN as in `encode`."""
+        return self.encode([" ".join([turn for turn in context if turn.strip()][-TURNS:]) for context in contexts])
+
+    def pieces(self, text: str) -> list[int]:
+        """The ids of a text's pieces: rows of `table` and of `weights`."""
+        ids = self.vocabulary.encode(untokenised(text))
+        return [UNK_ID if number in (PAD_ID, END_ID) else number for number in ids]
+
+    @property
+    def table(self) -> Floats:
+        """[R, E] the vectors of the pieces."""
+        return self.network.pieces
+
+    @property
+    def weights(self) -> Floats:
+        """[R] how much each piece counts in a text, 0 or more."""
+        return self.network.weights
+
+    @cached_property
+    def network(self) -> StudentNetwork:
+        """What turns pieces into vectors."""
+        return StudentNetwork(self.parts.tensors)
+
+
+def from_parts(parts: Parts) -> StudentEncoder:
+    """The encoder of a trained network's folder.
+
+    Raises:
+        DataError: a part is missing, or does not fit the others.
+    """
+    shape, given = sizes(StudentSizes, parts.config), inner(parts.config, "sizes")
+    for name in _POSITIVE:
+        whole(given, name, 1)
+    read = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
+    if read.size > shape.vocabulary:
+        raise DataError(f"{read.size} pieces for a network of {shape.vocabulary}", AGAIN, field="sizes.vocabulary")
+    tensors = _tensors(parts.tensors, shape.shapes())
+    config = {"kind": "student", "sizes": dict(given)}
+    return StudentEncoder(Parts(config, tensors, {VOCABULARY: parts.files[VOCABULARY]}), read)
+
+
+def _tensors(given: Tensors, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+    """The weights of a network, packed, each of the shape that its sizes ask for."""
+    found: dict[str, NDArray[Any]] = {}
+    for name, shape in shapes.items():
+        table = name.removesuffix(".weight")
+        if table in TABLES and f"{table}.scale" in given:
+            found[name] = _bytes(given, name, shape)
+            found[f"{table}.scale"] = tensor(given, f"{table}.scale", shape[:1])
+        else:
+            found[name] = tensor(given, name, shape)
+    return packed(found)
+
+
+def _bytes(given: Tensors, name: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
+    """The table of bytes called `name`, of that shape."""
+    found = given.get(name)
+    if found is None or found.dtype != np.int8 or found.shape != shape:
+        shown = "missing" if found is None else f"{found.dtype} of shape {found.shape}"
+        raise DataError(f"the tensor {name} is {shown}, expected int8 of shape {shape}", AGAIN)
+    return found

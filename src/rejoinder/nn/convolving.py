@@ -1,0 +1,271 @@
+"""The trained student in numpy: the arithmetic of `nn/student.py` without torch, over tables of bytes.
+
+Each text goes through by itself, so its vector depends on nothing else, to the last bit. A long text is read in spans,
+each with the neighbours that its convolutions reach, so memory stays flat however long it is.
+Shapes: n pieces of a text, E width of a piece's vector, O width of an encoding, R rows of a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.nn.averaging import LEFT, RIGHT
+
+HIGHEST = 4.0
+"""The logarithm of a piece's weight counts from -HIGHEST to HIGHEST."""
+TABLES = ("pieces", "pairs")
+_AT_ONCE = 1024
+_EPSILON = np.float32(1e-5)  # of torch's layer normalisation
+_SHORTEST = np.float32(1e-12)
+
+Floats = NDArray[np.float32]
+Tensors = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class StudentSizes:
+    """What decides the shape of the network.
+
+    Attributes:
+        vocabulary: pieces.
+        output: O, as wide as the teacher's vectors.
+        buckets: rows for pairs of neighbouring pieces, which are hashed.
+        embedding: E.
+        blocks: layers of convolution.
+        reach: pieces on either side that a convolution reads beside each.
+        inner: units between the two maps of a layer.
+        positions: places in a text that are told apart; all behind them are like the last.
+        dropout: share of the pairs that are left out in training.
+    """
+
+    vocabulary: int
+    output: int
+    buckets: int = 65_536
+    embedding: int = 256
+    blocks: int = 2
+    reach: int = 2
+    inner: int = 512
+    positions: int = 64
+    dropout: float = 0.0
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each tensor of the network, by the names that `StudentModel` has for them."""
+        width, norm = self.embedding, (self.embedding,)
+        found: dict[str, tuple[int, ...]] = {
+            "pieces.weight": (self.vocabulary, width),
+            "weights.weight": (self.vocabulary, 1),
+            "pairs.weight": (self.buckets, width),
+            "positions.weight": (self.positions, width),
+            **_shapes("bag", self.output, width),
+            "gate.weight": (1, width),
+            **_shapes("read", self.output, width),
+            **{f"{name}.{part}": norm for name in ("first", "last") for part in ("weight", "bias")},
+        }
+        for name in (f"blocks.{number}" for number in range(self.blocks)):
+            found |= {f"{name}.kernel": (2 * self.reach + 1, width), f"{name}.bias": norm}
+            found |= {f"{name}.norm.weight": norm, f"{name}.norm.bias": norm}
+            found |= _shapes(f"{name}.up", self.inner, width) | _shapes(f"{name}.down", width, self.inner)
+        return found
+
+
+def _shapes(name: str, outputs: int, inputs: int) -> dict[str, tuple[int, ...]]:
+    """The shapes of a linear map."""
+    return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
+
+
+def packed(tensors: Tensors) -> dict[str, NDArray[Any]]:
+    """The weights as they are kept: the tables in bytes with a scale for each row, the rest in half precision.
+
+    What is packed already stays as it is.
+    """
+    found: dict[str, NDArray[Any]] = {}
+    for name, tensor in tensors.items():
+        table = name.removesuffix(".weight")
+        if table in TABLES and tensor.dtype.kind == "f":
+            rows = tensor.astype(np.float32)
+            scale = (np.abs(rows).max(axis=1) / 127).astype(np.float16)
+            # A row that half precision cannot tell from zeros is zeros.
+            by = np.where(scale > 0, scale, 1).astype(np.float32)[:, None]
+            found[name] = np.clip(np.rint(rows / by), -127, 127).astype(np.int8)
+            found[f"{table}.scale"] = scale
+        else:
+            found[name] = tensor if tensor.dtype.kind == "i" else tensor.astype(np.float16)
+    return found
+
+
+class _Layer(NamedTuple):
+    """The weights of one layer of convolution, each as it is multiplied with."""
+
+    kernel: Floats
+    bias: Floats
+    norm: tuple[Floats, Floats]
+    up: tuple[Floats, Floats]
+    down: tuple[Floats, Floats]
+
+
+class _Pooled(NamedTuple):
+    """What a span adds to a mean by softmax: its largest logit, the sum of shares below that, and the summed states."""
+
+    top: np.float32
+    mass: np.float32
+    states: Floats
+
+
+@dataclass(frozen=True)
+class StudentNetwork:
+    """The tables, and what reads over them.
+
+    Attributes:
+        tensors: weights by the names that `StudentModel` has for them, packed or not.
+    """
+
+    tensors: Tensors
+
+    def vector(self, ids: Sequence[int]) -> Floats:
+        """[O] the unit vector of a text of one piece or more."""
+        numbers = np.asarray(ids, dtype=np.int64)
+        logs = self._logs[numbers]
+        total, pooled = np.zeros(self.pieces.shape[1], dtype=np.float32), []
+        for start, stop in _spans(len(numbers)):
+            total += np.exp(logs[start:stop]) @ self.pieces[numbers[start:stop]]
+            total += self._paired(numbers[start : stop + 1])
+            pooled.append(self._pooled(numbers, logs, start, stop))
+        bag = total / np.sqrt(np.float32(len(numbers)))
+        vector = _mapped(bag, self._maps["bag"]) + _mapped(_mean(pooled), self._maps["read"])
+        unit: Floats = vector / np.maximum(np.sqrt(np.square(vector).sum()), _SHORTEST)
+        return unit
+
+    @cached_property
+    def pieces(self) -> Floats:
+        """[R, E] the vectors of pieces, in single precision."""
+        found = self._float("pieces.weight")
+        return found * self._scales["pieces"][:, None] if "pieces" in self._scales else found
+
+    @cached_property
+    def weights(self) -> Floats:
+        """[R] how much each piece counts in a text: its weight times the length of its vector."""
+        found: Floats = np.exp(self._logs) * np.sqrt(np.square(self.pieces).sum(axis=1))
+        return found
+
+    def _paired(self, numbers: NDArray[np.int64]) -> Floats:
+        """[E] the sum of the vectors of pairs of neighbours; their table stays in bytes, which is a quarter."""
+        table = self.tensors["pairs.weight"]
+        places = (numbers[:-1] * LEFT + numbers[1:] * RIGHT) % len(table)
+        rows = table[places].astype(np.float32)
+        scale = self._scales.get("pairs")
+        total: Floats = rows.sum(axis=0) if scale is None else scale[places] @ rows
+        return total
+
+    def _pooled(self, numbers: NDArray[np.int64], logs: Floats, start: int, stop: int) -> _Pooled:
+        """What the pieces from `start` to `stop` add to the mean of what was read."""
+        halo = sum(len(layer.kernel) // 2 for layer in self._layers)
+        low, high = max(start - halo, 0), min(stop + halo, len(numbers))
+        states = _normed(self.pieces[numbers[low:high]], self._norms["first"])
+        states += self._positions[np.minimum(np.arange(low, high), len(self._positions) - 1)]
+        for layer in self._layers:
+            states = _read(states, layer)
+        states = _normed(states[start - low : stop - low], self._norms["last"])
+        logits = states @ self._gate + logs[start:stop] / 2
+        top = logits.max()
+        shares = np.exp(logits - top)
+        return _Pooled(top, shares.sum(), shares @ states)
+
+    def _float(self, name: str) -> Floats:
+        """A tensor in single precision."""
+        return self.tensors[name].astype(np.float32)
+
+    def _map(self, name: str) -> tuple[Floats, Floats]:
+        """The matrix [inputs, outputs] and the bias of a linear map."""
+        return np.ascontiguousarray(self._float(f"{name}.weight").T), self._float(f"{name}.bias")
+
+    def _norm(self, name: str) -> tuple[Floats, Floats]:
+        """Scale and bias of a layer normalisation."""
+        return self._float(f"{name}.weight"), self._float(f"{name}.bias")
+
+    @cached_property
+    def _scales(self) -> dict[str, Floats]:
+        """The scale [R] of each row of the tables that are packed."""
+        return {table: self._float(f"{table}.scale") for table in TABLES if f"{table}.scale" in self.tensors}
+
+    @cached_property
+    def _logs(self) -> Floats:
+        """[R] the logarithm of each piece's weight."""
+        return np.clip(self._float("weights.weight")[:, 0], -HIGHEST, HIGHEST)
+
+    @cached_property
+    def _positions(self) -> Floats:
+        return self._float("positions.weight")
+
+    @cached_property
+    def _gate(self) -> Floats:
+        return self._float("gate.weight")[0]
+
+    @cached_property
+    def _maps(self) -> dict[str, tuple[Floats, Floats]]:
+        return {name: self._map(name) for name in ("bag", "read")}
+
+    @cached_property
+    def _norms(self) -> dict[str, tuple[Floats, Floats]]:
+        return {name: self._norm(name) for name in ("first", "last")}
+
+    @cached_property
+    def _layers(self) -> list[_Layer]:
+        """The layers of convolution, first to last."""
+        found: list[_Layer] = []
+        while (name := f"blocks.{len(found)}") + ".kernel" in self.tensors:
+            plain = self._float(f"{name}.kernel"), self._float(f"{name}.bias")
+            found.append(_Layer(*plain, self._norm(f"{name}.norm"), self._map(f"{name}.up"), self._map(f"{name}.down")))
+        return found
+
+
+def _spans(length: int) -> Iterator[tuple[int, int]]:
+    """Start and stop of the spans of a text."""
+    for start in range(0, length, _AT_ONCE):
+        yield start, min(start + _AT_ONCE, length)
+
+
+def _read(states: Floats, layer: _Layer) -> Floats:
+    """[n, E] from [n, E]: one layer of convolution."""
+    reach = len(layer.kernel) // 2
+    wide = np.zeros((len(states) + 2 * reach, states.shape[1]), dtype=np.float32)
+    wide[reach : reach + len(states)] = states
+    mixed = states + layer.bias
+    for shift, column in enumerate(layer.kernel):
+        mixed += wide[shift : shift + len(states)] * column
+    inner = _mapped(_normed(mixed, layer.norm), layer.up)
+    read: Floats = states + _mapped(np.maximum(inner, 0, out=inner), layer.down)
+    return read
+
+
+def _mapped(inputs: Floats, by: tuple[Floats, Floats]) -> Floats:
+    """A linear map of [n, D] or [D]."""
+    found: Floats = inputs @ by[0]
+    found += by[1]
+    return found
+
+
+def _normed(inputs: Floats, by: tuple[Floats, Floats]) -> Floats:
+    """[n, D] each row less its mean, by its spread, scaled and moved."""
+    centred = inputs - inputs.mean(axis=1, keepdims=True)
+    spread = np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + _EPSILON)
+    centred /= spread
+    centred *= by[0]
+    centred += by[1]
+    normed: Floats = centred
+    return normed
+
+
+def _mean(parts: Sequence[_Pooled]) -> Floats:
+    """[E] the mean by softmax over all spans."""
+    top = max(part.top for part in parts)
+    shares = [np.exp(part.top - top) for part in parts]
+    mass = sum(share * part.mass for share, part in zip(shares, parts, strict=True))
+    states = sum(share * part.states for share, part in zip(shares, parts, strict=True))
+    mean: Floats = np.asarray(states / mass, dtype=np.float32)
+    return mean
