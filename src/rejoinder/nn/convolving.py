@@ -204,7 +204,8 @@ class StudentNetwork:
 
     @cached_property
     def _gate(self) -> Floats:
-        return self._float("gate.weight")[0]
+        gate: Floats = self._float("gate.weight")[0]
+        return gate
 
     @cached_property
     def _maps(self) -> dict[str, tuple[Floats, Floats]]:
