@@ -23,6 +23,7 @@ class Kind(NamedTuple):
         sizes: the class under `rejoinder.nn` that the table `model` of its recipe fills.
         task: the class under `rejoinder.training` that trains it.
         candidates: whether it is made of a corpus without a network.
+        counts: `from_parts(parts)` makes what is counted in a corpus, which judges read; no network either.
         torch: whether what is made of it runs on torch; else that is needed to train it alone.
     """
 
@@ -35,6 +36,7 @@ class Kind(NamedTuple):
     sizes: str = ""
     task: str = ""
     candidates: bool = False
+    counts: str = ""
     torch: bool = False
 
 
@@ -156,6 +158,7 @@ KINDS: dict[str, Kind] = {
         task="tweet.TweetTask",
         torch=True,
     ),
+    "phrases": Kind("how usual words and phrases are in a corpus", counts="rejoinder.training.phrases"),
     "bilinear": Kind(
         judge="rejoinder.judges.bilinear.judge",
         learner=BILINEAR,
@@ -174,7 +177,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def makers(what: Literal["judge", "encoder", "responder", "sizes", "task"]) -> dict[str, str]:
+def makers(what: Literal["judge", "encoder", "responder", "sizes", "task", "counts"]) -> dict[str, str]:
     """What makes a judge, an encoder, ... of each kind of model that can be made one."""
     return {name: place for name, kind in KINDS.items() if (place := getattr(kind, what))}
 

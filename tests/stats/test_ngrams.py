@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.stats import ngrams
-from rejoinder.stats.ngrams import NgramModel, fit_ngrams
+from rejoinder.stats.ngrams import NgramModel, fit_ngrams, fit_witten_bell
 
 V = 6
 START = V
@@ -157,6 +157,55 @@ def test_no_tokens_no_logs() -> None:
     model = fit_ngrams([[0]], 2, vocabulary_size=2)
     assert isinstance(model, NgramModel)
     assert model.log_prob([]).shape == (0,)
+
+
+def witten_bell(train: Sequences, order: int, history: tuple[int, ...], token: int) -> float:
+    """Interpolated Witten-Bell written out, all kept: a history of start symbols alone counts as one of them."""
+    history = history[len(history) - order + 1 :]
+    if order == 1:
+        flat = [one for sequence in train for one in sequence]
+        return (flat.count(token) + 0.1) / (len(flat) + 0.1 * V)
+    below = witten_bell(train, order - 1, history, token)
+    if order > 2 and set(history) == {START}:
+        return below
+    padded = [[START] * (order - 1) + sequence for sequence in train]
+    after = Counter(
+        row[end] for row in padded for end in range(order - 1, len(row)) if tuple(row[end - order + 1 : end]) == history
+    )
+    return (after[token] + len(after) * below) / (after.total() + len(after)) if after else below
+
+
+@given(sequences, st.lists(st.integers(0, V - 1), min_size=1, max_size=6), st.integers(1, 3))
+@settings(max_examples=60)
+def test_witten_bell_is_the_formula_written_out(train: Sequences, asked: list[int], order: int) -> None:
+    model = fit_witten_bell(train, (1,) * (order - 1), vocabulary_size=V)
+    padded = [START] * order + asked
+    expected = [
+        witten_bell(train, order, tuple(padded[end - order : end]), padded[end]) for end in range(order, len(padded))
+    ]
+    np.testing.assert_allclose(model.probabilities([asked])[0], expected)
+    np.testing.assert_allclose(model.log_prob(asked), np.log(expected))
+
+
+@given(sequences, st.lists(st.integers(0, V - 1), max_size=3), st.integers(1, 3), st.integers(1, 3))
+@settings(max_examples=60)
+def test_what_is_dropped_goes_to_the_level_below(train: Sequences, history: list[int], two: int, three: int) -> None:
+    model = fit_witten_bell(train, (two, three), vocabulary_size=V)
+    whole = fit_witten_bell(train, (1, 1), vocabulary_size=V)
+    rows = model.probabilities([[*history, token] for token in range(V)])
+    assert sum(row[-1] for row in rows) == pytest.approx(1.0)
+    for small, large, least in zip(model.levels[1:], whole.levels[1:], (two, three), strict=True):
+        assert set(small.grams.tolist()) <= set(large.grams.tolist())
+        assert least > 1 or len(small.grams) == len(large.grams)
+
+
+@given(sequences)
+def test_the_probabilities_of_a_sequence_are_its_own(asked: Sequences) -> None:
+    model = fit_witten_bell(chain(20, V, 1), (1, 2), vocabulary_size=V)
+    together = model.probabilities(asked)
+    assert [row.tobytes() for row in together] == [model.probabilities([one])[0].tobytes() for one in asked]
+    assert [len(row) for row in together] == [len(one) for one in asked]
+    assert model.shortened(1).probabilities([[3, 3]])[0] == pytest.approx(model.levels[0].shares[[3, 3]])
 
 
 def test_messages() -> None:

@@ -53,7 +53,7 @@ def command(
     force: Force = False,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """Train encoders and responders on dialogues, or a tweet2vec on tweets.
+    """Train encoders and responders on dialogues, or a tweet2vec on tweets; or count the phrases of a corpus.
 
     A student learns the vectors of another encoder (--teacher); CORPUS may be a folder of such vectors instead.
 
@@ -82,7 +82,7 @@ def command(
         )
     for name, value in done.best.items():
         tell(f"{name.replace('_', ' ')}: {value:.4g}")
-    tell(f"saved in {out}; {_use(done.kind, out)}")
+    tell("; ".join(filter(None, (f"saved in {out}", _use(done.kind, out)))))
 
 
 def _use(kind: str, out: Path) -> str:

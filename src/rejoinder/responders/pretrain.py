@@ -1,17 +1,18 @@
-"""From a recipe and corpora to a model in one folder: an encoder, a system that replies, or both."""
+"""From a recipe and corpora to a model in one folder: an encoder, a system that replies, both, or what was counted."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.corpus import corpus_files
 from rejoinder.io.lines import OnBad, raise_bad, silent
 from rejoinder.responders.build import add_candidates, build_retrieval
 from rejoinder.scorer import Advance, ignore
+from rejoinder.training.phrases import PhraseRecipe, pretrain_phrases
 from rejoinder.training.processes import is_first_process
 from rejoinder.training.recipe import (
     DUAL_ENCODER,
@@ -109,7 +110,7 @@ def updates_of(recipe: str | Path) -> int | None:
     """
     with _training():
         plan = read_recipe(recipe)
-        return None if isinstance(plan, RetrievalRecipe) else plan.options.updates
+        return None if isinstance(plan, RetrievalRecipe | PhraseRecipe) else plan.options.updates
 
 
 @contextmanager
@@ -123,26 +124,27 @@ def _training() -> Iterator[None]:
 
 def _made(recipe: AnyRecipe, given: Given) -> Mapping[str, float]:
     """Make what the recipe says; the figures of the validation whose weights were kept."""
-    if isinstance(recipe, RetrievalRecipe):
-        return _retrieval(recipe, given)
+    if isinstance(recipe, RetrievalRecipe | PhraseRecipe):
+        return _without_a_network(recipe, given)
     if isinstance(recipe, StudentRecipe):
         return _student(recipe, given)
     return _tweets(recipe, given) if isinstance(recipe, TweetRecipe) else _dialogues(recipe, given)
 
 
-def _retrieval(recipe: RetrievalRecipe, given: Given) -> Mapping[str, float]:
-    """A retrieval model that has no network to train."""
+def _without_a_network(recipe: RetrievalRecipe | PhraseRecipe, given: Given) -> Mapping[str, float]:
+    """A retrieval model, or what is counted in a corpus."""
     if given.start is not None:
         raise UsageError(f"--start is for networks, a {recipe.kind} has none. Leave it out")
-    build_retrieval(
-        recipe,
-        given.files,
-        given.out,
-        keep_judged=given.keep_judged,
-        force=given.force,
-        on_bad=given.on_bad,
-        say=given.say,
-    )
+    chosen: dict[str, Any] = {
+        "keep_judged": given.keep_judged,
+        "force": given.force,
+        "on_bad": given.on_bad,
+        "say": given.say,
+    }
+    if isinstance(recipe, PhraseRecipe):
+        pretrain_phrases(recipe, given.files, given.out, **chosen)
+    else:
+        build_retrieval(recipe, given.files, given.out, **chosen)
     return {}
 
 

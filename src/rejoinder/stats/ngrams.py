@@ -1,15 +1,16 @@
-"""Interpolated n-gram models of sequences of integers: what a neural model of the same tokens has to beat.
+"""Interpolated n-gram models of sequences of integers: how usual a text is, and what a neural model has to beat.
 
-Modified Kneser-Ney smoothing: the probability of a token after a history is its discounted count, and the mass that
-discounting frees goes to the model with a history one token shorter, down to the uniform distribution. A shorter
-history counts in how many different places an n-gram occurs, not how often.
+Two smoothings. Modified Kneser-Ney (`fit_ngrams`) predicts best where all that was seen is kept: the probability of a
+token after a history is its discounted count, and the mass that discounting frees goes to the model with a history one
+token shorter, down to the uniform distribution. A shorter history counts in how many different places an n-gram occurs,
+not how often. Witten-Bell (`fit_witten_bell`) bears that what was seen once or twice is dropped, for small models.
 
 A start symbol stands before each sequence; it is never predicted. Everything else is, the last token too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +26,10 @@ _AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Level:
+class Level:
     """The n-grams of one length, as numbers to the base V + 1, sorted.
+
+    A history that is not there leaves all to the level below.
 
     Attributes:
         grams: those seen; the last digit is the token that is predicted.
@@ -39,6 +42,13 @@ class _Level:
     shares: Floats
     histories: Ints
     weights: Floats
+
+    @classmethod
+    def of_shares(cls, grams: Ints, shares: Floats, base: int) -> Level:
+        """The level whose histories leave to the level below what their n-grams do not take."""
+        histories, first = np.unique(grams // base, return_index=True)
+        taken = np.add.reduceat(shares, first) if len(grams) else shares
+        return cls(grams, shares, histories, np.maximum(1.0 - taken, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ class NgramModel:
 
     order: int
     vocabulary_size: int
-    levels: tuple[_Level, ...]
+    levels: tuple[Level, ...]
 
     def log_prob(self, tokens: ArrayLike) -> Floats:
         """The natural logarithm of the probability of each token of one sequence, `[len(tokens)]`.
@@ -62,6 +72,21 @@ class NgramModel:
             UsageError: a token is outside the vocabulary.
         """
         return self._log_probs(_padded([tokens], self.order, self.vocabulary_size))
+
+    def probabilities(self, sequences: Sequence[ArrayLike]) -> list[Floats]:
+        """The probability of each token of each sequence; of one sequence the same to the bit, whatever the others are.
+
+        Raises:
+            UsageError: a token is outside the vocabulary.
+        """
+        if not sequences:
+            return []
+        found = self._found(_padded(sequences, self.order, self.vocabulary_size))
+        return np.split(found, np.cumsum([len(np.asarray(sequence)) for sequence in sequences[:-1]]))
+
+    def shortened(self, order: int) -> NgramModel:
+        """The model that looks at the last `order` - 1 tokens alone."""
+        return NgramModel(order, self.vocabulary_size, self.levels[:order])
 
     def perplexity(self, sequences: Iterable[ArrayLike]) -> float:
         """The perplexity per token of all `sequences` together: e to the mean negative `log_prob`.
@@ -80,6 +105,11 @@ class NgramModel:
 
     def _log_probs(self, flat: Ints) -> Floats:
         """The logarithms for all tokens of padded sequences that stand one after the other."""
+        logs: Floats = np.log(self._found(flat))
+        return logs
+
+    def _found(self, flat: Ints) -> Floats:
+        """The probabilities of all tokens of padded sequences that stand one after the other."""
         base = self.vocabulary_size + 1
         places = np.flatnonzero(flat != self.vocabulary_size)
         found = np.full(len(places), 1.0 / self.vocabulary_size)
@@ -87,8 +117,7 @@ class NgramModel:
             grams = _grams(flat, places, length, base)
             weights = _looked_up(level.histories, level.weights, grams // base, absent=1.0)
             found = weights * found + _looked_up(level.grams, level.shares, grams, absent=0.0)
-        logs: Floats = np.log(found)
-        return logs
+        return found
 
 
 def fit_ngrams(sequences: Iterable[ArrayLike], order: int, *, vocabulary_size: int) -> NgramModel:
@@ -107,22 +136,65 @@ def fit_ngrams(sequences: Iterable[ArrayLike], order: int, *, vocabulary_size: i
     that begin a sequence have nothing before them to vary and count how often, as in Heafield et al. 2013.
     """
     base = vocabulary_size + 1
-    if order < 1 or vocabulary_size < 1:
-        raise UsageError(f"order is {order} and vocabulary_size {vocabulary_size}, expected 1 or more")
-    if base**order >= 2**63:
-        raise UsageError(f"{order}-grams of {vocabulary_size} tokens do not fit 63 bits. Give a lower order.")
-    blocks = list(_blocks(sequences, order, vocabulary_size))
-    if not blocks:
-        raise DataError("no token to count", "Give at least one sequence that is not empty")
-    flat = np.concatenate(blocks)
-    places = np.flatnonzero(flat != vocabulary_size)
-    levels: list[_Level] = []
+    flat, places = _corpus(sequences, order, vocabulary_size)
+    levels: list[Level] = []
     longer: Ints | None = None
     for length in range(order, 0, -1):
         grams, counts = _counted(flat, places, length, base, longer)
         levels.insert(0, _level(grams, counts, base))
         longer = grams
     return NgramModel(order, vocabulary_size, tuple(levels))
+
+
+def fit_witten_bell(sequences: Iterable[ArrayLike], least: Sequence[int], *, vocabulary_size: int) -> NgramModel:
+    """A small n-gram model of `sequences`: each level has the n-grams that occur often enough.
+
+    The share of a token after a history is c / (n + t): how often it came, among the n tokens and t different ones that
+    did. What the n-grams that are kept leave goes to the level below. The lowest has every token, each counted once in
+    ten more often than it occurs.
+
+    Args:
+        sequences: see `fit_ngrams`.
+        least: how often an n-gram of 2, 3 ... tokens has to occur to be kept, not falling.
+        vocabulary_size: V; tokens are 0 to V - 1.
+
+    Raises:
+        UsageError, DataError: see `fit_ngrams`.
+
+    Source: Witten and Bell 1991, method C, interpolated as in Chen and Goodman 1999, section 2.6.
+    """
+    base, order = vocabulary_size + 1, len(least) + 1
+    flat, places = _corpus(sequences, order, vocabulary_size)
+    often = np.bincount(flat[places], minlength=vocabulary_size) + 0.1
+    levels = [Level.of_shares(np.arange(vocabulary_size), often / often.sum(), base)]
+    for length, enough in enumerate(least, start=2):
+        grams = _grams(flat, places, length, base)
+        kinds, counts = np.unique(grams[~_begin_twice(grams, length, base)], return_counts=True)
+        _, first, sizes = np.unique(kinds // base, return_index=True, return_counts=True)
+        totals = np.repeat(np.add.reduceat(counts, first) + sizes, sizes) if len(kinds) else counts
+        kept = counts >= enough
+        levels.append(Level.of_shares(kinds[kept], (counts / totals)[kept], base))
+    return NgramModel(order, vocabulary_size, tuple(levels))
+
+
+def _corpus(sequences: Iterable[ArrayLike], order: int, vocabulary_size: int) -> tuple[Ints, Ints]:
+    """All sequences, padded, and the places of the tokens that are predicted; raises as `fit_ngrams` does."""
+    if order < 1 or vocabulary_size < 1:
+        raise UsageError(f"order is {order} and vocabulary_size {vocabulary_size}, expected 1 or more")
+    if (vocabulary_size + 1) ** order >= 2**63:
+        raise UsageError(f"{order}-grams of {vocabulary_size} tokens do not fit 63 bits. Give a lower order.")
+    blocks = list(_blocks(sequences, order, vocabulary_size))
+    if not blocks:
+        raise DataError("no token to count", "Give at least one sequence that is not empty")
+    flat = np.concatenate(blocks)
+    return flat, np.flatnonzero(flat != vocabulary_size)
+
+
+def _begin_twice(grams: Ints, length: int, base: int) -> NDArray[np.bool_]:
+    """Which n-grams have two start symbols: they tell no more than one, the level below knows all there is to know."""
+    start = base - 1
+    found: NDArray[np.bool_] = grams // base ** max(length - 2, 0) == start * base + start
+    return found
 
 
 def _counted(flat: Ints, places: Ints, length: int, base: int, longer: Ints | None) -> tuple[Ints, Ints]:
@@ -133,9 +205,7 @@ def _counted(flat: Ints, places: Ints, length: int, base: int, longer: Ints | No
     """
     start, first = base - 1, base ** (length - 1)
     grams = _grams(flat, places, length, base)
-    if length > 2:
-        # Two start symbols tell no more than one: the level below knows all there is to know.
-        grams = grams[grams // (first // base) != start * base + start]
+    grams = grams[~_begin_twice(grams, length, base)]
     if longer is None or length == 1:
         grams = grams if longer is None else longer % base
         return np.unique(grams, return_counts=True)
@@ -146,14 +216,14 @@ def _counted(flat: Ints, places: Ints, length: int, base: int, longer: Ints | No
     return np.concatenate([known, begun]), np.concatenate([counts, often])
 
 
-def _level(grams: Ints, counts: Ints, base: int) -> _Level:
+def _level(grams: Ints, counts: Ints, base: int) -> Level:
     """Shares and weights from counts."""
     histories, first = np.unique(grams // base, return_index=True)
     freed = _discounts(counts)[np.minimum(counts, 3)]
     totals = np.add.reduceat(counts, first)
     sizes = np.diff(np.append(first, len(grams)))
     shares = (counts - freed) / np.repeat(totals, sizes)
-    return _Level(grams, shares, histories, np.add.reduceat(freed, first) / totals)
+    return Level(grams, shares, histories, np.add.reduceat(freed, first) / totals)
 
 
 def _discounts(counts: Ints) -> Floats:
@@ -202,7 +272,7 @@ def _blocks(sequences: Iterable[ArrayLike], order: int, vocabulary_size: int) ->
         yield _padded(group, order, vocabulary_size)
 
 
-def _padded(sequences: list[ArrayLike], order: int, vocabulary_size: int) -> Ints:
+def _padded(sequences: Sequence[ArrayLike], order: int, vocabulary_size: int) -> Ints:
     """`sequences` one after the other, `order` - 1 start symbols before each; the start symbol is V."""
     start = np.full(order - 1, vocabulary_size)
     arrays = [np.asarray(sequence, dtype=np.int64) for sequence in sequences]

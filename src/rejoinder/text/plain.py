@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from rejoinder.text.tokenizers import tokenizer
+
 # Applied in this order; each pattern takes time that grows with the length of the text alone.
 _RULES = tuple(
     (re.compile(pattern), put)
@@ -22,6 +24,7 @@ _RULES = tuple(
         (r"([(\[]) ", r"\1"),
     )
 )
+_cut = tokenizer("words-1")
 
 
 def plain(text: str) -> str:
@@ -33,3 +36,8 @@ def plain(text: str) -> str:
     for pattern, put in _RULES:
         text = pattern.sub(put, text)
     return text.strip()
+
+
+def plain_words(text: str) -> tuple[str, ...]:
+    """The words and single signs of a text as `plain` makes it."""
+    return tuple(_cut(plain(text)))

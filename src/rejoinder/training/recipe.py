@@ -14,6 +14,7 @@ from rejoinder.errors import DataError, MissingAsset
 from rejoinder.kinds import KINDS, makers
 from rejoinder.nn.convolving import StudentSizes
 from rejoinder.text.bpe import END_ID, UNK_ID
+from rejoinder.training.phrases import Counts, PhraseRecipe
 from rejoinder.training.taught import StudentText
 from rejoinder.training.tweet_corpus import TweetText
 
@@ -32,7 +33,7 @@ TWEET2VEC = "tweet2vec"
 STUDENT = "student"
 DUAL_ENCODER = "dual-encoder"
 RETRIEVAL = tuple(name for name, kind in KINDS.items() if kind.candidates)
-PRETRAINED = (*makers("sizes"), *RETRIEVAL)
+PRETRAINED = (*makers("sizes"), *RETRIEVAL, *makers("counts"))
 # What no recipe sets, where the sizes have it: ids of the byte-pair encoding, and what a MrRNN alone gives its decoder.
 _SET = {"unknown": UNK_ID, "end": END_ID, "beside": 0}
 _REMEDY = "Correct the recipe"
@@ -171,14 +172,14 @@ class RetrievalRecipe:
     smooth_idf: bool = False
 
 
-AnyRecipe = Recipe | TweetRecipe | StudentRecipe | RetrievalRecipe
+AnyRecipe = Recipe | TweetRecipe | StudentRecipe | RetrievalRecipe | PhraseRecipe
 
 
 def read_recipe(path: str | Path) -> AnyRecipe:
     """The recipe in a TOML file.
 
-    It has the tables `text`, `model` and `run`, for retrieval models `candidates`, and the keys of `Recipe`,
-    `TweetRecipe`, `StudentRecipe` or `RetrievalRecipe`.
+    It has the tables `text`, `model` and `run`, for retrieval models `candidates`, for phrases `counts` alone, and the
+    keys of `Recipe`, `TweetRecipe`, `StudentRecipe` or `RetrievalRecipe`.
 
     Raises:
         MissingAsset: there is no such file.
@@ -198,6 +199,9 @@ def read_recipe(path: str | Path) -> AnyRecipe:
         return _student_recipe(table, at)
     if table.get("kind") in RETRIEVAL:
         return _retrieval_recipe(table, at)
+    if table.get("kind") == PhraseRecipe.kind:
+        at.check(table, {"kind": (PhraseRecipe.kind,), "counts": dict}, set())
+        return PhraseRecipe(at.made(Counts, table.get("counts", {}), "counts"))
     plain = {"kind": PRETRAINED, "tokens_per_batch": int, "annealing": int}
     tables = dict.fromkeys(("text", "model", "run", *(["candidates"] * (table.get("kind") == DUAL_ENCODER))), dict)
     at.check(table, {**plain, **tables}, needed={"kind", "run"})

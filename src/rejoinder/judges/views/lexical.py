@@ -1,0 +1,53 @@
+"""The view `lexical`: what can be told of a reply by its words, those of its context, and how rare words are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rejoinder.judges.views import overlap, repetition, specificity, wording
+from rejoinder.judges.views.reading import Reading
+from rejoinder.judges.views.view import Column, Features, Group, table
+from rejoinder.learner import Side
+from rejoinder.records import Example
+from rejoinder.training.phrases import Phrases
+
+COLUMNS: tuple[Column[Reading], ...] = (
+    *wording.COLUMNS,
+    *specificity.COLUMNS,
+    *repetition.COLUMNS,
+    *overlap.COLUMNS,
+)
+
+
+@dataclass(frozen=True)
+class LexicalView:
+    """Form, fluency, specificity, repetition and overlap with the context, every text read to its end.
+
+    Attributes:
+        phrases: what words are worth.
+    """
+
+    phrases: Phrases
+    name: str = "lexical"
+    needs: tuple[Side, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """[F] the names of its features."""
+        return tuple(column.name for column in COLUMNS)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """[F] what each feature tells."""
+        return tuple(column.group for column in COLUMNS)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The digest of what words are worth, and the version of the columns."""
+        return {"phrases": self.phrases.parts.digest, "version": 1}
+
+    def features(self, examples: Sequence[Example]) -> Features:
+        """[N, F] the features, finite for every text; of an empty context all overlap is 0."""
+        return table(COLUMNS, (Reading.of(example, self.phrases) for example in examples))

@@ -1,0 +1,68 @@
+"""Columns of what a reply shares with its context, down to copying it; and of what it shares and denies.
+
+An empty context shares nothing: all are 0 then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from rejoinder.judges.views.reading import Reading, Turn, common_subsequence, share
+from rejoinder.judges.views.view import Column
+
+_NEGATIONS = frozenset("not no never nothing nobody none neither nor cannot nowhere hardly without".split())  # noqa: SIM905 - words
+
+
+def _column(name: str, of: Callable[[Reading], float]) -> Column[Reading]:
+    return Column(name, "context overlap", of)
+
+
+def _words(read: Reading, turn: Turn) -> float:
+    """The share of the reply's different words that stand in a turn too."""
+    return len(read.reply.kinds & turn.kinds) / max(1, len(read.reply.kinds))
+
+
+def _pairs(read: Reading, turn: Turn) -> float:
+    """The share of the reply's different pairs of words that stand in a turn too."""
+    return len(read.reply.pairs & turn.pairs) / max(1, len(read.reply.pairs))
+
+
+def _in_order(read: Reading, turn: Turn, size: int) -> float:
+    """How much of `size` words the reply and a turn have in the same order."""
+    return common_subsequence(read.reply.words, turn.words) / size
+
+
+def _is_copy(read: Reading) -> bool:
+    """Whether a turn of the context is the reply, word for word."""
+    return any(read.reply.words == turn.words for turn in read.context)
+
+
+def _negates(turn: Turn) -> bool:
+    """Whether a turn has a word that negates."""
+    return bool(turn.kinds & _NEGATIONS) or any(word.endswith("n't") for word in turn.kinds)
+
+
+def _denied(read: Reading, *turns: Turn) -> float:
+    """The highest share of topics that the reply has from a turn which negates where it does not, or the reverse."""
+    negates, topics = _negates(read.reply), read.reply.topics - _NEGATIONS
+    others = [turn.topics for turn in turns if _negates(turn) != negates]
+    return share(max((read.weight(topics & other) for other in others), default=0.0), read.weight(topics))
+
+
+COLUMNS: tuple[Column[Reading], ...] = (
+    _column("topics_of_last", lambda read: read.shared(read.last.topics)),
+    _column("topics_of_three", lambda read: read.shared(read.recent.topics)),
+    _column("topics_of_all", lambda read: read.shared(read.all_topics)),
+    _column("shared_topics", lambda read: len(read.reply.topics & read.recent.topics)),
+    _column("shares_a_topic", lambda read: bool(read.reply.topics & read.recent.topics)),
+    _column("words_of_last", lambda read: _words(read, read.last)),
+    _column("words_of_three", lambda read: _words(read, read.recent)),
+    _column("in_order_of_last", lambda read: _in_order(read, read.last, read.reply.size)),
+    _column("last_in_order", lambda read: _in_order(read, read.last, read.last.size)),
+    _column("in_order_of_before", lambda read: _in_order(read, read.before_last, read.reply.size)),
+    _column("pairs_of_last", lambda read: _pairs(read, read.last)),
+    _column("pairs_of_earlier", lambda read: max((_pairs(read, turn) for turn in read.context[:-1]), default=0.0)),
+    _column("is_copy", _is_copy),
+    Column("denies_last", "context fit", lambda read: _denied(read, read.last)),
+    Column("denies_own", "context fit", lambda read: _denied(read, *read.own)),
+)

@@ -1,0 +1,60 @@
+"""What the tests of views share: phrases of a small corpus, examples of all kinds, and what holds of every view."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from hypothesis import strategies as st
+
+from every import ODD_TEXTS
+from rejoinder.judges.views.view import Features, View
+from rejoinder.records import Example
+from rejoinder.training.phrases import Counts, Phrases, count_phrases
+
+TURNS = (
+    "hello, how are you today?",
+    "i am fine, thank you. and you?",
+    "i am tired, i did not sleep last night.",
+    "why not? is your bed too hard?",
+    "no, my neighbour plays the trumpet all night.",
+    "did you talk to him about it?",
+    "i don't know what to say to him.",
+    "we could go to the park and feed the ducks.",
+    "hello",
+    "hello",
+)
+SENTENCES = st.lists(
+    st.sampled_from([*" ".join(TURNS).split(), "Ducks", "n't", "12", "!!", "中文", "é"]), max_size=25
+).map(" ".join)
+TEXTS = SENTENCES | st.text(max_size=30) | st.sampled_from(ODD_TEXTS)
+EXAMPLES = st.builds(
+    Example, st.lists(TEXTS, max_size=5).map(tuple), TEXTS, references=st.lists(TEXTS, max_size=3).map(tuple)
+)
+
+
+@cache
+def phrases() -> Phrases:
+    """The phrases of `TURNS`."""
+    return count_phrases(TURNS, Counts(bigrams=1, trigrams=1, replies=2))
+
+
+def feature(view: View, example: Example, name: str) -> float:
+    """One feature of an example."""
+    return float(view.features([example])[0, view.columns.index(name)])
+
+
+def features(view: View, example: Example) -> dict[str, float]:
+    """The features of an example by name."""
+    return dict(zip(view.columns, view.features([example])[0].tolist(), strict=True))
+
+
+def require_rows_of_their_own(view: View, examples: Sequence[Example]) -> Features:
+    """The features, each row of which is the same to the last bit alone, in another order and beside copies."""
+    found = view.features(examples)
+    assert found.dtype == np.float32 and found.shape == (len(examples), len(view.columns))
+    alone = [view.features([example]).tobytes() for example in examples]
+    assert alone == [row.tobytes() for row in found]
+    assert view.features([*examples[::-1], *examples]).tobytes() == found[::-1].tobytes() + found.tobytes()
+    return found

@@ -1,0 +1,48 @@
+"""The columns of the language model: by hand, and what holds whatever the texts are."""
+
+from __future__ import annotations
+
+from math import log2
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from examples_for_views import EXAMPLES, features, phrases, require_rows_of_their_own
+from rejoinder.judges.views.language import LanguageView
+from rejoinder.records import Example
+
+VIEW = LanguageView(phrases())
+
+
+@given(st.lists(EXAMPLES, max_size=4))
+def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
+    found = require_rows_of_their_own(VIEW, examples)
+    assert np.isfinite(found).all()
+    for row in found:
+        one = dict(zip(VIEW.columns, row.tolist(), strict=True))
+        assert one["likely_sum"] <= one["likely_least"] <= one["likely_mean"] < 0 and one["usual_words"] < 0
+        assert one["likely_lowest_gains"] <= one["likely_gain"] + 1e-5
+        assert one["likely_gain"] == pytest.approx(one["likely_mean"] - one["usual_words"], abs=1e-4)
+
+
+def test_by_hand() -> None:
+    model = phrases().model
+    after = [log2(p) for p in model.probabilities([phrases().tokens(["hello"])])[0].tolist()]
+    alone = [log2(model.levels[0].shares[token]) for token in phrases().tokens(["hello"])]
+    found = features(VIEW, Example((), "Hello"))
+    assert found["likely_mean"] == pytest.approx(sum(after) / 2) and found["likely_sum"] == pytest.approx(sum(after))
+    assert found["likely_least"] == pytest.approx(min(after)) and found["usual_words"] == pytest.approx(sum(alone) / 2)
+
+
+@given(st.permutations("we could go to the park".split()))  # noqa: SIM905 - words
+def test_what_was_said_is_likelier_than_its_words_in_another_order(words: list[str]) -> None:
+    said, other = (features(VIEW, Example((), text)) for text in ("we could go to the park", " ".join(words)))
+    assert said["likely_mean"] >= other["likely_mean"]
+    assert said["usual_words"] == pytest.approx(other["usual_words"])
+
+
+def test_gibberish_is_unlikely() -> None:
+    said, other = (features(VIEW, Example((), text)) for text in ("how are you today?", "are today? you how"))
+    assert said["likely_gain"] > other["likely_gain"]
