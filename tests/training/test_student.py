@@ -324,6 +324,22 @@ def test_a_folder_of_vectors_needs_no_teacher(run: Run, folder: Path, tmp_path: 
     assert again.config["vectors"] == own.config["vectors"] and again.config["teacher"] is None
 
 
+def test_it_also_learns_in_mixed_precision(folder: Path, tmp_path: Path) -> None:
+    options = replace(recipe().options, updates=80, stretch=40, precision="bf16-mixed")
+    mixed = replace(recipe(), options=options, alone=40)
+    first, last = pretrain_student(mixed, [folder.parent / "model.run" / "teacher"], tmp_path / "model").figures
+    assert last["cosine"] > first["cosine"] + 0.1
+
+
+def test_gradients_are_clipped() -> None:
+    task = StudentTask(STUDENT, RunOptions(10, clip=0.01))
+    (batch,) = small_batches(6, pieces=100).training(0, 1, 0, 1)
+    torch.autograd.backward(task.loss(batch, torch.Generator()))
+    task.configure_gradient_clipping(task.configure_optimizers()["optimizer"], 0.01, "norm")
+    norms = [weight.grad.norm() for weight in task.parameters() if weight.grad is not None]
+    assert torch.stack(norms).norm().item() == pytest.approx(0.01, rel=1e-3)
+
+
 def test_vectors_that_come_later_do_not_change_a_run(folder: Path, tmp_path: Path) -> None:
     made = read_taught(folder.parent / "model.run" / "teacher")
     write_texts(tmp_path / "vectors", made.texts)

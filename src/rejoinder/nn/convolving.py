@@ -26,6 +26,7 @@ _SHORTEST = np.float32(1e-12)
 
 Floats = NDArray[np.float32]
 Tensors = Mapping[str, NDArray[Any]]
+_Map = tuple[Floats, Floats]  # a matrix [inputs, outputs] and a bias
 
 
 @dataclass(frozen=True)
@@ -100,13 +101,12 @@ def packed(tensors: Tensors) -> dict[str, NDArray[Any]]:
 
 
 class _Layer(NamedTuple):
-    """The weights of one layer of convolution, each as it is multiplied with."""
+    """The weights of one layer of convolution, as they are multiplied with: its normalisation is part of `up`."""
 
     kernel: Floats
     bias: Floats
-    norm: tuple[Floats, Floats]
-    up: tuple[Floats, Floats]
-    down: tuple[Floats, Floats]
+    up: _Map
+    down: _Map
 
 
 class _Pooled(NamedTuple):
@@ -137,7 +137,7 @@ class StudentNetwork:
             total += self._paired(numbers[start : stop + 1])
             pooled.append(self._pooled(numbers, logs, start, stop))
         bag = total / np.sqrt(np.float32(len(numbers)))
-        vector = _mapped(bag, self._maps["bag"]) + _mapped(_mean(pooled), self._maps["read"])
+        vector = _mapped(bag, self._bag) + _mapped(_mean(pooled), self._read)
         unit: Floats = vector / np.maximum(np.sqrt(np.square(vector).sum()), _SHORTEST)
         return unit
 
@@ -166,11 +166,11 @@ class StudentNetwork:
         """What the pieces from `start` to `stop` add to the mean of what was read."""
         halo = sum(len(layer.kernel) // 2 for layer in self._layers)
         low, high = max(start - halo, 0), min(stop + halo, len(numbers))
-        states = _normed(self.pieces[numbers[low:high]], self._norms["first"])
+        states = _normed(self.pieces[numbers[low:high]]) * self._first
         states += self._positions[np.minimum(np.arange(low, high), len(self._positions) - 1)]
         for layer in self._layers:
-            states = _read(states, layer)
-        states = _normed(states[start - low : stop - low], self._norms["last"])
+            states += _layered(states, layer)
+        states = _normed(states[start - low : stop - low])
         logits = states @ self._gate + logs[start:stop] / 2
         top = logits.max()
         shares = np.exp(logits - top)
@@ -180,13 +180,12 @@ class StudentNetwork:
         """A tensor in single precision."""
         return self.tensors[name].astype(np.float32)
 
-    def _map(self, name: str) -> tuple[Floats, Floats]:
-        """The matrix [inputs, outputs] and the bias of a linear map."""
-        return np.ascontiguousarray(self._float(f"{name}.weight").T), self._float(f"{name}.bias")
-
-    def _norm(self, name: str) -> tuple[Floats, Floats]:
-        """Scale and bias of a layer normalisation."""
-        return self._float(f"{name}.weight"), self._float(f"{name}.bias")
+    def _map(self, name: str, after: str = "") -> _Map:
+        """A linear map; with what the normalisation called `after` multiplies and adds before it."""
+        matrix, bias = np.ascontiguousarray(self._float(f"{name}.weight").T), self._float(f"{name}.bias")
+        if not after:
+            return matrix, bias
+        return self._float(f"{after}.weight")[:, None] * matrix, self._float(f"{after}.bias") @ matrix + bias
 
     @cached_property
     def _scales(self) -> dict[str, Floats]:
@@ -199,29 +198,38 @@ class StudentNetwork:
         return np.clip(self._float("weights.weight")[:, 0], -HIGHEST, HIGHEST)
 
     @cached_property
+    def _first(self) -> Floats:
+        """[E] what the first normalisation multiplies with."""
+        return self._float("first.weight")
+
+    @cached_property
     def _positions(self) -> Floats:
-        return self._float("positions.weight")
+        """[positions, E] what is added to a piece at each place, and by the first normalisation."""
+        return self._float("positions.weight") + self._float("first.bias")
 
     @cached_property
     def _gate(self) -> Floats:
-        gate: Floats = self._float("gate.weight")[0]
+        """[E] what makes logits of states; what the last normalisation adds moves them all alike, so it is left out."""
+        gate: Floats = self._float("gate.weight")[0] * self._float("last.weight")
         return gate
 
     @cached_property
-    def _maps(self) -> dict[str, tuple[Floats, Floats]]:
-        return {name: self._map(name) for name in ("bag", "read")}
+    def _bag(self) -> _Map:
+        return self._map("bag")
 
     @cached_property
-    def _norms(self) -> dict[str, tuple[Floats, Floats]]:
-        return {name: self._norm(name) for name in ("first", "last")}
+    def _read(self) -> _Map:
+        return self._map("read", after="last")
 
     @cached_property
     def _layers(self) -> list[_Layer]:
         """The layers of convolution, first to last."""
         found: list[_Layer] = []
         while (name := f"blocks.{len(found)}") + ".kernel" in self.tensors:
-            plain = self._float(f"{name}.kernel"), self._float(f"{name}.bias")
-            found.append(_Layer(*plain, self._norm(f"{name}.norm"), self._map(f"{name}.up"), self._map(f"{name}.down")))
+            kernel = self._float(f"{name}.kernel")
+            kernel[len(kernel) // 2] += 1  # what is mixed is added to the piece itself
+            up = self._map(f"{name}.up", after=f"{name}.norm")
+            found.append(_Layer(kernel, self._float(f"{name}.bias"), up, self._map(f"{name}.down")))
         return found
 
 
@@ -231,17 +239,17 @@ def _spans(length: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + _AT_ONCE, length)
 
 
-def _read(states: Floats, layer: _Layer) -> Floats:
-    """[n, E] from [n, E]: one layer of convolution."""
-    reach = len(layer.kernel) // 2
-    wide = np.zeros((len(states) + 2 * reach, states.shape[1]), dtype=np.float32)
-    wide[reach : reach + len(states)] = states
-    mixed = states + layer.bias
-    for shift, column in enumerate(layer.kernel):
-        mixed += wide[shift : shift + len(states)] * column
-    inner = _mapped(_normed(mixed, layer.norm), layer.up)
-    read: Floats = states + _mapped(np.maximum(inner, 0, out=inner), layer.down)
-    return read
+def _layered(states: Floats, layer: _Layer) -> Floats:
+    """[n, E] what one layer of convolution adds to [n, E]."""
+    count, reach = len(states), len(layer.kernel) // 2
+    wide = np.zeros((count + 2 * reach, states.shape[1]), dtype=np.float32)
+    wide[reach : reach + count] = states
+    mixed, product = wide[:count] * layer.kernel[0], np.empty_like(states)
+    for shift, column in enumerate(layer.kernel[1:], start=1):
+        mixed += np.multiply(wide[shift : shift + count], column, out=product)
+    mixed += layer.bias
+    inner = _mapped(_normed(mixed), layer.up)
+    return _mapped(np.maximum(inner, 0, out=inner), layer.down)
 
 
 def _mapped(inputs: Floats, by: tuple[Floats, Floats]) -> Floats:
@@ -251,13 +259,12 @@ def _mapped(inputs: Floats, by: tuple[Floats, Floats]) -> Floats:
     return found
 
 
-def _normed(inputs: Floats, by: tuple[Floats, Floats]) -> Floats:
-    """[n, D] each row less its mean, by its spread, scaled and moved."""
+def _normed(inputs: Floats) -> Floats:
+    """[n, E] each row less its mean, by its spread."""
+    width = np.float32(inputs.shape[1])
     centred = inputs - inputs.mean(axis=1, keepdims=True)
-    spread = np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + _EPSILON)
-    centred /= spread
-    centred *= by[0]
-    centred += by[1]
+    spread = np.sqrt(np.einsum("ij,ij->i", centred, centred) / width + _EPSILON)
+    centred /= spread[:, None]
     normed: Floats = centred
     return normed
 
