@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, SCORERS, fitted_on, load_scorer
+from rejoinder.catalogue import DEFAULT, SCORERS, cards, fitted_on, load_scorer
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.judges.lines import RatedLines
 from rejoinder.learner import Rows
@@ -71,7 +71,12 @@ def alternatives(
     absent: dict[str, str] = {}
     examples = [lines.examples[row] for row in asked.tolist()]
     scorers: dict[str, Scorer] = {}
+    comparable = any(example.references for example in examples)
     for name in SCORERS:
+        # What compares with references scores none of these; METEOR alone would take two seconds to load.
+        if not comparable and "reference" in cards()[name].needs:
+            absent[name] = f"it scores 0 of {len(examples):,} lines"
+            continue
         try:
             scorers[name] = load_scorer(name, vectors=vectors)
         except (MissingAsset, MissingExtra) as error:

@@ -13,11 +13,11 @@ from rejoinder.meta.contrasts import ScorerContrast
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN
-from rejoinder.meta.noted import noted
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.verdict import LEVEL, Verdict, needed
 from rejoinder.meta.yardsticks import OF_SYSTEM
 from rejoinder.stats.written import interval, rounded
+from rejoinder.streams.noted import noted
 
 
 class _Ranking(NamedTuple):

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.gap import Gap, Stratum
-from rejoinder.meta.noted import noted
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.stats.written import interval, rounded
+from rejoinder.streams.noted import noted
 
 _SINGLE = 3  # scorers that have a sentence each
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rejoinder.meta.noted import noted
 from rejoinder.meta.preference_answer import shown, so_many
 from rejoinder.meta.preference_results import (
     CHANCE,
@@ -23,6 +22,7 @@ from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose,
 from rejoinder.report.looks import KINDS
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import percent
+from rejoinder.streams.noted import noted
 
 _NAMES = {LENGTH: "the longer reply (length)"}
 _FOLDED = ("takes",)

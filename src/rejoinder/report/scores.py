@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Any
 
 from rejoinder.io.parse import INTERVALS, are_intervals
-from rejoinder.meta.noted import noted
 from rejoinder.report.tables import text_table
 from rejoinder.stats.written import number
+from rejoinder.streams.noted import noted
 from rejoinder.streams.scoring import Tally
 
 SHOWN = 20

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rejoinder.meta import FullStudy
 from rejoinder.meta.disagreements import Case as Disagreement
 from rejoinder.meta.findings import Findings
-from rejoinder.meta.noted import noted
 from rejoinder.meta.yardsticks import Kind
 from rejoinder.report.agreements import agreement_tables, unscored
 from rejoinder.report.cells import measured, nothing
@@ -16,6 +15,7 @@ from rejoinder.report.over_sets import left_out_picture, left_out_table, nearnes
 from rejoinder.report.study_pictures import blind, key_figures, of_lines, of_scorers, of_set, of_systems
 from rejoinder.report.study_tables import data_table, tables_of
 from rejoinder.stats.rows import rows_of
+from rejoinder.streams.noted import noted
 
 _SPARE = ("Spearman [low, high]", "n", "sets")
 _AGREES = {"agrees": "yes", "not shown": "not shown", "reversed": "the reverse"}

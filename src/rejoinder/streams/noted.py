@@ -1,0 +1,24 @@
+"""What scorers cannot judge, counted, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+
+def noted(counts: Mapping[str, Mapping[str, int]], replies: int, whose: str = "") -> list[str]:
+    """One sentence a note: `12 of 300 replies are noted as "not English" (rejoinder)`; the most frequent first.
+
+    Args:
+        counts: by scorer, how many replies each note stands at.
+        replies: how many there are in all.
+        whose: what they are the replies of, behind the number ("of A").
+    """
+    scorers: dict[tuple[int, str], list[str]] = {}
+    for scorer, notes in counts.items():
+        for note, count in notes.items():
+            scorers.setdefault((count, note), []).append(scorer)
+    of = f"{replies:,} replies {whose}".rstrip()
+    return [
+        f'{count:,} of {of} {"is" if count == 1 else "are"} noted as "{note}" ({", ".join(names)})'
+        for (count, note), names in sorted(scorers.items(), key=lambda item: (-item[0][0], item[0][1]))
+    ]
