@@ -27,19 +27,31 @@ PROJECT = Path(__file__).resolve().parent.parent
 # The same examples on every run, however long each takes: a change is judged by what it does, not by what was drawn
 # that day or what else the machine had to do.
 settings.register_profile(
-    "repeatable",
+    "thorough",
     derandomize=True,
     database=None,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    max_examples=100,
 )
-settings.load_profile("repeatable")
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=30)
+settings.load_profile("quick")
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--slow"):
+        settings.load_profile("thorough")
+
+
+def drawn(examples: int) -> settings:
+    """So many examples of a property with --slow, and without it the share of them that other properties have too."""
+    return settings(max_examples=max(1, examples * settings().max_examples // 100))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -25,7 +26,7 @@ from rejoinder.judges.bilinear.judge import TERMS
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
-from rejoinder.scorer import Scorer, run, signature_of
+from rejoinder.scorer import Scorer, Scores, run, signature_of
 
 OVER_HRED = "adem over an hred"
 JUDGES = (*TERMS, OVER_HRED)
@@ -59,7 +60,7 @@ def judges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scorer]:
     return judges
 
 
-@pytest.fixture(params=[*cards(), *JUDGES])
+@pytest.fixture(scope="module", params=[*cards(), *JUDGES])
 def scorer(request: pytest.FixtureRequest, judges: dict[str, Scorer]) -> Scorer:
     if request.param == "meteor":
         try:
@@ -71,12 +72,19 @@ def scorer(request: pytest.FixtureRequest, judges: dict[str, Scorer]) -> Scorer:
     return judges[request.param] if request.param in judges else loaded(request.param)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tolerance(scorer: Scorer) -> float:
     """How far apart scores may be that should be equal; a network computes in single precision."""
     return 1e-5 if scorer.options.get("encoder") in ("hred", "dan") else 1e-9
 
 
+@pytest.fixture(scope="module")
+def whole(scorer: Scorer) -> Scores:
+    """The scores of the examples, all at once."""
+    return run(scorer, examples())
+
+
+@cache
 def examples() -> list[Example]:
     """Replies with a context and references, of very different lengths."""
     replies = [example.response for example in rejoinder.read("@conture")][:40]
@@ -94,21 +102,15 @@ def examples() -> list[Example]:
     return [*made, long]
 
 
-def scores_of(scorer: Scorer, given: list[Example], batch_size: int = 512) -> list[float]:
-    values: list[float] = run(scorer, given, batch_size=batch_size).values.tolist()
-    return values
-
-
-def test_the_order_does_not_matter(scorer: Scorer, tolerance: float) -> None:
-    given = examples()
-    assert scores_of(scorer, given[::-1])[::-1] == pytest.approx(scores_of(scorer, given), abs=tolerance, nan_ok=True)
+def test_the_order_does_not_matter(scorer: Scorer, whole: Scores, tolerance: float) -> None:
+    turned = run(scorer, examples()[::-1]).values[::-1]
+    assert turned == pytest.approx(whole.values, abs=tolerance, nan_ok=True)
 
 
 @pytest.mark.parametrize("batch_size", [1, 7])
-def test_the_batch_does_not_matter(scorer: Scorer, tolerance: float, batch_size: int) -> None:
-    given = examples()
-    whole = scores_of(scorer, given)
-    assert scores_of(scorer, given, batch_size) == pytest.approx(whole, abs=tolerance, nan_ok=True)
+def test_the_batch_does_not_matter(scorer: Scorer, whole: Scores, tolerance: float, batch_size: int) -> None:
+    batched = run(scorer, examples(), batch_size=batch_size).values
+    assert batched == pytest.approx(whole.values, abs=tolerance, nan_ok=True)
 
 
 def test_duplicates_score_alike(scorer: Scorer, tolerance: float) -> None:
@@ -117,8 +119,8 @@ def test_duplicates_score_alike(scorer: Scorer, tolerance: float) -> None:
     assert doubled[:5] == pytest.approx(doubled[5:], abs=tolerance, nan_ok=True)
 
 
-def test_scoring_again_gives_the_same(scorer: Scorer) -> None:
-    assert np.array_equal(scores_of(scorer, examples()), scores_of(scorer, examples()), equal_nan=True)
+def test_scoring_again_gives_the_same(scorer: Scorer, whole: Scores) -> None:
+    assert np.array_equal(run(scorer, examples()).values, whole.values, equal_nan=True)
 
 
 def test_odd_texts_are_scored_or_have_a_reason(scorer: Scorer) -> None:
@@ -147,10 +149,9 @@ def test_what_the_card_needs_is_needed(scorer: Scorer) -> None:
     assert (scores.reasons.get(0, "") in {f"no {need}" for need in wanting}) or not wanting
 
 
-def test_scores_lie_in_the_range_of_the_card(scorer: Scorer, tolerance: float) -> None:
+def test_scores_lie_in_the_range_of_the_card(scorer: Scorer, whole: Scores, tolerance: float) -> None:
     low, high = scorer.card.range
-    values = run(scorer, examples()).values
-    values = values[np.isfinite(values)]
+    values = whole.values[np.isfinite(whole.values)]
     assert len(values)
     assert low is None or values.min() >= low - tolerance
     assert high is None or values.max() <= high + tolerance
@@ -165,18 +166,15 @@ def test_the_card_is_filled_in(scorer: Scorer) -> None:
     assert json.dumps(dict(signature.fields))
 
 
-def test_the_corpus_score_is_that_of_the_scored(scorer: Scorer) -> None:
-    given = examples()
-    whole = run(scorer, given)
-    with_bare = run(scorer, [*given, Example(context=(), response="")]) if scorer.card.needs else whole
+def test_the_corpus_score_is_that_of_the_scored(scorer: Scorer, whole: Scores) -> None:
+    with_bare = run(scorer, [*examples(), Example(context=(), response="")]) if scorer.card.needs else whole
     assert with_bare.corpus() == pytest.approx(whole.corpus(), nan_ok=True)
 
 
 def test_the_command_line_gives_the_same(
-    scorer: Scorer, tolerance: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    scorer: Scorer, whole: Scores, tolerance: float, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    given = examples()
-    rejoinder.write(given, tmp_path / "in.jsonl")
+    rejoinder.write(examples(), tmp_path / "in.jsonl")
     name = scorer.card.name
     if scorer.card.kind == "judge":
         scorer.save(tmp_path / "judge")  # type: ignore[attr-defined]
@@ -187,7 +185,7 @@ def test_the_command_line_gives_the_same(
         assert exit_.code == 0, capsys.readouterr().err
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
     got = [math.nan if line["scores"][name] is None else line["scores"][name] for line in lines]
-    assert got == pytest.approx(scores_of(scorer, given), abs=tolerance, nan_ok=True)
+    assert got == pytest.approx(whole.values, abs=tolerance, nan_ok=True)
 
 
 @pytest.mark.parametrize(

@@ -43,24 +43,32 @@ def rated(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def process(*arguments: object, most: int | None = None, stdout: int = subprocess.PIPE) -> Ran:
-    """Run a command as a process that may write files of at most `most` bytes."""
+def onto_full(*arguments: object) -> Ran:
+    """Run a command as a process whose standard output is a device that is full."""
+    if not FULL.exists():
+        pytest.skip("needs /dev/full")
+    with FULL.open("wb") as device:
+        done = subprocess.run(
+            [sys.executable, "-m", "rejoinder", *map(str, arguments)],
+            stdout=device,
+            stderr=subprocess.PIPE,
+            encoding="utf-8",
+            env=dict(os.environ),  # what the C library of pytest's own terminal adds, such as COLUMNS, stays away
+            timeout=120,
+            check=False,
+        )
+    return Ran(done.returncode, "", done.stderr)
 
-    def limit() -> None:
-        if most is not None:
-            resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 
-    done = subprocess.run(
-        [sys.executable, "-m", "rejoinder", *map(str, arguments)],
-        stdout=stdout,
-        stderr=subprocess.PIPE,
-        encoding="utf-8",
-        env=dict(os.environ),  # what the C library of pytest's own terminal adds, such as COLUMNS, stays away
-        preexec_fn=limit,
-        timeout=120,
-        check=False,
-    )
-    return Ran(done.returncode, done.stdout or "", done.stderr)
+@contextmanager
+def at_most(size: int) -> Iterator[None]:
+    """Let this process write files of at most `size` bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 OUTPUTS = {
@@ -71,13 +79,14 @@ OUTPUTS = {
     "study-html": "study {0}/rated.jsonl -s length --resamples 100 -o {0}/out/a.html",
     "study-csv": "study {0}/rated.jsonl -s length --resamples 100 -o {0}/out/a.csv",
     "audit-html": "audit {0}/rated.jsonl -s length --family jumbled --family other-nearest -o {0}/out/a.html",
-    "train": "train c-adem {0}/rated.jsonl -o {0}/out/judge",
+    "train": "train c-adem {0}/rated.jsonl --epochs 2 -o {0}/out/judge",
 }
 
 
 @pytest.mark.parametrize("call", OUTPUTS.values(), ids=OUTPUTS)
-def test_a_full_disk_is_one_line_and_leaves_nothing(rated: Path, call: str) -> None:
-    done = process(*call.format(rated).split(), most=400)
+def test_a_full_disk_is_one_line_and_leaves_nothing(run: Run, rated: Path, call: str) -> None:
+    with at_most(400):
+        done = run(*call.format(rated).split())
     assert (done.code, done.out) == (7, ""), done.err
     assert done.err.startswith("rejoinder: ") and done.err.count("\n") == 1
     assert (
@@ -86,25 +95,24 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(rated: Path, call: str) -> N
     assert list((rated / "out").iterdir()) == []
 
 
-@pytest.mark.skipif(not FULL.exists(), reason="needs /dev/full")
 @pytest.mark.parametrize(
     "call", ["list", "show length", "score @conture -s length", "score @conture -s length -o /dev/full --format jsonl"]
 )
 def test_a_full_device_is_told_too(call: str) -> None:
-    with FULL.open("wb") as device:
-        done = process(*call.split(), stdout=device.fileno())
+    done = onto_full(*call.split())
     assert (done.code, done.err.count("\n")) == (7, 1), done.err
     assert "cannot be written (No space left on device)" in done.err
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "judge"])
-def test_an_older_output_is_kept(rated: Path, name: str) -> None:
-    train = ("train", "c-adem", rated / "rated.jsonl", "-o", rated / "out" / name, "--force")
+def test_an_older_output_is_kept(run: Run, rated: Path, name: str) -> None:
+    train = ("train", "c-adem", rated / "rated.jsonl", "--epochs", 2, "-o", rated / "out" / name, "--force")
     score = ("score", rated / "rated.jsonl", "-s", "length", "-o", rated / "out" / name)
     call = train if name == "judge" else score
-    assert process(*call).code == 0
+    assert run(*call).code == 0
     before = contents(rated / "out")
-    assert process(*call, most=400).code == 7
+    with at_most(400):
+        assert run(*call).code == 7
     assert contents(rated / "out") == before
 
 
@@ -216,10 +224,7 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_a_full_disk(tmp_path: Path)
 
 
 def test_json_of_a_study_goes_nowhere_on_a_full_device(rated: Path) -> None:
-    if not FULL.exists():
-        pytest.skip("needs /dev/full")
-    with FULL.open("wb") as device:
-        done = process("study", rated / "rated.jsonl", "-s", "length", "--json", stdout=device.fileno())
+    done = onto_full("study", rated / "rated.jsonl", "-s", "length", "--resamples", 100, "--json")
     assert done.code == 7 and done.err.count("\n") == 1
     assert json.loads((rated / "rated.jsonl").read_text().splitlines()[0])
 

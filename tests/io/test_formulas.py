@@ -6,11 +6,11 @@ import csv
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rejoinder
-from conftest import Run
+from conftest import Run, drawn
 from rejoinder.io.formulas import guarded, plain
 from rejoinder.records import Example
 
@@ -35,7 +35,7 @@ def test_numbers_stay_as_they_are(number: object) -> None:
     assert guarded(number) == number
 
 
-@settings(max_examples=50)
+@drawn(50)
 @given(response=TEXTS, key=TEXTS.filter(lambda text: text.strip().isalnum() is False and text != ""))
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv"])
 def test_tables_come_back_with_such_texts_and_columns(tmp_path: Path, name: str, response: str, key: str) -> None:

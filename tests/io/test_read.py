@@ -18,10 +18,11 @@ from typing import Any
 
 import polars
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rejoinder
+from conftest import drawn
 from rejoinder.io.box import box
 from rejoinder.io.flat import LISTS, OBJECTS
 from rejoinder.io.parse import FIELDS, _nearest, parse_record
@@ -307,7 +308,7 @@ def examples(draw: st.DrawFn, extras: st.SearchStrategy[Any]) -> Example:
     )
 
 
-QUICK = settings(max_examples=60)
+QUICK = drawn(60)
 
 
 @QUICK
@@ -339,7 +340,7 @@ def test_tables_come_back_as_they_were(tmp_path: Path, name: str, given_ones: li
     assert list(rejoinder.read(tmp_path / name)) == given_ones
 
 
-@settings(QUICK, max_examples=20)
+@drawn(20)
 @given(given_ones=st.lists(examples(st.text(min_size=1, max_size=30)), min_size=1, max_size=3))
 def test_parquet_comes_back_as_it_was(tmp_path: Path, given_ones: list[Example]) -> None:
     rejoinder.write(given_ones, tmp_path / "a.parquet")

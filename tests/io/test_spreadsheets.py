@@ -14,11 +14,11 @@ from typing import Any
 import polars
 import pytest
 import xlsxwriter
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import rejoinder
-from conftest import Run, refused
+from conftest import Run, drawn, refused
 from rejoinder.errors import DataError
 from rejoinder.records import Example, Rating
 
@@ -93,7 +93,7 @@ def test_what_windows_saves_in_its_own_code_page_is_told_in_one_line(tmp_path: P
     check(list(rejoinder.read(path)))
 
 
-@settings(max_examples=40)
+@drawn(40)
 @given(texts=st.lists(st.text(max_size=20), min_size=1, max_size=4), order=st.sampled_from(["utf-16-le", "utf-16-be"]))
 def test_utf_16_is_read_as_utf_8_is(tmp_path: Path, texts: list[str], order: str) -> None:
     text = "".join(json.dumps({"response": one}, ensure_ascii=False) + "\n" for one in texts)

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import rejoinder
-from conftest import Run
+from conftest import Run, drawn
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError, MissingAsset, RejoinderError
 from rejoinder.io.folders import Parts, read_folder, write_folder
@@ -359,7 +359,7 @@ def changed(value: Any, path: tuple[Any, ...], new: Any, how: str) -> Any:
     return copy
 
 
-QUICK = settings(max_examples=250)
+QUICK = drawn(250)
 
 
 @QUICK
@@ -412,7 +412,7 @@ def encoded(folder: Path) -> None:
     assert encoder.encode_contexts([("a", "b", "c", "d"), ()]).shape == (2, encoder.width)
 
 
-@settings(QUICK, max_examples=100)
+@drawn(100)
 @given(
     key=st.sampled_from(["vocabulary", "buckets", "embedding", "hidden", "output", "dropout", "earlier", "new"]),
     value=WRITABLE,
@@ -427,7 +427,7 @@ def test_any_size_of_a_dual_encoder_is_refused_or_harmless(dan: Path, tmp_path: 
         assert "\n" not in str(error)
 
 
-@settings(QUICK, max_examples=100)
+@drawn(100)
 @given(data=st.data())
 def test_any_change_of_the_vocabulary_is_refused_or_harmless(dan: Path, tmp_path: Path, data: st.DataObject) -> None:
     parts = read_folder(dan)

@@ -22,12 +22,12 @@ from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, notes_on, text_notes
 from rejoinder.judges.train import train_judge
-from rejoinder.meta.noted import noted
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.report.scores import summary_table
 from rejoinder.scorer import Card, Outcome
 from rejoinder.scorer import run as run_scorer
+from rejoinder.streams.noted import noted
 from rejoinder.streams.scoring import Tally, score_stream
 from rejoinder.text.bpe import train_bpe
 from sentences import HELD_OUT, SENTENCES

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import GOLDEN
+from conftest import GOLDEN, drawn
 from rejoinder.io.vectors import WordVectors, word_vectors
 from rejoinder.metrics import embedding
 from rejoinder.metrics.embedding import CARDS, EmbeddingMetric, load
@@ -141,7 +141,7 @@ PAIR = st.builds(
 )
 
 
-@settings(max_examples=25)
+@drawn(25)
 @given(examples=st.lists(PAIR, min_size=1, max_size=20), name=st.sampled_from(sorted(CARDS)))
 def test_a_score_depends_on_its_pair_alone(vectors: WordVectors, examples: list[Example], name: str) -> None:
     chosen = metric(name, vectors)
@@ -155,7 +155,7 @@ def test_a_score_depends_on_its_pair_alone(vectors: WordVectors, examples: list[
         assert low - 1e-9 <= value <= (math.inf if high is None else high + 1e-9)
 
 
-@settings(max_examples=30)
+@drawn(30)
 @given(one=TEXT, other=TEXT, kind=st.sampled_from(KINDS))
 def test_the_plain_metrics_are_symmetric(vectors: WordVectors, one: str, other: str, kind: str) -> None:
     values = metric(f"embedding-{kind}", vectors).score_batch([pair(one, other), pair(other, one)]).values

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import GOLDEN, loaded
+from conftest import GOLDEN, drawn, loaded
 from rejoinder.catalogue import load_scorer
 from rejoinder.metrics import bleu, ngram_counts, rouge
 from rejoinder.records import Example
@@ -119,7 +119,7 @@ def test_bleu_is_what_sacrebleu_says(item: Example) -> None:
 
 
 @given(st.lists(an_example, min_size=1, max_size=4))
-@settings(max_examples=50)
+@drawn(50)
 def test_corpus_bleu_is_what_sacrebleu_says(examples: list[Example]) -> None:
     import sacrebleu
 
@@ -130,7 +130,7 @@ def test_corpus_bleu_is_what_sacrebleu_says(examples: list[Example]) -> None:
 
 
 @given(st.lists(an_example, min_size=1, max_size=3), st.sampled_from(bleu.ORDERS), st.integers(0, 7))
-@settings(max_examples=200)
+@drawn(200)
 def test_bleu_is_what_nltk_says(examples: list[Example], order: int, method: int) -> None:
     from nltk.translate.bleu_score import SmoothingFunction, corpus_bleu, sentence_bleu
 
@@ -155,7 +155,7 @@ def test_bleu_is_what_nltk_says(examples: list[Example], order: int, method: int
 
 @pytest.mark.parametrize("name", sorted({**bleu.CARDS, **rouge.CARDS}))
 @given(examples=st.lists(an_example, min_size=1, max_size=3))
-@settings(max_examples=15)
+@drawn(15)
 def test_range_batch_and_empty_response(name: str, examples: list[Example]) -> None:
     scorer = loaded(name)
     low, high = scorer.card.range

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from conftest import drawn
 from rejoinder.nn.dialogue import DialogueModel, Sizes, Turns
 from rejoinder.nn.generate import Limits, Written, beam, greedy, sample
 from rejoinder.nn.recurrent import State
@@ -86,7 +87,7 @@ def turns(of: Tensor, limits: Limits) -> Iterator[tuple[list[int], float]]:
             yield list(said), total / len(pieces)
 
 
-@settings(max_examples=15)
+@drawn(15)
 @given(st.integers(0, 10**6), st.integers(0, 2))
 def test_a_beam_that_is_wide_enough_finds_every_turn(seed: int, shortest: int) -> None:
     of, limits = tables(seed), LIMITS._replace(shortest=shortest)
@@ -98,7 +99,7 @@ def test_a_beam_that_is_wide_enough_finds_every_turn(seed: int, shortest: int) -
     assert [turn.score for turn in found] == sorted((turn.score for turn in found), reverse=True)
 
 
-@settings(max_examples=25)
+@drawn(25)
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(0, 4))
 def test_what_a_beam_search_finds_is_allowed_distinct_and_in_order(seed: int, width: int, shortest: int) -> None:
     limits = Limits(END, (NEVER, B), longest=4, shortest=shortest)
@@ -110,7 +111,7 @@ def test_what_a_beam_search_finds_is_allowed_distinct_and_in_order(seed: int, wi
         assert [turn.score for turn in found] == sorted((turn.score for turn in found), reverse=True)
 
 
-@settings(max_examples=25)
+@drawn(25)
 @given(st.integers(0, 10**6), st.integers(0, 2))
 def test_a_beam_of_one_is_greedy_search(seed: int, shortest: int) -> None:
     state, limits = (tables(seed, 4),), LIMITS._replace(longest=5, shortest=shortest)
@@ -120,7 +121,7 @@ def test_a_beam_of_one_is_greedy_search(seed: int, shortest: int) -> None:
     assert sample(step, state, limits, draws, top_p=1e-6) == greedy(step, state, limits)
 
 
-@settings(max_examples=15)
+@drawn(15)
 @given(st.integers(0, 10**6), st.integers(1, 4))
 def test_no_turn_depends_on_the_others_of_its_batch(seed: int, width: int) -> None:
     """Rows that are done early stay as they were then."""

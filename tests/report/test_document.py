@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -90,7 +90,6 @@ TEXTS = (
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None)
 def test_no_text_breaks_markdown(text: str) -> None:
     """A Markdown parser finds the elements that were meant, and in the cells the texts that were given."""
     tokens = MarkdownIt("commonmark").enable("table").parse(markdown(dummy(text)))
@@ -119,7 +118,6 @@ def _visible(text: str) -> str:
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None)
 def test_no_text_breaks_html(text: str) -> None:
     page, usual = Page(html(dummy(text, text))), Page(html(dummy("a", "a")))
     assert not page.open
@@ -133,7 +131,6 @@ def test_no_text_breaks_html(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None)
 def test_no_text_breaks_latex(text: str) -> None:
     _, *lines = latex(dummy(text)).splitlines()
     body = "\n".join(lines)
@@ -150,7 +147,6 @@ def test_no_text_breaks_latex(text: str) -> None:
 
 
 @given(TEXTS)
-@settings(max_examples=100, deadline=None)
 def test_no_text_breaks_csv_and_json(text: str) -> None:
     (row,) = csv.DictReader(io.StringIO(RENDERERS[".csv"](dummy(text)), newline=""))
     assert list(row) == ["name", "value", "low", "high"] and row["name"].removeprefix("'") == text.removeprefix("'")
@@ -159,7 +155,6 @@ def test_no_text_breaks_csv_and_json(text: str) -> None:
 
 
 @given(TEXTS, st.integers(20, 120))
-@settings(max_examples=100, deadline=None)
 def test_a_terminal_shows_every_word_and_obeys_none(text: str, width: int) -> None:
     shown = terminal(dummy(f"x{text}"), width)
     assert "0.123 [0.01, 0.20]" in shown and "some" not in shown

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import drawn
 from every import made
 from rejoinder.catalogue import load_responder
 from rejoinder.encoders import load_encoder
@@ -21,7 +22,7 @@ from rejoinder.responders.pool import PART
 
 KINDS = ("hred", "vhred", "tweet2vec", "lm", "mrrnn", "seq2seq", "dual-encoder", "r-tfidf", "c-tfidf", "random")
 WITHOUT_TORCH = ("r-tfidf", "c-tfidf", "random")
-FEW = settings(max_examples=60)
+FEW = drawn(60)
 
 
 @pytest.fixture(scope="module", params=KINDS)

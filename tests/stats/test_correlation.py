@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from conftest import drawn
 from rejoinder.errors import UsageError
 from rejoinder.stats.bootstrap import (
     cluster_counts,
@@ -83,7 +84,7 @@ def test_p_values_by_hand() -> None:
 
 @every_statistic
 @given(rows=pairs)
-@settings(max_examples=60)
+@drawn(60)
 def test_equals_scipy(name: str, rows: list[tuple[float, float]]) -> None:
     x, y = columns(rows)
     found = CORRELATIONS[name](x, y)
@@ -160,7 +161,7 @@ def test_extreme_sizes_give_no_warning() -> None:
 
 @every_statistic
 @given(rows=pairs, seed=st.integers(0, 99))
-@settings(max_examples=40)
+@drawn(40)
 def test_order_of_lines_and_of_variables_does_not_matter(name: str, rows: list[tuple[float, float]], seed: int) -> None:
     x, y = columns(rows)
     shuffled = np.random.default_rng(seed).permutation(len(x))
@@ -171,7 +172,7 @@ def test_order_of_lines_and_of_variables_does_not_matter(name: str, rows: list[t
 
 @every_statistic
 @given(rows=pairs)
-@settings(max_examples=40)
+@drawn(40)
 def test_turning_a_variable_round_turns_the_sign(name: str, rows: list[tuple[float, float]]) -> None:
     x, y = columns(rows)
     found = CORRELATIONS[name](x, y).value
@@ -180,7 +181,7 @@ def test_turning_a_variable_round_turns_the_sign(name: str, rows: list[tuple[flo
 
 @pytest.mark.parametrize("name", ["spearman", "kendall"])
 @given(rows=pairs)
-@settings(max_examples=40)
+@drawn(40)
 def test_rank_correlations_see_order_alone(name: str, rows: list[tuple[float, float]]) -> None:
     x, y = columns(rows)
     found = CORRELATIONS[name](x, y).value
@@ -192,7 +193,7 @@ def test_rank_correlations_see_order_alone(name: str, rows: list[tuple[float, fl
 
 @every_statistic
 @given(rows=pairs, seed=st.integers(0, 9999))
-@settings(max_examples=60)
+@drawn(60)
 def test_weighting_equals_repeating(name: str, rows: list[tuple[float, float]], seed: int) -> None:
     x, y = columns(rows)
     weights = np.random.default_rng(seed).integers(0, 4, (len(x), 5))
@@ -222,7 +223,7 @@ def test_weightings_without_a_correlation_are_nan(name: str) -> None:
 
 @every_statistic
 @given(rows=st.lists(st.tuples(levels, reals), min_size=1, max_size=9), seed=st.integers(0, 99))
-@settings(max_examples=40)
+@drawn(40)
 def test_columns_equal_one_at_a_time(name: str, rows: list[tuple[float, float]], seed: int) -> None:
     x, y = columns(rows)
     order = np.random.default_rng(seed).permutation(len(x))

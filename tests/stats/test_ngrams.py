@@ -7,10 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from conftest import drawn
 from rejoinder.errors import DataError, UsageError
 from rejoinder.stats import ngrams
 from rejoinder.stats.ngrams import NgramModel, fit_ngrams, fit_witten_bell
@@ -92,7 +93,7 @@ def test_hand_worked_unigrams() -> None:
     assert model.perplexity([[0], [], [1, 2]]) == pytest.approx(np.exp(-model.log_prob([0, 1, 2]).mean()), rel=1e-12)
 
 
-@settings(max_examples=60)
+@drawn(60)
 @given(sequences, st.lists(st.integers(0, V - 1), min_size=1, max_size=6), st.integers(1, 4))
 def test_any_model_is_the_formula_written_out(train: Sequences, asked: list[int], order: int) -> None:
     found = np.exp(fit_ngrams(train, order, vocabulary_size=V).log_prob(asked))
@@ -115,7 +116,7 @@ def flat_of(train: Sequences, order: int) -> tuple[NDArray[np.int64], NDArray[np
     return flat, np.flatnonzero(flat != V)
 
 
-@settings(max_examples=40)
+@drawn(40)
 @given(sequences, st.lists(st.integers(0, V - 1), max_size=4), st.integers(1, 4))
 def test_probabilities_sum_to_one(train: Sequences, history: list[int], order: int) -> None:
     model = fit_ngrams(train, order, vocabulary_size=V)

@@ -7,10 +7,11 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from conftest import drawn
 from rejoinder.stats.pairwise import calibrated_accuracy, rank_clusters, soft_pairwise_accuracy, system_p_values
 
 Floats = NDArray[np.float64]
@@ -44,7 +45,7 @@ def test_calibration_by_hand() -> None:
         max_size=11,
     )
 )
-@settings(max_examples=80)
+@drawn(80)
 def test_calibration_finds_the_best_threshold(rows: list[tuple[float, float]]) -> None:
     x, y = np.array(rows).T
     found = calibrated_accuracy(x, y)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import Run, refused
+from conftest import Run, drawn, refused
 from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.io.contexts import read_contexts
 from rejoinder.records import Example, Rating
@@ -206,7 +206,7 @@ def test_a_line_keeps_what_is_true_of_the_new_response() -> None:
     assert alone["response"] == f"{seed} None 0" and "replies" not in alone
 
 
-@settings(max_examples=25)
+@drawn(25)
 @given(st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=6), st.integers(0, 3))
 def test_a_reply_follows_from_context_and_seed_alone(turns: list[str], seed: int) -> None:
     examples = [Example((turn,), "", id=str(place)) for place, turn in enumerate(turns)]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import drawn
 from rejoinder.errors import MissingExtra
 from rejoinder.text.coarse import coarse_text
 from rejoinder.text.speech import tagger
@@ -37,7 +38,7 @@ def test_a_coarse_sequence_is_a_tense_and_the_nouns(text: str, expected: str) ->
     assert coarse_text(text) == expected
 
 
-@settings(max_examples=40)
+@drawn(40)
 @given(st.text(st.characters(codec="utf-8"), max_size=60))
 def test_a_coarse_sequence_has_a_tense_first_and_each_noun_once(text: str) -> None:
     tense, *nouns = coarse_text(text).split(" ")

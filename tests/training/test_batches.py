@@ -12,9 +12,10 @@ from typing import cast
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from conftest import drawn
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io.corpus import Dialogue, read_dialogues
 from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
@@ -96,7 +97,7 @@ def test_a_text_cannot_forge_padding_or_the_end_of_its_turn(tmp_path: Path) -> N
     assert all_pieces(store) == [[(5, UNK_ID, UNK_ID, 6, END_ID), (7, END_ID)]]
 
 
-@settings(max_examples=50)
+@drawn(50)
 @given(st.lists(turns, min_size=1, max_size=8), st.integers(3, 6), st.integers(1, 40))
 def test_dialogues_are_cut_into_pieces_and_nothing_is_lost(said: list[Turns], most: int, at_once: int) -> None:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -277,7 +278,7 @@ def test_buckets_change_who_meets_whom_and_not_what_comes(store: TokenStore, mon
     assert sorted(piece for batch in found for piece in pieces_of(batch)) == sorted(all_pieces(store))
 
 
-@settings(max_examples=200)
+@drawn(200)
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=80))
 def test_chunks_are_as_few_as_can_be(lengths: list[int]) -> None:
     ordered = np.array(sorted(lengths, reverse=True))
