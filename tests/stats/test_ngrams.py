@@ -177,7 +177,7 @@ def witten_bell(train: Sequences, order: int, history: tuple[int, ...], token: i
 
 
 @given(sequences, st.lists(st.integers(0, V - 1), min_size=1, max_size=6), st.integers(1, 3))
-@settings(max_examples=60)
+@drawn(60)
 def test_witten_bell_is_the_formula_written_out(train: Sequences, asked: list[int], order: int) -> None:
     model = fit_witten_bell(train, (1,) * (order - 1), vocabulary_size=V)
     padded = [START] * order + asked
@@ -189,7 +189,7 @@ def test_witten_bell_is_the_formula_written_out(train: Sequences, asked: list[in
 
 
 @given(sequences, st.lists(st.integers(0, V - 1), max_size=3), st.integers(1, 3), st.integers(1, 3))
-@settings(max_examples=60)
+@drawn(60)
 def test_what_is_dropped_goes_to_the_level_below(train: Sequences, history: list[int], two: int, three: int) -> None:
     model = fit_witten_bell(train, (two, three), vocabulary_size=V)
     whole = fit_witten_bell(train, (1, 1), vocabulary_size=V)
