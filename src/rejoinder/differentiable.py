@@ -16,6 +16,14 @@ from rejoinder.records import Example
 from rejoinder.scorer import Encoder, FloatArray, Scorer
 
 
+class Grid(Protocol):
+    """Scores of examples with other responses."""
+
+    def __call__(self, compared: FloatArray, rows: NDArray[np.intp] | None = None, /) -> FloatArray:
+        """See `Space.scores`."""
+        ...
+
+
 class Slopes(NamedTuple):
     """How the scores of N examples move with the vectors of their responses.
 
@@ -51,14 +59,15 @@ class Space:
         rows: [n] the places of these examples.
         sides: response, context and reference, as far as the judge reads them.
         project: [M, K] from raw vectors [M, D] to those that are compared.
-        scores: [n, P] from raw vectors [P, D]: what the examples would score with each of them as their response.
+        scores: [n, P] from projected vectors [P, K]: what the examples would score with each as their response; given
+            ascending places among the n too, what these would.
     """
 
     name: str
     rows: NDArray[np.intp]
     sides: Mapping[str, Side]
     project: Callable[[FloatArray], FloatArray]
-    scores: Callable[[FloatArray], FloatArray]
+    scores: Grid
 
 
 class Differentiable(Scorer, Protocol):

@@ -49,6 +49,23 @@ def test_json_is_what_python_gives(run: Run) -> None:
     assert record == json.loads(json.dumps(found.to_dict()))
 
 
+def test_a_pool_of_replies(run: Run, tmp_path: Path) -> None:
+    pool, card = tmp_path / "pool.txt", tmp_path / "card.md"
+    pool.write_text("Hello.\nDo you like it?\nThat is very good to know.\n", encoding="utf-8")
+    own = ("--family", "pool-best", "--family", "white-box")
+    done = run("audit", "@conture", "--limit", 50, "--pool", pool, *own, "-o", card)
+    assert done.code == 0 and "white-box" in done.out and "pool:3 replies, " in done.words
+    said = card.read_text(encoding="utf-8")
+    assert "--pool pool.txt" in said and "Beside ADEM" in said and "## Geometry" in said
+    told = "pool-best looks for replies in a pool. Give a file of them: --pool FILE (pool=)"
+    refused(run("audit", "@conture", *own), 2, told)
+    told = "an approximate index is one of a pool. Give a file of replies: --pool FILE (pool=)"
+    refused(run("audit", "@conture", "--approximate"), 2, told)
+    pool.write_text("\n", encoding="utf-8")
+    told = f"{pool}: no reply is in it. Give a text file with a reply a line, or a corpus"
+    refused(run("audit", "@conture", "--pool", pool), 3, told)
+
+
 def test_the_gate(run: Run) -> None:
     closed = run("audit", "@conture", "-s", "length", *FEW, "--fail-over", 0.05)
     assert closed.code == 6 and "gate 5 %: not passed, exit code 6 (jumbled fools it 50 %" in closed.words

@@ -119,14 +119,16 @@ def test_a_space_scores_any_response_as_the_judge_does(
     judge = replace(judges[normalise], references=references, scale=(0.0, 100.0))
     examples = given()
     others = ["how are you", "see you in the film", "xqzzyx", "good day"]
-    ((name, rows, sides, projected),) = [
-        (one.name, one.rows, one.sides, one.project(one.sides["response"].vectors)) for one in judge.spaces(examples)
-    ]
-    assert name == "adem" and rows.tolist() == [*range(len(examples))] and projected.shape == (len(examples), 6)
-    assert sides["reference"].rows.tolist() == [row for row, one in enumerate(examples) for _ in one.references]
-    grid = judge.spaces(examples)[0].scores(judge.encoder.encode(others))
+    (space,) = judge.spaces(examples)
+    assert space.name == "adem" and space.rows.tolist() == [*range(len(examples))]
+    assert space.sides["reference"].rows.tolist() == [row for row, one in enumerate(examples) for _ in one.references]
+    compared = space.project(judge.encoder.encode(others))
+    assert compared.shape == (4, 6)
+    grid = space.scores(compared)
     expected = [judge.score_batch([replace(one, response=text) for one in examples]).values for text in others]
     np.testing.assert_allclose(grid, np.array(expected).T, rtol=1e-9)
+    rows = np.array([1, 2, len(examples) - 1])
+    np.testing.assert_allclose(space.scores(compared, rows), grid[rows], rtol=1e-9)
 
 
 def test_the_spaces_of_a_panel_share_its_examples() -> None:
@@ -137,5 +139,7 @@ def test_the_spaces_of_a_panel_share_its_examples() -> None:
     for space in spaces:
         assert {"response", *panel.members[cast("Kind", space.name)].head.terms} == set(space.sides)
         asked = [replace(examples[row], response="good day") for row in space.rows]
-        np.testing.assert_allclose(space.scores(vectors)[:, 0], panel.score_batch(asked).values, rtol=1e-9)
+        np.testing.assert_allclose(
+            space.scores(space.project(vectors))[:, 0], panel.score_batch(asked).values, rtol=1e-9
+        )
         assert set(space.sides["response"].rows) == set(space.rows)

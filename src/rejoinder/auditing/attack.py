@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rejoinder.auditing.search import Search, the_only
+from rejoinder.auditing.search import Search, Seek, the_only
 from rejoinder.errors import UsageError
 from rejoinder.records import Example
 
@@ -53,6 +53,8 @@ class Attack:
         candidates: what makes the transformations.
         constraint: an attacked example that does not hold it is skipped.
         search: which of several candidates each example gets, seen from the scores of all.
+        seek: what makes more of a candidate by asking the scorer, where there is such a thing.
+        inside: whether that looks at the vectors and gradients of the scorer, which not every one shows.
         tools: what it takes, by purpose: loads each and gives its name and version for the signature.
         source: where it was first done, or "".
     """
@@ -64,6 +66,8 @@ class Attack:
     candidates: Candidates
     constraint: Constraint = changed
     search: Search = the_only
+    seek: Seek | None = None
+    inside: bool = False
     tools: Mapping[str, Callable[[], str]]
     source: str = ""
 

@@ -6,8 +6,9 @@ where that is said; what came since, from the weaknesses of learned judges and o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 from rejoinder.auditing import conversation, speech, surface, words
 from rejoinder.auditing.attack import (
@@ -18,20 +19,26 @@ from rejoinder.auditing.attack import (
     Candidates,
     Goal,
     Rng,
+    Transformation,
     alone,
     each_of,
     one_of,
     plain,
     text,
 )
+from rejoinder.auditing.climbing import climbing
+from rejoinder.auditing.pool import Pool, best_of, white_box
 from rejoinder.auditing.search import Search, best_for_all, the_only
 from rejoinder.kinds import Entry
+from rejoinder.records import Example
+from rejoinder.stats.neighbours import approximate_index, exact_index, faiss_version
 
 VERSION = 1
 """Goes up when an attack changes what it makes."""
 _TAGGER: Mapping[str, Callable[[], str]] = {"tagger": speech.tagger}
 _SYNONYMS: Mapping[str, Callable[[], str]] = {**_TAGGER, "synonyms": speech.wordnet}
 _SAI3, _SAI4 = "Sai et al. 2019, table 3", "Sai et al. 2019, table 4"
+_SAI6 = "Sai et al. 2019, table 6"
 _SAI2020 = "Sai et al. 2020, DailyDialog++"
 # The keys of DailyDialog++ for replies that do not fit, the second written to share words with the context.
 _RANDOM, _HARD = "random_negative_responses", "adversarial_negative_responses"
@@ -90,14 +97,11 @@ def _line(
     ideal: str,
     candidates: Candidates,
     source: str = "",
-    *,
-    search: Search = the_only,
+    **more: Any,
 ) -> Attack:
     """A line of the table."""
-    tools = _TOOLS.get(name, {})
-    return Attack(
-        name=name, goal=goal, about=about, ideal=ideal, candidates=candidates, search=search, tools=tools, source=source
-    )
+    told: dict[str, Any] = {"tools": _TOOLS.get(name, {}), **more}
+    return Attack(name=name, goal=goal, about=about, ideal=ideal, candidates=candidates, source=source, **told)
 
 
 # What the families take that not every machine has.
@@ -133,6 +137,14 @@ ATTACKS: tuple[Attack, ...] = (
     _bad("machine-response", "what a bigram model of all replies says", conversation.bigram_reply, _SAI3),
     _bad("other-random", "the reply to another context", conversation.random_other),
     _bad("other-nearest", "the reply to another context with the most shared words", conversation.nearest_other),
+    _line(
+        BAD,
+        "climbed",
+        "another context's reply, words changed as the score climbs",
+        _LOWER,
+        conversation.random_other,
+        seek=climbing(),
+    ),
     _bad("irrelevant-random", "an irrelevant reply in the line", alone(conversation.given(_RANDOM)), _SAI2020),
     _bad("irrelevant-hard", "one that people wrote to mislead", alone(conversation.given(_HARD)), _SAI2020),
     _bad("generic-repeat", "“I'm sorry, can you repeat?”", one_of("I'm sorry, can you repeat?"), _SAI4),
@@ -173,6 +185,36 @@ ATTACKS: tuple[Attack, ...] = (
 )
 
 
+POOL_ATTACKS: Mapping[str, str] = {
+    "white-box": "the best of a pool's replies that lie where the gradient leads",
+    "pool-best": "the best of a pool's replies, by brute force",
+}
+"""Attacks that take a pool, and what each does."""
+
+
+def pool_attacks(pool: Pool, *, approximate: bool = False) -> dict[str, Attack]:
+    """The attacks that look for replies in a pool, by name.
+
+    Args:
+        pool: where the replies come from.
+        approximate: whether the nearest are found by an index that may overlook some.
+    """
+
+    def nothing_done(examples: Sequence[Example]) -> list[Transformation]:  # noqa: ARG001 - as all candidates are called
+        return [lambda example, _: example]
+
+    told = {"pool": lambda: pool.signature}
+    index = {"index": faiss_version} if approximate else {}
+    nearest = approximate_index if approximate else exact_index
+    return {
+        name: _line(BAD, name, POOL_ATTACKS[name], _LOWER, nothing_done, _SAI6, **how)
+        for name, how in (
+            ("white-box", {"seek": white_box(pool, nearest), "inside": True, "tools": {**told, **index}}),
+            ("pool-best", {"seek": best_of(pool), "tools": told}),
+        )
+    }
+
+
 def battery() -> dict[str, Attack]:
     """All families by name, in the order of the table."""
     return {attack.name: attack for attack in ATTACKS}
@@ -180,7 +222,8 @@ def battery() -> dict[str, Attack]:
 
 def entries() -> list[Entry]:
     """All families for a list: what each does, what it would show, what it takes."""
-    return [Entry(one.name, one.about, one.goal, ", ".join(one.tools)) for one in ATTACKS]
+    found = [Entry(one.name, one.about, one.goal, ", ".join(one.tools)) for one in ATTACKS]
+    return [*found, *(Entry(name, about, BAD, "--pool") for name, about in POOL_ATTACKS.items())]
 
 
 def _after(said: str, more: str) -> str | None:

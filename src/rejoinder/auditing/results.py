@@ -83,9 +83,13 @@ class Result(Figure):
         mean: of the scores of attacked replies.
         sd: their standard deviation.
         within: share of them within one standard deviation of their mean.
+        lowest: of the scores of attacked replies.
+        highest: of them.
         original_mean: of the scores of the same replies as they were.
         original_sd: their standard deviation.
         original_within: share of them within one standard deviation of their mean.
+        original_lowest: of these.
+        original_highest: of these.
         pearson: correlation of attacked and original scores.
         spearman: the same of their ranks.
         chosen: what a search chose, and for how many examples.
@@ -107,9 +111,13 @@ class Result(Figure):
     mean: float = NONE
     sd: float = NONE
     within: float = NONE
+    lowest: float = NONE
+    highest: float = NONE
     original_mean: float = NONE
     original_sd: float = NONE
     original_within: float = NONE
+    original_lowest: float = NONE
+    original_highest: float = NONE
     pearson: Figure = written_as(value="pearson", p="pearson_p", default=NOTHING)
     spearman: Figure = written_as(value="spearman", p="spearman_p", default=NOTHING)
     chosen: Mapping[str, int] = field(default_factory=dict)
@@ -187,6 +195,10 @@ def result_of(attack: Attack, found: Measured, sign: int, spread: float, allowed
         mean=mean,
         sd=sd,
         within=within,
+        lowest=float(found.after.min()),
+        highest=float(found.after.max()),
+        original_lowest=float(found.before.min()),
+        original_highest=float(found.before.max()),
         original_mean=original_mean,
         original_sd=original_sd,
         original_within=original_within,

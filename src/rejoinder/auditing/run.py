@@ -7,7 +7,7 @@ several attacks come to is scored once. Shapes: N originals, K candidates of an 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,15 +15,18 @@ from typing import Any
 import numpy as np
 
 from rejoinder.auditing.answer import answer
-from rejoinder.auditing.attack import BAD, Attack, Transformation, attack_of
-from rejoinder.auditing.battery import VERSION, battery
+from rejoinder.auditing.attack import BAD, Attack, Transformation
+from rejoinder.auditing.battery import VERSION
 from rejoinder.auditing.card import Audit
 from rejoinder.auditing.geometry import breadth, cones
+from rejoinder.auditing.making import chosen, equipped, made
 from rejoinder.auditing.originals import Originals, originals_of
+from rejoinder.auditing.pool import pool_of
 from rejoinder.auditing.results import Case, Measured, Result, fooled, gains, result_of
-from rejoinder.auditing.scoring import Scored, scored
+from rejoinder.auditing.scoring import Scored, scored, scored_groups
+from rejoinder.auditing.search import Target
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
-from rejoinder.errors import DataError, MissingAsset, MissingExtra, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.lines import refuse_duplicates
 from rejoinder.io.given import examples_of
 from rejoinder.records import Example, Given
@@ -47,6 +50,8 @@ def audit(
     allowed: float = ALLOWED,
     seed: int = 0,
     vectors: str | Path | None = None,
+    pool: str | Path | Sequence[str] | None = None,
+    approximate: bool = False,
     advance: Advance = ignore,
 ) -> Audit:
     """What fools a scorer, how often, with intervals and examples: a card of attacks.
@@ -66,17 +71,21 @@ def audit(
         allowed: the share of examples, from 0 to 1, that may fool a scorer that is said to hold.
         seed: decides what is drawn, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
+        pool: replies, or a file of them (see `read_replies`), among which two more attacks look for the one that scores
+            highest: by the gradient of the judge (`white-box`) and by brute force (`pool-best`).
+        approximate: whether the first may overlook some, for the speed of an approximate index.
         advance: called during scoring with the number of replies done.
 
     Raises:
         DataError: there is no example with a reply; an id is given twice.
+        MissingExtra: an approximate index was asked for, and faiss is not installed.
         TooManyUnscored: the scorer cannot score a single one of them.
         UsageError: no such attack, or two of one name; a number is out of range; the scorer reads a column, which says
             nothing of other replies.
     """
     sampling = Sampling.checked(0, seed)
     require_range(limit, allowed)
-    attacks = _chosen(families)
+    attacks = chosen(families, pool_of(pool), approximate=approximate)
     if columns_of(scorer):
         raise UsageError(f"{scorer} is a column of the lines and says nothing of other replies. Name what made it")
     given = examples_of(examples)
@@ -85,18 +94,24 @@ def audit(
     if not found.examples:
         raise DataError("no example has a reply", "Give lines with a response")
     ((name, loaded),) = load_scorers([scorer], vectors=vectors).items()
-    usable, tools, left_out = _equipped(attacks)
-    made = [_made(attack, found, sampling) for attack in usable]
-    before, after = scored(loaded, found.examples, [[one for one in all_ if one] for all_ in made], advance)
+    before = scored(loaded, found.examples, advance)
     if not before.known.any():
         raise TooManyUnscored(f"{name}: none of {len(found.examples)} replies has a score; {before.most_frequent}")
-    judged = _Judged(loaded, found, before, allowed)
-    results = tuple(judged.result(attack, all_, given) for attack, all_, given in zip(usable, made, after, strict=True))
-    card = judged.card(name, results, limit=limit, sampling=sampling)
-    signature = Signature({**before.signature.fields, "attacks": VERSION, **tools, "seed": sampling.seed})
+    card = _attacked(name, _Judged(loaded, found, before, allowed), attacks, sampling, advance)
     fitted = fitted_on([scorer], [one.dataset for one in found.examples]).get(name, [])
-    card = replace(card, fitted=fitted, left_out=left_out, signature=signature)
+    card = replace(card, fitted=fitted, limit=limit)
     return replace(card, answer=answer(card))
+
+
+def _attacked(name: str, judged: _Judged, attacks: Sequence[Attack], sampling: Sampling, advance: Advance) -> Audit:
+    """The record of all attacks, still without its answer."""
+    loaded, found = judged.scorer, judged.found
+    usable, tools, left_out = equipped(attacks, name, loaded)
+    attacked = [made(attack, found, sampling, Target(loaded, judged.sign, advance)) for attack in usable]
+    after = scored_groups(loaded, [[one for one in all_ if one] for all_ in attacked], advance)
+    results = tuple(judged.result(*of_one) for of_one in zip(usable, attacked, after, strict=True))
+    signature = Signature({**judged.before.signature.fields, "attacks": VERSION, **tools, "seed": sampling.seed})
+    return replace(judged.card(name, results, sampling), left_out=left_out, signature=signature)
 
 
 def require_range(limit: Any, allowed: Any) -> None:
@@ -105,72 +120,6 @@ def require_range(limit: Any, allowed: Any) -> None:
         raise UsageError(f"limit is {limit!r}, expected a whole number, 1 or more")
     if not isinstance(allowed, (int, float)) or not 0 <= allowed < 1:
         raise UsageError(f"the share let pass is {allowed!r}, expected a number from 0 to under 1")
-
-
-def _chosen(families: Sequence[str | Attack | Transformation] | None) -> list[Attack]:
-    """The attacks that were asked for.
-
-    Raises:
-        UsageError: there is no such attack, or it was named twice.
-    """
-    if isinstance(families, str):
-        families = [families]
-    known = battery()
-    chosen = list(known.values()) if families is None else [_attack(one, known) for one in families]
-    names = [attack.name for attack in chosen]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise UsageError(f"the attack {twice!r} was named twice. Name each once")
-    if not chosen:
-        raise UsageError("no attack was named. Name one, or leave them out for all")
-    return chosen
-
-
-def _attack(named: str | Attack | Transformation, known: Mapping[str, Attack]) -> Attack:
-    """One attack, by its name or as it is."""
-    if isinstance(named, Attack):
-        return named
-    if not isinstance(named, str):
-        return attack_of(named)
-    if named not in known:
-        from difflib import get_close_matches
-
-        near = ", ".join(get_close_matches(named, known, n=3, cutoff=0.5))
-        hint = f" Nearest: {near}." if near else ""
-        raise UsageError(f"no attack is called {named!r}.{hint} All of them: rejoinder list")
-    return known[named]
-
-
-def _equipped(attacks: Sequence[Attack]) -> tuple[list[Attack], dict[str, str], dict[str, str]]:
-    """The attacks whose tools are there, what these are called, and why the others are left out."""
-    usable, tools, left_out = [], dict[str, str](), dict[str, str]()
-    for attack in attacks:
-        try:
-            tools |= {purpose: load() for purpose, load in attack.tools.items()}
-        except (MissingAsset, MissingExtra) as missing:
-            left_out[attack.name] = str(missing)
-        else:
-            usable.append(attack)
-    return usable, tools, left_out
-
-
-def _made(attack: Attack, found: Originals, sampling: Sampling) -> list[Example | None]:
-    """[K N] the attacked examples, candidate by candidate; None where there is none of an original."""
-    made: list[Example | None] = []
-    for transformation in attack.candidates(found.examples):
-        for one, good in zip(found.examples, found.good, strict=True):
-            if attack.goal == BAD and not good:
-                made.append(None)
-                continue
-            rng = sampling.generator("\n".join((attack.name, *one.context, one.response)), "attack")
-            attacked = transformation(one, rng)
-            fair = attacked is not None and attack.constraint(one, attacked)
-            made.append(_handed_over(attack, attacked) if attacked is not None and fair else None)
-    return made
-
-
-def _handed_over(attack: Attack, attacked: Example) -> Example:
-    """The example as a scorer gets it: what people said of a good reply is not said of a bad one made of it."""
-    return replace(attacked, ratings=(), quality={}) if attack.goal == BAD else attacked
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,8 +148,8 @@ class _Judged:
         """The standard deviation of the scores of the originals."""
         return float(self.before.values[self.before.known].std())
 
-    def card(self, name: str, results: tuple[Result, ...], *, limit: int, sampling: Sampling) -> Audit:
-        """The record of all, still without its answer and what was left out."""
+    def card(self, name: str, results: tuple[Result, ...], sampling: Sampling) -> Audit:
+        """The record of all, still without its answer and what was asked for."""
         found, known = self.found, self.before.known
         return Audit(
             answer=(),
@@ -223,7 +172,7 @@ class _Judged:
             spread=self.spread,
             directed=self.scorer.card.higher_is_better is not None,
             allowed=self.allowed,
-            limit=limit,
+            limit=0,
             seed=sampling.seed,
         )
 

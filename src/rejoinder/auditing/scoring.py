@@ -43,28 +43,25 @@ class Scored:
         return next((reason for reason, _ in Counter(self.reasons.values()).most_common(1)), "")
 
 
-def scored(
-    scorer: Scorer, originals: Sequence[Example], groups: Sequence[Sequence[Example]], advance: Advance
-) -> tuple[Scored, list[Scored]]:
-    """The scores of the originals, and those of each group of attacked examples.
+def scored(scorer: Scorer, examples: Sequence[Example], advance: Advance) -> Scored:
+    """The scores of all, in one go.
 
     Raises:
-        RejoinderError: the scorer fails on the originals.
+        RejoinderError: the scorer fails.
     """
-    before = _run(scorer, originals, advance)
-    every = [one for group in groups for one in group]
-    try:
-        found = _run(scorer, every, advance)
-    except Exception:  # noqa: BLE001 - whatever a stranger's scorer raises on strange replies
-        return before, [_carefully(scorer, group, advance) for group in groups]
-    ends = [0, *accumulate(map(len, groups))]
-    return before, [_part(found, start, end) for start, end in pairwise(ends)]
-
-
-def _run(scorer: Scorer, examples: Sequence[Example], advance: Advance) -> Scored:
-    """The scores of all, in one go."""
     found = run(scorer, examples, advance=advance)
     return Scored(found.values, found.reasons, found.signature)
+
+
+def scored_groups(scorer: Scorer, groups: Sequence[Sequence[Example]], advance: Advance) -> list[Scored]:
+    """The scores of each group of attacked examples, as far as the scorer can take them."""
+    every = [one for group in groups for one in group]
+    try:
+        found = scored(scorer, every, advance)
+    except Exception:  # noqa: BLE001 - whatever a stranger's scorer raises on strange replies
+        return [carefully(scorer, group, advance) for group in groups]
+    ends = [0, *accumulate(map(len, groups))]
+    return [_part(found, start, end) for start, end in pairwise(ends)]
 
 
 def _part(whole: Scored, start: int, end: int) -> Scored:
@@ -73,15 +70,15 @@ def _part(whole: Scored, start: int, end: int) -> Scored:
     return Scored(whole.values[start:end], reasons, whole.signature)
 
 
-def _carefully(scorer: Scorer, examples: Sequence[Example], advance: Advance) -> Scored:
+def carefully(scorer: Scorer, examples: Sequence[Example], advance: Advance) -> Scored:
     """The scores of all that the scorer can take."""
     try:
-        return _run(scorer, examples, advance)
-    except Exception as error:  # noqa: BLE001 - see `scored`
+        return scored(scorer, examples, advance)
+    except Exception as error:  # noqa: BLE001 - see `scored_groups`
         if len(examples) == 1:
             why = f"it failed: {type(error).__name__}: {error}".removesuffix(": ")
             return Scored(np.array([np.nan]), {0: why}, signature_of(scorer))
     middle = len(examples) // 2
-    first, second = (_carefully(scorer, part, advance) for part in (examples[:middle], examples[middle:]))
+    first, second = (carefully(scorer, part, advance) for part in (examples[:middle], examples[middle:]))
     later = {place + middle: why for place, why in second.reasons.items()}
     return Scored(np.concatenate([first.values, second.values]), {**first.reasons, **later}, first.signature)

@@ -1,21 +1,52 @@
-"""Which of several candidates an attack takes, seen from their scores.
+"""Which of several candidates an attack takes: seen from their scores, or by asking the scorer again.
 
 A search is a function from the scores of all candidates to the candidate that each example gets. Scores are turned so
-that higher is what the attack is after. Searches that ask the scorer again, step by step, have their place here too.
+that higher is what the attack is after. A seek has the scorer at hand, and asks it as often as it likes: hill climbing
+(`climbing`), and looking for replies in a pool (`pool`).
 
 Shapes: K candidates, N examples, G clusters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from rejoinder.auditing.scoring import carefully
+from rejoinder.records import Example
+from rejoinder.scorer import Advance, Scorer, ignore
 from rejoinder.stats.arrays import FloatArray, IntArray
 
 Search = Callable[[FloatArray, IntArray], IntArray]
 """`search(scores [K, N], clusters [N])` gives the candidate of each example, [N]."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """The scorer that an attack is after.
+
+    Attributes:
+        scorer: the scorer.
+        sign: -1 where a lower score is the better one.
+        advance: is called with the number of replies that were asked for.
+    """
+
+    scorer: Scorer
+    sign: int
+    advance: Advance = ignore
+
+    def ask(self, examples: Sequence[Example]) -> FloatArray:
+        """[N] how good the scorer finds examples: higher is better; minus infinity where it has no score."""
+        if not examples:
+            return np.empty(0)
+        values = self.sign * carefully(self.scorer, examples, self.advance).values
+        return np.where(np.isfinite(values), values, -np.inf)
+
+
+Seek = Callable[[Sequence[Example], Sequence[np.random.Generator], Target], Sequence[Example | None]]
+"""`seek(starts [N], generators [N], target)` gives what it found from each start; None where that is nothing."""
 
 
 def the_only(scores: FloatArray, clusters: IntArray) -> IntArray:  # noqa: ARG001 - every search takes clusters

@@ -26,7 +26,7 @@ from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rejoinder.auditing.card import Audit
     from rejoinder.auditing.relevance_results import Relevance
@@ -77,6 +77,21 @@ FailOver = Annotated[
     ),
 ]
 
+PoolFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--pool",
+        help="Replies to look among for those that fool most: a text file with one a line, or a corpus of dialogues. "
+        "Adds the attacks pool-best and, for a judge over an encoder, white-box.",
+        metavar="FILE",
+    ),
+    Reads(),
+]
+Approximate = Annotated[
+    bool,
+    typer.Option("--approximate", help="Search the pool by an index that may overlook replies: for millions of them."),
+]
+
 
 def command(
     files: Files,
@@ -84,6 +99,8 @@ def command(
     out: Out = None,
     family: Families = None,
     limit: Limit = 500,
+    pool: PoolFile = None,
+    approximate: Approximate = False,
     fail_over: FailOver = None,
     card: IntoCard = False,
     as_json: AsJson = False,
@@ -118,23 +135,25 @@ def command(
     allowed = ALLOWED if fail_over is None else fail_over
     options = {"limit": limit, "allowed": allowed, "seed": seed, "vectors": vectors}
     if sets:
-        _refuse({"family": family, "card": card, "scale": scale}, sets[0].where)
-    found = _of_sets(sets, scorer, options) if sets else _of_replies(examples, scorer, family, options)
+        _refuse({"family": family, "pool": pool, "card": card, "scale": scale}, sets[0].where)
+    attacks = {"families": family or None, "pool": pool, "approximate": approximate}
+    found = _of_sets(sets, scorer, options) if sets else _of_replies(examples, scorer, {**options, **attacks})
     if card:
         _into_card(found, scorer, files)
+    named = _named(family, pool, approximate=approximate)
     for path in out or []:
-        write_document(_document(found, files, _typed(files, scorer, family, fail_over, found, path)), path)
+        write_document(_document(found, files, _typed(files, scorer, named, fail_over, found, path)), path)
     _say(found, files, fail_over, out, as_json=as_json)
     if fail_over is not None and not found.gate().passed:
         raise typer.Exit(GATE_CLOSED)
 
 
-def _of_replies(examples: list[Example], scorer: str, family: list[str] | None, options: Mapping[str, Any]) -> Audit:
+def _of_replies(examples: list[Example], scorer: str, options: Mapping[str, Any]) -> Audit:
     """Attacks on single replies."""
     from rejoinder.auditing import audit
 
     with progress("scoring") as advance:
-        return audit(examples, scorer, families=family or None, **options, advance=advance)
+        return audit(examples, scorer, **options, advance=advance)
 
 
 def _of_sets(sets: list[ReplySet], scorer: str, options: Mapping[str, Any]) -> Relevance:
@@ -189,16 +208,22 @@ def _say(
         tell(f"saved in {', '.join(map(str, out))}")
 
 
+def _named(family: list[str] | None, pool: Path | None, *, approximate: bool) -> list[str]:
+    """What was said of the attacks, for the page."""
+    named = [word for name in family or [] for word in ("--family", name)]
+    named += [] if pool is None else ["--pool", pool.name]
+    return [*named, *(["--approximate"] if approximate else [])]
+
+
 def _typed(
     files: list[str],
     scorer: str,
-    family: list[str] | None,
+    named: Sequence[str],
     fail_over: float | None,
     found: Audit | Relevance,
     out: Path,
 ) -> str:
     """The call, for the page."""
-    named = [word for name in family or [] for word in ("--family", name)]
     gate = [] if fail_over is None else ["--fail-over", str(fail_over)]
     options = ["--limit", str(found.limit), *gate, "--seed", str(found.seed)]
     return shlex.join(["rejoinder", "audit", *files, "-s", scorer, *named, *options, "-o", str(out)])

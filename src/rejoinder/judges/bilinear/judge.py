@@ -28,9 +28,9 @@ from rejoinder.judges.answers import from_config, in_config, on_scale
 from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
-from rejoinder.judges.bilinear.slopes import gradients, ratings_of
+from rejoinder.judges.bilinear.slopes import forms_of, gradients
 from rejoinder.judges.notes import notes_on, usual_notes
-from rejoinder.learner import PREDICTED
+from rejoinder.learner import PREDICTED, Rows
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
 
@@ -136,14 +136,14 @@ class BilinearJudge:
         """See `Differentiable.spaces`."""
         encoded = encode(examples, self.encoder, self.head.terms)
         pairs = project(encoded.pairs(), self.projection, self.normalise)
+        forms = forms_of(encoded, pairs, self.head, self.references)
 
         def projected(vectors: FloatArray) -> FloatArray:
             nothing = np.empty((0, 0))
             return project(Vectors(nothing, nothing, vectors), self.projection, self.normalise).response
 
-        def scores(vectors: FloatArray) -> FloatArray:
-            found = ratings_of(encoded, projected(vectors), self.head, pairs, self.references)
-            return rescaled(found, PREDICTED, self.scale)
+        def scores(compared: FloatArray, rows: Rows | None = None) -> FloatArray:
+            return rescaled(forms(compared, rows), PREDICTED, self.scale)
 
         rows = np.arange(len(examples))
         given = {"context": Side(encoded.context, rows), "reference": Side(encoded.references, encoded.owner)}

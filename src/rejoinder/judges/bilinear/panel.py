@@ -24,7 +24,7 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import from_config, in_config, on_scale
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind, from_own_parts, training_lines
-from rejoinder.learner import PREDICTED
+from rejoinder.learner import PREDICTED, Rows
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Need, Outcome, missing_need
 
@@ -114,8 +114,8 @@ class Panel:
             rows = np.array(places, dtype=np.intp)
             sides = {name: side._replace(rows=rows[side.rows]) for name, side in space.sides.items()}
 
-            def scores(vectors: FloatArray) -> FloatArray:
-                return rescaled(space.scores(vectors), PREDICTED, self.scale)
+            def scores(compared: FloatArray, rows: Rows | None = None) -> FloatArray:
+                return rescaled(space.scores(compared, rows), PREDICTED, self.scale)
 
             return replace(space, rows=rows, sides=sides, scores=scores)
 

@@ -7,12 +7,15 @@ width of a raw vector, K of a projected one, P other responses.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from rejoinder.encoders import Projection
 from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import Head, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References
+from rejoinder.learner import Rows
 from rejoinder.scorer import FloatArray
 
 
@@ -35,33 +38,50 @@ def gradients(
     return _combined(slopes, ratings, encoded, references)
 
 
-def ratings_of(
-    encoded: Encoded, compared: FloatArray, head: Head, sides: Vectors, references: References
-) -> FloatArray:
-    """[N, P] the ratings that examples would have with other responses.
+@dataclass(frozen=True)
+class Forms:
+    """The linear forms of n examples: what each would be rated with other responses.
+
+    Attributes:
+        slopes: [F, K] what each form multiplies a projected response with.
+        owner: [F] the example of each, ascending; several where the best reference counts.
+        examples: n.
+        constant: what is taken off the product.
+    """
+
+    slopes: FloatArray
+    owner: Rows
+    examples: int
+    constant: float
+
+    def __call__(self, compared: FloatArray, rows: Rows | None = None) -> FloatArray:
+        """[m, P] ratings of m ascending `rows`, of all where None, with responses [P, K]; NaN where there is none."""
+        asked = np.arange(self.examples) if rows is None else rows
+        kept = np.flatnonzero(np.isin(self.owner, asked))
+        found = np.full((len(asked), len(compared)), np.nan)
+        if len(kept):
+            owners, starts = np.unique(self.owner[kept], return_index=True)
+            best = np.maximum.reduceat(self.slopes[kept] @ compared.T, starts, axis=0)
+            found[np.searchsorted(asked, owners)] = best - self.constant
+        return found
+
+
+def forms_of(encoded: Encoded, projected: Vectors, head: Head, references: References) -> Forms:
+    """The forms of encoded examples; their own responses do not count.
 
     Args:
-        encoded: the examples, whose own responses do not count.
-        compared: [P, K] the other responses, projected.
+        encoded: the examples.
+        projected: their pairs [R, K].
         head: the head.
-        sides: of the pairs [R, K], projected.
         references: of several, the rating against the `best`, or the `mean`.
     """
-    slopes = _coefficients(sides, head)
+    slopes = _coefficients(projected, head)
     known = np.flatnonzero(np.isfinite(slopes).all(axis=1))
-    owner, n = encoded.owner[known], len(encoded.response)
-    found = np.full((n, len(compared)), np.nan)
-    counts = np.bincount(owner, minlength=n)
-    rated = counts > 0
-    if references == "mean":  # the mean of linear forms is one itself
-        sums = np.zeros((n, slopes.shape[1]))
-        np.add.at(sums, owner, slopes[known])
-        found[rated] = (sums[rated] / counts[rated, None]) @ compared.T
-    else:
-        best = np.full(found.shape, -np.inf)
-        np.maximum.at(best, owner, slopes[known] @ compared.T)
-        found[rated] = best[rated]
-    return found - head.alpha / head.beta
+    slopes, owner = slopes[known], encoded.owner[known]
+    if references == "mean" and len(owner):  # the mean of linear forms is one itself
+        owners, starts, counts = np.unique(owner, return_index=True, return_counts=True)
+        slopes, owner = np.add.reduceat(slopes, starts, axis=0) / counts[:, None], owners
+    return Forms(slopes, owner, len(encoded.response), head.alpha / head.beta)
 
 
 def _coefficients(projected: Vectors, head: Head) -> FloatArray:
