@@ -40,6 +40,7 @@ FLOORS = {
     "encoders": 2,
     "humans": 2,
     "metrics": 2,
+    "outside": 2,
     "training": 2,
     "nn": 1,
     "io": 1,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+import shlex
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -16,6 +18,7 @@ import pytest
 
 import rejoinder
 from conftest import loaded
+from loopback import completion, serving
 from rejoinder.catalogue import cards, load_scorer
 from rejoinder.cli import main
 from rejoinder.encoders import load_encoder
@@ -30,6 +33,7 @@ from rejoinder.scorer import Scorer, Scores, run, signature_of
 
 OVER_HRED = "adem over an hred"
 JUDGES = (*TERMS, OVER_HRED)
+OUTSIDE = ("command", "openai")
 ODD_TEXTS = (
     "",
     " ",
@@ -60,8 +64,25 @@ def judges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scorer]:
     return judges
 
 
-@pytest.fixture(scope="module", params=[*cards(), *JUDGES])
+# A program that scores by the number of characters, as the endpoint below does.
+SCORING = "import json, sys\nfor line in sys.stdin: print(1 + len(json.loads(line)['response']) % 5)"
+
+
+@pytest.fixture(scope="module")
+def outside() -> Iterator[dict[str, Scorer]]:
+    """A program and an endpoint as scorers."""
+    command = load_scorer(f"command:{shlex.join([sys.executable, '-S', '-c', SCORING])}")
+    with serving() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("no_proxy", "*")
+        server.answering = lambda body: completion(f'{{"score": {1 + len(body["messages"][0]["content"]) % 5}}}')
+        yield {"command": command, "openai": load_scorer(f"openai:{server.address}#tiny")}
+
+
+@pytest.fixture(scope="module", params=[*cards(), *JUDGES, *OUTSIDE])
 def scorer(request: pytest.FixtureRequest, judges: dict[str, Scorer]) -> Scorer:
+    if request.param in OUTSIDE:
+        found: Scorer = request.getfixturevalue("outside")[request.param]
+        return found
     if request.param == "meteor":
         try:
             find_wordnet()
@@ -176,8 +197,8 @@ def test_the_command_line_gives_the_same(
 ) -> None:
     rejoinder.write(examples(), tmp_path / "in.jsonl")
     name = scorer.card.name
-    if scorer.card.kind == "judge":
-        scorer.save(tmp_path / "judge")  # type: ignore[attr-defined]
+    if hasattr(scorer, "save"):
+        scorer.save(tmp_path / "judge")
         name = str(tmp_path / "judge")
     try:
         main(["score", str(tmp_path / "in.jsonl"), "-s", name, "-o", str(tmp_path / "out.jsonl")])

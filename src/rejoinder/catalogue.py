@@ -41,7 +41,12 @@ SCORERS: dict[str, str] = {
 # What stands before the colon in the name of scores that are made elsewhere, and the module whose `load(name)` makes a
 # scorer of them.
 ELSEWHERE = "rejoinder.metrics.elsewhere"
-PREFIXES = ("column", "python")
+PREFIXES = {
+    "column": ELSEWHERE,
+    "python": ELSEWHERE,
+    "command": "rejoinder.outside.command",
+    "openai": "rejoinder.outside.chat",
+}
 
 # The module that makes examples of what a program holds.
 GIVEN = "rejoinder.io.given"
@@ -75,7 +80,8 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
 
     Args:
         name: a name from `cards()`, the folder of a trained judge, `column:KEY` for numbers that stand in the lines,
-            `python:MODULE:FUNCTION`, or a function `f(examples) -> list[float]`.
+            `python:MODULE:FUNCTION`, `command:PROGRAM ARGUMENTS`, `openai:URL#MODEL`, or a function
+            `f(examples) -> list[float]`.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
 
     Raises:
@@ -90,8 +96,9 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
             raise UsageError(f"a scorer is a name, a folder, a function or an object with score_batch, not a {kind}")
         own: Scorer = given if hasattr(given, "score_batch") else import_module(ELSEWHERE).of_function(given)
         return own
-    if str(name).partition(":")[0] in PREFIXES and ":" in str(name):
-        outside: Scorer = import_module(ELSEWHERE).load(str(name))
+    prefix, colon, _ = str(name).partition(":")
+    if colon and prefix in PREFIXES:
+        outside: Scorer = import_module(PREFIXES[prefix]).load(str(name))
         return outside
     module = SCORERS.get(str(name).partition("/")[0])
     if module is not None and str(name) in import_module(module).CARDS:

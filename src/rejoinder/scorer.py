@@ -123,6 +123,15 @@ class WholeScorer(Scorer, Protocol):
         ...
 
 
+class SlowScorer(Scorer, Protocol):
+    """A scorer that takes long for each example: `run` hands it few at a time, so that progress is seen."""
+
+    @property
+    def portion(self) -> int:
+        """How many examples it takes in one call at most."""
+        ...
+
+
 class Encoder(Protocol):
     """Turns texts and contexts into vectors."""
 
@@ -262,6 +271,7 @@ def run(
         advance: called after each batch with the number of examples that are done through it, for progress bars.
     """
     whole = getattr(scorer, "whole", False)
+    batch_size = min(batch_size, getattr(scorer, "portion", batch_size))
     distinct, reasons = _distinct(scorer.card, examples, whole=whole)
     advance(len(reasons))
     if whole:

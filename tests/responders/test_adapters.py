@@ -7,17 +7,18 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from loopback import Endpoint, Handler, completion, serving
 from rejoinder.catalogue import load_responder, load_responders
 from rejoinder.errors import DataError, MissingAsset, RejoinderError, UsageError
+from rejoinder.outside.endpoint import KEY
 from rejoinder.responder import Answer, Context, Decoding, Reply, Responder, answer, request, signature_of
 from rejoinder.responders.command import CommandResponder
-from rejoinder.responders.endpoint import KEY, EndpointResponder, load
+from rejoinder.responders.endpoint import EndpointResponder, load
 from rejoinder.responders.plain import FunctionResponder
 
 GREEDY = Decoding("greedy")
@@ -223,7 +224,7 @@ def test_a_command_that_ends_is_told_with_its_last_words(command: Callable[..., 
 def test_a_command_that_closes_its_output_is_told(
     command: Callable[..., CommandResponder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rejoinder.responders.command._LEAVE", 0.1)
+    monkeypatch.setattr("rejoinder.outside.program._LEAVE", 0.1)
     responder = command("os.close(1); time.sleep(60)")
     assert said(DataError, responder) == (
         f"{responder.name}: closed its output after 0 answers. It must go on until its standard input ends"
@@ -262,57 +263,13 @@ def test_no_shell_reads_a_command(tmp_path: Path, command: Callable[..., Command
 
 # Endpoints
 
-Script = list[tuple[int, dict[str, str], bytes]]
-
-
-class Endpoint(ThreadingHTTPServer):
-    """A server on loopback that answers with the entries of a script, then over and over with the last."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.script: Script = []
-        self.heard: list[tuple[str, dict[str, str], dict[str, Any]]] = []
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Endpoint
-
-    def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.heard.append((self.path, dict(self.headers), body))
-        script = self.server.script
-        code, headers, content = script.pop(0) if len(script) > 1 else script[0]
-        self.send_response(code)
-        for name, value in {**headers, "Content-Length": str(len(content))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-def completion(*replies: str | None) -> tuple[int, dict[str, str], bytes]:
-    choices = [
-        {"index": place, "message": {"role": "assistant", "content": text}} for place, text in enumerate(replies)
-    ]
-    return 200, {}, json.dumps({"object": "chat.completion", "choices": choices}).encode()
-
 
 @pytest.fixture
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.delenv(KEY, raising=False)
-    with Endpoint() as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
+    with serving() as server:
         yield server
-        server.shutdown()
-        thread.join()
 
 
 def chat(endpoint: Endpoint, decoding: Decoding = GREEDY, **options: Any) -> EndpointResponder:
@@ -352,15 +309,7 @@ def test_sampling_sends_what_decides_it(endpoint: Endpoint, monkeypatch: pytest.
 
 
 def test_answers_come_in_the_order_of_the_requests(endpoint: Endpoint) -> None:
-    def reply(handler: _Handler) -> None:
-        body = json.loads(handler.rfile.read(int(handler.headers["Content-Length"])))
-        content = completion(body["messages"][-1]["content"] + "!")[2]
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content)
-
-    endpoint.RequestHandlerClass = type("Echo", (_Handler,), {"do_POST": reply})
+    endpoint.answering = lambda body: completion(body["messages"][-1]["content"] + "!")
     found = asked(chat(endpoint), *((str(place),) for place in range(20)))
     assert [texts(one) for one in found] == [[f"{place}!"] for place in range(20)]
 
@@ -444,7 +393,7 @@ def test_an_endpoint_out_of_reach_is_told(endpoint: Endpoint) -> None:
             f"{address}: cannot be reached (Connection refused). Check the address; does the server run?"
         )
     released = threading.Event()
-    endpoint.RequestHandlerClass = type("Slow", (_Handler,), {"do_POST": lambda _: released.wait(5)})
+    endpoint.RequestHandlerClass = type("Slow", (Handler,), {"do_POST": lambda _: released.wait(5)})
     message = said(MissingAsset, chat(endpoint, patience=0.2))
     released.set()
     assert message == f"{endpoint.address}: no answer in 0.2 s. Is the model still loading?"
@@ -454,15 +403,11 @@ def test_the_key_does_not_follow_a_redirection(endpoint: Endpoint, monkeypatch: 
     monkeypatch.setenv(KEY, "secret")
     heard: list[dict[str, str]] = []
 
-    def note(handler: _Handler) -> None:
+    def note(handler: Handler) -> None:
         heard.append(dict(handler.headers))
-        content = completion("from elsewhere")[2]
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(content)))
-        handler.end_headers()
-        handler.wfile.write(content)
+        handler.answer(*completion("from elsewhere"))
 
-    endpoint.RequestHandlerClass = type("Elsewhere", (_Handler,), {"do_GET": note})
+    endpoint.RequestHandlerClass = type("Elsewhere", (Handler,), {"do_GET": note})
     endpoint.script = [(302, {"Location": f"http://localhost:{endpoint.server_port}/other"}, b"")]
     asked(chat(endpoint), ("hi",))
     assert len(heard) == 1 and "Authorization" not in heard[0]

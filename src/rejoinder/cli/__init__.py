@@ -81,8 +81,19 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
             sys.stdout.flush()
         except (KeyboardInterrupt, BrokenPipeError) as reason:
             raise _Stopped(reason) from reason
+        finally:
+            _say_spent()
 
     return call
+
+
+def _say_spent() -> None:
+    """What asking endpoints cost, where a scorer did; where the command failed too, for it is paid all the same."""
+    chat = sys.modules.get("rejoinder.outside.chat")
+    while chat and chat.SPENT:
+        name, spent = chat.SPENT.popitem()
+        if spent.asked or spent.kept:
+            _say(f"{name}: {spent}")
 
 
 def _exit_code(error: BaseException, *, debug: bool) -> int:

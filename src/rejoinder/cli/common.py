@@ -47,7 +47,7 @@ ScorerNames = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, the folder of a judge, or column:KEY for a number in each line; repeat for more. "
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; repeat for more. "
         "Default: all that `rejoinder list` shows.",
         metavar="NAME",
     ),
@@ -58,7 +58,7 @@ JudgeNames = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, the folder of a judge, or column:KEY for a number in each line; repeat for more. "
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; repeat for more. "
         "Default: rejoinder, the judge in the box.",
         metavar="NAME",
     ),

@@ -87,9 +87,18 @@ def marks(command: Callable[..., None]) -> dict[str, Reads | Writes]:
 
 
 def in_scorer(name: str) -> list[str]:
-    """The folder of a judge; a name that the catalogue knows is no folder, even where one is called so."""
+    """The folder of a judge, or the files that `command:` and `openai:` name.
+
+    A name that the catalogue knows is no folder, even where one is called so.
+    """
     from rejoinder.catalogue import SCORERS
 
+    if name.startswith("command:"):
+        return in_responder(name)
+    if name.startswith("openai:"):
+        from rejoinder.outside.chat import files_in
+
+        return files_in(name)
     return [] if name.partition("/")[0] in SCORERS else [name]
 
 

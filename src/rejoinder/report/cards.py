@@ -98,7 +98,8 @@ def cards_table(cards: Iterable[Card], width: int) -> str:
     return (
         f"{_SCORERS}\n\n{text_table(header, rows, width, folded=(2, 4, 5))}\n"
         "The folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n"
-        "So are column:KEY and python:MODULE:FUNCTION, for scores made elsewhere: docs/own-scores.md\n"
+        "So are, for scores made elsewhere, column:KEY, python:MODULE:FUNCTION, command:PROGRAM (examples in, scores "
+        "out)\nand openai:URL#MODEL (a language model behind an endpoint, which texts go to): docs/own-scores.md\n"
     )
 
 

@@ -1,0 +1,65 @@
+"""Answers that were paid for, kept in a file: a table of SQLite from a digest of the question to the answer."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from threading import Lock
+from typing import Any
+
+from rejoinder.errors import DataError, WriteError
+from rejoinder.outside.endpoint import Completion
+
+_MADE = "CREATE TABLE IF NOT EXISTS answers (question TEXT PRIMARY KEY, text TEXT, tokens_read INT, tokens_written INT)"
+
+
+class Kept:
+    """The answers in a file, which is made where there is none; several processes may share it.
+
+    Args:
+        file: where.
+
+    Raises:
+        DataError: it is something else.
+        WriteError: it cannot be opened or made.
+    """
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+        self._lock = Lock()
+        try:
+            self._answers = sqlite3.connect(file, check_same_thread=False, isolation_level=None, timeout=60)
+            self._answers.execute(_MADE)
+        except sqlite3.OperationalError as error:
+            raise WriteError(f"{file}: no answers can be kept there ({error}). Name another file") from error
+        except sqlite3.DatabaseError as error:
+            raise DataError(f"no file of answers ({error})", "Name another file for cache=", where=file) from error
+
+    def get(self, question: Any) -> Completion | None:
+        """The answer to a question, JSON values; None where there is none."""
+        with self._lock:
+            row = self._answers.execute(
+                "SELECT text, tokens_read, tokens_written FROM answers WHERE question = ?", (_digest(question),)
+            ).fetchone()
+        return None if row is None else Completion([row[0]], row[1], row[2])
+
+    def put(self, question: Any, answer: Completion) -> None:
+        """Keep the first text of an answer; one without a text, or that was cut off, is not kept.
+
+        Raises:
+            WriteError: it cannot be written.
+        """
+        if not answer.texts or answer.cut:
+            return
+        row = (_digest(question), answer.texts[0], answer.read, answer.written)
+        with self._lock:
+            try:
+                self._answers.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
+            except sqlite3.Error as error:
+                raise WriteError(f"{self._file}: an answer cannot be kept ({error}). Make room") from error
+
+
+def _digest(question: Any) -> str:
+    """A question's digest."""
+    return hashlib.sha256(json.dumps(question, sort_keys=True).encode()).hexdigest()

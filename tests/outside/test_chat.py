@@ -1,0 +1,256 @@
+"""A language model behind an endpoint as a scorer."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+import rejoinder
+from conftest import Run
+from loopback import Endpoint, Entry, completion, serving
+from rejoinder.catalogue import load_scorer
+from rejoinder.errors import DataError, MissingAsset, UsageError, WriteError
+from rejoinder.outside import chat
+from rejoinder.outside.chat import Asking, ChatJudge
+from rejoinder.outside.endpoint import KEY
+from rejoinder.outside.endpoint import Endpoint as Asked
+from rejoinder.records import Example
+from rejoinder.scorer import run
+
+
+@pytest.fixture
+def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
+    monkeypatch.setenv("no_proxy", "*")
+    monkeypatch.delenv(KEY, raising=False)
+    chat.SPENT.clear()
+    with serving() as server:
+        yield server
+    chat.SPENT.clear()
+
+
+def reply_in(body: dict[str, Any]) -> str:
+    """The reply that is asked about."""
+    line = next(line for line in body["messages"][0]["content"].splitlines() if line.startswith('{"context"'))
+    return str(json.loads(line)["response"])
+
+
+def by_length(body: dict[str, Any]) -> Entry:
+    """Scores the reply by its length."""
+    usage = {"prompt_tokens": 100, "completion_tokens": 5}
+    return completion(f'{{"score": {min(len(reply_in(body)), 5)}}}', usage=usage)
+
+
+def named(endpoint: Endpoint, more: str = "") -> ChatJudge:
+    return cast("ChatJudge", load_scorer(f"openai:{endpoint.address}#tiny{more}"))
+
+
+def replies(*texts: str) -> list[Example]:
+    return [Example(("hi",), text) for text in texts]
+
+
+def test_a_model_is_a_scorer(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY, "secret-key")
+    endpoint.answering = by_length
+    judge = named(endpoint)
+    found = run(judge, replies("abc", "a", "abcde", "abc"))
+    assert found.values.tolist() == [3, 1, 5, 3] and found.low is None
+    assert len(endpoint.heard) == 3  # each distinct input once
+    path, headers, body = endpoint.heard[0]
+    assert path == "/v1/chat/completions" and headers["Authorization"] == "Bearer secret-key"
+    assert {name: body[name] for name in body if name != "messages"} == {
+        "model": "tiny",
+        "temperature": 0.0,
+        "max_tokens": 512,
+    }
+    assert judge.card.range == (1.0, 5.0) and endpoint.address in judge.card.notes
+    fields = found.signature.fields
+    assert (fields["endpoint"], fields["model"], fields["repeats"]) == (endpoint.address, "tiny", 1)
+    assert "secret-key" not in f"{found.signature}{judge.card}{judge.spent}"
+    assert str(judge.spent) == "3 answers asked for (300 tokens read, 15 written), 0 kept from before"
+
+
+def test_several_answers_make_a_mean_and_a_spread(endpoint: Endpoint) -> None:
+    endpoint.answering = lambda body: completion(str(2 + body["seed"]) if reply_in(body) == "b" else "no")
+    found = run(named(endpoint, ",repeats=3"), replies("b", "c"))
+    assert found.low is not None and found.high is not None
+    assert (found.values[0], found.low[0], found.high[0]) == (3.0, 2.0, 4.0)
+    assert np.isnan([found.values[1], found.low[1], found.high[1]]).all()
+    assert found.reasons == {1: "the answer holds no score"}
+    assert {body["temperature"] for _, _, body in endpoint.heard} == {1.0}
+
+
+def test_answers_are_kept(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.answering = by_length
+    cache = f",cache={tmp_path / 'kept.db'}"
+    first = run(named(endpoint, cache), replies("abc", "a"))
+    chat.SPENT.clear()
+    judge = named(endpoint, cache)
+    again = run(judge, replies("abc", "a", "ab"))
+    assert again.values.tolist() == [3, 1, 2] and again.values[:2].tolist() == first.values.tolist()
+    assert len(endpoint.heard) == 3
+    assert (judge.spent.asked, judge.spent.kept, judge.spent.read) == (1, 2, 100)
+    run(named(endpoint, f"{cache},temperature=0.5"), replies("abc"))
+    assert len(endpoint.heard) == 4  # another question
+    assert b"hi" not in (tmp_path / "kept.db").read_bytes()  # no conversation lies there
+
+
+def test_what_is_cut_off_or_empty_is_not_kept(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.script = [
+        completion("Let me think", choice={"finish_reason": "length"}),
+        completion(None),
+        completion("4"),
+    ]
+    judge = named(endpoint, f",cache={tmp_path / 'kept.db'},longest=3")
+    reasons = [run(judge, replies("abc")).reasons for _ in range(3)]
+    assert reasons == [
+        {0: "the answer was cut off at 3 tokens; longest= allows more"},
+        {0: "the endpoint has no answer"},
+        {},
+    ]
+
+
+def test_a_file_that_cannot_keep_answers_is_told(endpoint: Endpoint, tmp_path: Path) -> None:
+    file = tmp_path / "text"
+    file.write_text("no database at all, but a text that is long enough")
+    with pytest.raises(DataError, match="no file of answers"):
+        named(endpoint, f",cache={file}")
+    with pytest.raises(WriteError, match="no answers can be kept there"):
+        named(endpoint, f",cache={tmp_path / 'no' / 'where.db'}")
+
+
+@pytest.mark.parametrize(
+    ("entry", "reason"),
+    [
+        (completion("I will not judge that."), "the answer holds no score"),
+        (completion("9"), "a score outside 1 to 5"),
+        ((200, {}, b"<html>"), "answered '<html>', expected a chat completion"),
+        ((401, {}, b'{"error": {"message": "no key"}}'), "answered 401 (no key). Set the environment variable"),
+        ((400, {}, b'{"error": "too long"}'), "answered 400 (too long). Check what the model allows; temperature="),
+    ],
+)
+def test_a_failure_is_a_reason(endpoint: Endpoint, entry: Entry, reason: str) -> None:
+    endpoint.answering = lambda body: entry if reply_in(body) == "bad" else by_length(body)
+    found = run(named(endpoint), replies("bad", "good"))
+    assert found.values[1] == 4 and list(found.reasons) == [0] and reason in found.reasons[0]
+
+
+def test_silence_has_an_end(endpoint: Endpoint) -> None:
+    released = threading.Event()
+
+    def slow(body: dict[str, Any]) -> Entry:
+        if reply_in(body) == "slow":
+            released.wait(5)
+        return by_length(body)
+
+    endpoint.answering = slow
+    found = run(named(endpoint, ",patience=0.3"), replies("slow", "abc"))
+    released.set()
+    assert found.values[1] == 3 and "no answer in 0.3 s" in found.reasons[0]
+
+
+def test_an_endpoint_that_is_not_there_is_given_up() -> None:
+    asked: list[float] = []
+    judge = ChatJudge("openai:gone", Asked("http://127.0.0.1:9/v1", "tiny", pause=asked.append), Asking(at_once=1))
+    found = run(judge, replies(*(f"reply {number}" for number in range(20))))
+    assert not found.scored.any() and "cannot be reached" in found.reasons[0]
+    reasons = list(found.reasons.values())
+    assert sum(one.startswith("http://127.0.0.1:9/v1: cannot") for one in reasons) == 5
+    assert sum(one.startswith("not asked after 5 failures in a row: http") for one in reasons) == 15
+
+
+def test_a_request_that_is_bad_is_not_the_endpoints_fault(endpoint: Endpoint) -> None:
+    bad: Entry = (400, {}, b'{"error": "too long"}')
+    endpoint.answering = lambda body: bad if reply_in(body).startswith("x") else by_length(body)
+    found = run(named(endpoint, ",at-once=1"), replies(*(f"x{n}" for n in range(9)), "good one"))
+    assert len(found.reasons) == 9 and found.values[-1] == 5
+
+
+def test_a_busy_endpoint_is_waited_for(endpoint: Endpoint) -> None:
+    endpoint.script = [(429, {"Retry-After": "2"}, b""), completion("4")]
+    pauses: list[float] = []
+    judge = ChatJudge("openai:busy", Asked(endpoint.address, "tiny", pause=pauses.append))
+    assert run(judge, replies("x")).values.tolist() == [4.0] and pauses == [2.0]
+
+
+def test_no_more_questions_are_open_than_allowed(endpoint: Endpoint) -> None:
+    lock, open_, most = threading.Lock(), [0], [0]
+
+    def watching(body: dict[str, Any]) -> Entry:
+        with lock:
+            open_[0] += 1
+            most[0] = max(most[0], open_[0])
+        time.sleep(0.01)
+        with lock:
+            open_[0] -= 1
+        return by_length(body)
+
+    endpoint.answering = watching
+    run(named(endpoint, ",at-once=3"), replies(*(f"r{n}" for n in range(12))))
+    assert 2 <= most[0] <= 3
+
+
+def test_a_prompt_and_a_scale_of_ones_own(endpoint: Endpoint, tmp_path: Path) -> None:
+    file = tmp_path / "prompt.txt"
+    file.write_text("From 0 to 100, how good is {response}?")
+    endpoint.script = [completion("75")]
+    judge = named(endpoint, f",prompt={file},low=0,high=100,temperature=,longest=")
+    assert run(judge, replies("x")).values.tolist() == [75.0] and judge.card.range == (0.0, 100.0)
+    ((_, _, body),) = endpoint.heard
+    assert body == {"model": "tiny", "messages": [{"role": "user", "content": 'From 0 to 100, how good is "x"?'}]}
+    assert rejoinder.score(replies("x"), judge, scale=(1, 5)).values.tolist() == [4.0]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (",repeat=3", "no option is called 'repeat'. There are: prompt, low"),
+        (",repeats=0", "repeats is '0', expected a whole number, 1 or more"),
+        (",temperature=hot", "temperature is 'hot', expected a number, 0 or more"),
+        (",low=0,high=10", "asks for 1 to 5. Another scale needs a prompt=FILE"),
+        (",low=5,high=1", "low is 5 and high is 1, expected the lower first"),
+        (",patience=0", "patience is '0', expected a number"),
+    ],
+)
+def test_wrong_names(more: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        load_scorer(f"openai:http://localhost:1/v1#tiny{more}")
+    assert said in str(caught.value)
+
+
+def test_names_that_are_no_endpoint() -> None:
+    for name in ("openai:", "openai:http://here/v1", "openai:file:///etc#m"):
+        with pytest.raises(UsageError, match="not an endpoint. Write openai:URL#MODEL"):
+            load_scorer(name)
+    with pytest.raises(MissingAsset, match="nowhere.txt: cannot be read"):
+        load_scorer("openai:http://localhost:1/v1#m,prompt=nowhere.txt")
+
+
+def test_the_command_line_says_the_cost_and_never_the_key(
+    endpoint: Endpoint, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(KEY, "secret-key")
+    endpoint.answering = by_length
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps({"context": ["hi"], "response": "x" * n}) + "\n" for n in range(1, 6)))
+    name, cache = f"openai:{endpoint.address}#tiny", tmp_path / "kept.db"
+    done = run("score", file, "-s", f"{name},cache={cache}", "-o", tmp_path / "out.jsonl")
+    assert done.code == 0
+    cost = f"{name},cache={cache}: 5 answers asked for (500 tokens read, 25 written), 0 kept from before"
+    assert done.err == f"rejoinder: {cost}\n"
+    assert [len(one["response"]) for one in map(json.loads, (tmp_path / "out.jsonl").read_text().splitlines())] == [
+        *range(1, 6)
+    ]
+    written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    assert b"secret-key" not in written and "secret-key" not in done.out + done.err
+    refused = run("score", file, "-s", f"{name},cache={cache}", "-o", cache)
+    assert refused.code == 2 and "kept.db" in refused.err  # answers that were paid for are no output
+    endpoint.answering = lambda _: (401, {}, b"{}")
+    failed = run("score", file, "-s", name, "-o", tmp_path / "out.jsonl")
+    assert failed.code == 5 and KEY in failed.err and "secret-key" not in failed.out + failed.err
