@@ -40,8 +40,8 @@ ScorerName = Annotated[
     typer.Option(
         "-s",
         "--scorer",
-        help="A scorer, the folder of a judge, command:PROGRAM or openai:URL#MODEL; one that answers for replies it "
-        "never saw, so no column. Default: rejoinder, the judge in the box.",
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; here one that answers "
+        "for replies it never saw, so no column. Default: rejoinder, the judge in the box.",
         metavar="NAME",
         show_default=False,
     ),
