@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import PROJECT, Run
@@ -67,6 +67,7 @@ def test_what_is_rare_is_dropped() -> None:
 
 
 @given(texts, st.integers(1, 3), st.integers(0, 2))
+@settings(max_examples=30)
 def test_a_folder_keeps_what_was_counted(turns: list[str], bigrams: int, more: int) -> None:
     found = counted(turns, replace(ALL, bigrams=bigrams, trigrams=bigrams + more))
     again = from_parts(found.parts)
@@ -75,6 +76,7 @@ def test_a_folder_keeps_what_was_counted(turns: list[str], bigrams: int, more: i
 
 
 @given(texts)
+@settings(max_examples=30)
 def test_probabilities_sum_to_one(turns: list[str]) -> None:
     found = counted(turns, replace(ALL, bigrams=2, trigrams=2))
     every = range(found.model.vocabulary_size)
@@ -84,6 +86,7 @@ def test_probabilities_sum_to_one(turns: list[str]) -> None:
 
 
 @given(texts)
+@settings(max_examples=30)
 def test_the_order_of_a_corpus_decides_no_more_than_ties(turns: list[str]) -> None:
     one, other = (counted(given, replace(ALL, vocabulary=50)) for given in (turns, turns[::-1]))
     assert dict(one.rarity) == dict(other.rarity)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from every import made
@@ -61,6 +61,7 @@ def test_by_hand() -> None:
 
 
 @given(st.lists(EXAMPLES, max_size=4))
+@settings(max_examples=30)
 def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
     for example, row in zip(examples, require_rows_of_their_own(VIEW, examples), strict=True):
         sides = (example.context[-1:], example.context[-3:])
@@ -71,6 +72,7 @@ def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
 
 
 @given(SENTENCES, SENTENCES)
+@settings(max_examples=30)
 def test_a_parrot_is_met_throughout(response: str, before: str) -> None:
     assume(response.split())
     found = of(response, before, response)
@@ -79,6 +81,7 @@ def test_a_parrot_is_met_throughout(response: str, before: str) -> None:
 
 
 @given(SENTENCES, SENTENCES, SENTENCES)
+@settings(max_examples=30)
 def test_more_context_never_lowers_what_is_met(response: str, before: str, last: str) -> None:
     assume(response.split() and last.split())
     found = of(response, before, last)

@@ -6,7 +6,7 @@ from math import log2
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples_for_views import EXAMPLES, features, phrases, require_rows_of_their_own
@@ -17,6 +17,7 @@ VIEW = LanguageView(phrases())
 
 
 @given(st.lists(EXAMPLES, max_size=4))
+@settings(max_examples=30)
 def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
     found = require_rows_of_their_own(VIEW, examples)
     assert np.isfinite(found).all()

@@ -6,7 +6,7 @@ from math import log
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from examples_for_views import EXAMPLES, SENTENCES, feature, features, phrases, require_rows_of_their_own
@@ -104,6 +104,7 @@ def of(response: str, *context: str) -> dict[str, float]:
 
 
 @given(st.lists(EXAMPLES, max_size=4))
+@settings(max_examples=30)
 def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
     found = require_rows_of_their_own(VIEW, examples)
     assert np.isfinite(found).all()
@@ -137,6 +138,7 @@ def test_weights_of_words() -> None:
 
 
 @given(SENTENCES, sides)
+@settings(max_examples=30)
 def test_saying_it_twice_is_more_repetition(response: str, context: tuple[str, ...]) -> None:
     once, twice = of(response, *context), of(f"{response} {response}", *context)
     assume(once["words"] > 1 and twice["words"] == 2 * once["words"])
@@ -147,6 +149,7 @@ def test_saying_it_twice_is_more_repetition(response: str, context: tuple[str, .
 
 
 @given(SENTENCES, sides)
+@settings(max_examples=30)
 def test_a_parrot_shares_all(response: str, context: tuple[str, ...]) -> None:
     found = of(response, *context, response)
     assume(found["words"])
@@ -156,6 +159,7 @@ def test_a_parrot_shares_all(response: str, context: tuple[str, ...]) -> None:
 
 
 @given(SENTENCES)
+@settings(max_examples=30)
 def test_an_empty_context_shares_nothing(response: str) -> None:
     found = of(response)
     assert not any(found[name] for name, group in zip(VIEW.columns, VIEW.groups, strict=True) if "context" in group)
@@ -172,6 +176,7 @@ words = st.lists(st.sampled_from("abc"), max_size=12)
 
 
 @given(words, words)
+@settings(max_examples=30)
 def test_the_common_subsequence_is_the_longest(first: list[str], second: list[str]) -> None:
     table = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
     for row, one in enumerate(first):

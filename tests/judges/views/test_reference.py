@@ -6,7 +6,7 @@ from math import isnan, log
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from examples_for_views import EXAMPLES, SENTENCES, features, phrases, require_rows_of_their_own
@@ -24,6 +24,7 @@ def of(response: str, *references: str) -> dict[str, float]:
 
 
 @given(st.lists(EXAMPLES, max_size=4))
+@settings(max_examples=30)
 def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
     found = require_rows_of_their_own(VIEW, examples)
     for example, row in zip(examples, found, strict=True):
@@ -48,6 +49,7 @@ def test_by_hand() -> None:
 
 
 @given(SENTENCES, st.lists(SENTENCES, max_size=2))
+@settings(max_examples=30)
 def test_a_copy_is_nearest(response: str, others: list[str]) -> None:
     found = of(response, *others, response)
     assume(len(words_of(response)) > 1 and found["topics_best"] and found["characters_best"] > 0.99)
@@ -56,6 +58,7 @@ def test_a_copy_is_nearest(response: str, others: list[str]) -> None:
 
 
 @given(SENTENCES, st.lists(SENTENCES, min_size=1, max_size=3), SENTENCES)
+@settings(max_examples=30)
 def test_a_further_reference_never_lowers_the_nearest(response: str, references: list[str], further: str) -> None:
     fewer, more = of(response, *references), of(response, *references, further)
     assume(fewer["references"])
@@ -63,6 +66,7 @@ def test_a_further_reference_never_lowers_the_nearest(response: str, references:
 
 
 @given(SENTENCES, SENTENCES)
+@settings(max_examples=30)
 def test_which_is_which_does_not_matter(one: str, other: str) -> None:
     assume(one.strip() and other.strip())
     first, second = of(one, other), of(other, one)
