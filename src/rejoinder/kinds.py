@@ -77,6 +77,15 @@ ENCODERS = {
     "word-vectors": Named("rejoinder.encoders.average", "averaged word vectors", "word-vectors"),
     "rejoinder": Named("rejoinder.judges.boxed", "the dual encoder of the judge in the box", "rejoinder"),
 }
+# Encoders that others made, by what stands before the colon in their names; `encoder(rest)` of the module makes one.
+NAMED_ENCODERS = {
+    "sentence": Named(
+        "rejoinder.encoders.sentence",
+        "any model of sentence-transformers",
+        "sentence:MODEL_OR_FOLDER",
+        "the model; the extra encoders",
+    ),
+}
 # Responders that are no trained models, by what stands before the colon in their names.
 RESPONDERS = {
     "human": Named("rejoinder.responders.human", "replies that people wrote", "human:FILE", "the file"),
@@ -95,6 +104,7 @@ _RECURRENT, _DIALOGUE = "rejoinder.encoders.recurrent", "dialogue.DialogueTask"
 # Every kind of model that is trained here. A new one is its file and one entry.
 KINDS: dict[str, Kind] = {
     "average": Kind(encoder="rejoinder.encoders.average"),
+    "sentence": Kind(encoder="rejoinder.encoders.sentence"),
     "random": Kind("a response drawn at random", responder=_RETRIEVAL, candidates=True),
     "c-tfidf": Kind("the response to the most similar context, by TF-IDF", responder=_RETRIEVAL, candidates=True),
     "r-tfidf": Kind("the most similar response, by TF-IDF", responder=_RETRIEVAL, candidates=True),
@@ -196,6 +206,7 @@ def listing() -> dict[str, list[Entry]]:
         "judges": [_judge(name, read) for kind in KINDS.values() for name, read in kind.trains.items()],
         "encoders": [
             *map(_named, ENCODERS.values()),
+            *map(_named, NAMED_ENCODERS.values()),
             *(_made(name) for name in makers("encoder") if KINDS[name].about),
         ],
         "responders": [*map(_named, RESPONDERS.values()), *map(_made, makers("responder"))],

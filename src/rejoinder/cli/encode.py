@@ -16,8 +16,8 @@ Encoder = Annotated[
     typer.Option(
         "-e",
         "--encoder",
-        help="What turns texts into vectors: rejoinder (the encoder of the judge in the box), word-vectors, or the "
-        "folder of a pre-trained model or of a judge.",
+        help="What turns texts into vectors: rejoinder (the encoder of the judge in the box), word-vectors, "
+        "sentence:MODEL (of sentence-transformers), or the folder of a pre-trained model or of a judge.",
         metavar="NAME",
     ),
     Reads(in_encoder),

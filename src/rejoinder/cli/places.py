@@ -103,10 +103,11 @@ def in_scorer(name: str) -> list[str]:
 
 
 def in_encoder(name: str) -> list[str]:
-    """The folder of a model; a name that the catalogue knows is no folder, even where one is called so."""
-    from rejoinder.kinds import ENCODERS
+    """The folder of a model, or what `sentence:` names; a name that the catalogue knows is no folder."""
+    from rejoinder.kinds import ENCODERS, NAMED_ENCODERS
 
-    return [] if name in ENCODERS else [name]
+    before, _, rest = name.partition(":")
+    return [] if name in ENCODERS else [name, *([rest] if before in NAMED_ENCODERS else [])]
 
 
 def in_responder(name: str) -> list[str]:

@@ -55,8 +55,9 @@ Encoder = Annotated[
     typer.Option(
         "-e",
         "--encoder",
-        help="What turns texts into vectors: rejoinder (the encoder of the judge in the box), or the folder of a "
-        "pre-trained model or of a judge. Default: word-vectors, which are averaged.",
+        help="What turns texts into vectors: rejoinder (the encoder of the judge in the box), sentence:MODEL (of "
+        "sentence-transformers), or the folder of a pre-trained model or of a judge. Default: word-vectors, which are "
+        "averaged.",
         metavar="NAME",
         rich_help_panel=_READING,
     ),

@@ -17,7 +17,7 @@ from rejoinder.encoders.projection import Projection, fit_projection
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io import examples_of
 from rejoinder.io.folders import Parts, in_folder, read_folder
-from rejoinder.kinds import ENCODERS, makers
+from rejoinder.kinds import ENCODERS, NAMED_ENCODERS, makers
 from rejoinder.records import Given
 from rejoinder.scorer import Encoder
 
@@ -91,8 +91,8 @@ def load_encoder(
     """The encoder called `name`.
 
     Args:
-        name: one of `ENCODERS` in `rejoinder.kinds`, or the folder of a pre-trained model or of a judge, whose own
-            it is.
+        name: one of `ENCODERS` in `rejoinder.kinds`, `sentence:` and a model of sentence-transformers, or the folder of
+            a pre-trained model or of a judge, whose own it is.
         state: which state of an HRED or VHRED stands for a text; None takes `context`, or the judge's.
         vectors: file of word vectors for `word-vectors`; None takes those in the box.
 
@@ -105,10 +105,11 @@ def load_encoder(
     """
     if vectors is not None and str(name) != WORD_VECTORS:
         raise UsageError(f"the encoder {name} takes the place of word vectors. Leave {vectors} out, or the encoder")
-    if known := ENCODERS.get(str(name)):
+    before, _, rest = str(name).partition(":")
+    if known := ENCODERS.get(str(name)) or NAMED_ENCODERS.get(before):
         if state is not None:
             raise UsageError(f"the encoder {name} has one state only. Leave the state {state} out")
-        own: PortableEncoder = import_module(known.module).encoder(vectors)
+        own: PortableEncoder = import_module(known.module).encoder(rest if before in NAMED_ENCODERS else vectors)
         return own
     parts = read_folder(name)
     if str(parts.config.get("kind")) not in makers("encoder") and INSIDE in parts.config:

