@@ -34,6 +34,7 @@ def test_by_hand() -> None:
     alone = [log2(model.levels[0].shares[token]) for token in phrases().tokens(["hello"])]
     found = features(VIEW, Example((), "Hello"))
     assert found["likely_mean"] == pytest.approx(sum(after) / 2) and found["likely_sum"] == pytest.approx(sum(after))
+    assert (found["likely_start"], found["likely_end"]) == pytest.approx(tuple(after))
     assert found["likely_least"] == pytest.approx(min(after)) and found["usual_words"] == pytest.approx(sum(alone) / 2)
 
 
@@ -47,3 +48,8 @@ def test_what_was_said_is_likelier_than_its_words_in_another_order(words: list[s
 def test_gibberish_is_unlikely() -> None:
     said, other = (features(VIEW, Example((), text)) for text in ("how are you today?", "are today? you how"))
     assert said["likely_gain"] > other["likely_gain"]
+
+
+def test_a_reply_cut_short_is_unlikely_to_end() -> None:
+    whole, half = (features(VIEW, Example((), text)) for text in ("how are you today?", "how are you"))
+    assert whole["likely_end"] > half["likely_end"]

@@ -18,13 +18,13 @@ from rejoinder.records import Example
 VIEW = LexicalView(phrases())
 SHARES = (
     "first_person second_person first_person_to_you signs capitals digits no_letters foreign_letters content_share "  # noqa: SIM905 - words
-    "unknown_words repeated_words repeated_pairs repeated_threes doubled_words repeated_content own_topics_again "
+    "rude_words unknown_words repeated_words repeated_pairs repeated_threes doubled_words repeated_content own_topics_again "
     "own_pairs_again topics_of_last topics_of_three topics_of_all words_of_last words_of_three in_order_of_last "
     "last_in_order in_order_of_before pairs_of_last pairs_of_earlier denies_last denies_own".split()
 )
 FLAGS = (
     "few_words many_words last_asks asks asks_back begins_as_answer answers_question does_not_know greets sorry thanks "  # noqa: SIM905 - words
-    "begins_as_question ends_sentence unfinished equal_halves shares_a_topic is_copy".split()
+    "begins_as_question ends_sentence unfinished equal_halves shares_a_topic is_copy asked_yes_or_no".split()
 )
 CASES: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
     ("words", "Well , it 's late .", (), 5),
@@ -48,6 +48,21 @@ CASES: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
     ("greets", "Hello you", (), 1),
     ("sorry", "I am sorry .", (), 1),
     ("thanks", "many thanks", (), 1),
+    ("rude_words", "you stupid pig .", (), 0.5),
+    ("asked_yes_or_no", "maybe", ("That is far. So, do you walk?",), 1),
+    ("asked_yes_or_no", "maybe", ("Where do you walk?",), 0),
+    ("asked_yes_or_no", "maybe", ("I do.",), 0),
+    ("answers_in_kind", "No, never.", ("Did you sleep?",), 1),
+    ("answers_in_kind", "Blue.", ("Did you sleep?",), -1),
+    ("answers_in_kind", "In the park.", ("Oh, where did you sleep?",), 1),
+    ("answers_in_kind", "Blue.", ("Where did you sleep?",), -1),
+    ("answers_in_kind", "About 12", ("How many ducks are there?",), 1),
+    ("answers_in_kind", "Seven", ("What time is it?",), 1),
+    ("answers_in_kind", "Tomorrow.", ("When? When do you go?",), 1),
+    ("answers_in_kind", "Because it rains.", ("Why not?",), 1),
+    ("answers_in_kind", "My brother.", ("who was it ?",), 1),
+    ("answers_in_kind", "Blue.", ("Which colour is it?",), 0),
+    ("answers_in_kind", "Blue.", ("I have slept.",), 0),
     ("begins_as_question", "where to ?", (), 1),
     ("context_turns", "no", ("a",) * 9, 6),
     ("last_words", "no", ("one two three", "one two"), 2),

@@ -51,6 +51,8 @@ COLUMNS: tuple[Column[Likelihood], ...] = (
     Column("likely_least", "fluency", lambda read: min(read.after)),
     Column("likely_sum", "fluency", lambda read: fsum(read.after)),
     Column("likely_lowest_gains", "fluency", lambda read: _mean(sorted(read.gains)[:_LOWEST])),
+    Column("likely_start", "fluency", lambda read: read.after[0]),
+    Column("likely_end", "fluency", lambda read: read.after[-1]),
     Column("usual_words", "specificity", lambda read: _mean(read.alone)),
 )
 

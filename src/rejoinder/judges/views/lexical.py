@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rejoinder.judges.views import overlap, repetition, specificity, wording
+from rejoinder.judges.views import answering, overlap, repetition, specificity, wording
 from rejoinder.judges.views.reading import Reading
 from rejoinder.judges.views.view import Column, Features, Group, table
 from rejoinder.learner import Side
@@ -18,12 +18,13 @@ COLUMNS: tuple[Column[Reading], ...] = (
     *specificity.COLUMNS,
     *repetition.COLUMNS,
     *overlap.COLUMNS,
+    *answering.COLUMNS,
 )
 
 
 @dataclass(frozen=True)
 class LexicalView:
-    """Form, fluency, specificity, repetition and overlap with the context, every text read to its end.
+    """Form, fluency, specificity, repetition, overlap with the context and answers in kind, every text read to its end.
 
     Attributes:
         phrases: what words are worth.

@@ -16,6 +16,11 @@ _FIRST_PERSON = frozenset("i i'm i've my me i'll i'd".split())  # noqa: SIM905 -
 _SECOND_PERSON = frozenset("you your you're".split())  # noqa: SIM905 - words
 _QUESTION_WORDS = frozenset("what how why where when who which".split())  # noqa: SIM905 - words
 _GREETINGS, _THANKS = frozenset(("hi", "hello", "hey")), frozenset(("thanks", "thank"))
+_RUDE = frozenset(
+    "stupid idiot idiots idiotic moron morons dumb fool loser losers shut ugly fat bastard bitch asshole ass dick crap "  # noqa: SIM905 - words
+    "shit bullshit fuck fucking fucked damn hell jerk retard retarded pig pathetic worthless useless disgusting hate "
+    "kill die whore slut scum trash creep freak coward lame suck sucks stfu wtf".split()
+)
 _NOT, _STOPS = frozenset(("don't", "not")), frozenset(".?!")
 # Words that a sentence goes on after: articles, pronouns that own, prepositions, conjunctions, auxiliaries; a comma.
 _GOING_ON = frozenset(
@@ -84,6 +89,7 @@ COLUMNS: tuple[Column[Reading], ...] = (
     _form("greets", lambda read: read.reply.first in _GREETINGS),
     _form("sorry", lambda read: "sorry" in read.reply.kinds),
     _form("thanks", lambda read: bool(read.reply.kinds & _THANKS)),
+    _form("rude_words", lambda read: read.reply.share(_RUDE)),
     _form("begins_as_question", lambda read: read.reply.first in _QUESTION_WORDS),
     _form("context_turns", lambda read: min(_MOST_TURNS, len(read.context))),
     _form("last_words", lambda read: len(read.last.words)),
