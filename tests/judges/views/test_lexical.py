@@ -18,9 +18,9 @@ from rejoinder.records import Example
 VIEW = LexicalView(phrases())
 SHARES = (
     "first_person second_person first_person_to_you signs capitals digits no_letters foreign_letters content_share "  # noqa: SIM905 - words
-    "rude_words unknown_words repeated_words repeated_pairs repeated_threes doubled_words repeated_content own_topics_again "
-    "own_pairs_again topics_of_last topics_of_three topics_of_all words_of_last words_of_three in_order_of_last "
-    "last_in_order in_order_of_before pairs_of_last pairs_of_earlier denies_last denies_own".split()
+    "rude_words unknown_words repeated_words repeated_pairs repeated_threes doubled_words repeated_content "
+    "own_topics_again own_pairs_again topics_of_last topics_of_three topics_of_all words_of_last words_of_three "
+    "in_order_of_last last_in_order in_order_of_before pairs_of_last pairs_of_earlier denies_last denies_own".split()
 )
 FLAGS = (
     "few_words many_words last_asks asks asks_back begins_as_answer answers_question does_not_know greets sorry thanks "  # noqa: SIM905 - words
