@@ -9,33 +9,15 @@ from __future__ import annotations
 import re
 
 from rejoinder.text.tokenizers import tokenizer
+from rejoinder.text.untokenised import untokenised
 
-# Applied in this order; each pattern takes time that grows with the length of the text alone.
-_RULES = tuple(
-    (re.compile(pattern), put)
-    for pattern, put in (
-        (r"<\s?/?\s?s\s?>|<pad>|\s", " "),  # marks of the start and end of a sentence
-        (" +", " "),
-        ("[’‘`´]", "'"),
-        ("''|[“”]", '"'),
-        (r"(?<=\w) '\s?(s|m|re|ve|ll|d|t)\b", r"'\1"),
-        (r"(?<=\w) n ?'t\b", "n't"),
-        (r" ([?.!,;:%)\]])", r"\1"),
-        (r"([(\[]) ", r"\1"),
-    )
-)
+_QUOTES, _APOSTROPHES = re.compile("``|''|[“”]"), re.compile("[‘´]")
 _cut = tokenizer("words-1")
 
 
 def plain(text: str) -> str:
-    """`text` in lower case, white space and quotation marks of one kind, and what tokenizers put apart joined again.
-
-    A text that is plain already stays as it is.
-    """
-    text = text.lower()
-    for pattern, put in _RULES:
-        text = pattern.sub(put, text)
-    return text.strip()
+    """`text` in lower case, quotation marks of one kind, and what tokenizers put apart joined again."""
+    return untokenised(_APOSTROPHES.sub("'", _QUOTES.sub('"', text.lower())))
 
 
 def plain_words(text: str) -> tuple[str, ...]:

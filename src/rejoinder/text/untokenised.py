@@ -7,6 +7,7 @@ import re
 _RULES = tuple(
     (re.compile(pattern, re.IGNORECASE), instead)
     for pattern, instead in (
+        (r"\s+", " "),  # first, so that none of the others tries a long run of them over and over
         (r"[’`]", "'"),
         (r"<\s*/?\s*s\s*>|<pad>", ""),
         (r"\s+([?.!,;:%)\]])", r"\1"),
