@@ -27,6 +27,13 @@ GERMAN = {
 }
 
 
+def few(sample: str, count: int, folder: Path) -> Path:
+    """Some lines of a sample in the box, from all over it, as a file: a command with less to do tells as much."""
+    path, lines = folder / f"{sample.removeprefix('@')}.jsonl", list(rejoinder.read(sample))
+    rejoinder.write(lines[:: len(lines) // count][:count], path)
+    return path
+
+
 def records(count: int) -> list[dict[str, Any]]:
     """Pairs in which the longer reply is preferred twice of three times; every fifth is a tie."""
     return [

@@ -20,6 +20,7 @@ from rejoinder import cli
 from rejoinder.catalogue import SCORERS, cards
 from rejoinder.cli import COMMANDS
 from rejoinder.kinds import Entry, listing
+from samples import few
 
 
 @pytest.fixture
@@ -52,10 +53,11 @@ def test_scores_come_out_in_the_order_of_the_input(run: Run, lines: Path) -> Non
 
 
 @pytest.mark.parametrize("name", ["length", "context-overlap", "rouge-l", "bleu-4/coco", "embedding-greedy"])
-def test_the_command_gives_the_scores_that_python_gives(run: Run, name: str) -> None:
-    examples = list(rejoinder.read("@dstc7"))
+def test_the_command_gives_the_scores_that_python_gives(run: Run, tmp_path: Path, name: str) -> None:
+    lines = few("@dstc7", 100, tmp_path)
+    examples = list(rejoinder.read(lines))
     scores = rejoinder.score(examples, name)
-    records = run("score", "@dstc7", "-s", name).records
+    records = run("score", lines, "-s", name).records
     assert [record["id"] for record in records] == [example.id for example in examples]
     for place, record in enumerate(records):
         if place in scores.reasons:
@@ -207,10 +209,13 @@ def test_word_vectors_that_nobody_reads_are_refused(run: Run, lines: Path) -> No
 
 
 @pytest.mark.parametrize("columns", ["40", "80", "200"])
-def test_no_cell_of_a_table_is_ever_cut(run: Run, monkeypatch: pytest.MonkeyPatch, columns: str) -> None:
+def test_no_cell_of_a_table_is_ever_cut(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
     monkeypatch.setenv("COLUMNS", columns)
-    found = json.loads(run("study", "@dstc7", "-s", "embedding-greedy", "-s", "length", "--json").out)["results"]
-    shown = run("study", "@dstc7", "-s", "embedding-greedy", "-s", "length", "--all").out
+    study = ("study", few("@dstc7", 100, tmp_path), "-s", "embedding-greedy", "-s", "length", "--resamples", 100)
+    found = json.loads(run(*study, "--json").out)["results"]
+    shown = run(*study, "--all").out
     for row in found:
         assert f"{row['value']:.3f} [{row['low']:.2f}, {row['high']:.2f}]" in shown
         assert row["scorer"] in shown and str(row["n"]) in shown.split()

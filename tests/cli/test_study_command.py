@@ -12,6 +12,7 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
+from samples import few
 
 
 def pearson_of(scores: rejoinder.Scores, examples: list[rejoinder.Example]) -> float:
@@ -28,24 +29,23 @@ def test_study_says_what_it_found(run: Run) -> None:
     assert "100 resamples of contexts, seed 0" in " ".join(ran.out.split())
 
 
-def test_study_for_machines(run: Run) -> None:
-    ran = run(
-        "study", "@dstc7", "@conture", "-s", "rouge-l", "-s", "length", "--json", "--resamples", "100", "--seed", "3"
-    )
+def test_study_for_machines(run: Run, tmp_path: Path) -> None:
+    dstc7, conture = few("@dstc7", 100, tmp_path), few("@conture", 40, tmp_path)
+    ran = run("study", dstc7, conture, "-s", "rouge-l", "-s", "length", "--json", "--resamples", "100", "--seed", "3")
     assert ran.code == 0
     result = json.loads(ran.out)
     assert result["version"] == 1 and set(result["signature"]) == {"rouge-l", "length"}
     assert result["signature"]["length"]["scorer"] == "length"
     wanted = {"dataset", "scorer", "level", "statistic", "n", "value", "low", "high", "p", "method", "seed"}
     assert all(wanted <= set(one) and one["seed"] == 3 for one in result["results"])
-    examples = list(rejoinder.read("@dstc7"))
+    examples = list(rejoinder.read(dstc7))
     expected = pearson_of(rejoinder.score(examples, "length"), examples)
     (found,) = (
         one
         for one in result["results"]
         if (one["dataset"], one["scorer"], one["level"], one["statistic"]) == ("dstc7", "length", "turn", "pearson")
     )
-    assert found["value"] == pytest.approx(expected, abs=1e-6) and found["n"] == 400
+    assert found["value"] == pytest.approx(expected, abs=1e-6) and found["n"] == 100
     assert found["low"] <= found["value"] <= found["high"] and 0 < found["p"] <= 1
     (unscored,) = (
         one
@@ -56,10 +56,10 @@ def test_study_for_machines(run: Run) -> None:
     assert unscored["value"] is None and unscored["reason"] and unscored["n"] == 0
 
 
-def test_the_same_study_twice_is_the_same(run: Run) -> None:
-    arguments = ("study", "@dstc7", "-s", "length", "--json", "--resamples", "100")
-    assert run(*arguments).out == run(*arguments).out
-    assert run(*arguments, "--seed", "1").out != run(*arguments).out
+def test_the_same_study_twice_is_the_same(run: Run, tmp_path: Path) -> None:
+    arguments = ("study", few("@dstc7", 60, tmp_path), "-s", "length", "--json", "--resamples", "100")
+    first = run(*arguments).out
+    assert run(*arguments).out == first != run(*arguments, "--seed", "1").out
 
 
 def test_responses_that_copy_a_reference_can_be_left_out(run: Run, tmp_path: Path) -> None:
@@ -100,9 +100,12 @@ def test_a_study_that_cannot_be(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "sample"), [("c-adem", "@conture"), ("r-adem", "@dstc7")])
-def test_a_trained_judge_is_a_scorer_like_any_other(run: Run, tmp_path: Path, kind: str, sample: str) -> None:
+def test_a_trained_judge_is_a_scorer_like_any_other(
+    run: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, kind: str, sample: str
+) -> None:
     folder, held_out = tmp_path / "judge", tmp_path / "test.jsonl"
-    ran = run("train", kind, sample, "-o", folder, "--held-out", held_out)
+    given = few(sample, 200, tmp_path_factory.mktemp("given"))
+    ran = run("train", kind, given, "-o", folder, "--held-out", held_out)
     assert (ran.code, ran.err) == (0, "")
     assert ran.words.startswith("None is shown to agree with people: ")
     assert "part lines Pearson Spearman " in ran.words
@@ -110,7 +113,7 @@ def test_a_trained_judge_is_a_scorer_like_any_other(run: Run, tmp_path: Path, ki
     assert sorted(path.name for path in tmp_path.iterdir()) == ["judge", "test.jsonl"]
 
     test = list(rejoinder.read(held_out))
-    whole = {example.id: example for example in rejoinder.read(sample)}
+    whole = {example.id: example for example in rejoinder.read(given)}
     assert 20 < len(test) < len(whole) / 3 and all(whole[example.id] == example for example in test)
 
     records = run("score", held_out, "-s", folder).records
@@ -131,30 +134,31 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 def test_the_same_seed_trains_the_same_judge_byte_for_byte(run: Run, tmp_path: Path) -> None:
+    train = ("train", "c-adem", few("@conture", 120, tmp_path), "--epochs", 20)
     for name, seed in (("one", 0), ("two", 0), ("three", 1)):
-        assert run("train", "c-adem", "@conture", "-o", tmp_path / name, "--seed", seed).code == 0
+        assert run(*train, "-o", tmp_path / name, "--seed", seed).code == 0
     assert files(tmp_path / "one") == files(tmp_path / "two")
     assert files(tmp_path / "one") != files(tmp_path / "three")
     assert not any(name.endswith((".pkl", ".pickle", ".pt", ".npy")) for name in files(tmp_path / "one"))
     before = files(tmp_path / "three")
-    assert run("train", "c-adem", "@conture", "-o", tmp_path / "three", "--seed", "2", "--force").code == 0
+    assert run(*train, "-o", tmp_path / "three", "--seed", "2", "--force").code == 0
     assert files(tmp_path / "three") != before, "an older judge is replaced where it is asked for"
 
 
 def test_a_damaged_judge(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "judge"
-    run("train", "c-adem", "@conture", "-o", folder)
+    folder, lines = tmp_path / "judge", few("@conture", 100, tmp_path)
+    run("train", "c-adem", lines, "-o", folder, "--epochs", 2)
     for name, part in files(folder).items():
         if name == "card.md":
             continue
         (folder / name).write_bytes(part[: len(part) // 2])
-        ran = run("score", "@conture", "-s", folder)
+        ran = run("score", lines, "-s", folder)
         assert (ran.code, ran.out) == (3, "") and ran.err.startswith(f"rejoinder: {folder}"), name
         (folder / name).unlink()
-        ran = run("score", "@conture", "-s", folder)
+        ran = run("score", lines, "-s", folder)
         assert (ran.code, ran.out) == (4, "") and "missing" in ran.err, name
         (folder / name).write_bytes(part)
-    assert run("score", "@conture", "-s", folder).code == 0
+    assert run("score", lines, "-s", folder).code == 0
 
 
 def untouched(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *arguments: Any) -> str:

@@ -25,7 +25,7 @@ from rejoinder.judges.answers import from_config
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.train import train_judge
 from rejoinder.records import Example, Rating
-from samples import bilinear_of, panel_of
+from samples import bilinear_of, few, panel_of
 
 QUICK = FitOptions(epochs=2)
 SCALES = st.tuples(st.integers(-100, 100), st.integers(1, 200)).map(lambda ends: (ends[0], ends[0] + ends[1]))
@@ -261,27 +261,29 @@ def test_a_folder_with_no_scale_in_its_place_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scale", ["1,7", "0,1", "0,100"])
 def test_score_answers_in_the_users_scale(run: Run, tmp_path: Path, scale: str) -> None:
-    plain = run("score", "@conture").records
-    ran = run("score", "@conture", "--scale", scale)
-    ends = scale_of(scale)
-    assert ran.code == 0 and len(ran.records) == len(plain)
-    for one, other in zip(plain, ran.records, strict=True):
+    lines = few("@conture", 40, tmp_path)
+    plain = run("score", lines).records
+    ran = run("score", lines, "--scale", scale)
+    ends, records = scale_of(scale), ran.records
+    assert ran.code == 0 and len(records) == len(plain) == 40
+    for one, other in zip(plain, records, strict=True):
         assert other["scores"]["rejoinder"] == pytest.approx(rescaled(one["scores"]["rejoinder"], (1, 5), ends))
         assert other["signatures"]["rejoinder"].split("|scale:")[1].startswith(f"{ends[0]}..{ends[1]}|")
         assert "scale:" not in one["signatures"]["rejoinder"]
-    python = rejoinder.score(list(rejoinder.read("@conture")), "rejoinder", scale=ends).values
-    assert [record["scores"]["rejoinder"] for record in ran.records] == pytest.approx(python.tolist())
+    python = rejoinder.score(list(rejoinder.read(lines)), "rejoinder", scale=ends).values
+    assert [record["scores"]["rejoinder"] for record in records] == pytest.approx(python.tolist())
 
 
-def test_metrics_have_no_scale(run: Run) -> None:
+def test_metrics_have_no_scale(run: Run, tmp_path: Path) -> None:
+    lines = few("@conture", 20, tmp_path)
     refused(
-        run("score", "@conture", "-s", "length", "--scale", "1,7"),
+        run("score", lines, "-s", "length", "--scale", "1,7"),
         2,
         "the scale is for the ratings that judges predict, and length predicts none. Leave it out",
     )
-    ran = run("score", "@conture", "-s", "length", "-s", "rejoinder", "--scale", "1,7")
+    ran = run("score", lines, "-s", "length", "-s", "rejoinder", "--scale", "1,7")
     assert (ran.code, ran.err) == (0, "--scale leaves length as it is: what it gives is no rating\n")
-    assert ran.records[0]["scores"]["length"] == run("score", "@conture", "-s", "length").records[0]["scores"]["length"]
+    assert ran.records[0]["scores"]["length"] == run("score", lines, "-s", "length").records[0]["scores"]["length"]
 
 
 def test_stars_in_a_spreadsheet_become_a_judge(run: Run, tmp_path: Path) -> None:

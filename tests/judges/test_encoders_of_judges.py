@@ -36,7 +36,7 @@ from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, run
-from samples import bilinear_of
+from samples import bilinear_of, few
 
 QUICK = FitOptions(components=3, epochs=2)
 NUMBERS = st.floats(-100, 100)
@@ -391,7 +391,8 @@ def test_the_command_trains_over_an_encoder(run: Run, folder: Path, tmp_path: Pa
 
 
 def test_the_command_keeps_how_references_count(run: Run, tmp_path: Path) -> None:
-    ran = run("train", "r-adem", "@dstc7", "--references", "best", "-o", tmp_path / "judge")
+    lines = few("@dstc7", 80, tmp_path)
+    ran = run("train", "r-adem", lines, "--references", "best", "-o", tmp_path / "judge", "--epochs", 2)
     assert ran.code == 0
     assert "the best of the scores against each" in " ".join(run("show", tmp_path / "judge").out.split())
 
@@ -414,18 +415,19 @@ def test_flags_that_do_not_go_together(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["rejoinder", "word-vectors"])
 def test_an_encoder_that_comes_along_goes_by_its_name(run: Run, tmp_path: Path, name: str) -> None:
-    ran = run("train", "c-adem", "@conture", "-e", name, "-o", tmp_path / "judge", "--epochs", "5")
+    lines = few("@conture", 100, tmp_path)
+    ran = run("train", "c-adem", lines, "-e", name, "-o", tmp_path / "judge", "--epochs", "5")
     assert (ran.code, ran.err) == (0, "")
     judge, own = rejoinder.load_scorer(tmp_path / "judge"), load_encoder(name)
     assert own.options.items() <= judge.options.items()
     assert (own.options["encoder"] == "dan") == (name == "rejoinder")
-    examples = list(rejoinder.read("@conture"))
+    examples = list(rejoinder.read(lines))
     again = train_judge(examples, "c-adem", name, FitOptions(epochs=5)).judge
     assert again.options == judge.options, "the Python call takes the same names"
 
     inside = load_encoder(tmp_path / "judge")
     assert inside.options == own.options, "a judge's folder holds its encoder"
-    encoded = run("encode", "@conture", "-e", name, "-o", tmp_path / "vectors.npz")
+    encoded = run("encode", lines, "-e", name, "-o", tmp_path / "vectors.npz")
     assert encoded.code == 0, encoded.err
     vectors = np.load(tmp_path / "vectors.npz")["response"]
     assert np.allclose(vectors, own.encode([example.response for example in examples]), atol=1e-6, equal_nan=True)

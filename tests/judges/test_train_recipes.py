@@ -18,6 +18,7 @@ from rejoinder.io.folders import read_folder
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import Kind
 from rejoinder.judges.bilinear.recipes import DERIU2019, LOWE2017, fit_options
+from samples import few
 
 NO_WEIGHT = (
     "the penalty l1 would have no effect: its weight is 0. Give --penalty-weight (penalty_weight) over 0 too, or leave "
@@ -40,7 +41,8 @@ def recipe(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_the_papers_recipe_in_one_word(run: Run, tmp_path: Path) -> None:
-    found = trained(run, tmp_path, "r-adem", "@dstc7", "--preset", "lowe2017")
+    lines = few("@dstc7", 120, tmp_path)
+    found = trained(run, tmp_path, "r-adem", lines, "--preset", "lowe2017")
     released = {
         "components": 50,
         "epochs": 200,
@@ -53,7 +55,7 @@ def test_the_papers_recipe_in_one_word(run: Run, tmp_path: Path) -> None:
     }
     assert recipe(found) == released == asdict(LOWE2017)
     assert found["fitted_rows"] > found["lines"]["train"] > found["over_sampling_left_out"] > 0
-    table = run("train", "r-adem", "@dstc7", "--preset", "lowe2017", "--epochs", "2", "-o", tmp_path / "other").out
+    table = run("train", "r-adem", lines, "--preset", "lowe2017", "--epochs", "2", "-o", tmp_path / "other").out
     left_out = found["over_sampling_left_out"]
     assert f"over-sampled to {found['fitted_rows']} lines; {left_out} training lines are too short or too long" in table
     assert "fitted with 50 components, frobenius norm times 0.075, step 0.001, batch 32; best epoch" in table
@@ -186,7 +188,8 @@ def test_an_unknown_preset_from_python() -> None:
 
 
 def test_a_head_that_training_did_not_better_is_told(run: Run, tmp_path: Path) -> None:
-    arguments = ("c-adem", "@conture", "--step", "1e6")
+    lines = few("@conture", 100, tmp_path)
+    arguments = ("c-adem", lines, "--step", "1e6", "--epochs", 20)
     found = trained(run, tmp_path, *arguments)
     assert found["best_epoch"] == 0
     table = run("train", *arguments, "-o", tmp_path / "other").words
@@ -194,7 +197,7 @@ def test_a_head_that_training_did_not_better_is_told(run: Run, tmp_path: Path) -
     assert "the head as it was before training and has learnt nothing from these ratings" in told
     assert all(what in told for what in ("ratings that spread", "another encoder (-e)", "--step", "--penalty-weight"))
     assert "learnt nothing from these ratings" in (tmp_path / "other" / "card.md").read_text(encoding="utf-8")
-    assert "best epoch 0: " not in run("train", "c-adem", "@conture", "-o", tmp_path / "third").words
+    assert "best epoch 0: " not in run("train", "c-adem", lines, "-o", tmp_path / "third").words
     assert "learnt nothing" not in (tmp_path / "third" / "card.md").read_text(encoding="utf-8")
 
 

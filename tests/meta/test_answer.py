@@ -20,8 +20,9 @@ from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.verdict import needed, verdicts_of
 from rejoinder.records import Example
 from rejoinder.scorer import Scores, Signature
+from samples import few
 
-CALL = ("study", "@dstc7", "-s", "bleu-2", "-s", "rouge-l", "--resamples", "100")
+Call = tuple[object, ...]
 WITHOUT = "bleu-2/no-stop-words"
 
 
@@ -208,32 +209,42 @@ def test_no_interval_shows_nothing(value: float) -> None:
 # the same words wherever they are read
 
 
-def test_the_same_answer_from_every_door(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def call(tmp_path_factory: pytest.TempPathFactory) -> Call:
+    """A study of a few lines of a sample."""
+    lines = few("@dstc7", 100, tmp_path_factory.mktemp("few"))
+    return ("study", lines, "-s", "bleu-2", "-s", "rouge-l", "--resamples", 100)
+
+
+def test_the_same_answer_from_every_door(run: Run, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
-    expected = full_study(list(rejoinder.read("@dstc7")), ["bleu-2", "rouge-l"], resamples=100).answer
-    assert expected[0].startswith("No scorer is shown to agree with people: the best, bleu-2, reaches Pearson 0.11 [")
-    assert run(*CALL).out.startswith("\n".join(expected) + "\n")
-    told = json.loads(run(*CALL, "--json").out)
+    expected = full_study(list(rejoinder.read(str(call[1]))), ["bleu-2", "rouge-l"], resamples=100).answer
+    assert expected[0].startswith("No scorer is shown to agree with people: the best, ")
+    assert run(*call).out.startswith("\n".join(expected) + "\n")
+    told = json.loads(run(*call, "--json").out)
     assert tuple(told["answer"]) == expected == tuple(told["findings"][0]["answer"])
     for suffix in (".html", ".md"):
         path = tmp_path / f"report{suffix}"
-        assert run(*CALL, "-o", path).out.startswith("\n".join(expected) + "\n")
+        assert run(*call, "-o", path).out.startswith("\n".join(expected) + "\n")
         text = unescape(path.read_text(encoding="utf-8")).replace("\\", "").replace("\u00a0", " ")
         assert all(sentence in text for sentence in expected)
 
 
-def test_the_terminal_begins_with_the_answer_and_shows_one_table(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_terminal_begins_with_the_answer_and_shows_one_table(
+    run: Run, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "80")  # too narrow for the three statistics beside each other
-    ran = run(*CALL)
+    ran = run(*call)
     assert ran.err == "" and ran.out.count("agrees?") == ran.out.count("───") // ran.out.count("───") == 1
     assert "people: ceiling" in ran.out and "length (trivial)" in ran.out and "Kendall" not in ran.out
     assert WITHOUT not in ran.out
-    every = run(*CALL, "--all").out
+    every = run(*call, "--all").out
     assert every.startswith(ran.out.partition("More:")[0]) and every.count("dstc7, turn level") == 3
     assert every.count("dstc7, system level") == 3
 
 
-def test_the_table_over_sets_has_a_row_a_scorer(run: Run) -> None:
-    out = run("study", "@dstc7", "@conture", "-s", "bleu-2", "-s", "length", "--resamples", "100").out
+def test_the_table_over_sets_has_a_row_a_scorer(run: Run, tmp_path: Path) -> None:
+    sets = few("@dstc7", 60, tmp_path), few("@conture", 60, tmp_path)
+    out = run("study", *sets, "-s", "bleu-2", "-s", "length", "--resamples", "100").out
     assert "Pearson [low, high]" in out and out.count("\nbleu-2 ") == 1 and "the mean over" in out
     assert "people: one rater" in out

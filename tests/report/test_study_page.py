@@ -27,6 +27,7 @@ from rejoinder.report.study import study as report
 from rejoinder.report.svg import scatter
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.figure import Figure
+from samples import few
 
 HOSTILE = "<script>alert('x')</script>\"'&|\n\\input{x}% =1+1 ${{7*7}} {% raw %}"
 
@@ -184,14 +185,15 @@ def test_pictures_of_few_and_of_many_points() -> None:
 
 
 def test_a_study_is_saved_as_what_its_name_says(run: Run, tmp_path: Path) -> None:
-    call = ("study", "@dstc7", "-s", "bleu-2", "--resamples", "100")
+    lines = few("@dstc7", 60, tmp_path)
+    call = ("study", lines, "-s", "bleu-2", "--resamples", "100")
     for suffix in RENDERERS:
         path = tmp_path / f"report{suffix}"
         ran = run(*call, "-o", path)
         assert (ran.code, ran.err) == (0, "") and ran.out.endswith(f"saved in {path}\n")
         assert "bleu-2" in path.read_text(encoding="utf-8")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"rejoinder study @dstc7 -s bleu-2 --resamples 100 --seed 0 -o {tmp_path}/report.html" in page
+    assert f"rejoinder study {lines} -s bleu-2 --resamples 100 --seed 0 -o {tmp_path}/report.html" in page
     whole = json.loads((tmp_path / "report.json").read_text())
     told = run(*call, "--json", "-o", tmp_path / "again.json")
     assert json.loads(told.out) == whole == json.loads((tmp_path / "again.json").read_text())
