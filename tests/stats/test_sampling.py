@@ -37,6 +37,7 @@ DRAWN: dict[Purpose, list[int]] = {
     "paper, lines quoted": [450, 883, 462],
     "paper, swaps": [522, 889, 992],
     "pool": [633, 363, 245],
+    "reliability": [926, 184, 315],
     "systems": [233, 481, 527],
     "trial": [865, 22, 410],
     "within systems": [501, 713, 387],

@@ -1,0 +1,324 @@
+"""Evaluator Reliability Error: how far an evaluator is from what is known beforehand in four simple scenarios.
+
+An evaluator says whether a reply is a true one. Two kinds of replies are set against each other, it is trained to tell
+them apart, and its accuracy on other dialogues is compared with what an ideal one would have: 50 % where both are
+written by people, 50 % where both are made by one machine, 100 % where one answers another dialogue, and 100 % where
+one skips a turn (the utterance after the true next one). The error is the mean distance over the four.
+
+Source: Li et al. (2017), Adversarial Learning for Neural Dialogue Generation, section 4; table 2 of Sai et al. (2019).
+There the evaluator is a hierarchical network. Here it is a logistic regression, trained anew in each scenario as
+there, over what is to be judged: the score of a scorer, which comes to a threshold of its own, or the vectors of an
+encoder. Dialogues are cut into halves; each half is judged by what was trained on the other.
+
+Shapes: D dialogues, N replies of a scenario, F features, B resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeGuard, cast
+
+import numpy as np
+
+from rejoinder.auditing.conversation import bigram_reply
+from rejoinder.catalogue import load_responder, load_scorers
+from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.frames import FORMAT_VERSION
+from rejoinder.records import Example
+from rejoinder.responder import Responder, answer, request
+from rejoinder.responder import signature_of as responder_signature
+from rejoinder.scorer import Advance, Encoder, FloatArray, ScorerLike, Signature, ignore, run
+from rejoinder.stats.arrays import BoolArray, IntArray
+from rejoinder.stats.bootstrap import percentile_interval
+from rejoinder.stats.figure import NONE, Figure, plain
+from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.shares import share_of_clusters
+
+FEWEST = 20
+"""Dialogues, under which nothing is said."""
+PUBLISHED_ERROR = 0.193
+"""Of the hierarchical evaluator of Li et al. (2017)."""
+PUBLISHED_TOLD = 0.902
+"""How often it told the replies of their generator, which fooled it 9.8 % of the time."""
+_TRUE, _NEXT, _OTHER, _MACHINE = range(4)  # the replies of a dialogue
+_SHRINKAGE = 0.01  # what a logistic regression over the vectors of an encoder is fitted with; see `_fitted`
+_METHOD = "share told right, trained on the other half of the dialogues; Wilson's interval with dialogues as trials"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario(Figure):
+    """The accuracy of the evaluator where two kinds of replies are set against each other.
+
+    Attributes:
+        name: which.
+        ideal: the accuracy that an ideal evaluator has; NaN where nobody knows.
+        unscored: replies without a score, which are left out.
+        published: the same of the evaluator of Li et al., or NaN.
+    """
+
+    name: str
+    ideal: float
+    unscored: int = 0
+    published: float = NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reliability:
+    """The Evaluator Reliability Error of one evaluator.
+
+    Attributes:
+        evaluator: its name.
+        error: the mean distance from the ideal over the four scenarios, from 0 to 1/2; a coin has 1/4.
+        scenarios: the four.
+        told: how often it tells the machine's replies from true ones; no part of the error.
+        dialogues: how many there were.
+        machine: what made the replies of the machine.
+        signature: where the scores or vectors came from.
+        seed: decides what is drawn.
+        published: the error of the evaluator of Li et al.
+    """
+
+    evaluator: str
+    error: Figure
+    scenarios: tuple[Scenario, ...]
+    told: Scenario
+    dialogues: int
+    machine: str
+    signature: Signature
+    seed: int
+    published: float = field(default=PUBLISHED_ERROR)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain JSON values: numbers that do not exist are None, never NaN."""
+        return {
+            "version": FORMAT_VERSION,
+            "evaluator": self.evaluator,
+            "error": {**plain(self.error), "method": self.error.method, "published": self.published},
+            "results": [plain(one) for one in (*self.scenarios, self.told)],
+            "dialogues": self.dialogues,
+            "machine": self.machine,
+            "signature": plain(self.signature.fields),
+            "seed": self.seed,
+        }
+
+
+class _Task(NamedTuple):
+    """Two kinds of replies set against each other: N replies with their labels.
+
+    Attributes:
+        name: of the scenario.
+        ideal: accuracy of an ideal evaluator.
+        rows: [N] dialogue of each reply.
+        kinds: [N] which reply of it.
+        labels: [N] whether it passes for a true one.
+    """
+
+    name: str
+    ideal: float
+    rows: IntArray
+    kinds: IntArray
+    labels: BoolArray
+
+
+def reliability_error(
+    dialogues: Sequence[Sequence[str]],
+    evaluator: ScorerLike | Encoder,
+    *,
+    machine: str | Responder | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    advance: Advance = ignore,
+) -> Reliability:
+    """The Evaluator Reliability Error of a scorer, or of a classifier over an encoder, with its four scenarios.
+
+    Args:
+        dialogues: turns, oldest first, three or more of each; all but the last two are the context, the last but one is
+            the true reply, the last is what skips a turn.
+        evaluator: a scorer, in any form that `load_scorer` takes, that reads context and response; or an encoder.
+        machine: a responder, in any form that `load_responder` takes; None takes a bigram model of the true replies.
+        resamples: of dialogues, behind the interval of the error.
+        seed: decides what is drawn, 0 or more.
+        advance: called with the number of replies done.
+
+    Raises:
+        DataError: there are fewer than 20 dialogues, or one has fewer than three turns.
+        TooManyUnscored: a scenario has too few replies with a score.
+        UsageError: there is no such scorer or responder, or a number is out of range.
+    """
+    sampling = Sampling.checked(resamples, seed)
+    _require_turns(dialogues)
+    rng = sampling.generator([len(dialogues)], "reliability")
+    replies, made_by = _replies(dialogues, machine, sampling, rng)
+    features, name, signature = _features(evaluator, replies, advance)
+    halves = rng.permutation(len(dialogues)) % 2
+    tasks = _tasks(halves, rng)
+    right = [_right(task, features, halves) for task in tasks]
+    scenarios = [_scenario(task, told) for task, told in zip(tasks, right, strict=True)]
+    if poor := next((one for one in scenarios if not one.known), None):
+        raise TooManyUnscored(f"{name}: {poor.name}: {poor.reason}")
+    return Reliability(
+        evaluator=name,
+        error=_error(tasks[:4], right[:4], len(dialogues), sampling),
+        scenarios=tuple(scenarios[:4]),
+        told=scenarios[4],
+        dialogues=len(dialogues),
+        machine=made_by,
+        signature=signature,
+        seed=sampling.seed,
+    )
+
+
+def _require_turns(dialogues: Sequence[Sequence[str]]) -> None:
+    """Raise where there is too little to tell anything."""
+    if len(dialogues) < FEWEST:
+        raise DataError(f"{len(dialogues)} dialogues, {FEWEST} are needed", "Give more")
+    if short := next((one for one in dialogues if isinstance(one, str) or len(one) < 3), None):
+        found = f"a dialogue of {len(short)} turns" if not isinstance(short, str) else "a text instead of turns"
+        raise DataError(f"{found}, expected three or more", "Leave short dialogues out")
+
+
+# the replies, and what is known of them
+
+
+def _replies(
+    dialogues: Sequence[Sequence[str]], machine: str | Responder | None, sampling: Sampling, rng: np.random.Generator
+) -> tuple[list[Example], str]:
+    """[4 D] the true reply of each dialogue, what follows it, one of another dialogue and one of the machine."""
+    true = [Example(tuple(turns[:-2]), turns[-2], id=str(place)) for place, turns in enumerate(dialogues)]
+    following = [Example(one.context, turns[-1]) for one, turns in zip(true, dialogues, strict=True)]
+    # Round a random circle, so that each reply is given to one other dialogue and to none twice.
+    circle = rng.permutation(len(true))
+    others = dict(zip(circle.tolist(), np.roll(circle, 1).tolist(), strict=True))
+    other = [Example(one.context, true[others[place]].response) for place, one in enumerate(true)]
+    if machine is None:
+        (reply,) = bigram_reply(true)
+        made = [reply(one, rng) or Example(one.context, "") for one in true]
+        return [*true, *following, *other, *made], "a bigram model of the true replies"
+    responder = load_responder(machine)
+    asked = [request(one.context, sampling.seed) for one in true]
+    texts = [found.replies[0].text if found.replies else "" for found in answer(responder, asked)]
+    made = [Example(one.context, text) for one, text in zip(true, texts, strict=True)]
+    return [*true, *following, *other, *made], str(responder_signature(responder))
+
+
+def _features(
+    evaluator: ScorerLike | Encoder, replies: Sequence[Example], advance: Advance
+) -> tuple[FloatArray, str, Signature]:
+    """[4 D, F] what the classifier reads of each reply, NaN where nothing is known; its name and signature."""
+    if _is_encoder(evaluator):
+        found = _of_vectors(evaluator, replies)
+        advance(len(replies))
+        return found
+    ((name, scorer),) = load_scorers([cast("ScorerLike", evaluator)]).items()
+    scores = run(scorer, replies, advance=advance)
+    return scores.values[:, None], name, scores.signature
+
+
+def _is_encoder(evaluator: ScorerLike | Encoder) -> TypeGuard[Encoder]:
+    """Whether it makes vectors; else it is a scorer."""
+    return hasattr(evaluator, "encode_contexts")
+
+
+def _of_vectors(encoder: Encoder, replies: Sequence[Example]) -> tuple[FloatArray, str, Signature]:
+    """How the vectors of context and reply lie to each other: their cosine, products and distances."""
+    contexts = _unit(encoder.encode_contexts([one.context for one in replies]))
+    texts = _unit(encoder.encode([one.response for one in replies]))
+    products = contexts * texts
+    both = np.concatenate([products.sum(axis=1)[:, None], products, np.abs(contexts - texts)], axis=1)
+    kind = str(encoder.options.get("encoder", type(encoder).__name__))
+    return both, f"a classifier over {kind}", Signature({"evaluator": "logistic regression", **encoder.options})
+
+
+def _unit(vectors: FloatArray) -> FloatArray:
+    """Vectors of length 1; those of length 0 stay."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    found: FloatArray = vectors / np.where(lengths > 0, lengths, 1.0)
+    return found
+
+
+def _tasks(halves: IntArray, rng: np.random.Generator) -> list[_Task]:
+    """The four scenarios, and the machine's replies against true ones."""
+    count = len(halves)
+    every, twice = np.arange(count), np.tile(np.arange(count), 2)
+
+    def alone(name: str, kind: int) -> _Task:
+        # As many of either label in each half: who learns from one half which is the commoner errs on the other.
+        labels = np.zeros(count, dtype=np.bool_)
+        for half in (0, 1):
+            own = np.flatnonzero(halves == half)
+            labels[own] = rng.permutation(len(own)) % 2 == 1
+        return _Task(name, 0.5, every, np.full(count, kind), labels)
+
+    def against(name: str, kind: int, ideal: float = 1.0) -> _Task:
+        return _Task(name, ideal, twice, np.repeat([_TRUE, kind], count), np.repeat([True, False], count))
+
+    return [
+        alone("human / human", _TRUE),
+        alone("machine / machine", _MACHINE),
+        against("human / random", _OTHER),
+        against("human / skipped", _NEXT),
+        against("human / machine", _MACHINE, NONE),
+    ]
+
+
+# training and testing
+
+
+def _right(task: _Task, features: FloatArray, halves: IntArray) -> FloatArray:
+    """[N] 1 where a reply is told right by what was trained on the other half; NaN where nothing is known of it."""
+    own = features[task.kinds * len(halves) + task.rows]
+    known, half = np.isfinite(own).all(axis=1), halves[task.rows]
+    right = np.full(len(own), np.nan)
+    for side in (0, 1):
+        train, test = known & (half != side), known & (half == side)
+        if test.any() and len(set(task.labels[train].tolist())) == 2:
+            right[test] = _fitted(own[train], task.labels[train], own[test]) == task.labels[test]
+    return right
+
+
+def _fitted(train: FloatArray, labels: BoolArray, test: FloatArray) -> BoolArray:
+    """What a logistic regression over standardised features says of others; of one feature it is hardly held back."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    strength = 1.0 if train.shape[1] == 1 else _SHRINKAGE
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=strength, max_iter=1000))
+    found: BoolArray = model.fit(train, labels).predict(test)
+    return found
+
+
+def _scenario(task: _Task, right: FloatArray) -> Scenario:
+    """The accuracy in one scenario."""
+    known = np.isfinite(right)
+    told: dict[str, Any] = {
+        "name": task.name,
+        "ideal": task.ideal,
+        "unscored": int((~known).sum()),
+        "n": int(known.sum()),
+    }
+    dialogues = np.unique(task.rows[known], return_inverse=True)[1].astype(np.int64)
+    if known.sum() < FEWEST:
+        return Scenario(**told, reason=f"{known.sum()} replies with a score, {FEWEST} are needed")
+    figure = share_of_clusters(right[known], dialogues)
+    published = PUBLISHED_TOLD if np.isnan(task.ideal) else NONE
+    return Scenario.of(figure, **told, method=_METHOD, published=published)
+
+
+def _error(tasks: Sequence[_Task], right: Sequence[FloatArray], count: int, sampling: Sampling) -> Figure:
+    """The mean distance from the ideal, with an interval over dialogues, which all scenarios share.
+
+    On resamples distances keep the sign that they were found with, else those near 0 could only grow.
+    """
+    counts = sampling.counts(count, [count, 1], "reliability").astype(np.float64)
+    found, drawn = [], []
+    for task, own in zip(tasks, right, strict=True):
+        known = np.isfinite(own)
+        sums = np.bincount(task.rows[known], weights=own[known], minlength=count)
+        items = np.bincount(task.rows[known], minlength=count).astype(np.float64)
+        distance = float(sums.sum() / items.sum() - task.ideal)
+        found.append(abs(distance))
+        with np.errstate(invalid="ignore"):
+            drawn.append(((sums @ counts) / (items @ counts) - task.ideal) * (1 if distance >= 0 else -1))
+    return percentile_interval(np.mean(drawn, axis=0), count, value=float(np.mean(found)), unit="dialogue")
