@@ -29,14 +29,14 @@ from rejoinder.scorer import FloatArray
 def test_every_entry_leads_somewhere(name: str) -> None:
     kind = KINDS[name]
     makers = {kind.judge: "from_parts", kind.learner: "learner", kind.encoder: "from_parts"}
-    for module, function in {**makers, kind.responder: "from_parts", kind.counts: "from_parts"}.items():
+    for module, function in {**makers, kind.responder: "from_parts", kind.material: "from_parts"}.items():
         assert not module or callable(getattr(import_module(module), function))
     if kind.sizes:
         pytest.importorskip("lightning", reason="needs the extra train")
         for package, place in (("nn", kind.sizes), ("training", kind.task)):
             module, _, made = place.partition(".")
             assert isinstance(getattr(import_module(f"rejoinder.{package}.{module}"), made), type)
-    assert any((kind.judge, kind.encoder, kind.responder, kind.counts))
+    assert any((kind.judge, kind.encoder, kind.responder, kind.material))
 
 
 @dataclass(frozen=True)

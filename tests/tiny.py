@@ -17,9 +17,13 @@ from rejoinder.nn.dialogue import DialogueModel, Sizes
 from rejoinder.nn.dual import DualEncoder, DualSizes
 from rejoinder.nn.language import LanguageModel, LanguageSizes
 from rejoinder.nn.multiresolution import Multiresolution, MultiresolutionSizes
+from rejoinder.nn.selecting import SelectorSizes
+from rejoinder.nn.selector import SelectorModel
 from rejoinder.nn.student import StudentModel
 from rejoinder.nn.tweet import TweetModel, TweetSizes
+from rejoinder.scorer import Encoder
 from rejoinder.text.bpe import Vocabulary, train_bpe
+from rejoinder.training.pretrain_selector import kept
 
 WORDS = ["the", "cat", "dog", "bird", "sat", "ran", "on", "under", "mat", "hello", "you", "how", "are", "thanks", "bye"]
 LONGEST_TURN, MOST_TURNS = 8, 4
@@ -107,6 +111,19 @@ def student_model(folder: Path) -> Path:
         torch.nn.init.normal_(weight, std=0.3)
     config = {"kind": "student", "sizes": asdict(model.sizes)}
     write_folder(folder, Parts(config, tensors_of(model), {"vocabulary.json": vocabulary.to_json()}), "a card")
+    return folder
+
+
+def selector_model(folder: Path, encoder: Encoder) -> Path:
+    """A selector over an encoder in `folder`, of numbers at random, with five common replies."""
+    sizes = SelectorSizes(encoder.width, hidden=10, output=7)
+    torch.manual_seed(0)
+    model = SelectorModel(sizes)
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, std=0.3)
+    config = {"kind": "selector", "sizes": asdict(sizes), "encoder": dict(encoder.options)}
+    replies = torch.randn(5, encoder.width).numpy()
+    write_folder(folder, Parts(config, kept(tensors_of(model), sizes, replies)), "a card")
     return folder
 
 

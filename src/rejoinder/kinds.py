@@ -23,7 +23,7 @@ class Kind(NamedTuple):
         sizes: the class under `rejoinder.nn` that the table `model` of its recipe fills.
         task: the class under `rejoinder.training` that trains it.
         candidates: whether it is made of a corpus without a network.
-        counts: `from_parts(parts)` makes what is counted in a corpus, which judges read; no network either.
+        material: `from_parts(parts)` makes what the views of a judge stand on beside an encoder.
         torch: whether what is made of it runs on torch; else that is needed to train it alone.
     """
 
@@ -36,7 +36,7 @@ class Kind(NamedTuple):
     sizes: str = ""
     task: str = ""
     candidates: bool = False
-    counts: str = ""
+    material: str = ""
     torch: bool = False
 
 
@@ -101,6 +101,8 @@ ATTACKS = "rejoinder.auditing.battery"
 BILINEAR = "rejoinder.judges.bilinear.learner"
 _GENERATION, _RETRIEVAL = "rejoinder.responders.generation", "rejoinder.responders.retrieval"
 _RECURRENT, _DIALOGUE = "rejoinder.encoders.recurrent", "dialogue.DialogueTask"
+# What is trained with the vectors of an encoder, which stays as it is.
+TAUGHT = ("student", "selector")
 # Every kind of model that is trained here. A new one is its file and one entry.
 KINDS: dict[str, Kind] = {
     "average": Kind(encoder="rejoinder.encoders.average"),
@@ -168,7 +170,13 @@ KINDS: dict[str, Kind] = {
         task="tweet.TweetTask",
         torch=True,
     ),
-    "phrases": Kind("how usual words and phrases are in a corpus", counts="rejoinder.training.phrases"),
+    "phrases": Kind("how usual words and phrases are in a corpus", material="rejoinder.training.phrases"),
+    "selector": Kind(
+        "which reply answers which context, over an encoder's vectors",
+        material="rejoinder.encoders.selector",
+        sizes="selecting.SelectorSizes",
+        task="selector.SelectorTask",
+    ),
     "bilinear": Kind(
         judge="rejoinder.judges.bilinear.judge",
         learner=BILINEAR,
@@ -187,7 +195,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def makers(what: Literal["judge", "encoder", "responder", "sizes", "task", "counts"]) -> dict[str, str]:
+def makers(what: Literal["judge", "encoder", "responder", "sizes", "task", "material"]) -> dict[str, str]:
     """What makes a judge, an encoder, ... of each kind of model that can be made one."""
     return {name: place for name, kind in KINDS.items() if (place := getattr(kind, what))}
 
@@ -198,7 +206,7 @@ def learners() -> dict[str, str]:
 
 
 def listing() -> dict[str, list[Entry]]:
-    """The judges that can be trained, the encoders, the responders and the attacks, by `judges`, `encoders` and so on.
+    """What can be trained or named, and the attacks, by `judges`, `encoders`, `responders`, `material` and `attacks`.
 
     What `rejoinder train` or `rejoinder pretrain` makes is a folder, whose path is its name from then on.
     """
@@ -210,6 +218,7 @@ def listing() -> dict[str, list[Entry]]:
             *(_made(name) for name in makers("encoder") if KINDS[name].about),
         ],
         "responders": [*map(_named, RESPONDERS.values()), *map(_made, makers("responder"))],
+        "material": [*map(_made, makers("material"))],
         "attacks": list(import_module(ATTACKS).entries()),
     }
 
@@ -227,8 +236,8 @@ def _named(one: Named) -> Entry:
 def _made(name: str) -> Entry:
     """A kind that a recipe makes of a corpus."""
     kind = KINDS[name]
-    recipe = f"recipes/{name}{'' if kind.candidates else '-small'}.toml"
+    recipe = f"recipes/{name}{'-small' if kind.sizes else ''}.toml"
     corpus = "tweets" if name == "tweet2vec" else "dialogues"
-    extra = "" if kind.candidates else "; the extra train" if kind.torch else "; to train it the extra train"
-    teacher = " --teacher NAME" if name == "student" else ""
+    extra = "" if not kind.sizes else "; the extra train" if kind.torch else "; to train it the extra train"
+    teacher = " --teacher NAME" if name in TAUGHT else ""
     return Entry(name, kind.about, f"rejoinder pretrain {recipe} CORPUS...{teacher} -o FOLDER", f"{corpus}{extra}")

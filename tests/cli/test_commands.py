@@ -319,12 +319,12 @@ def test_list(run: Run) -> None:
     found = json.loads(run("list", "--json").out)
     assert found["version"] == 1 and [result["scorer"] for result in found["results"]] == list(cards())
     assert {"scorer", "kind", "summary", "needs", "range", "higher_is_better", "source"} <= set(found["results"][0])
-    names = {
-        group: [entry["name"] for entry in found[group]] for group in ("judges", "encoders", "responders", "attacks")
-    }
+    groups = ("judges", "encoders", "responders", "material", "attacks")
+    names = {group: [entry["name"] for entry in found[group]] for group in groups}
     assert names == {group: [entry.name for entry in entries] for group, entries in listing().items()}
     assert {"adem", "panel"} <= set(names["judges"]) and {"hred", "tweet2vec", "rejoinder"} <= set(names["encoders"])
     assert {"hred", "r-tfidf", "human:FILE", "openai:URL#MODEL"} <= set(names["responders"])
+    assert names["material"] == ["phrases", "selector"]
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ Start = Annotated[
 ]
 Teacher = Annotated[
     str | None,
-    typer.Option("--teacher", help="Encoder whose vectors a student learns.", metavar="NAME|FOLDER"),
+    typer.Option("--teacher", help="Encoder that a student learns from, or a selector reads.", metavar="NAME|FOLDER"),
     Reads(in_encoder),
 ]
 KeepJudged = Annotated[bool, typer.Option("--keep-judged", help="Also use dialogues marked as judged.")]
@@ -55,7 +55,8 @@ def command(
 ) -> None:
     """Train encoders and responders on dialogues, or a tweet2vec on tweets; or count the phrases of a corpus.
 
-    A student learns the vectors of another encoder (--teacher); CORPUS may be a folder of such vectors instead.
+    A student learns the vectors of another encoder (--teacher); CORPUS may be a folder of such vectors instead. A
+    selector learns over the vectors of an encoder which reply answers which context.
 
     Interrupted, it goes on where it was when called again.
 

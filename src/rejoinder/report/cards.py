@@ -20,6 +20,7 @@ _GROUPS = {
     "judges": "Judges that you can train, each a folder then, which is a scorer's name. More: docs/train.md",
     "encoders": "Encoders (-e of train and encode), trained ones by their folder. More: docs/pretraining.md",
     "responders": "Responders (-r of respond and selftalk), trained ones by their folder. More: docs/responders.md",
+    "material": "What judges read beside an encoder's vectors, by its folder. More: docs/pretraining.md",
     "attacks": "Attacks (--family of audit), and what each would show. More: docs/audit.md",
 }
 _SCORERS = "Scorers (-s of score, compare, study and audit)"

@@ -19,6 +19,7 @@ from rejoinder.training.recipe import (
     AnyRecipe,
     Recipe,
     RetrievalRecipe,
+    SelectorRecipe,
     StudentRecipe,
     TweetRecipe,
     read_recipe,
@@ -77,8 +78,8 @@ def pretrain(
         files: corpora, or folders of them.
         out: the folder to save the model in.
         start: a trained model whose weights to start from; for networks that read dialogues.
-        teacher: an encoder (see `load_encoder`) whose vectors a student learns; it needs none where `files` is a folder
-            of a teacher's vectors (see `rejoinder.training.taught`).
+        teacher: an encoder (see `load_encoder`) whose vectors a student learns, or a selector stands on; a student
+            needs none where `files` is a folder of a teacher's vectors (see `rejoinder.training.taught`).
         keep_judged: also use dialogues that occur in public sets of human judgements.
         force: replace a model of another run that stands at `out`.
         on_bad: what to do with a bad line.
@@ -94,8 +95,8 @@ def pretrain(
     """
     with _training():
         plan = read_recipe(recipe) if isinstance(recipe, (str, Path)) else recipe
-        if not isinstance(plan, StudentRecipe) and teacher is not None:
-            raise UsageError(f"--teacher is for a student, a {plan.kind} has none. Leave it out")
+        if not isinstance(plan, StudentRecipe | SelectorRecipe) and teacher is not None:
+            raise UsageError(f"--teacher is for a student or a selector, a {plan.kind} has none. Leave it out")
         files = files if isinstance(plan, StudentRecipe) and any(map(is_taught, files)) else corpus_files(files)
         given = Given(files, Path(out), start, teacher, keep_judged, force, on_bad, say, advance)
         return Made(Path(out), plan.kind, _made(plan, given))
@@ -126,8 +127,8 @@ def _made(recipe: AnyRecipe, given: Given) -> Mapping[str, float]:
     """Make what the recipe says; the figures of the validation whose weights were kept."""
     if isinstance(recipe, RetrievalRecipe | PhraseRecipe):
         return _without_a_network(recipe, given)
-    if isinstance(recipe, StudentRecipe):
-        return _student(recipe, given)
+    if isinstance(recipe, StudentRecipe | SelectorRecipe):
+        return _over_an_encoder(recipe, given)
     return _tweets(recipe, given) if isinstance(recipe, TweetRecipe) else _dialogues(recipe, given)
 
 
@@ -165,25 +166,26 @@ def _tweets(recipe: TweetRecipe, given: Given) -> Mapping[str, float]:
     ).best
 
 
-def _student(recipe: StudentRecipe, given: Given) -> Mapping[str, float]:
-    """A student, and its teacher where there is one to ask."""
+def _over_an_encoder(recipe: StudentRecipe | SelectorRecipe, given: Given) -> Mapping[str, float]:
+    """A student, and its teacher where there is one to ask; or a selector."""
     from rejoinder.encoders import load_encoder
+    from rejoinder.training.pretrain_selector import pretrain_selector
     from rejoinder.training.pretrain_student import Teacher, pretrain_student
 
     if given.start is not None:
-        raise UsageError("--start is for networks that read dialogues, a student has a teacher. Leave it out")
+        raise UsageError(f"--start is for networks that read dialogues, a {recipe.kind} has a teacher. Leave it out")
     encoder = None if given.teacher is None else load_encoder(given.teacher)
-    return pretrain_student(
-        recipe,
-        given.files,
-        given.out,
-        None if encoder is None else Teacher(encoder.encode, encoder.options),
-        keep_judged=given.keep_judged,
-        force=given.force,
-        on_bad=given.on_bad,
-        say=given.say,
-        advance=given.advance,
-    ).best
+    teacher = None if encoder is None else Teacher(encoder.encode, encoder.options)
+    chosen: dict[str, Any] = {
+        "keep_judged": given.keep_judged,
+        "force": given.force,
+        "on_bad": given.on_bad,
+        "say": given.say,
+        "advance": given.advance,
+    }
+    if isinstance(recipe, SelectorRecipe):
+        return pretrain_selector(recipe, given.files, given.out, teacher, **chosen).best
+    return pretrain_student(recipe, given.files, given.out, teacher, **chosen).best
 
 
 def _dialogues(recipe: Recipe, given: Given) -> Mapping[str, float]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import tomllib
-from collections.abc import Mapping, Set
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.kinds import KINDS, makers
 from rejoinder.nn.convolving import StudentSizes
+from rejoinder.nn.selecting import SelectorSizes
 from rejoinder.text.bpe import END_ID, UNK_ID
 from rejoinder.training.phrases import Counts, PhraseRecipe
+from rejoinder.training.recipe_keys import REMEDY, Place
 from rejoinder.training.taught import StudentText
 from rejoinder.training.tweet_corpus import TweetText
 
@@ -31,16 +32,12 @@ if TYPE_CHECKING:  # modules that load torch, which the recipes of TF-IDF do not
 
 TWEET2VEC = "tweet2vec"
 STUDENT = "student"
+SELECTOR = "selector"
 DUAL_ENCODER = "dual-encoder"
 RETRIEVAL = tuple(name for name, kind in KINDS.items() if kind.candidates)
-PRETRAINED = (*makers("sizes"), *RETRIEVAL, *makers("counts"))
+PRETRAINED = tuple(dict.fromkeys((*makers("sizes"), *RETRIEVAL, *makers("material"))))
 # What no recipe sets, where the sizes have it: ids of the byte-pair encoding, and what a MrRNN alone gives its decoder.
 _SET = {"unknown": UNK_ID, "end": END_ID, "beside": 0}
-_REMEDY = "Correct the recipe"
-_SHARES = frozenset({"dropout", "held_out", "test", "validation", "word_drop"})
-_MAY_BE_ZERO = frozenset(
-    {"alone", "annealing", "context", "dropout", "l2", "latent", "seed", "test", "threads", "word_drop"}
-)
 
 
 @dataclass(frozen=True)
@@ -155,6 +152,46 @@ class StudentRecipe:
 
 
 @dataclass(frozen=True)
+class SelectorText:
+    """Which of the dialogues a selector is trained on, and what it keeps of them.
+
+    Attributes:
+        held_out: share that is for validation; as in `Text`, and the same dialogues.
+        common: replies, the most frequent ones, whose vectors are kept for comparison.
+    """
+
+    held_out: float = Text.held_out
+    common: int = 300
+
+
+@dataclass(frozen=True)
+class SelectorRecipe:
+    """Everything that decides what selector comes out of dialogues and an encoder.
+
+    Attributes:
+        text: see `SelectorText`.
+        sizes: shape of the networks; how wide the encoder's vectors are, that decides.
+        options: see `RunOptions`.
+        batch: contexts of a batch, each of whose replies is told from all others.
+        negatives: other turns of its own dialogue that a reply is told from.
+        threads: of torch; 0 leaves them to it.
+        kind: `selector`.
+    """
+
+    text: SelectorText
+    sizes: SelectorSizes
+    options: RunOptions
+    batch: int = 1024
+    negatives: int = 2
+    threads: int = 0
+    kind: str = SELECTOR
+
+    def to_dict(self) -> dict[str, Any]:
+        """The recipe as JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
 class RetrievalRecipe:
     """Everything that decides what retrieval model without a network comes out of a corpus.
 
@@ -172,14 +209,14 @@ class RetrievalRecipe:
     smooth_idf: bool = False
 
 
-AnyRecipe = Recipe | TweetRecipe | StudentRecipe | RetrievalRecipe | PhraseRecipe
+AnyRecipe = Recipe | TweetRecipe | StudentRecipe | SelectorRecipe | RetrievalRecipe | PhraseRecipe
 
 
 def read_recipe(path: str | Path) -> AnyRecipe:
     """The recipe in a TOML file.
 
     It has the tables `text`, `model` and `run`, for retrieval models `candidates`, for phrases `counts` alone, and the
-    keys of `Recipe`, `TweetRecipe`, `StudentRecipe` or `RetrievalRecipe`.
+    keys of `Recipe`, `TweetRecipe`, `StudentRecipe`, `SelectorRecipe` or `RetrievalRecipe`.
 
     Raises:
         MissingAsset: there is no such file.
@@ -191,12 +228,14 @@ def read_recipe(path: str | Path) -> AnyRecipe:
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"not TOML ({error})", _REMEDY, where=str(path)) from error
-    at = _Place(str(path))
+        raise DataError(f"not TOML ({error})", REMEDY, where=str(path)) from error
+    at = Place(str(path))
     if table.get("kind") == TWEET2VEC:
         return _tweet_recipe(table, at)
     if table.get("kind") == STUDENT:
         return _student_recipe(table, at)
+    if table.get("kind") == SELECTOR:
+        return _selector_recipe(table, at)
     if table.get("kind") in RETRIEVAL:
         return _retrieval_recipe(table, at)
     if table.get("kind") == PhraseRecipe.kind:
@@ -226,7 +265,7 @@ def _network(place: str) -> type[Any]:
     return found
 
 
-def _options(table: Mapping[str, Any], at: _Place) -> RunOptions:
+def _options(table: Mapping[str, Any], at: Place) -> RunOptions:
     """How a run goes, from its table."""
     from rejoinder.training.fit import RunOptions
 
@@ -234,7 +273,7 @@ def _options(table: Mapping[str, Any], at: _Place) -> RunOptions:
     return options
 
 
-def _check_kind(kind: str, sizes: Sizes, at: _Place) -> None:
+def _check_kind(kind: str, sizes: Sizes, at: Place) -> None:
     """Raise where the sizes are those of another kind."""
     if (kind == "vhred") != bool(sizes.latent):
         remedy = "A vhred has a latent variable, the others have none"
@@ -246,7 +285,7 @@ def _check_kind(kind: str, sizes: Sizes, at: _Place) -> None:
         at.refuse(f"is true in a {kind}", "It is for the latent variable of a vhred", "model.bag_of_words")
 
 
-def _tweet_recipe(table: Mapping[str, Any], at: _Place) -> TweetRecipe:
+def _tweet_recipe(table: Mapping[str, Any], at: Place) -> TweetRecipe:
     """The recipe of a tweet2vec in a table."""
     plain = {"kind": (TWEET2VEC,), "batch": int, "l2": float}
     at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
@@ -258,13 +297,11 @@ def _tweet_recipe(table: Mapping[str, Any], at: _Place) -> TweetRecipe:
     )
 
 
-def _student_recipe(table: Mapping[str, Any], at: _Place) -> StudentRecipe:
+def _student_recipe(table: Mapping[str, Any], at: Place) -> StudentRecipe:
     """The recipe of a student in a table."""
     plain = {"kind": (STUDENT,), "pieces_per_batch": int, "alone": int, "threads": int}
     at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
-    options = _options(table["run"], at)
-    if options.devices > 1:
-        at.refuse(f"is {options.devices}", "A student is trained on one device", "run.devices")
+    options = _on_one_device(table["run"], at, "student")
     text: StudentText = at.made(StudentText, table.get("text", {}), "text")
     return StudentRecipe(
         text,
@@ -274,7 +311,27 @@ def _student_recipe(table: Mapping[str, Any], at: _Place) -> StudentRecipe:
     )
 
 
-def _retrieval_recipe(table: Mapping[str, Any], at: _Place) -> RetrievalRecipe:
+def _selector_recipe(table: Mapping[str, Any], at: Place) -> SelectorRecipe:
+    """The recipe of a selector in a table."""
+    plain = {"kind": (SELECTOR,), "batch": int, "negatives": int, "threads": int}
+    at.check(table, {**plain, "text": dict, "model": dict, "run": dict}, needed={"run"})
+    return SelectorRecipe(
+        at.made(SelectorText, table.get("text", {}), "text"),
+        at.made(SelectorSizes, table.get("model", {}), "model", width=0),
+        _on_one_device(table["run"], at, "selector"),
+        **{name: table[name] for name in plain if name in table},
+    )
+
+
+def _on_one_device(table: Mapping[str, Any], at: Place, kind: str) -> RunOptions:
+    """How a run goes that has one process."""
+    options = _options(table, at)
+    if options.devices > 1:
+        at.refuse(f"is {options.devices}", f"A {kind} is trained on one device", "run.devices")
+    return options
+
+
+def _retrieval_recipe(table: Mapping[str, Any], at: Place) -> RetrievalRecipe:
     """The recipe of a retrieval model without a network in a table."""
     plain: dict[str, Any] = {"kind": RETRIEVAL} | ({} if table["kind"] == "random" else {"smooth_idf": bool})
     at.check(table, {**plain, "text": dict, "candidates": dict}, needed={"kind"})
@@ -282,53 +339,3 @@ def _retrieval_recipe(table: Mapping[str, Any], at: _Place) -> RetrievalRecipe:
     at.check(text, {"held_out": float}, set(), "text.")
     candidates = at.made(Candidates, table.get("candidates", {}), "candidates")
     return RetrievalRecipe(candidates=candidates, **text, **{name: table[name] for name in plain if name in table})
-
-
-@dataclass(frozen=True)
-class _Place:
-    """The file whose values are checked, for messages."""
-
-    where: str
-
-    def refuse(self, problem: str, remedy: str, field: str) -> NoReturn:
-        """Raise the error of a key."""
-        raise DataError(problem, remedy, where=self.where, field=field)
-
-    def made(self, made: type[Any], table: Mapping[str, Any], name: str, **given: Any) -> Any:
-        """The dataclass `made` from a table of the recipe and from values that no recipe sets."""
-        own = [field for field in fields(made) if field.name not in given]
-        kinds = get_type_hints(made)
-        needed = {field.name for field in own if field.default is MISSING}
-        self.check(table, {field.name: kinds[field.name] for field in own}, needed, f"{name}.")
-        return made(**table, **given)
-
-    def check(self, table: Mapping[str, Any], kinds: Mapping[str, Any], needed: Set[str], prefix: str = "") -> None:
-        """Raise for a key that is unknown or missing, or whose value is of another type or out of range."""
-        for key, value in table.items():
-            if key not in kinds:
-                near = difflib.get_close_matches(key, kinds, n=1)
-                remedy = f"Did you mean {near[0]}?" if near else f"Known: {', '.join(sorted(kinds))}"
-                self.refuse("unknown", remedy, f"{prefix}{key}")
-            expected = _fault(key, value, kinds[key])
-            if expected:
-                self.refuse(f"is {value!r:.40}, expected {expected}", _REMEDY, f"{prefix}{key}")
-        for key in sorted(needed - set(table)):
-            self.refuse("missing", "Add it", f"{prefix}{key}")
-
-
-def _fault(key: str, value: Any, kind: Any) -> str:
-    """What the value of a key should have been; "" where it is that."""
-    if known := kind if isinstance(kind, tuple) else get_args(kind) if get_origin(kind) is Literal else ():
-        return "" if value in known else " or ".join(known)
-    if kind is dict:
-        return "" if isinstance(value, dict) else "a table"
-    if kind is bool:
-        return "" if isinstance(value, bool) else "true or false"
-    # A truth value is a number in Python, but not in a recipe.
-    if isinstance(value, bool) or not isinstance(value, (int, float) if kind is float else kind):
-        return "a number" if kind is float else "a whole number"
-    most = 1.0 if key in _SHARES else float("inf")
-    if 0 < value < most or (value == 0 and key in _MAY_BE_ZERO):
-        return ""
-    least = "0 or more" if key in _MAY_BE_ZERO else "more than 0"
-    return f"{least} and less than 1" if key in _SHARES else least

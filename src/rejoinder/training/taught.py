@@ -83,8 +83,10 @@ class Taught:
     def vectors(self, places: NDArray[np.int64]) -> NDArray[np.float32]:
         """[n, O] the unit vectors of the texts at n places."""
         chunks = np.searchsorted(self._starts, places, side="right") - 1
-        rows = [self.chunks[chunk][place - self._starts[chunk]] for chunk, place in zip(chunks, places, strict=True)]
-        found = np.stack(rows).astype(np.float32)
+        found = np.empty((len(places), self.width), dtype=np.float32)
+        for chunk in np.unique(chunks):
+            rows = np.flatnonzero(chunks == chunk)
+            found[rows] = self.chunks[chunk][places[rows] - self._starts[chunk]]
         unit: NDArray[np.float32] = found / np.linalg.norm(found, axis=1, keepdims=True)
         return unit
 

@@ -1,0 +1,139 @@
+"""The view `selection`: how well a reply answers its context, by a selector over an encoder's vectors.
+
+Columns are cosines of unit vectors, and what they are beside those of replies that are given in any context.
+Shapes: N examples, F features, D width of the encoder's vectors, O of the selector's own, C common replies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rejoinder.encoders.selector import Selector
+from rejoinder.judges.views.view import Column, Features, Group, table
+from rejoinder.learner import Side
+from rejoinder.nn.selecting import Floats
+from rejoinder.records import Example
+from rejoinder.scorer import Encoder, FloatArray
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A context as a selector reads it, once for all replies to it.
+
+    Attributes:
+        selector: the selector.
+        turns: the encoder's vectors [D] of its last turn, of the one before and so on.
+    """
+
+    selector: Selector
+    turns: Sequence[FloatArray]
+
+    @cached_property
+    def whole(self) -> Floats:
+        """[O] all turns that are read."""
+        return self.selector.context(self.turns)
+
+    @cached_property
+    def last(self) -> Floats:
+        """[O] the last turn alone."""
+        return self.selector.context(self.turns[:1])
+
+    @cached_property
+    def said(self) -> list[Floats]:
+        """[O] the last turn and the one before, each as if it were a reply; NaN where there is none."""
+        return [self.selector.reply(turn) for turn in self.turns[:2]] + [np.full_like(self.whole, np.nan)]
+
+    @cached_property
+    def common(self) -> Floats:
+        """[C] the cosines of the context with common replies."""
+        cosines: Floats = self.selector.common @ self.whole
+        return cosines
+
+
+class Choice(NamedTuple):
+    """A context, and the vector [O] of a reply to it."""
+
+    asked: Asked
+    reply: Floats
+
+    @property
+    def cosine(self) -> float:
+        """That of the reply with the context."""
+        return float(self.asked.whole @ self.reply)
+
+
+COLUMNS: tuple[Column[Choice], ...] = (
+    Column("answers_context", "context fit", lambda choice: choice.cosine),
+    Column("answers_last", "context fit", lambda choice: float(choice.asked.last @ choice.reply)),
+    Column("like_last", "context overlap", lambda choice: float(choice.asked.said[0] @ choice.reply)),
+    Column("like_before_last", "context overlap", lambda choice: float(choice.asked.said[1] @ choice.reply)),
+    Column("beyond_common", "context fit", lambda choice: choice.cosine - float(choice.asked.common.mean())),
+    Column("common_that_fit_better", "context fit", lambda choice: float((choice.asked.common > choice.cosine).mean())),
+)
+
+
+@dataclass(frozen=True)
+class SelectionView:
+    """How well a reply answers its context, by a selector.
+
+    Attributes:
+        selector: which reply answers which context.
+        encoder: whose vectors it reads; the one that it was trained over.
+        name: what the view is called.
+
+    Raises:
+        DataError: the encoder is another.
+    """
+
+    selector: Selector
+    encoder: Encoder
+    name: str = "selection"
+    needs: tuple[Side, ...] = ("context",)
+
+    def __post_init__(self) -> None:
+        """See that the two belong together."""
+        self.selector.require(self.encoder)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """[F] the names of its features."""
+        return tuple(column.name for column in COLUMNS)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """[F] what each feature tells."""
+        return tuple(column.group for column in COLUMNS)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What decides the features, and the version of the columns."""
+        return {f"{self.name}_{key}": value for key, value in {**self.selector.options, "version": 1}.items()}
+
+    def features(self, examples: Sequence[Example]) -> Features:
+        """[N, F]; NaN where the reply or the last turn has no vector, and of the turn before where there is none."""
+        turns = [self._turns(example) for example in examples]
+        vectors = self._vectors([*(example.response for example in examples), *(text for own in turns for text in own)])
+        rows = [row for row, own in enumerate(turns) if own and {own[0], examples[row].response} <= vectors.keys()]
+        absent = np.full(self.encoder.width, np.nan)
+        asked = {turns[row]: Asked(self.selector, [vectors.get(text, absent) for text in turns[row]]) for row in rows}
+        found = np.full((len(examples), len(COLUMNS)), np.nan, dtype=np.float32)
+        replies = (self.selector.reply(vectors[examples[row].response]) for row in rows)
+        found[rows] = table(
+            COLUMNS, (Choice(asked[turns[row]], reply) for row, reply in zip(rows, replies, strict=True))
+        )
+        return found
+
+    def _turns(self, example: Example) -> tuple[str, ...]:
+        """The turns that are read, the last first; blank ones are none."""
+        return tuple(turn for turn in reversed(example.context) if turn.strip())[: self.selector.turns]
+
+    def _vectors(self, texts: Sequence[str]) -> dict[str, FloatArray]:
+        """The vectors [D] of the texts that have one."""
+        kinds = [text for text in dict.fromkeys(texts) if text.strip()]
+        found = zip(kinds, self.encoder.encode(kinds), strict=True)
+        return {text: vector for text, vector in found if np.isfinite(vector).all()}

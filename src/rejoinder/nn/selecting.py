@@ -1,0 +1,106 @@
+"""The trained selector in numpy: the arithmetic of `nn/selector.py` without torch.
+
+Each context and each reply goes through by itself, so its vector depends on nothing else, to the last bit.
+Shapes: D width of an encoder's vectors, H hidden units, O width of the selector's own vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+SIDES = ("contexts", "replies")
+_SHORTEST = np.float32(1e-12)
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class SelectorSizes:
+    """What decides the shape of the two networks.
+
+    Attributes:
+        width: D.
+        hidden: H of each.
+        output: O.
+        turns: of a context that are read, the last ones.
+    """
+
+    width: int
+    hidden: int = 512
+    output: int = 256
+    turns: int = 3
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each tensor that inference needs, by the names that `SelectorModel` has for them."""
+        found: dict[str, tuple[int, ...]] = {}
+        for side, inputs in zip(SIDES, (self.turns * self.width, self.width), strict=True):
+            found |= {f"{side}.up.weight": (self.hidden, inputs), f"{side}.up.bias": (self.hidden,)}
+            found |= {f"{side}.down.weight": (self.output, self.hidden), f"{side}.down.bias": (self.output,)}
+        return found
+
+
+class _Side(NamedTuple):
+    """The weights of one network as they are multiplied with: matrices are [inputs, outputs]."""
+
+    up: Floats
+    up_bias: Floats
+    down: Floats
+    down_bias: Floats
+
+
+@dataclass(frozen=True)
+class SelectorNetwork:
+    """Two networks over an encoder's vectors, whose own vectors are near where a reply answers a context.
+
+    Attributes:
+        tensors: weights by the names that `SelectorModel` has for them, in any precision.
+    """
+
+    tensors: Mapping[str, NDArray[Any]]
+
+    def context(self, turns: Sequence[Floats]) -> Floats:
+        """[O] the unit vector of a context: the vectors [D] of its last turn, the one before and so on, of any length.
+
+        There may be fewer than the network reads; zeros stand for a turn that has no vector.
+        """
+        side = self._contexts
+        parts = side.up.reshape(-1, len(turns[0]), side.up.shape[1])
+        total = side.up_bias.copy()
+        for turn, part in zip(turns, parts, strict=False):
+            total += unit(turn) @ part
+        return _finished(total, side)
+
+    def reply(self, vector: Floats) -> Floats:
+        """[O] the unit vector of a reply whose vector [D] may be of any length."""
+        return _finished(unit(vector) @ self._replies.up + self._replies.up_bias, self._replies)
+
+    @cached_property
+    def _contexts(self) -> _Side:
+        return self._side("contexts")
+
+    @cached_property
+    def _replies(self) -> _Side:
+        return self._side("replies")
+
+    def _side(self, name: str) -> _Side:
+        """One network in single precision."""
+        names = ("up.weight", "up.bias", "down.weight", "down.bias")
+        return _Side(*(np.ascontiguousarray(self.tensors[f"{name}.{one}"].T, dtype=np.float32) for one in names))
+
+
+def unit(vector: NDArray[Any]) -> Floats:
+    """A vector in single precision and of length 1; zeros stay zeros."""
+    found: Floats = vector.astype(np.float32)
+    found /= np.maximum(np.sqrt(np.square(found).sum()), _SHORTEST)
+    return found
+
+
+def _finished(hidden: Floats, side: _Side) -> Floats:
+    """[O] what a network makes of its hidden units [H] before they are cut at zero."""
+    return unit(np.maximum(hidden, 0) @ side.down + side.down_bias)
