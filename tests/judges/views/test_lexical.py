@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from examples_for_views import EXAMPLES, SENTENCES, feature, features, phrases, require_rows_of_their_own
 from rejoinder.judges.views import repetition
 from rejoinder.judges.views.lexical import LexicalView
-from rejoinder.judges.views.reading import common_subsequence
+from rejoinder.judges.views.reading import Remembered, common_subsequence
 from rejoinder.records import Example
 
 VIEW = LexicalView(phrases())
@@ -185,6 +185,20 @@ def test_long_texts_are_read_to_their_end() -> None:
     found = of(f"{long} ducks", f"{long} ducks")
     assert found["words"] == 3001 and found["words_of_last"] == 1
     assert of(long)["markup"] == 0 < of(long + " </b>")["markup"]
+
+
+def test_short_texts_are_read_once() -> None:
+    read: list[str] = []
+
+    def length(text: str) -> int:
+        read.append(text)
+        return len(text)
+
+    remembered = Remembered(length)
+    assert [remembered(text) for text in ("a", "a", "b" * 2000, "b" * 2000)] == [1, 1, 2000, 2000]
+    assert read == ["a", "b" * 2000, "b" * 2000]
+    remembered.forget()
+    assert remembered("a") == 1 and read[-1] == "a"
 
 
 words = st.lists(st.sampled_from("abc"), max_size=12)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.judges.views.reading import Remembered
 from rejoinder.judges.views.view import Features, Group
 from rejoinder.learner import Side
 from rejoinder.records import Example
@@ -23,7 +24,6 @@ LONGEST = 4096  # pieces that are read of a reply, from its beginning
 RECENT = 128  # pieces that are read of a context, to its end: time and memory grow with the product of both
 _NEAREST = 3  # pieces that count as the nearest
 _TURNS = 3
-_CACHED = 1 << 12  # texts; the replies to one context share its turns
 _SHORTEST = 1e-6  # no vector is shorter
 _SIDES = ("last", "three")
 _MEASURES = ("met", "met_weighted", "least_met", "taken_up", "nearest")
@@ -110,7 +110,7 @@ class AlignmentView:
     @cached_property
     def _ids(self) -> Callable[[str], Sequence[int]]:
         """The pieces of a text, remembered."""
-        return lru_cache(maxsize=_CACHED)(self.encoder.pieces)
+        return Remembered(self.encoder.pieces)
 
     @cached_property
     def _lengths(self) -> Floats:

@@ -27,9 +27,9 @@ def _pairs(read: Reading, turn: Turn) -> float:
     return len(read.reply.pairs & turn.pairs) / max(1, len(read.reply.pairs))
 
 
-def _in_order(read: Reading, turn: Turn, size: int) -> float:
-    """How much of `size` words the reply and a turn have in the same order."""
-    return common_subsequence(read.reply.words, turn.words) / size
+def _in_order_before(read: Reading) -> float:
+    """How much of the reply stands in the turn before the last in the same order."""
+    return common_subsequence(read.reply.words, read.before_last.words) / read.reply.size
 
 
 def _is_copy(read: Reading) -> bool:
@@ -57,9 +57,9 @@ COLUMNS: tuple[Column[Reading], ...] = (
     _column("shares_a_topic", lambda read: bool(read.reply.topics & read.recent.topics)),
     _column("words_of_last", lambda read: _words(read, read.last)),
     _column("words_of_three", lambda read: _words(read, read.recent)),
-    _column("in_order_of_last", lambda read: _in_order(read, read.last, read.reply.size)),
-    _column("last_in_order", lambda read: _in_order(read, read.last, read.last.size)),
-    _column("in_order_of_before", lambda read: _in_order(read, read.before_last, read.reply.size)),
+    _column("in_order_of_last", lambda read: read.in_order_with_last / read.reply.size),
+    _column("last_in_order", lambda read: read.in_order_with_last / read.last.size),
+    _column("in_order_of_before", _in_order_before),
     _column("pairs_of_last", lambda read: _pairs(read, read.last)),
     _column("pairs_of_earlier", lambda read: max((_pairs(read, turn) for turn in read.context[:-1]), default=0.0)),
     _column("is_copy", _is_copy),

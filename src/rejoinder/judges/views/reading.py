@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import fsum
+from typing import Generic, TypeVar
 
 from rejoinder.records import Example
 from rejoinder.text.plain import plain_words
 from rejoinder.training.phrases import Phrases
 
 Words = tuple[str, ...]
+Made = TypeVar("Made")
 LONGEST = 2000  # words of a longest common subsequence: beyond them the time would grow with the square of a text
-_CACHED = 1 << 12  # texts; the replies to one context share its turns
+_REMEMBERED = 1 << 11  # texts; the replies to one context share its turns
+_SHORT = 1000  # characters: longer texts are read anew, so that what is remembered takes some megabytes at most
 # Words that say nothing of what a text is about.
 FUNCTION_WORDS = frozenset(
     "i you he she it we they me my your a an the is are was were be been am do does did to of in on for and or but "  # noqa: SIM905 - words
@@ -23,10 +26,23 @@ FUNCTION_WORDS = frozenset(
 )
 
 
-@lru_cache(maxsize=_CACHED)
-def words_of(text: str) -> Words:
-    """The words and signs of a text."""
-    return plain_words(text)
+class Remembered(Generic[Made]):
+    """Reads texts, and remembers what it made of the last short ones."""
+
+    def __init__(self, read: Callable[[str], Made]) -> None:
+        self._read, self._known = read, lru_cache(maxsize=_REMEMBERED)(read)
+
+    def __call__(self, text: str) -> Made:
+        """What is made of a text."""
+        return self._known(text) if len(text) <= _SHORT else self._read(text)
+
+    def forget(self) -> None:
+        """Forget all."""
+        self._known.cache_clear()
+
+
+words_of = Remembered(plain_words)
+"""The words and signs of a text."""
 
 
 def content(words: Iterable[str]) -> list[str]:
@@ -96,12 +112,8 @@ class Turn:
         return sum(map(self.words.count, words)) / self.size
 
 
-@lru_cache(maxsize=_CACHED)
-def turn_of(text: str) -> Turn:
-    """A text as the views read it."""
-    return Turn(words_of(text))
-
-
+turn_of = Remembered(lambda text: Turn(words_of(text)))
+"""A text as the views read it."""
 NOTHING = Turn(())
 
 
@@ -163,6 +175,11 @@ class Reading:
     def reply_rarities(self) -> list[float]:
         """The idf of each word of the reply."""
         return self.rarities(self.reply.words)
+
+    @cached_property
+    def in_order_with_last(self) -> int:
+        """How many words the reply and the last turn have in the same order."""
+        return common_subsequence(self.reply.words, self.last.words)
 
     @cached_property
     def recent(self) -> Turn:

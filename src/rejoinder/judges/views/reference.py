@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from math import fsum, log, nan
 from typing import Any
 
 import numpy as np
 
-from rejoinder.judges.views.reading import Turn, Words, common_subsequence, words_of
+from rejoinder.judges.views.reading import Remembered, Turn, Words, common_subsequence, words_of
 from rejoinder.judges.views.view import Features, Group
 from rejoinder.learner import Side
 from rejoinder.records import Example
 from rejoinder.training.phrases import Phrases
 
 _RUNS = (2, 3, 4)  # characters
-_CACHED = 1 << 12  # texts; a reference stands beside the replies of many systems
 _MOST = 10  # so many references are many
 
 
@@ -55,10 +54,8 @@ class Text:
         return tuple(Counter(letters[at : at + size] for at in range(len(letters) - size + 1)) for size in _RUNS)
 
 
-@lru_cache(maxsize=_CACHED)
-def text_of(text: str) -> Text:
-    """A text and what is counted in it."""
-    return Text(words_of(text))
+text_of = Remembered(lambda text: Text(words_of(text)))
+"""A text and what is counted in it."""
 
 
 Measure = Callable[[Text, Text, Phrases], float]
