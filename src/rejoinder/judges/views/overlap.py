@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from rejoinder.judges.views.reading import Reading, Turn, common_subsequence, share
+from rejoinder.judges.views.reading import NEGATIONS, Reading, Turn, common_subsequence, share
 from rejoinder.judges.views.view import Column
-
-_NEGATIONS = frozenset("not no never nothing nobody none neither nor cannot nowhere hardly without".split())  # noqa: SIM905 - words
 
 
 def _column(name: str, of: Callable[[Reading], float]) -> Column[Reading]:
     return Column(name, "context overlap", of)
 
 
-def _words(read: Reading, turn: Turn) -> float:
-    """The share of the reply's different words that stand in a turn too."""
-    return len(read.reply.kinds & turn.kinds) / max(1, len(read.reply.kinds))
+def _words(read: Reading, words: frozenset[str]) -> float:
+    """The share of the reply's different words that are among some."""
+    return len(read.reply.kinds & words) / max(1, len(read.reply.kinds))
 
 
 def _pairs(read: Reading, turn: Turn) -> float:
@@ -37,26 +35,21 @@ def _is_copy(read: Reading) -> bool:
     return any(read.reply.words == turn.words for turn in read.context)
 
 
-def _negates(turn: Turn) -> bool:
-    """Whether a turn has a word that negates."""
-    return bool(turn.kinds & _NEGATIONS) or any(word.endswith("n't") for word in turn.kinds)
-
-
 def _denied(read: Reading, *turns: Turn) -> float:
     """The highest share of topics that the reply has from a turn which negates where it does not, or the reverse."""
-    negates, topics = _negates(read.reply), read.reply.topics - _NEGATIONS
-    others = [turn.topics for turn in turns if _negates(turn) != negates]
+    topics = read.reply.topics - NEGATIONS
+    others = [turn.topics for turn in turns if turn.negates != read.reply.negates]
     return share(max((read.weight(topics & other) for other in others), default=0.0), read.weight(topics))
 
 
 COLUMNS: tuple[Column[Reading], ...] = (
     _column("topics_of_last", lambda read: read.shared(read.last.topics)),
-    _column("topics_of_three", lambda read: read.shared(read.recent.topics)),
+    _column("topics_of_three", lambda read: read.shared(read.recent_topics)),
     _column("topics_of_all", lambda read: read.shared(read.all_topics)),
-    _column("shared_topics", lambda read: len(read.reply.topics & read.recent.topics)),
-    _column("shares_a_topic", lambda read: bool(read.reply.topics & read.recent.topics)),
-    _column("words_of_last", lambda read: _words(read, read.last)),
-    _column("words_of_three", lambda read: _words(read, read.recent)),
+    _column("shared_topics", lambda read: len(read.reply.topics & read.recent_topics)),
+    _column("shares_a_topic", lambda read: bool(read.reply.topics & read.recent_topics)),
+    _column("words_of_last", lambda read: _words(read, read.last.kinds)),
+    _column("words_of_three", lambda read: _words(read, read.recent_words)),
     _column("in_order_of_last", lambda read: read.in_order_with_last / read.reply.size),
     _column("last_in_order", lambda read: read.in_order_with_last / read.last.size),
     _column("in_order_of_before", _in_order_before),

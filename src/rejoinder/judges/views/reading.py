@@ -24,6 +24,7 @@ FUNCTION_WORDS = frozenset(
     "that this what so not no n't with at have has had it's i'm don't that's can will would just as if there about "
     "like know".split()
 )
+NEGATIONS = frozenset("not no never nothing nobody none neither nor cannot nowhere hardly without".split())  # noqa: SIM905 - words
 
 
 class Remembered(Generic[Made]):
@@ -107,9 +108,14 @@ class Turn:
         """How many words it has, 1 where it has none: what shares are taken of."""
         return max(1, len(self.words))
 
-    def share(self, words: Iterable[str]) -> float:
+    @cached_property
+    def negates(self) -> bool:
+        """Whether it has a word that negates."""
+        return bool(self.kinds & NEGATIONS) or any(word.endswith("n't") for word in self.kinds)
+
+    def share(self, words: frozenset[str]) -> float:
         """What share of its words is among some."""
-        return sum(map(self.words.count, words)) / self.size
+        return sum(word in words for word in self.words) / self.size
 
 
 turn_of = Remembered(lambda text: Turn(words_of(text)))
@@ -182,9 +188,14 @@ class Reading:
         return common_subsequence(self.reply.words, self.last.words)
 
     @cached_property
-    def recent(self) -> Turn:
-        """The last three turns as one."""
-        return Turn(tuple(word for turn in self.context[-3:] for word in turn.words))
+    def recent_words(self) -> frozenset[str]:
+        """The different words of the last three turns."""
+        return frozenset().union(*(turn.kinds for turn in self.context[-3:]))
+
+    @cached_property
+    def recent_topics(self) -> frozenset[str]:
+        """The topics of the last three turns."""
+        return frozenset().union(*(turn.topics for turn in self.context[-3:]))
 
     @cached_property
     def all_topics(self) -> frozenset[str]:
