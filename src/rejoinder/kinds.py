@@ -98,6 +98,8 @@ RESPONDERS = {
 }
 # The module whose `entries()` lists the attacks of `rejoinder audit`.
 ATTACKS = "rejoinder.auditing.battery"
+# The module whose `spoilt(examples)` attacks replies for a judge to learn from.
+SPOILERS = "rejoinder.auditing.spoiling"
 BILINEAR = "rejoinder.judges.bilinear.learner"
 _GENERATION, _RETRIEVAL = "rejoinder.responders.generation", "rejoinder.responders.retrieval"
 _RECURRENT, _DIALOGUE = "rejoinder.encoders.recurrent", "dialogue.DialogueTask"
@@ -186,6 +188,11 @@ KINDS: dict[str, Kind] = {
             "r-adem": "reference",
             "autojudge": "context, in whole vectors",
         },
+    ),
+    "views": Kind(
+        judge="rejoinder.judges.views.judge",
+        learner="rejoinder.judges.views.learner",
+        trains={"judge": "context, and references where there are any"},
     ),
     "panel": Kind(
         judge="rejoinder.judges.bilinear.panel",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from rejoinder.errors import DataError, UsageError
+from rejoinder.io.checks import inner, number
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
 from rejoinder.learner import PREDICTED, Judge
@@ -99,6 +100,16 @@ def from_config(config: Mapping[str, Any]) -> Scale:
     except (TypeError, ValueError, UsageError) as error:
         problem = f"the scale {config['scale']!r}, expected the lowest and the highest rating"
         raise DataError(problem, "Train the judge again") from error
+
+
+def training_in(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record of a judge's training: anything, where what it is asked for later is of its kind."""
+    found = inner(config, "training")
+    for name in ("datasets", "noted"):
+        if name in found:
+            for key in inner(found, name):
+                number(found[name], key, 0)
+    return found
 
 
 def written(scale: Scale) -> str:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rejoinder.encoders import PortableEncoder, load_encoder
+from rejoinder.io.box import JUDGE
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.learner import BilinearLearner, PanelLearner
@@ -18,7 +19,7 @@ NAME = "rejoinder"
 # validation error of the members is the same within .005 rating points (docs/lab-notes.md).
 QUICK = FitOptions(epochs=15, batch_size=256, learning_rate=0.01)
 VERSION = 2  # texts are read to their end
-FOLDER = Path(__file__).resolve().parent.parent / "data" / "judge"
+FOLDER = JUDGE
 
 CARDS = {
     NAME: Card(

@@ -20,11 +20,11 @@ from rejoinder.differentiable import Side, Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, choice, inner, number, tensor
+from rejoinder.io.checks import AGAIN, choice, number, tensor
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import rescaled, said
-from rejoinder.judges.answers import from_config, in_config, on_scale
+from rejoinder.judges.answers import from_config, in_config, on_scale, training_in
 from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
@@ -258,7 +258,7 @@ def from_own_parts(parts: Parts, encoder: PortableEncoder) -> BilinearJudge:
         projection=projection,
         head=Head(**matrices, alpha=number(config, "alpha"), beta=beta, terms=TERMS[kind]),
         references=choice(config, "references", get_args(References)),
-        training=_training(config),
+        training=training_in(config),
         scale=from_config(config),
     )
 
@@ -269,16 +269,6 @@ def _projection(parts: Parts, width: int) -> Projection:
     components = tensor(parts.tensors, "projection.components", (None, width))
     # A sum of shares may come out a little over one.
     return Projection(mean, components, number(parts.config, "explained_variance", 0, 1.001))
-
-
-def _training(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The record of a judge's training: anything, where what it is asked for later is of its kind."""
-    found = inner(config, "training")
-    for name in ("datasets", "noted"):
-        if name in found:
-            for key in inner(found, name):
-                number(found[name], key, 0)
-    return found
 
 
 def _shown(value: Any) -> str:

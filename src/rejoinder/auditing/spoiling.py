@@ -1,0 +1,104 @@
+"""The audit's own attacks as rows to learn from: replies that were spoilt, and harmless changes that cost nothing.
+
+A judge that was never shown a parrot finds it on topic. So a judge over views is fitted on some attacked replies beside
+the rated ones, with hardly any weight; what each deserves is a convention, in standard deviations of a data set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from rejoinder.auditing.attack import Attack, Transformation
+from rejoinder.auditing.battery import battery
+from rejoinder.judges.views.lines import Spoilt
+from rejoinder.records import Example
+from rejoinder.stats.sampling import Sampling
+
+EACH = 4
+"""Attacked replies that are made of each line, each by another attack."""
+_NO_REPLY = -1.5
+_SAME_FOR_ALL = -1.0  # a generic sentence is not always wrong
+
+
+class Worth(NamedTuple):
+    """What a reply deserves after an attack: this at most, and so much less than before."""
+
+    at_most: float = np.inf
+    less: float = 0.0
+
+
+_HOPELESS: tuple[str, ...] = (
+    "near-empty",
+    "lone-punctuation",
+    "gibberish",
+    "jumbled",
+    "reversed",
+    "nouns",
+    "padding",
+    "prompt-added",
+)
+_HOPELESS += ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "another-language", "prompt-like")
+_HOPELESS += ("null-model", "insult", "other-random", "other-nearest", "machine-response", "words-repeated")
+_GENERIC = ("generic-repeat", "generic-will-do", "generic-fantastic", "dull", "fixed-sentence", "counter-question")
+_DAMAGED = {"said-twice": 0.8, "truncated": 0.7, "contradiction": 0.8, "wrong-speaker": 0.5, "nouns-and-verbs": 0.8}
+_HARMLESS: tuple[str, ...] = (
+    "no-punctuation",
+    "spelled-out",
+    "typing-error",
+    "lower-case",
+    "final-stop",
+    "emoji",
+    "synonyms",
+)
+_HARMLESS += ("no-stop-words", "no-common-words", "upper-case", "speaker-tag")
+WORTH: Mapping[str, Worth] = {
+    **dict.fromkeys(_HOPELESS, Worth(_NO_REPLY)),
+    **dict.fromkeys(_GENERIC, Worth(_SAME_FOR_ALL)),
+    **{name: Worth(less=less) for name, less in _DAMAGED.items()},
+    "insult-added": Worth(_SAME_FOR_ALL, 0.5),
+    **dict.fromkeys(_HARMLESS, Worth()),
+}
+
+
+def spoilt(examples: Sequence[Example], seed: int = 0) -> list[Spoilt]:
+    """Attacked replies of examples; which attacks each gets is drawn by the seed and the example alone."""
+    by_set: dict[str | None, list[int]] = {}
+    for row, example in enumerate(examples):
+        if not example.unanswered:
+            by_set.setdefault(example.dataset, []).append(row)
+    sampling = Sampling.checked(0, seed)
+    found = [one for rows in by_set.values() for one in _of_set(examples, rows, sampling)]
+    return sorted(found, key=lambda one: one.row)
+
+
+def _of_set(examples: Sequence[Example], rows: Sequence[int], sampling: Sampling) -> list[Spoilt]:
+    """Those of one data set, whose other replies are the material."""
+    own = [examples[row] for row in rows]
+    attacks = {name: battery()[name] for name in WORTH}
+    ways = {name: _ways(attack, own) for name, attack in attacks.items()}
+    found = []
+    for row, example in zip(rows, own, strict=True):
+        rng = sampling.generator("\n".join((*example.context, example.response)), "attack")
+        order = rng.permutation(list(WORTH))
+        made = ((name, _made(ways[name], attacks[name], example, rng)) for name in order.tolist())
+        for name, attacked in islice(((name, one) for name, one in made if one is not None), EACH):
+            found.append(Spoilt(attacked, row, *WORTH[name]))
+    return found
+
+
+def _ways(attack: Attack, examples: Sequence[Example]) -> Sequence[Transformation]:
+    """What makes the attacked examples of one attack."""
+    return attack.candidates(examples)
+
+
+def _made(ways: Sequence[Transformation], attack: Attack, example: Example, rng: np.random.Generator) -> Example | None:
+    """The example attacked in one of the ways, or None where that cannot be or leaves nothing."""
+    if not ways:
+        return None
+    attacked = ways[int(rng.integers(len(ways)))](example, rng)
+    fair = attacked is not None and attack.constraint(example, attacked) and not attacked.unanswered
+    return attacked if fair else None

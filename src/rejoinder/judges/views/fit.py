@@ -1,0 +1,195 @@
+"""How a judge over views is fitted: one head for replies that come with a reference, one for those that do not.
+
+Shapes: N lines, F features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.judges.views.calibration import Calibration, calibrate
+from rejoinder.judges.views.head import SEEDS, Head, fit_head, standardised, weights_of
+from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
+from rejoinder.judges.views.lines import ViewLines
+from rejoinder.judges.views.trees import FULL, Growth
+from rejoinder.judges.views.view import Features
+from rejoinder.learner import Rows
+from rejoinder.scorer import Advance, FloatArray, ignore
+
+Way = Literal["context", "reference"]
+WAYS: tuple[Way, ...] = ("context", "reference")
+FEWEST = 60  # lines of a head; of fewer the trees have no leaf to grow
+FOLDS = 4
+DEFENCE = 0.03
+"""What a row of a spoilt reply weighs: enough that no parrot scores well, for hardly any correlation."""
+QUICK = Growth(trees=120, step=0.1)
+"""For the fits that calibration takes, whose predictions need to spread as those of a whole head, no more."""
+
+
+class Part(NamedTuple):
+    """What was fitted for one way of reading.
+
+    Attributes:
+        columns: which of all features it reads.
+        head: predicts standard deviations of a data set.
+        calibration: makes ratings of them.
+        likeness: what the lines were like.
+        lines: how many these were.
+    """
+
+    columns: NDArray[np.intp]
+    head: Head
+    calibration: Calibration
+    likeness: Likeness
+    lines: int
+
+
+class Material(NamedTuple):
+    """Lines of one way of reading.
+
+    Attributes:
+        features: [N, F].
+        targets: [N] ratings in standard deviations of their set.
+        weights: [N] of the lines.
+        ratings: [N] from 1 to 5.
+        sets: [N] data sets, from 0.
+        folds: [N] which fold of the calibration each belongs to.
+        added: features of spoilt replies.
+        added_targets: what these deserve.
+        added_folds: the fold of the line that each was made of.
+    """
+
+    features: Features
+    targets: FloatArray
+    weights: FloatArray
+    ratings: FloatArray
+    sets: NDArray[np.intp]
+    folds: NDArray[np.intp]
+    added: Features
+    added_targets: FloatArray
+    added_folds: NDArray[np.intp]
+
+
+def fit_parts(
+    lines: ViewLines,
+    ratings: FloatArray,
+    rows: Rows,
+    plain: NDArray[np.intp],
+    rng: np.random.Generator,
+    advance: Advance,
+) -> dict[Way, Part]:
+    """The heads that the ascending `rows` suffice for.
+
+    Args:
+        lines: N lines.
+        ratings: [N] from 1 to 5.
+        rows: those to fit on.
+        plain: the columns that need no reference.
+        rng: decides what is random.
+        advance: called with 1 after each of `STEPS`.
+    """
+    found: dict[Way, Part] = {}
+    for way in WAYS:
+        own = rows[(lines.context if way == "context" else lines.reference)[rows]]
+        if len(own) < FEWEST or len(np.unique(ratings[own])) < 2:
+            continue
+        columns = plain if way == "context" else np.arange(lines.features.shape[1])
+        found[way] = _part(_material(lines, ratings, own, columns, rng), columns, rng, advance)
+    return found
+
+
+STEPS = len(WAYS) * (SEEDS + FOLDS)
+
+
+def _material(
+    lines: ViewLines, ratings: FloatArray, own: Rows, columns: NDArray[np.intp], rng: np.random.Generator
+) -> Material:
+    """The lines of one way, with what was made of them."""
+    sets = np.unique(lines.sets[own], return_inverse=True)[1]
+    targets = standardised(ratings[own], sets)
+    folds = _folds(sets, lines.groups[own], rng)
+    added = lines.added
+    kept = np.flatnonzero(np.isin(added.rows, own))
+    place = np.searchsorted(own, added.rows[kept])
+    return Material(
+        features=lines.features[np.ix_(own, columns)],
+        targets=targets,
+        weights=weights_of(sets),
+        ratings=ratings[own],
+        sets=sets,
+        folds=folds,
+        added=added.features[np.ix_(kept, columns)],
+        added_targets=np.minimum(targets[place] - added.less[kept], added.at_most[kept]),
+        added_folds=folds[place],
+    )
+
+
+def _folds(sets: NDArray[np.intp], groups: NDArray[np.intp], rng: np.random.Generator) -> NDArray[np.intp]:
+    """[N] folds of whole data sets, or where these are few, of whole contexts."""
+    wholes = sets if len(np.unique(sets)) >= FOLDS else np.unique(groups, return_inverse=True)[1]
+    count = int(wholes.max()) + 1
+    return rng.permutation(np.arange(count) % FOLDS)[wholes]
+
+
+def _part(material: Material, columns: NDArray[np.intp], rng: np.random.Generator, advance: Advance) -> Part:
+    """What is fitted for one way."""
+    predictions, distances = (np.empty(len(material.targets)) for _ in range(2))
+    for fold in range(FOLDS):
+        inside = material.folds == fold
+        if inside.any() and not inside.all():
+            head = _head(material, material.folds != fold, material.added_folds != fold, rng, QUICK, 1)
+            predictions[inside] = head.predict(material.features[inside])
+            distances[inside] = cloud_of(material.features[~inside]).distances(material.features[inside])
+        advance(1)
+    head = _head(
+        material, np.ones(len(material.targets), bool), np.ones(len(material.added), bool), rng, advance=advance
+    )
+    calibration = calibrate(predictions, material.ratings, material.sets)
+    likeness = replace(cloud_of(material.features), bound=_bound(distances, material.sets))
+    return Part(columns, head, calibration, likeness, len(material.targets))
+
+
+def _bound(distances: FloatArray, sets: NDArray[np.intp]) -> float:
+    """The distance that `USUAL` of the lines stay within, all data sets alike."""
+    share = 1.0 / np.bincount(sets)[sets]
+    order = np.argsort(distances)
+    reached = np.cumsum(share[order]) / share.sum()
+    return float(distances[order][min(int(np.searchsorted(reached, USUAL)), len(order) - 1)])
+
+
+def _head(
+    material: Material,
+    inside: NDArray[np.bool_],
+    added: NDArray[np.bool_],
+    rng: np.random.Generator,
+    growth: Growth = FULL,
+    seeds: int = SEEDS,
+    advance: Advance = ignore,
+) -> Head:
+    """A head fitted to some of the lines and what was made of these."""
+    return fit_head(
+        np.concatenate([material.features[inside], material.added[added]]),
+        np.concatenate([material.targets[inside], material.added_targets[added]]),
+        np.concatenate([material.weights[inside], np.full(int(added.sum()), DEFENCE)]),
+        rng,
+        growth=growth,
+        seeds=seeds,
+        advance=advance,
+    )
+
+
+def parts_used(parts: Mapping[Way, Part], context: NDArray[np.bool_], reference: NDArray[np.bool_]) -> list[Way | None]:
+    """[N] which part reads each line: that with references where there are some and it was fitted."""
+    return [
+        "reference"
+        if has_reference and "reference" in parts
+        else "context"
+        if has_context and "context" in parts
+        else None
+        for has_context, has_reference in zip(context, reference, strict=True)
+    ]

@@ -1,0 +1,147 @@
+"""The judge over views: features of an example, a head over them, ratings with an interval. Shapes: N examples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rejoinder.io.folders import Parts, write_folder
+from rejoinder.io.ratings import Scale
+from rejoinder.io.scales import said
+from rejoinder.judges.answers import from_config, in_config, on_scale, training_in
+from rejoinder.judges.notes import text_notes, usual_notes
+from rejoinder.judges.views.assembly import Material, material_of
+from rejoinder.judges.views.fit import Part, Way, parts_used
+from rejoinder.judges.views.parts import heads_in, with_heads
+from rejoinder.judges.views.view import Features
+from rejoinder.judges.views.views import Views
+from rejoinder.learner import PREDICTED
+from rejoinder.records import Example
+from rejoinder.scorer import Card, Notes, Outcome
+
+FAMILY = "views"
+UNLIKE = "unlike what it was fitted on"
+EMPTY = "the response is empty"
+
+
+@dataclass(frozen=True)
+class ViewsJudge:
+    """A fitted judge.
+
+    Attributes:
+        material: what its views are made of.
+        heads: what predicts, with a reference and without.
+        training: how it was fitted, JSON values.
+        scale: the lowest and highest rating that it answers with, nominally; its heads predict 1 to 5.
+        name: on its card.
+        version: goes up when its scores change.
+    """
+
+    material: Material
+    heads: Mapping[Way, Part]
+    training: Mapping[str, Any]
+    scale: Scale = PREDICTED
+    name: str = "judge"
+    version: int = 1
+
+    @property
+    def views(self) -> Views:
+        """What it reads."""
+        return self.material.views
+
+    @property
+    def card(self) -> Card:
+        """The card; predictions are not clipped to the scale."""
+        return Card(
+            name=self.name,
+            summary=f"A judge: the rating from {said(self.scale)} that people would give, predicted",
+            kind="judge",
+            needs=frozenset(self.heads) if len(self.heads) == 1 else frozenset({"context or reference"}),
+            range=(None, None),
+            version=self.version,
+            source="boosted trees and ridge regression over views of an example (docs/judge.md)",
+            notes=f"Nominally {said(self.scale)}, not clipped; each score with an interval that holds 90 % of ratings.",
+        )
+
+    @property
+    def trained_on(self) -> frozenset[str]:
+        """The data sets that it was fitted on."""
+        return frozenset(self.training.get("datasets", ()))
+
+    @cached_property
+    def options(self) -> Mapping[str, Any]:
+        """Digest of everything that decides a score."""
+        return {"model": self.parts.digest}
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        """Predicted ratings with their intervals; an empty response is unscored."""
+        found = {name: np.full(len(examples), np.nan) for name in ("values", "low", "high")}
+        unlike: set[int] = set()
+        reasons = {row: EMPTY for row, example in enumerate(examples) if not example.response.strip()}
+        for way, rows in self._shared(examples, reasons).items():
+            part, features = self.heads[way], self.features([examples[row] for row in rows], way)
+            ratings = part.calibration.ratings(part.head.predict(features))
+            found["values"][rows] = ratings
+            found["low"][rows], found["high"][rows] = part.calibration.interval(ratings)
+            unlike.update(rows[place] for place in np.flatnonzero(part.likeness.unlike(features)).tolist())
+        outcome = Outcome(
+            found["values"], reasons, notes=self._notes(examples, unlike), low=found["low"], high=found["high"]
+        )
+        return on_scale(outcome, PREDICTED, self.scale)
+
+    def features(self, examples: Sequence[Example], way: Way) -> Features:
+        """[N, F] what the head of one way reads."""
+        return self.views.features(examples)[:, self.heads[way].columns]
+
+    def _shared(self, examples: Sequence[Example], reasons: Mapping[int, str]) -> dict[Way, list[int]]:
+        """The rows that each head scores."""
+        context = np.array([any(map(str.strip, one.context)) for one in examples], np.bool_)
+        reference = np.array([any(map(str.strip, one.references)) for one in examples], np.bool_)
+        shared: dict[Way, list[int]] = {}
+        for row, way in enumerate(parts_used(self.heads, context, reference)):
+            if way is not None and row not in reasons:
+                shared.setdefault(way, []).append(row)
+        return shared
+
+    def _notes(self, examples: Sequence[Example], unlike: set[int]) -> Notes:
+        """What the judge cannot judge."""
+        usual = usual_notes(self.training.get("noted", {}))
+        told = text_notes(examples, ("context",))
+        found = {}
+        for row in range(len(examples)):
+            notes = [note for note in told.get(row, ()) if note not in usual] + [UNLIKE] * (row in unlike)
+            if notes:
+                found[row] = tuple(notes)
+        return found
+
+    @cached_property
+    def parts(self) -> Parts:
+        """Everything that decides a score."""
+        own = Parts({"kind": FAMILY, "training": dict(self.training), **in_config(self.scale)}, {})
+        return self.material.inside(with_heads(own, self.views, self.heads))
+
+    def save(self, folder: str | Path, *, force: bool = False) -> None:
+        """See `PortableJudge.save`."""
+        write_folder(folder, self.parts, self.text_card(), force=force)
+
+    def text_card(self) -> str:
+        """The card for people."""
+        lines = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in self.training.items())
+        return f"# Judge over views\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
+
+
+def from_parts(parts: Parts) -> ViewsJudge:
+    """The judge with these parts, as its folder held them.
+
+    Raises:
+        DataError: a part is missing, or is not what it must be.
+        MissingExtra: a library that an encoder of the user's needs is not installed.
+    """
+    material = material_of(parts)
+    heads, training = heads_in(parts, material.views), training_in(parts.config)
+    return ViewsJudge(material, heads, training, from_config(parts.config))

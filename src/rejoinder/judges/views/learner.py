@@ -1,0 +1,163 @@
+"""How judges over views are learnt. Shapes: N rated lines, F features."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from rejoinder.encoders import PortableEncoder, load_encoder
+from rejoinder.errors import DataError
+from rejoinder.io.box import JUDGE as BOXED
+from rejoinder.io.folders import read_folder
+from rejoinder.io.ratings import Scale
+from rejoinder.judges.views.assembly import Material, material_of
+from rejoinder.judges.views.fit import STEPS, Part, Way, fit_parts, parts_used
+from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.views.lines import Spoilt, ViewLines, encode
+from rejoinder.judges.views.views import Views
+from rejoinder.kinds import SPOILERS
+from rejoinder.learner import Choices, Rows, Side
+from rejoinder.records import Example
+from rejoinder.scorer import Advance, FloatArray, ignore
+
+NAME = "judge"
+_SECONDS = 6e-3  # of one core of 2026 a line, for all heads of a fit
+Spoiler = Callable[[Sequence[Example]], Sequence[Spoilt]]
+"""Makes worse replies of examples, for a judge to learn what is no good reply."""
+
+
+@dataclass(frozen=True)
+class FittedViews:
+    """Fitted heads, before they are a judge.
+
+    Attributes:
+        material: what their views are made of.
+        parts: the heads, by way.
+    """
+
+    material: Material
+    parts: Mapping[Way, Part]
+
+    @property
+    def record(self) -> Mapping[str, Any]:
+        """What was fitted."""
+        return {
+            "features": {way: len(part.columns) for way, part in self.parts.items()},
+            "fitted_lines": {way: part.lines for way, part in self.parts.items()},
+        }
+
+    @property
+    def account(self) -> Sequence[str]:
+        """The same in words."""
+        return [
+            f"fitted on {part.lines} lines by {len(part.columns)} features "
+            + ("that need no reference" if way == "context" else "with those of references")
+            for way, part in self.parts.items()
+        ]
+
+    def predict(self, encoded: ViewLines, rows: Rows) -> FloatArray:
+        """[n] ratings of the ascending `rows`; NaN where no head reads them."""
+        used = parts_used(self.parts, encoded.context[rows], encoded.reference[rows])
+        found = np.full(len(rows), np.nan)
+        for way, part in self.parts.items():
+            own = np.flatnonzero([one == way for one in used])
+            features = encoded.features[np.ix_(rows[own], part.columns)]
+            found[own] = part.calibration.ratings(part.head.predict(features))
+        return found
+
+    def judge(self, training: Mapping[str, Any], scale: Scale) -> ViewsJudge:
+        """The judge."""
+        return ViewsJudge(material=self.material, heads=self.parts, training=training, scale=scale)
+
+
+@dataclass(frozen=True)
+class ViewsLearner:
+    """Learns judges over views.
+
+    Attributes:
+        material: what their views are made of.
+        spoiler: what makes worse replies of the rated ones; None does without such a defence.
+        name: what its judges are called.
+    """
+
+    material: Material
+    spoiler: Spoiler | None = None
+    name: str = NAME
+
+    @property
+    def views(self) -> Views:
+        """What they read."""
+        return self.material.views
+
+    @property
+    def needs(self) -> tuple[Side, ...]:
+        """Nothing that all lines must have: one of context and reference."""
+        return ()
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The views, and whether spoilt replies are added."""
+        return {**self.views.options, "defended": self.spoiler is not None}
+
+    @property
+    def steps(self) -> int:
+        """Fits of a head."""
+        return STEPS
+
+    def encode(self, examples: Sequence[Example]) -> ViewLines:
+        """Features of examples, and of what the spoiler makes of them."""
+        return encode(self.views, examples, self.spoiler(examples) if self.spoiler else ())
+
+    def unusable(self, encoded: ViewLines) -> list[str]:
+        """[N] which lines have neither context nor reference."""
+        return ["" if there else "neither context nor reference" for there in encoded.context | encoded.reference]
+
+    def seconds(self, lines: float) -> float:
+        """About how long a fit takes."""
+        return 3 + _SECONDS * lines
+
+    def fit(
+        self,
+        encoded: ViewLines,
+        ratings: FloatArray,
+        train: Rows,
+        validation: Rows,
+        rng: np.random.Generator,
+        advance: Advance = ignore,
+    ) -> FittedViews:
+        """See `Learner.fit`. Nothing is stopped by `validation`: these lines are fitted on too."""
+        rows = np.sort(np.concatenate([train, validation]))
+        parts = fit_parts(encoded, ratings, rows, self.views.plain, rng, advance)
+        if not parts:
+            raise DataError(f"{len(rows)} lines suffice for no head", "Rate more responses")
+        return FittedViews(self.material, parts)
+
+
+def learner(name: str, choices: Choices) -> ViewsLearner:
+    """The learner of judges over the views of the judge in the box, and those of an encoder where one is chosen.
+
+    Raises:
+        UsageError: something was chosen that has no effect.
+        DataError, MissingAsset, MissingExtra: the encoder cannot be loaded (see `load_encoder`).
+    """
+    choices.only(name, "encoder")
+    own = choices.encoder
+    if isinstance(own, (str, Path)):
+        own = load_encoder(own)
+    return ViewsLearner(replace(boxed_material(), own=cast("PortableEncoder | None", own)), spoiler())
+
+
+def boxed_material() -> Material:
+    """What the views of the judge in the box are made of; it has seen dialogues and no rating."""
+    return material_of(read_folder(BOXED))
+
+
+def spoiler() -> Spoiler:
+    """The attacks of the audit, as a defence."""
+    found: Spoiler = import_module(SPOILERS).spoilt
+    return found

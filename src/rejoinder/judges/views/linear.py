@@ -1,0 +1,63 @@
+"""Ridge regression on standardised features, with the weights of lines. Shapes: N examples, F features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.scorer import FloatArray
+
+PENALTY = 300.0
+SILENT = 1e12  # the spread of a column that never varied: it has no say
+FARTHEST = 6.0  # standard deviations: what lies beyond is as far as this, so that no odd text runs away with the score
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A weighted sum of features.
+
+    Attributes:
+        centre: [F] their means where it was fitted; what is missing counts as this.
+        spread: [F] their standard deviations.
+        weights: [F] by standardised feature.
+        base: the prediction at the means.
+    """
+
+    centre: FloatArray
+    spread: FloatArray
+    weights: FloatArray
+    base: float
+
+    def moved(self, features: NDArray[np.floating]) -> FloatArray:
+        """[N, F] what each feature of [N, F] adds to `base`."""
+        return self.standardised(features) * self.weights
+
+    def predict(self, features: NDArray[np.floating]) -> FloatArray:
+        """[N] predictions for [N, F] features; each row adds up by itself, to the same last bit."""
+        return np.asarray(self.base + self.moved(features).sum(axis=1))
+
+    def standardised(self, features: NDArray[np.floating]) -> FloatArray:
+        """[N, F] in standard deviations from the mean, `FARTHEST` at most; 0 where missing."""
+        found = (np.asarray(features, np.float64) - self.centre) / self.spread
+        clipped: FloatArray = np.nan_to_num(np.clip(found, -FARTHEST, FARTHEST), nan=0.0)
+        return clipped
+
+
+def fit_linear(
+    features: NDArray[np.floating], targets: FloatArray, weights: FloatArray, penalty: float = PENALTY
+) -> Linear:
+    """Ridge regression of [N] targets on [N, F] features; lines count by their weights, columns alike."""
+    share = weights / weights.sum()
+    known = np.isfinite(features)
+    filled = np.where(known, features, 0.0).astype(np.float64)
+    counts = np.maximum(share @ known, 1e-9)
+    centre: FloatArray = (share @ filled) / counts
+    spread = np.sqrt((share @ (np.where(known, features - centre, 0.0) ** 2)) / counts)
+    start = Linear(centre, np.where(spread > 1e-9, spread, SILENT), np.zeros(features.shape[1]), 0.0)
+    standard, base = start.standardised(features), float(share @ targets)
+    weighed = standard * weights[:, None]
+    matrix = weighed.T @ standard + penalty * np.eye(features.shape[1])
+    found = np.asarray(np.linalg.solve(matrix, weighed.T @ (targets - base)), np.float64)
+    return Linear(centre, start.spread, found, base - float(share @ (standard @ found)))

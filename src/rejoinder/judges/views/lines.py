@@ -1,0 +1,94 @@
+"""Rated lines as the judge over views reads them: a matrix of features, and rows that a defence adds.
+
+Shapes: N lines, F features, M added rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.judges.views.view import Features
+from rejoinder.judges.views.views import Views
+from rejoinder.learner import Rows
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray
+
+
+class Spoilt(NamedTuple):
+    """A reply that somebody made worse, or changed without making it worse.
+
+    Attributes:
+        example: with that reply.
+        row: the line that it was made of.
+        at_most: what it deserves at most, in standard deviations of its data set.
+        less: how much less it deserves than the line it was made of.
+    """
+
+    example: Example
+    row: int
+    at_most: float = np.inf
+    less: float = 0.0
+
+
+class Added(NamedTuple):
+    """Rows that a defence adds.
+
+    Attributes:
+        features: [M, F].
+        rows: [M] the line that each was made of.
+        at_most: [M] see `Spoilt`.
+        less: [M] see `Spoilt`.
+    """
+
+    features: Features
+    rows: Rows
+    at_most: FloatArray
+    less: FloatArray
+
+
+@dataclass(frozen=True)
+class ViewLines:
+    """N rated lines.
+
+    Attributes:
+        features: [N, F].
+        sets: [N] number of the data set, from 0.
+        groups: [N] number of the context, from 0.
+        context: [N] whether there is any.
+        reference: [N] whether there is any.
+        added: rows of replies that were spoilt.
+    """
+
+    features: Features
+    sets: NDArray[np.intp]
+    groups: NDArray[np.intp]
+    context: NDArray[np.bool_]
+    reference: NDArray[np.bool_]
+    added: Added
+
+
+def encode(views: Views, examples: Sequence[Example], spoilt: Sequence[Spoilt]) -> ViewLines:
+    """The features of examples and of what was made of them."""
+    return ViewLines(
+        features=views.features(examples),
+        sets=_numbers([example.dataset or "" for example in examples]),
+        groups=_numbers(["\n".join(map(str, example.context_key)) for example in examples]),
+        context=np.array([any(map(str.strip, example.context)) for example in examples], np.bool_),
+        reference=np.array([any(map(str.strip, example.references)) for example in examples], np.bool_),
+        added=Added(
+            views.features([one.example for one in spoilt]),
+            np.array([one.row for one in spoilt], np.intp),
+            np.array([one.at_most for one in spoilt]),
+            np.array([one.less for one in spoilt]),
+        ),
+    )
+
+
+def _numbers(labels: Sequence[str]) -> NDArray[np.intp]:
+    """[N] the number of each label, from 0."""
+    return np.unique(np.array(labels, np.str_), return_inverse=True)[1].astype(np.intp)

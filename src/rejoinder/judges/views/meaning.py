@@ -1,0 +1,142 @@
+"""How near a reply's sentence vector comes to those of the turns before it. Shapes: N examples, D width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.encoders import PortableEncoder
+from rejoinder.judges.views.view import Features, Group
+from rejoinder.learner import Side
+from rejoinder.records import Example
+from rejoinder.scorer import FloatArray
+
+_TURNS = 6  # turns that are read one by one
+_COLUMNS: tuple[tuple[str, Group], ...] = (
+    ("last", "context fit"),
+    ("before_last", "context fit"),
+    ("two_before_last", "context overlap"),
+    ("context", "context fit"),
+    ("nearest", "context overlap"),
+    ("mean", "context fit"),
+    ("drift", "context fit"),
+)
+
+
+@dataclass(frozen=True)
+class MeaningView:
+    """Cosines of the reply with the last turn, the two before it, the last turns as one text, and the nearest of all.
+
+    Attributes:
+        encoder: texts to vectors.
+        name: what the view is called.
+    """
+
+    encoder: PortableEncoder
+    name: str = "meaning"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The cosines; `drift` is that of the last turn with the one before, which the reply has no part in."""
+        return tuple(name for name, _ in _COLUMNS)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """What each tells."""
+        return tuple(group for _, group in _COLUMNS)
+
+    @property
+    def needs(self) -> tuple[Side, ...]:
+        """A context."""
+        return ("context",)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The encoder's."""
+        return {f"{self.name}_{key}": value for key, value in self.encoder.options.items()}
+
+    def features(self, examples: Sequence[Example]) -> Features:
+        """[N, F]; NaN where a text has no vector."""
+        vectors = self._vectors(examples)
+        found = np.full((len(examples), len(_COLUMNS)), np.nan, np.float32)
+        for row, example in enumerate(examples):
+            turns = [turn for turn in example.context if turn.strip()]
+            if turns and example.response.strip():
+                found[row] = _cosines(
+                    [vectors[turn] for turn in turns[-_TURNS:]], vectors[_joined(turns)], vectors[example.response]
+                )
+        return found
+
+    def _vectors(self, examples: Sequence[Example]) -> dict[str, FloatArray]:
+        """The unit vector of every text that counts."""
+        return unit_vectors(
+            self.encoder,
+            (
+                text
+                for example in examples
+                if (turns := [turn for turn in example.context if turn.strip()])
+                for text in (*turns[-_TURNS:], _joined(turns), example.response)
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class ReferenceMeaningView:
+    """Cosines of the reply with its references.
+
+    Attributes:
+        encoder: texts to vectors.
+        name: what the view is called.
+    """
+
+    encoder: PortableEncoder
+    name: str = "reference_meaning"
+    columns: tuple[str, ...] = ("best", "mean")
+    groups: tuple[Group, ...] = ("reference fit", "reference fit")
+    needs: tuple[Side, ...] = ("reference",)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The encoder's."""
+        return {f"{self.name}_{key}": value for key, value in self.encoder.options.items()}
+
+    def features(self, examples: Sequence[Example]) -> Features:
+        """[N, 2]; NaN without a reference, or where a text has no vector."""
+        vectors = unit_vectors(self.encoder, (text for one in examples for text in (one.response, *one.references)))
+        found = np.full((len(examples), 2), np.nan, np.float32)
+        for row, example in enumerate(examples):
+            reply = vectors[example.response]
+            cosines = [float((vectors[text] * reply).sum()) for text in example.references if text.strip()]
+            known = [cosine for cosine in cosines if not np.isnan(cosine)]
+            if known:
+                found[row] = max(known), fsum(known) / len(known)
+        return found
+
+
+def unit_vectors(encoder: PortableEncoder, texts: Iterable[str]) -> dict[str, FloatArray]:
+    """The vector of each text at length 1, each worked out once; NaN where there is none."""
+    distinct = list(dict.fromkeys(texts))
+    encoded = encoder.encode(distinct)
+    norms = np.sqrt((encoded * encoded).sum(axis=1, keepdims=True))
+    return dict(zip(distinct, encoded / np.where(norms > 0, norms, np.nan), strict=True))
+
+
+def _joined(turns: Sequence[str]) -> str:
+    """The last three turns as one text."""
+    return " ".join(turns[-3:])
+
+
+def _cosines(turns: Sequence[FloatArray], context: FloatArray, reply: FloatArray) -> NDArray[np.float32]:
+    """The features of one reply, in the order of `_COLUMNS`."""
+    each = [float((turn * reply).sum()) for turn in turns]
+    padded = [np.nan, np.nan, *each]
+    drift = float((turns[-1] * turns[-2]).sum()) if len(turns) > 1 else np.nan
+    mean, nearest = float(np.mean(each)), float(np.max(each))
+    return np.array(
+        [padded[-1], padded[-2], padded[-3], float((context * reply).sum()), nearest, mean, drift], np.float32
+    )

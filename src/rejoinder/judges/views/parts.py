@@ -1,0 +1,125 @@
+"""A judge over views as parts of a folder, and back: every number of a stranger's folder is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.errors import DataError
+from rejoinder.io.checks import AGAIN, tensor, whole
+from rejoinder.io.folders import Parts
+from rejoinder.judges.views.calibration import Calibration
+from rejoinder.judges.views.fit import WAYS, Part, Way
+from rejoinder.judges.views.head import Head
+from rejoinder.judges.views.likeness import Likeness
+from rejoinder.judges.views.linear import Linear
+from rejoinder.judges.views.trees import Trees
+from rejoinder.judges.views.views import Views
+
+_DEEPEST = 64
+
+
+def with_heads(parts: Parts, views: Views, heads: Mapping[Way, Part]) -> Parts:
+    """A judge's parts, and its heads."""
+    parts = replace(parts, config={**parts.config, "columns": list(views.columns)})
+    for way, part in heads.items():
+        parts = parts.holding(way, _written(part))
+    return parts
+
+
+def heads_in(parts: Parts, views: Views) -> dict[Way, Part]:
+    """The heads that a folder holds for these views.
+
+    Raises:
+        DataError: the folder was made with other features, or a number in it is none that a head can have.
+    """
+    if parts.config.get("columns") != list(views.columns):
+        raise DataError("it was made with other features than this version has", "Train it again")
+    found: dict[Way, Part] = {way: _read(parts.inner(way), len(views.columns)) for way in WAYS if way in parts.config}
+    if not found:
+        raise DataError("no head in it", AGAIN)
+    return found
+
+
+def _written(part: Part) -> Parts:
+    """One head."""
+    calibration, likeness = part.calibration, part.likeness
+    tensors: dict[str, NDArray[Any]] = {
+        "columns": part.columns.astype(np.int32),
+        "linear.centre": part.head.linear.centre,
+        "linear.spread": part.head.linear.spread,
+        "linear.weights": part.head.linear.weights,
+        "trees.roots": part.head.trees.roots,
+        "trees.feature": part.head.trees.feature,
+        "trees.threshold": part.head.trees.threshold,
+        "trees.missing_left": part.head.trees.missing_left.astype(np.uint8),
+        "trees.left": part.head.trees.left,
+        "trees.right": part.head.trees.right,
+        "trees.value": part.head.trees.value,
+        "calibration.scores": calibration.scores,
+        "calibration.below": calibration.below,
+        "calibration.above": calibration.above,
+        "likeness.centre": likeness.centre,
+        "likeness.spread": likeness.spread,
+        "likeness.whitening": likeness.whitening.astype(np.float32),
+        "numbers": np.array(
+            [part.head.linear.base, calibration.centre, calibration.middle, calibration.stretch, likeness.bound]
+        ),
+    }
+    return Parts({"lines": part.lines, "depth": part.head.trees.depth}, tensors)
+
+
+def _read(parts: Parts, count: int) -> Part:
+    """One head over so many features."""
+    given = parts.tensors
+    columns = _whole(given, "columns", 0, count - 1)
+    width = len(columns)
+    base, centre, middle, stretch, bound = tensor(given, "numbers", (5,)).tolist()
+    own = {name: tensor(given, f"linear.{name}", (width,)) for name in ("centre", "spread", "weights")}
+    scores = tensor(given, "calibration.scores", (None,))
+    ends = {name: tensor(given, f"calibration.{name}", (len(scores),)) for name in ("below", "above")}
+    cloud = Likeness(
+        tensor(given, "likeness.centre", (width,)),
+        tensor(given, "likeness.spread", (width,)),
+        tensor(given, "likeness.whitening", (width, width)).astype(np.float64),
+        bound,
+    )
+    return Part(
+        columns=columns.astype(np.intp),
+        head=Head(Linear(**own, base=base), _trees(given, whole(parts.config, "depth", 0, _DEEPEST), width)),
+        calibration=Calibration(centre, middle, stretch, scores, **ends),
+        likeness=cloud,
+        lines=whole(parts.config, "lines"),
+    )
+
+
+def _trees(given: Mapping[str, NDArray[Any]], depth: int, width: int) -> Trees:
+    """Trees over so many features, none of whose paths leads out of them."""
+    value = tensor(given, "trees.value", (None,))
+    last = len(value) - 1
+    missing = _whole(given, "trees.missing_left", 0, 1, len(value))
+    return Trees(
+        roots=_whole(given, "trees.roots", 0, last),
+        feature=_whole(given, "trees.feature", 0, width - 1, len(value)),
+        threshold=tensor(given, "trees.threshold", (len(value),)),
+        missing_left=missing.astype(np.bool_),
+        left=_whole(given, "trees.left", 0, last, len(value)),
+        right=_whole(given, "trees.right", 0, last, len(value)),
+        value=value,
+        depth=depth,
+    )
+
+
+def _whole(
+    given: Mapping[str, NDArray[Any]], name: str, low: int, high: int, length: int | None = None
+) -> NDArray[Any]:
+    """The whole numbers called `name`, all from `low` to `high`."""
+    found = given.get(name)
+    fits = found is not None and found.ndim == 1 and found.dtype.kind in "iu" and len(found) == (length or len(found))
+    if found is None or not fits or not len(found) or found.min() < low or found.max() > high:
+        raise DataError(f"the tensor {name} is not whole numbers from {low} to {high}", AGAIN)
+    return found

@@ -1,0 +1,166 @@
+"""Boosted regression trees as arrays: grown by scikit-learn, kept and asked without it.
+
+Shapes: N examples, F features, K nodes of T trees, one after another. A leaf is its own child.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.scorer import FloatArray
+
+TOGETHER = 64  # examples at a time: so many paths through all trees stay in a processor's cache
+
+
+class Growth(NamedTuple):
+    """How trees are grown.
+
+    Attributes:
+        trees: how many.
+        leaves: of a tree, at most.
+        step: what share of each tree counts.
+        features: share of the features that a split may choose among.
+        fewest: lines in a leaf, at least.
+    """
+
+    trees: int = 300
+    leaves: int = 12
+    step: float = 0.04
+    features: float = 0.3
+    fewest: int = 20
+
+
+FULL = Growth()
+
+
+@dataclass(frozen=True)
+class Trees:
+    """T trees whose leaves add up to a prediction.
+
+    Attributes:
+        roots: [T] where each tree begins.
+        feature: [K] which feature a node asks about; 0 at a leaf.
+        threshold: [K] what is not above it goes left.
+        missing_left: [K] whether NaN goes left.
+        left: [K] where lower values go.
+        right: [K] where higher values go.
+        value: [K] what a leaf adds; above it the mean of the leaves below, by the lines that came there.
+        depth: questions on the longest path.
+    """
+
+    roots: NDArray[np.int32]
+    feature: NDArray[np.int16]
+    threshold: FloatArray
+    missing_left: NDArray[np.bool_]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    value: FloatArray
+    depth: int
+
+    def predict(self, features: NDArray[np.floating]) -> FloatArray:
+        """[N] predictions for [N, F] features, each the same to the last bit whatever stands beside it."""
+        found = np.empty(len(features))
+        for start in range(0, len(features), TOGETHER):
+            own = np.asarray(features[start : start + TOGETHER], np.float64)
+            *_, ends = self._path(own)
+            # A row at a time adds up in the order of the trees, however many rows there are.
+            found[start : start + TOGETHER] = self.value[ends].sum(axis=1)
+        return found
+
+    @cached_property
+    def expected(self) -> float:
+        """The prediction for an example of which nothing is known: the roots alone."""
+        return float(self.value[self.roots].sum())
+
+    def moved(self, features: NDArray[np.floating]) -> FloatArray:
+        """[N, F] what each feature adds to `expected`: how far the mean below moves where it is asked (Saabas 2014)."""
+        found = np.zeros(features.shape)
+        for row, own in enumerate(np.asarray(features, np.float64)):
+            path = list(self._path(own[None]))
+            for above, below in pairwise(path):
+                np.add.at(found[row], self.feature[above[0]], self.value[below[0]] - self.value[above[0]])
+        return found
+
+    def _path(self, features: NDArray[np.floating]) -> Iterator[NDArray[np.signedinteger]]:
+        """[N, T] nodes that examples come through, from the roots to the leaves."""
+        node = np.broadcast_to(self.roots, (len(features), len(self.roots)))
+        yield node
+        rows = np.arange(len(features))[:, None]
+        for _ in range(self.depth):
+            given = features[rows, self.feature[node]]
+            # NaN is above every threshold, so that only those that send it left need a second look.
+            lower = (given <= self.threshold[node]) | (np.isnan(given) & self.missing_left[node])
+            node = np.where(lower, self.left[node], self.right[node])
+            yield node
+
+
+def joined(forests: Sequence[Trees]) -> Trees:
+    """One forest that predicts the mean of several."""
+    starts = np.cumsum([0, *(len(one.value) for one in forests)]).astype(np.int32)
+    moved = list(zip(forests, starts, strict=False))
+    return Trees(
+        roots=np.concatenate([one.roots + start for one, start in moved]),
+        feature=np.concatenate([one.feature for one in forests]),
+        threshold=np.concatenate([one.threshold for one in forests]),
+        missing_left=np.concatenate([one.missing_left for one in forests]),
+        left=np.concatenate([one.left + start for one, start in moved]),
+        right=np.concatenate([one.right + start for one, start in moved]),
+        value=np.concatenate([one.value for one in forests]) / len(forests),
+        depth=max(one.depth for one in forests),
+    )
+
+
+def grow(
+    features: NDArray[np.floating], targets: FloatArray, weights: FloatArray, growth: Growth, rng: np.random.Generator
+) -> Trees:
+    """Trees fitted to [N] targets of [N, F] features by least squares."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    model = HistGradientBoostingRegressor(
+        learning_rate=growth.step,
+        max_iter=growth.trees,
+        max_leaf_nodes=growth.leaves,
+        min_samples_leaf=growth.fewest,
+        max_features=growth.features,
+        l2_regularization=1.0,
+        max_bins=63,
+        early_stopping=False,
+        random_state=int(rng.integers(2**31)),
+    )
+    model.fit(features, targets, weights)
+    return _flat(
+        [predictor.nodes for (predictor,) in model._predictors], float(np.ravel(model._baseline_prediction)[0])
+    )
+
+
+def _flat(grown: list[NDArray[Any]], base: float) -> Trees:
+    """Trees, each a table of nodes as scikit-learn keeps them, and what they begin from, which the first takes in."""
+    sizes = np.array([len(nodes) for nodes in grown])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    nodes, start = np.concatenate(grown), np.repeat(starts, sizes)
+    own, leaf = np.arange(len(nodes)), nodes["is_leaf"].astype(bool)
+    left = np.where(leaf, own, start + nodes["left"])
+    right = np.where(leaf, own, start + nodes["right"])
+    value = nodes["value"].astype(np.float64)
+    # Children stand after their parents, so from the end on every mean is made of finished ones.
+    for node in own[~leaf][::-1]:
+        below = [left[node], right[node]]
+        value[node] = np.average(value[below], weights=nodes["count"][below])
+    value[: sizes[0]] += base
+    return Trees(
+        roots=starts.astype(np.int32),
+        feature=np.where(leaf, 0, nodes["feature_idx"]).astype(np.int16),
+        threshold=np.where(leaf, 0.0, nodes["num_threshold"]),
+        missing_left=nodes["missing_go_to_left"].astype(bool),
+        left=left.astype(np.int32),
+        right=right.astype(np.int32),
+        value=value,
+        depth=int(nodes["depth"].max()),
+    )
