@@ -12,6 +12,7 @@ from rejoinder.encoders.student import StudentEncoder
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN
 from rejoinder.io.folders import Parts
+from rejoinder.judges.views.alignment import AlignmentView
 from rejoinder.judges.views.language import LanguageView
 from rejoinder.judges.views.lexical import LexicalView
 from rejoinder.judges.views.meaning import MeaningView, ReferenceMeaningView
@@ -47,6 +48,7 @@ class Material:
         each: list[View] = [
             LexicalView(self.phrases),
             LanguageView(self.phrases),
+            AlignmentView(self.student),
             MeaningView(student),
             ReferenceView(self.phrases),
             ReferenceMeaningView(student),

@@ -16,7 +16,7 @@ from rejoinder.judges.views.calibration import Calibration, calibrate
 from rejoinder.judges.views.head import SEEDS, Head, fit_head, standardised, weights_of
 from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
 from rejoinder.judges.views.lines import ViewLines
-from rejoinder.judges.views.trees import FULL, Growth
+from rejoinder.judges.views.trees import Growth
 from rejoinder.judges.views.view import Features
 from rejoinder.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
@@ -27,8 +27,6 @@ FEWEST = 60  # lines of a head; of fewer the trees have no leaf to grow
 FOLDS = 4
 DEFENCE = 0.03
 """What a row of a spoilt reply weighs: enough that no parrot scores well, for hardly any correlation."""
-QUICK = Growth(trees=120, step=0.1)
-"""For the fits that calibration takes, whose predictions need to spread as those of a whole head, no more."""
 
 
 class Part(NamedTuple):
@@ -80,6 +78,7 @@ def fit_parts(
     ratings: FloatArray,
     rows: Rows,
     plain: NDArray[np.intp],
+    growth: Growth,
     rng: np.random.Generator,
     advance: Advance,
 ) -> dict[Way, Part]:
@@ -90,6 +89,7 @@ def fit_parts(
         ratings: [N] from 1 to 5.
         rows: those to fit on.
         plain: the columns that need no reference.
+        growth: how trees are grown.
         rng: decides what is random.
         advance: called with 1 after each of `STEPS`.
     """
@@ -99,7 +99,7 @@ def fit_parts(
         if len(own) < FEWEST or len(np.unique(ratings[own])) < 2:
             continue
         columns = plain if way == "context" else np.arange(lines.features.shape[1])
-        found[way] = _part(_material(lines, ratings, own, columns, rng), columns, rng, advance)
+        found[way] = _part(_material(lines, ratings, own, columns, rng), columns, growth, rng, advance)
     return found
 
 
@@ -136,18 +136,22 @@ def _folds(sets: NDArray[np.intp], groups: NDArray[np.intp], rng: np.random.Gene
     return rng.permutation(np.arange(count) % FOLDS)[wholes]
 
 
-def _part(material: Material, columns: NDArray[np.intp], rng: np.random.Generator, advance: Advance) -> Part:
+def _part(
+    material: Material, columns: NDArray[np.intp], growth: Growth, rng: np.random.Generator, advance: Advance
+) -> Part:
     """What is fitted for one way."""
+    # Calibration asks how far predictions spread and are off; fewer and larger steps tell that as well.
+    quick = growth._replace(trees=-(-growth.trees * 2 // 5), step=growth.step * 5 / 2)
     predictions, distances = (np.empty(len(material.targets)) for _ in range(2))
     for fold in range(FOLDS):
         inside = material.folds == fold
         if inside.any() and not inside.all():
-            head = _head(material, material.folds != fold, material.added_folds != fold, rng, QUICK, 1)
+            head = _head(material, material.folds != fold, material.added_folds != fold, rng, quick, 1)
             predictions[inside] = head.predict(material.features[inside])
             distances[inside] = cloud_of(material.features[~inside]).distances(material.features[inside])
         advance(1)
     head = _head(
-        material, np.ones(len(material.targets), bool), np.ones(len(material.added), bool), rng, advance=advance
+        material, np.ones(len(material.targets), bool), np.ones(len(material.added), bool), rng, growth, advance=advance
     )
     calibration = calibrate(predictions, material.ratings, material.sets)
     likeness = replace(cloud_of(material.features), bound=_bound(distances, material.sets))
@@ -167,7 +171,7 @@ def _head(
     inside: NDArray[np.bool_],
     added: NDArray[np.bool_],
     rng: np.random.Generator,
-    growth: Growth = FULL,
+    growth: Growth,
     seeds: int = SEEDS,
     advance: Advance = ignore,
 ) -> Head:

@@ -19,6 +19,7 @@ from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.fit import STEPS, Part, Way, fit_parts, parts_used
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.lines import Spoilt, ViewLines, encode
+from rejoinder.judges.views.trees import FULL, Growth
 from rejoinder.judges.views.views import Views
 from rejoinder.kinds import SPOILERS
 from rejoinder.learner import Choices, Rows, Side
@@ -82,11 +83,13 @@ class ViewsLearner:
     Attributes:
         material: what their views are made of.
         spoiler: what makes worse replies of the rated ones; None does without such a defence.
+        growth: how trees are grown.
         name: what its judges are called.
     """
 
     material: Material
     spoiler: Spoiler | None = None
+    growth: Growth = FULL
     name: str = NAME
 
     @property
@@ -132,7 +135,7 @@ class ViewsLearner:
     ) -> FittedViews:
         """See `Learner.fit`. Nothing is stopped by `validation`: these lines are fitted on too."""
         rows = np.sort(np.concatenate([train, validation]))
-        parts = fit_parts(encoded, ratings, rows, self.views.plain, rng, advance)
+        parts = fit_parts(encoded, ratings, rows, self.views.plain, self.growth, rng, advance)
         if not parts:
             raise DataError(f"{len(rows)} lines suffice for no head", "Rate more responses")
         return FittedViews(self.material, parts)

@@ -36,7 +36,7 @@ class Linear:
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """[N] predictions for [N, F] features; each row adds up by itself, to the same last bit."""
-        return np.asarray(self.base + self.moved(features).sum(axis=1))
+        return np.asarray(self.base + np.ascontiguousarray(self.moved(features)).sum(axis=1))
 
     def standardised(self, features: NDArray[np.floating]) -> FloatArray:
         """[N, F] in standard deviations from the mean, `FARTHEST` at most; 0 where missing."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rejoinder.scorer import FloatArray
 
+BINS = 64  # of the values of a feature, as many as a tree can choose among
 TOGETHER = 64  # examples at a time: so many paths through all trees stay in a processor's cache
 
 
@@ -70,8 +71,8 @@ class Trees:
         for start in range(0, len(features), TOGETHER):
             own = np.asarray(features[start : start + TOGETHER], np.float64)
             *_, ends = self._path(own)
-            # A row at a time adds up in the order of the trees, however many rows there are.
-            found[start : start + TOGETHER] = self.value[ends].sum(axis=1)
+            # Each row stands by itself in memory, so that numpy adds it up alike however many rows there are.
+            found[start : start + TOGETHER] = np.ascontiguousarray(self.value[ends]).sum(axis=1)
         return found
 
     @cached_property
@@ -123,6 +124,8 @@ def grow(
     """Trees fitted to [N] targets of [N, F] features by least squares."""
     from sklearn.ensemble import HistGradientBoostingRegressor
 
+    # Binned here: scikit-learn's own bins of weighted lines take longer than all of its trees.
+    edges = edges_of(features)
     model = HistGradientBoostingRegressor(
         learning_rate=growth.step,
         max_iter=growth.trees,
@@ -130,18 +133,36 @@ def grow(
         min_samples_leaf=growth.fewest,
         max_features=growth.features,
         l2_regularization=1.0,
-        max_bins=63,
         early_stopping=False,
         random_state=int(rng.integers(2**31)),
     )
-    model.fit(features, targets, weights)
-    return _flat(
-        [predictor.nodes for (predictor,) in model._predictors], float(np.ravel(model._baseline_prediction)[0])
-    )
+    model.fit(binned(features, edges), targets, weights)
+    grown = [predictor.nodes for (predictor,) in model._predictors]
+    return _flat(grown, float(np.ravel(model._baseline_prediction)[0]), edges)
 
 
-def _flat(grown: list[NDArray[Any]], base: float) -> Trees:
-    """Trees, each a table of nodes as scikit-learn keeps them, and what they begin from, which the first takes in."""
+def edges_of(features: NDArray[np.floating]) -> list[FloatArray]:
+    """[F] the ascending upper ends of all bins but the last, of each feature, which hold about as many lines each."""
+    shares = np.arange(1, BINS) / BINS
+    found = []
+    for column in np.asarray(features, np.float64).T:
+        known = np.sort(column[~np.isnan(column)])
+        places = (shares * len(known)).astype(np.intp)
+        found.append(np.unique(known[places]) if len(known) else np.zeros(0))
+    return found
+
+
+def binned(features: NDArray[np.floating], edges: Sequence[FloatArray]) -> FloatArray:
+    """[N, F] the number of the bin of each value, NaN where it is missing: as trees see [N, F] features."""
+    given = np.asarray(features, np.float64)
+    found = np.empty(given.shape)
+    for column, own in enumerate(edges):
+        found[:, column] = np.searchsorted(own, given[:, column], side="left")
+    return np.where(np.isnan(given), np.nan, found)
+
+
+def _flat(grown: list[NDArray[Any]], base: float, edges: Sequence[FloatArray]) -> Trees:
+    """Trees over bins, as scikit-learn keeps them, over values; the first takes in what they begin from."""
     sizes = np.array([len(nodes) for nodes in grown])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     nodes, start = np.concatenate(grown), np.repeat(starts, sizes)
@@ -154,13 +175,24 @@ def _flat(grown: list[NDArray[Any]], base: float) -> Trees:
         below = [left[node], right[node]]
         value[node] = np.average(value[below], weights=nodes["count"][below])
     value[: sizes[0]] += base
+    feature = np.where(leaf, 0, nodes["feature_idx"])
     return Trees(
         roots=starts.astype(np.int32),
-        feature=np.where(leaf, 0, nodes["feature_idx"]).astype(np.int16),
-        threshold=np.where(leaf, 0.0, nodes["num_threshold"]),
+        feature=feature.astype(np.int16),
+        threshold=np.array(
+            [
+                0.0 if end else _upper(edges[of], at)
+                for end, of, at in zip(leaf, feature, nodes["num_threshold"], strict=True)
+            ]
+        ),
         missing_left=nodes["missing_go_to_left"].astype(bool),
         left=left.astype(np.int32),
         right=right.astype(np.int32),
         value=value,
         depth=int(nodes["depth"].max()),
     )
+
+
+def _upper(edges: FloatArray, number: float) -> float:
+    """The value up to which bins of at most this number reach; the largest of all for a split of what is missing."""
+    return float(edges[int(number)]) if number < len(edges) else float(np.finfo(np.float64).max)

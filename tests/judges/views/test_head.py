@@ -1,0 +1,129 @@
+"""Trees as arrays, ridge regression, and the head that averages them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rejoinder.judges.views.head import fit_head, standardised, weights_of
+from rejoinder.judges.views.linear import FARTHEST, fit_linear
+from rejoinder.judges.views.trees import BINS, Growth, Trees, binned, edges_of, grow, joined
+from rejoinder.scorer import FloatArray
+
+SMALL = Growth(trees=15, leaves=5, step=0.3, fewest=5)
+
+
+def material(count: int = 200, seed: int = 0) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Five features, one of them often missing and one that never varies, targets of three of them, and weights."""
+    rng = np.random.default_rng(seed)
+    features = rng.normal(size=(count, 5))
+    features[:, 4] = 2.0
+    targets = features[:, 0] - 2 * (features[:, 1] > 0.3) + 0.1 * rng.normal(size=count)
+    features[rng.random(count) < 0.3, 2] = np.nan
+    targets[np.isnan(features[:, 2])] += 1
+    return features, targets, rng.uniform(0.5, 2, count)
+
+
+@pytest.fixture(scope="module")
+def trees() -> Trees:
+    """A small forest."""
+    return grow(*material(), SMALL, np.random.default_rng(0))
+
+
+def test_trees_predict_what_scikit_learn_does_of_binned_features(trees: Trees) -> None:
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    features, targets, weights = material()
+    edges = edges_of(features)
+    model = HistGradientBoostingRegressor(
+        learning_rate=SMALL.step,
+        max_iter=SMALL.trees,
+        max_leaf_nodes=SMALL.leaves,
+        min_samples_leaf=SMALL.fewest,
+        max_features=SMALL.features,
+        l2_regularization=1.0,
+        early_stopping=False,
+        random_state=int(np.random.default_rng(0).integers(2**31)),
+    ).fit(binned(features, edges), targets, weights)
+    unseen = np.concatenate([material(seed=1)[0], np.full((1, 5), np.nan)])
+    assert trees.predict(unseen) == pytest.approx(model.predict(binned(unseen, edges)), abs=1e-12)
+
+
+@given(values=st.lists(st.floats(-5, 5) | st.just(float("nan")), min_size=1, max_size=300))
+def test_bins_keep_the_order_and_hold_about_as_many(values: list[float]) -> None:
+    column = np.array(values)[:, None]
+    (edges,) = edges_of(column)
+    found = binned(column, [edges])[:, 0]
+    known = ~np.isnan(column[:, 0])
+    assert (np.isnan(found) == ~known).all()
+    order = np.argsort(column[known, 0], kind="stable")
+    assert (np.diff(found[known][order]) >= 0).all() and len(edges) < BINS
+
+
+def test_what_features_move_adds_up_to_the_prediction(trees: Trees) -> None:
+    unseen = material(30, seed=2)[0]
+    moved = trees.moved(unseen)
+    assert trees.expected + moved.sum(axis=1) == pytest.approx(trees.predict(unseen))
+    assert not moved[:, 4].any()  # nothing is asked of a feature that never varies
+
+
+def test_joined_trees_predict_the_mean() -> None:
+    forests = [grow(*material(), SMALL, np.random.default_rng(seed)) for seed in range(2)]
+    unseen = material(20, seed=3)[0]
+    mean = (forests[0].predict(unseen) + forests[1].predict(unseen)) / 2
+    assert joined(forests).predict(unseen) == pytest.approx(mean)
+
+
+@settings(deadline=None)
+@given(rows=st.lists(st.integers(0, 199), min_size=1, max_size=130))
+def test_a_prediction_does_not_depend_on_its_neighbours(trees: Trees, rows: list[int]) -> None:
+    features, targets, weights = material()
+    linear = fit_linear(features, targets, weights)
+    for one in (trees, linear):
+        assert one.predict(np.asfortranarray(features[rows])).tobytes() == one.predict(features[rows]).tobytes()
+        alone = [one.predict(features[[row]]).tobytes() for row in rows]
+        assert [value.tobytes() for value in one.predict(features[rows])[:, None]] == alone
+
+
+def test_ridge_regression_is_scikit_learns_where_nothing_is_missing() -> None:
+    from sklearn.linear_model import Ridge
+
+    features, targets, weights = material()
+    features = features[:, :2]
+    centre = np.average(features, axis=0, weights=weights)
+    spread = np.sqrt(np.average((features - centre) ** 2, axis=0, weights=weights))
+    model = Ridge(alpha=7.0).fit((features - centre) / spread, targets, weights)
+    found = fit_linear(features, targets, weights, penalty=7.0)
+    assert found.weights == pytest.approx(model.coef_)
+    assert found.predict(features) == pytest.approx(model.predict((features - centre) / spread))
+
+
+def test_what_is_missing_counts_as_the_mean_and_what_is_far_off_as_no_farther() -> None:
+    features, targets, weights = material()
+    linear = fit_linear(features, targets, weights)
+    assert linear.predict(np.full((1, 5), np.nan)) == pytest.approx([linear.base])
+    far = linear.predict(np.array([[1e9, 0, 0, 0, 2.0]])) - linear.predict(np.array([[np.nan, 0, 0, 0, 2.0]]))
+    assert abs(far[0]) == pytest.approx(FARTHEST * abs(linear.weights[0]))
+    assert linear.weights[4] == 0
+
+
+def test_a_head_is_the_mean_of_its_parts_and_tells_what_moved_it() -> None:
+    head = fit_head(*material(), np.random.default_rng(0), growth=SMALL, seeds=2)
+    unseen = material(20, seed=4)[0]
+    both = 0.4 * head.linear.predict(unseen) + 0.6 * head.trees.predict(unseen)
+    assert head.predict(unseen) == pytest.approx(both)
+    assert head.expected + head.moved(unseen).sum(axis=1) == pytest.approx(head.predict(unseen))
+    assert np.corrcoef(head.predict(unseen), material(20, seed=4)[1])[0, 1] > 0.8
+
+
+def test_ratings_are_standardised_within_their_set_and_large_sets_weigh_by_their_root() -> None:
+    sets = np.array([0] * 4 + [1] * 16 + [2])
+    ratings = np.concatenate([np.arange(4.0), 100 + np.arange(16.0), [3.0]])
+    found = standardised(ratings, sets)
+    for one in (0, 1):
+        assert found[sets == one].mean() == pytest.approx(0) and found[sets == one].std() == pytest.approx(1)
+    assert found[-1] == 0
+    weights = weights_of(sets)
+    assert weights[sets == 1].sum() / weights[sets == 0].sum() == pytest.approx(2)

@@ -1,0 +1,141 @@
+"""The judge over views: learnt, kept in a folder, asked with and without references, and honest about doubt."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tiny
+from examples_for_views import TURNS, phrases
+from rejoinder.auditing.spoiling import EACH, WORTH, spoilt
+from rejoinder.catalogue import load_scorer
+from rejoinder.encoders import load_encoder
+from rejoinder.encoders.student import StudentEncoder
+from rejoinder.errors import DataError
+from rejoinder.io.folders import Parts
+from rejoinder.judges.train import train_judge
+from rejoinder.judges.views.assembly import Material
+from rejoinder.judges.views.judge import EMPTY, UNLIKE, ViewsJudge, from_parts
+from rejoinder.judges.views.learner import ViewsLearner
+from rejoinder.judges.views.trees import Growth
+from rejoinder.records import Example
+from rejoinder.scorer import run
+from rejoinder.training.phrases import from_parts as from_phrases
+
+QUICK = Growth(trees=20, step=0.2, fewest=5)
+
+
+def rated(dataset: str, count: int = 70, *, references: bool = True) -> list[Example]:
+    """Replies of one to twelve words to some context; long ones are rated high."""
+    source, words = random.Random(dataset), " ".join(TURNS).split()
+    found = []
+    for number in range(count):
+        length = source.randint(1, 12)
+        found.append(
+            Example(
+                tuple(" ".join(source.choices(words, k=9)) for _ in range(source.randint(1, 3))),
+                " ".join(source.choices(words, k=length)),
+                references=(" ".join(source.choices(words, k=6)),) if references and number % 2 else (),
+                id=f"{dataset}{number}",
+                dataset=dataset,
+                quality={"overall": min(5.0, max(1.0, source.gauss(1 + length / 3, 0.4)))},
+                scales={"overall": (1.0, 5.0)},
+            )
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    """Phrases of ten turns and a student of random numbers."""
+    encoder = load_encoder(tiny.student_model(tmp_path_factory.mktemp("student") / "model"))
+    assert isinstance(encoder, StudentEncoder)
+    return Material(from_phrases(phrases().parts), encoder)
+
+
+@pytest.fixture(scope="module")
+def judge(material: Material) -> ViewsJudge:
+    """A judge fitted on two sets."""
+    trained = train_judge(rated("one") + rated("two"), ViewsLearner(material, spoilt, QUICK)).judge
+    assert isinstance(trained, ViewsJudge)
+    return trained
+
+
+def test_it_learns_what_ratings_hang_on(judge: ViewsJudge) -> None:
+    unseen = rated("three", references=False)
+    scores = run(judge, unseen).values
+    assert np.corrcoef(scores, [example.rating() or 0.0 for example in unseen])[0, 1] > 0.8
+    assert judge.trained_on == {"one", "two"}
+
+
+def test_a_folder_gives_the_same_scores(judge: ViewsJudge, tmp_path: Path) -> None:
+    judge.save(tmp_path / "judge")
+    unseen = rated("three", 40)
+    again = load_scorer(str(tmp_path / "judge"))
+    assert run(again, unseen).values.tobytes() == run(judge, unseen).values.tobytes()
+    assert again.options == judge.options
+
+
+def test_scores_come_with_intervals_and_do_not_depend_on_neighbours(judge: ViewsJudge) -> None:
+    unseen = rated("three", 30)
+    found = judge.score_batch(unseen)
+    assert found.low is not None and found.high is not None
+    assert (found.low <= found.values).all() and (found.values <= found.high).all()
+    alone = [judge.score_batch([example]).values.tobytes() for example in unseen]
+    assert alone == [value.tobytes() for value in found.values[:, None]]
+
+
+def test_references_are_read_where_there_are_any(judge: ViewsJudge) -> None:
+    with_one = next(example for example in rated("three") if example.references)
+    without = replace(with_one, references=())
+    no_context = replace(with_one, context=())
+    values = judge.score_batch([with_one, without, no_context]).values
+    assert np.isfinite(values).all() and values[0] != values[1]
+    assert set(judge.heads) == {"context", "reference"}
+
+
+def test_an_empty_response_is_unscored(judge: ViewsJudge) -> None:
+    found = judge.score_batch([Example(("hello",), " "), Example(("hello",), "hello")])
+    assert np.isnan(found.values[0]) and found.reasons == {0: EMPTY} and np.isfinite(found.values[1])
+
+
+def test_what_is_unlike_all_it_was_fitted_on_is_noted(judge: ViewsJudge) -> None:
+    odd = Example(("hello, how are you?",), "for (int i = 0; i < n; ++i) { total[i] += 3 * i; } " * 9)
+    usual = rated("three", 40, references=False)
+    notes = judge.score_batch([odd, *usual]).notes
+    assert UNLIKE in notes[0]
+    assert sum(UNLIKE in found for found in notes.values()) <= 0.2 * len(usual)
+
+
+def test_a_folder_that_was_tampered_with_is_refused(judge: ViewsJudge) -> None:
+    parts = judge.parts
+    for name, bad in (("context.trees.left", 10**6), ("context.columns", -1), ("context.trees.feature", 999)):
+        tensors = {**parts.tensors, name: np.full_like(parts.tensors[name], bad)}
+        with pytest.raises(DataError, match=name.partition(".")[2].replace(".", r"\.")):
+            from_parts(Parts(parts.config, tensors, parts.files))
+    with pytest.raises(DataError, match="other features"):
+        from_parts(Parts({**parts.config, "columns": ["one"]}, parts.tensors, parts.files))
+
+
+def test_spoilt_replies_are_drawn_by_seed_and_line_and_deserve_less() -> None:
+    examples = rated("one", 30)
+    found = spoilt(examples)
+    assert found == spoilt(examples) != spoilt(examples, seed=1)
+    assert [one.row for one in found] == sorted(one.row for one in found)
+    assert all(one.example.response.strip() for one in found)
+    assert max(np.bincount([one.row for one in found])) <= EACH
+    assert all(worth.at_most < 0 or worth.less >= 0 for worth in WORTH.values())
+
+
+def test_defended_it_scores_shuffled_letters_lower(material: Material) -> None:
+    examples = rated("one") + rated("two")
+    nonsense = [replace(example, response="qqq zzz xxx qqq zzz xxx qqq zzz") for example in rated("three", 30)]
+    means = {
+        defence: run(train_judge(examples, ViewsLearner(material, defence, QUICK)).judge, nonsense).values.mean()
+        for defence in (None, spoilt)
+    }
+    assert means[spoilt] < means[None]
