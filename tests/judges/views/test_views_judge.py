@@ -29,7 +29,7 @@ from rejoinder.training.phrases import from_parts as from_phrases
 QUICK = Growth(trees=20, step=0.2, fewest=5)
 
 
-def rated(dataset: str, count: int = 70, *, references: bool = True) -> list[Example]:
+def rated(dataset: str, count: int = 90, *, references: bool = True) -> list[Example]:
     """Replies of one to twelve words to some context; long ones are rated high."""
     source, words = random.Random(dataset), " ".join(TURNS).split()
     found = []
