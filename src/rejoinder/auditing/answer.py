@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal
 from rejoinder.auditing.card import Audit
 from rejoinder.auditing.results import FEWEST, UNTOLD, Result, Verdict
-from rejoinder.stats.written import percent
+from rejoinder.stats.written import number, percent
 
 _NAMED = 4
 _SAID: dict[Goal, str] = {
@@ -28,6 +28,7 @@ def answer(found: Audit) -> tuple[str, ...]:
         f"That is on {found.examples:,} replies to {found.contexts:,} contexts, of which up to "
         f"{percent(found.allowed)} may fool a scorer that holds{why}.",
         *(said for goal in _SAID if (said := _goal(goal, found))),
+        *_bias(found),
         *_caveats(found),
     )
 
@@ -43,6 +44,18 @@ def _goal(goal: Goal, found: Audit) -> str:
     if fooled:
         told += f", above all {_named([f'{one.family} ({percent(one.value)})' for one in fooled])}"
     return f"{told}; it holds against {_named(holds)}." if holds else f"{told}."
+
+
+def _bias(found: Audit) -> list[str]:
+    """What the score goes with that people did not reward, the strongest first."""
+    shown = sorted((one for one in found.biases if one.excludes()), key=lambda one: -abs(one.value))
+    if not shown:
+        return []
+    said = [
+        f"{one.property} ({number(one.value, 2)}; {number(one.points.value, 2)} points for {one.step})" for one in shown
+    ]
+    looked_at = sum(one.known for one in found.biases)
+    return [f"Where people rated alike, its score still goes with {_named(said)}, of {looked_at} properties looked at."]
 
 
 def _caveats(found: Audit) -> list[str]:

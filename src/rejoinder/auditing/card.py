@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from rejoinder.auditing.bias import Bias
 from rejoinder.auditing.geometry import Breadth, Cone
 from rejoinder.auditing.results import UNTOLD, Result
 from rejoinder.frames import FORMAT_VERSION, results_frame
@@ -40,6 +41,7 @@ class Audit:
         signature: of scorer, attacks and tools.
         cones: how narrow the cones of the judge's vectors are, where it shows them.
         breadth: how widely its scores are spread beside the ratings.
+        biases: what its scores go with that people did not reward.
         examples: replies that were attacked.
         given: lines in all.
         rated: replies of these that people rated.
@@ -64,6 +66,7 @@ class Audit:
     signature: Signature
     cones: tuple[Cone, ...]
     breadth: Breadth
+    biases: tuple[Bias, ...]
     examples: int
     given: int
     rated: int
@@ -106,6 +109,7 @@ class Audit:
             },
             "geometry": [plain(one) for one in self.cones],
             "breadth": plain(self.breadth),
+            "bias": [plain(one) for one in self.biases],
             "scores": {"mean": plain(self.mean), "spread": plain(self.spread), "directed": self.directed},
         }
 

@@ -17,6 +17,7 @@ import numpy as np
 from rejoinder.auditing.answer import answer
 from rejoinder.auditing.attack import BAD, Attack, Transformation
 from rejoinder.auditing.battery import VERSION
+from rejoinder.auditing.bias import biases
 from rejoinder.auditing.card import Audit
 from rejoinder.auditing.geometry import breadth, cones
 from rejoinder.auditing.making import chosen, equipped, made
@@ -160,6 +161,7 @@ class _Judged:
             signature=self.before.signature,
             cones=cones(self.scorer, found.examples, found.clusters, sampling),
             breadth=breadth(self.scorer, found.examples, self.before.values, found.clusters, sampling),
+            biases=biases(found.examples, self.before.values, found.clusters, sampling, self.sign),
             examples=len(found.examples),
             given=found.given,
             rated=found.rated,

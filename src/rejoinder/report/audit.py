@@ -12,6 +12,7 @@ from rejoinder.auditing.card import Audit, Gate
 from rejoinder.auditing.results import DROP, FEWEST, MOVE, UNTOLD, Result
 from rejoinder.errors import UsageError
 from rejoinder.io.folders import write_section
+from rejoinder.report.audit_bias import bias_table
 from rejoinder.report.audit_geometry import geometry
 from rejoinder.report.cells import count, measured, nothing, plain, share
 from rejoinder.report.chart import Point, chart
@@ -49,6 +50,7 @@ def audit_document(found: Audit, files: Sequence[str] = (), command: str = "") -
     sections = [
         *(Section(_NAMES[goal], _of_goal(found, goal)) for goal in goals),
         Section("Scores", [_scores(found), *_beside_adem(found)]),
+        Section("Bias", bias_table(found.biases)),
         Section("Geometry", geometry(found.cones, found.breadth)),
         Section("Worst examples", _examples(found)),
         Section("Not told, and why", _missing(found)),
@@ -83,6 +85,7 @@ def write_into_card(found: Audit, folder: str | Path, files: Sequence[str] = ())
     blocks: list[Block] = [
         Prose([*found.answer, *([f"Attacked: {', '.join(files)}."] if files else [])]),
         _overview(found),
+        *bias_table(found.biases),
         *geometry(found.cones, found.breadth),
         Prose(_made(found)),
     ]
