@@ -36,16 +36,17 @@ _DIALECT = frozenset(
 )
 # Common first names, without those that are common words too (Will, Mark, Grace, Rose, Hope, Art).
 _NAMES = frozenset(
-    "james john robert michael william david richard joseph thomas charles daniel matthew anthony steven paul andrew "  # noqa: SIM905 - words
-    "joshua kenneth kevin brian george edward ronald timothy jason jeffrey ryan jacob gary nicholas eric jonathan "
-    "stephen larry justin scott brandon benjamin samuel gregory alexander frank patrick raymond jack dennis jerry "
-    "tyler aaron jose adam nathan henry peter kyle mary patricia jennifer linda elizabeth barbara susan jessica sarah "
-    "karen lisa nancy betty margaret sandra ashley kimberly emily donna michelle carol amanda melissa deborah stephanie "
-    "rebecca sharon laura cynthia kathleen amy angela shirley anna brenda pamela emma nicole helen samantha katherine "
-    "christine debra rachel carolyn janet maria catherine heather diane julie joyce victoria kelly christina joan "
-    "evelyn lauren judith olivia jamal keisha latoya tyrone darnell ebony lakisha mohammed ahmed fatima ali omar wei "
-    "juan carlos luis pedro ana lucia priya raj anil hiroshi yuki ivan olga sven ingrid tom bob jim mike dave steve "
-    "joe sam ben alex kate jane alice lucy sophie harry".split()
+    "james john robert michael william david richard joseph thomas charles daniel matthew anthony steven paul "  # noqa: SIM905 - words
+    "andrew joshua kenneth kevin brian george edward ronald timothy jason jeffrey ryan jacob gary nicholas "
+    "eric jonathan stephen larry justin scott brandon benjamin samuel gregory alexander frank patrick raymond "
+    "jack dennis jerry tyler aaron jose adam nathan henry peter kyle mary patricia jennifer linda elizabeth "
+    "barbara susan jessica sarah karen lisa nancy betty margaret sandra ashley kimberly emily donna michelle "
+    "carol amanda melissa deborah stephanie rebecca sharon laura cynthia kathleen amy angela shirley anna "
+    "brenda pamela emma nicole helen samantha katherine christine debra rachel carolyn janet maria catherine "
+    "heather diane julie joyce victoria kelly christina joan evelyn lauren judith olivia jamal keisha latoya "
+    "tyrone darnell ebony lakisha mohammed ahmed fatima ali omar wei juan carlos luis pedro ana lucia priya "
+    "raj anil hiroshi yuki ivan olga sven ingrid tom bob jim mike dave steve joe sam ben alex kate jane alice "
+    "lucy sophie harry".split()
 )
 
 
