@@ -304,7 +304,7 @@ def test_a_broken_run_goes_on_as_if_nothing_had_happened(folder: Path, corpus: P
     def advance(count: int) -> None:
         nonlocal done
         done += count
-        if done == 125:
+        if done == 75:
             raise Stop
 
     with pytest.raises(Stop):
@@ -325,8 +325,8 @@ def test_a_folder_of_vectors_needs_no_teacher(run: Run, folder: Path, tmp_path: 
 
 
 def test_it_also_learns_in_mixed_precision(folder: Path, tmp_path: Path) -> None:
-    options = replace(recipe().options, updates=80, stretch=40, precision="bf16-mixed")
-    mixed = replace(recipe(), options=options, alone=40)
+    options = replace(recipe().options, updates=40, stretch=20, precision="bf16-mixed")
+    mixed = replace(recipe(), options=options, alone=20)
     first, last = pretrain_student(mixed, [folder.parent / "model.run" / "teacher"], tmp_path / "model").figures
     assert last["cosine"] > first["cosine"] + 0.1
 
@@ -353,7 +353,7 @@ def test_vectors_that_come_later_do_not_change_a_run(folder: Path, tmp_path: Pat
 
 def test_any_encoder_is_a_teacher(run: Run, folder: Path, corpus: Path, tmp_path: Path) -> None:
     short = tmp_path / "short.toml"
-    short.write_text(TINY.read_text().replace("updates = 200", "updates = 70"))
+    short.write_text(TINY.read_text().replace("updates = 100", "updates = 50"))
     ran = run("pretrain", short, corpus, "--teacher", folder, "-o", tmp_path / "pupil")
     assert ran.code == 0, ran.err
     assert read_folder(tmp_path / "pupil").config["teacher"]["encoder"] == "student"

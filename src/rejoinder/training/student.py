@@ -157,10 +157,13 @@ class StudentTask(Task):
         torch.nn.utils.clip_grad_norm_(self.parameters(), self.options.clip)
 
     def rate(self, update: int) -> float:
-        """What the step size is multiplied with: in each part of the run it rises, and falls to a hundredth."""
+        """What the step size is multiplied with: in each part of the run it rises, and falls to a hundredth.
+
+        It rises over 100 updates, or a tenth of a short part.
+        """
         first = update < self.alone
-        done, all_in_all = (update, self.alone) if first else (update - self.alone, self.options.updates - self.alone)
-        return min(1.0, (done + 1) / _WARM_UP) * max(_LEAST_RATE, 1 - done / max(all_in_all, 1))
+        done, part = (update, self.alone) if first else (update - self.alone, self.options.updates - self.alone)
+        return min(1.0, (done + 1) / min(_WARM_UP, -(-part // 10))) * max(_LEAST_RATE, 1 - done / part)
 
     def table_rate(self, update: int) -> float:
         """The same for the tables."""
