@@ -11,6 +11,7 @@ import pytest
 
 from conftest import Run, refused
 from rejoinder.auditing.battery import ATTACKS
+from samples import few
 
 FEW = ("--family", "jumbled", "--family", "upper-case", "--family", "said-twice")
 
@@ -117,21 +118,21 @@ def test_text_from_the_lines_is_inert(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_card_of_a_judge(run: Run, tmp_path: Path) -> None:
-    folder = tmp_path / "judge"
-    assert run("train", "r-adem", "@dstc7", "-o", folder).code == 0
+    folder, lines = tmp_path / "judge", few("@dstc7", 80, tmp_path)
+    assert run("train", "r-adem", lines, "-o", folder, "--epochs", 2).code == 0
     before = (folder / "card.md").read_text()
     signature = run("show", folder, "--json").out
-    assert run("audit", "@dstc7", "-s", folder, *FEW, "--card").code == 0
+    assert run("audit", lines, "-s", folder, *FEW, "--card").code == 0
     first = (folder / "card.md").read_text()
     assert first.startswith(before.rstrip()) and "\n## What fools it\n" in first and "| jumbled |" in first
     assert "What fools it" in run("show", folder).out and run("show", folder, "--json").out == signature
     (folder / "card.md").write_text(f"{first}\n## Later\n\nA word.\n")
-    assert run("audit", "@dstc7", "-s", folder, "--family", "dull", "--card").code == 0
+    assert run("audit", lines, "-s", folder, "--family", "dull", "--card").code == 0
     second = (folder / "card.md").read_text()
     assert second.count("## What fools it") == 1 and "| jumbled |" not in second and "| dull |" in second
     assert second.startswith(before.rstrip()) and "## Later\n\nA word." in second
     said = "length is no folder of a judge and has no card. Leave --card out; -o writes to a file"
-    refused(run("audit", "@dstc7", "-s", "length", "--card"), 2, said)
+    refused(run("audit", lines, "-s", "length", "--card"), 2, said)
 
 
 def test_a_narrow_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
