@@ -118,7 +118,7 @@ def test_text_from_the_lines_is_inert(run: Run, tmp_path: Path) -> None:
 
 
 def test_the_card_of_a_judge(run: Run, tmp_path: Path) -> None:
-    folder, lines = tmp_path / "judge", few("@dstc7", 80, tmp_path)
+    folder, lines = tmp_path / "judge", few("@dstc7", 200, tmp_path)
     assert run("train", "r-adem", lines, "-o", folder, "--epochs", 2).code == 0
     before = (folder / "card.md").read_text()
     signature = run("show", folder, "--json").out

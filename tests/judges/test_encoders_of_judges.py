@@ -391,7 +391,7 @@ def test_the_command_trains_over_an_encoder(run: Run, folder: Path, tmp_path: Pa
 
 
 def test_the_command_keeps_how_references_count(run: Run, tmp_path: Path) -> None:
-    lines = few("@dstc7", 80, tmp_path)
+    lines = few("@dstc7", 200, tmp_path)
     ran = run("train", "r-adem", lines, "--references", "best", "-o", tmp_path / "judge", "--epochs", 2)
     assert ran.code == 0
     assert "the best of the scores against each" in " ".join(run("show", tmp_path / "judge").out.split())

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_reproduce import made_up, row
 
 import rejoinder
 from conftest import PROJECT, Run, refused
+from made_up import made_up, row
 from rejoinder.papers.run import reproduce
 from rejoinder.records import Example
 from samples import records
