@@ -35,6 +35,7 @@ DRAWN: dict[Purpose, list[int]] = {
     "paper, dialogue quoted": [696, 382, 831],
     "paper, growing shares": [503, 894, 954],
     "paper, kept at random": [979, 80, 286],
+    "paper, lines attacked": [451, 412, 517],
     "paper, lines quoted": [450, 883, 462],
     "paper, swaps": [522, 889, 992],
     "pool": [633, 363, 245],

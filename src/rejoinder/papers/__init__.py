@@ -8,6 +8,7 @@ from __future__ import annotations
 # What each is called, and in a few words what it is.
 EXPERIMENTS = {
     "lowe2017": "ADEM",
+    "sai2019": "what fools ADEM",
     "deriu2019": "AutoJudge",
     "liu2016-table2": "responders by embedding metrics",
     "agreement": "metrics beside published figures, and the first ADEM",

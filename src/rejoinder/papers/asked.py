@@ -17,9 +17,9 @@ from rejoinder.records import Example
 from rejoinder.scorer import Advance, ignore
 
 SHARED = "REJOINDER_SHARED"
-JUDGEMENTS, PREFERENCES = "judgements", "preferences"
+JUDGEMENTS, PREFERENCES, CORPORA = "judgements", "preferences", "corpora"
 # What lies in each folder of data.
-_KINDS = {JUDGEMENTS: "rated examples", PREFERENCES: "preference pairs"}
+_KINDS = {JUDGEMENTS: "rated examples", PREFERENCES: "preference pairs", CORPORA: "dialogues"}
 # A piece of work, from what it is called and how many steps it has where that is known: its block gets what to call
 # with the steps that are done.
 Stage = Callable[[str, int | None], AbstractContextManager[Advance]]

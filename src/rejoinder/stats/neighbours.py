@@ -15,9 +15,9 @@ Index = Callable[[FloatArray, int], IntArray]
 """`index(queries [Q, D], count)` gives [Q, K] the places of the nearest points, the nearest first, in no order of ties;
 K is `count`, or P where there are fewer."""
 _AT_ONCE = 2**25  # distances in one working array
-_CELLS_A_ROOT = 4  # cells an approximate index has for each of the square root of P
+_CELLS_A_ROOT = 2  # cells an approximate index has for each of the square root of P
 _LOOKED_INTO = 0.12  # share of the cells that a query looks into
-_TRAINING = 64  # points a cell that its middle is found from
+_TRAINING = 40  # points a cell that its middle is found from
 
 
 def faiss_version() -> str:

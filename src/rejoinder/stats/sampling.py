@@ -36,6 +36,7 @@ Purpose = Literal[
     "paper, dialogue quoted",
     "paper, growing shares",
     "paper, kept at random",
+    "paper, lines attacked",
     "paper, lines quoted",
     "paper, swaps",
     "pool",
@@ -79,6 +80,7 @@ PURPOSES: Mapping[Purpose, tuple[int, ...]] = {
     "paper, growing shares": (3,),
     "paper, lines quoted": (4,),
     "paper, dialogue quoted": (5,),
+    "paper, lines attacked": (6,),
 }
 
 

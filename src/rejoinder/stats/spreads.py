@@ -1,12 +1,17 @@
-"""How widely one set of values is spread beside another. Shapes: N items, G clusters, B resamples."""
+"""How widely one set of values is spread beside another, and what that comes from.
+
+Shapes: N items, G clusters, B resamples, R rows and C columns of a table.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from rejoinder.stats.arrays import Counts, FloatArray, IntArray, blocks, number_of
 from rejoinder.stats.bootstrap import percentile_interval
-from rejoinder.stats.figure import Figure
+from rejoinder.stats.figure import NONE, Figure
 
 _AT_ONCE = 2**22  # numbers in one working array
 
@@ -38,3 +43,26 @@ def _deviations(values: FloatArray, weights: FloatArray) -> FloatArray:
     means, squares = (centred @ weights) / total, (centred**2 @ weights) / total
     spread: FloatArray = np.sqrt(np.maximum(squares - means**2, 0.0))
     return spread
+
+
+class TwoWay(NamedTuple):
+    """What the variance of a table of values [R, C] comes from, as shares of it that add up to 1.
+
+    Attributes:
+        rows: from the means of the rows.
+        columns: from those of the columns.
+        both: from how they go together.
+    """
+
+    rows: float
+    columns: float
+    both: float
+
+
+def two_way(table: FloatArray) -> TwoWay:
+    """The shares of rows, columns and their interaction in the variance of `table` [R, C]; NaN where it has none."""
+    total = float(table.var())
+    if not total:
+        return TwoWay(NONE, NONE, NONE)
+    rows, columns = float(table.mean(axis=1).var()) / total, float(table.mean(axis=0).var()) / total
+    return TwoWay(rows, columns, 1 - rows - columns)
