@@ -1,13 +1,13 @@
 """How long the white-box attack looks for nearest replies in a big pool: exactly, and by an index that is nearly so.
 
-Usage: python benchmarks/pool_search.py CORPUS... [--pool 300000] [--queries 300] [--count 400] [--rounds 3] [--seed 0]
-       [--write]
+Usage: python benchmarks/pool_search.py [CORPUS...] [--pool 300000] [--queries 300] [--count 400] [--rounds 3]
+       [--seed 0] [--write]
 
-The pool is drawn from the replies of the corpora and encoded before the clock runs. Searched is the space in which a
-judge compares vectors: a C-ADEM with 50 components over the word vectors in the box, fitted on the sample @conture.
-Queries are where its gradient leads from replies of that sample, as in the attack. Recall is the share of the exact
-neighbours that are found; what is lost is told in points of the judge. Processor time of one thread, because others may
-share the machine.
+The pool is drawn from the replies of the corpora, or made up of common words where there are none, and encoded before
+the clock runs. Searched is the space in which a judge compares vectors: a C-ADEM with 50 components over the word
+vectors in the box, fitted on the sample @conture. Queries are where its gradient leads from replies of that sample, as
+in the attack. Recall is the share of the exact neighbours that are found; what is lost is told in points of the judge.
+Processor time of one thread, because others may share the machine.
 `--write` puts the table into benchmarks/results/pool_search.md. Needs the extra faiss.
 """
 
@@ -31,6 +31,7 @@ import rejoinder
 from rejoinder.auditing.pool import AIM, NEAR, Pool, toward
 from rejoinder.differentiable import Space, is_differentiable
 from rejoinder.io.replies import read_replies
+from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.learner import PREDICTED
 from rejoinder.report.markdown import markdown_table
@@ -64,16 +65,26 @@ class Timed(NamedTuple):
     found: IntArray
 
 
+def replies(asked: argparse.Namespace) -> tuple[str, ...]:
+    """The pool: of the corpora, or twelve words each, whose frequencies fall as in Zipf's law."""
+    rng = np.random.default_rng(asked.seed)
+    if not asked.corpora:
+        words = np.array(list(read_vectors().index))
+        chances = 1 / np.arange(1, len(words) + 1)
+        drawn = rng.choice(len(words), (asked.pool, 12), p=chances / chances.sum())
+        return tuple(map(" ".join, words[drawn].tolist()))
+    texts = list(dict.fromkeys(text for file in asked.corpora for text in read_replies(file)))
+    rows = rng.choice(len(texts), min(asked.pool, len(texts)), replace=False)
+    return tuple(texts[row] for row in rows.tolist())
+
+
 def case(asked: argparse.Namespace) -> Case:
     """Pool and queries."""
     given = list(rejoinder.read("@conture"))
     judge = rejoinder.train_judge(given, "c-adem", options=FitOptions(components=50, epochs=10)).judge
     if not is_differentiable(judge):
         raise TypeError("expected a judge over vectors")
-    texts = list(dict.fromkeys(text for file in asked.corpora for text in read_replies(file)))
-    rng = np.random.default_rng(asked.seed)
-    drawn = rng.choice(len(texts), min(asked.pool, len(texts)), replace=False)
-    vectors = Pool(tuple(texts[place] for place in drawn.tolist())).vectors(judge.encoder)
+    vectors = Pool(replies(asked)).vectors(judge.encoder)
     examples = given[: asked.queries]
     (space,) = judge.spaces(examples)
     low, high = PREDICTED
@@ -105,7 +116,7 @@ def best_scores(given: Case, found: IntArray) -> FloatArray:
 def main() -> None:
     """Measure, print, and with --write keep."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("corpora", nargs="+", help="corpora of dialogues, or text files with a reply a line")
+    parser.add_argument("corpora", nargs="*", help="corpora of dialogues, or text files with a reply a line")
     for option, default in {"pool": 300_000, "queries": 300, "count": 400, "rounds": 3, "seed": 0}.items():
         parser.add_argument(f"--{option}", type=int, default=default)
     parser.add_argument("--write", action="store_true", help=f"write {RESULT.name} into benchmarks/results")
@@ -129,7 +140,7 @@ def main() -> None:
         replies=f"{len(given.points):,}",
         n=n,
         width=given.points.shape[1],
-        corpora=", ".join(Path(file).name for file in asked.corpora),
+        corpora=", ".join(Path(file).name for file in asked.corpora) or "of random words",
         count=asked.count,
         rounds=asked.rounds,
         faiss=faiss_version(),
@@ -145,7 +156,7 @@ def main() -> None:
 _PAGE = """\
 # Search in a pool of replies
 
-The {count} nearest of {replies} replies (drawn from {corpora})
+The {count} nearest of {replies} replies ({corpora})
 for {n} queries, in the {width} components in which a C-ADEM compares averaged word vectors; encoding is not in it.
 Queries are where its gradient leads from replies of @conture. Exact is numpy in single precision, approximate an
 inverted file of whole vectors ({faiss}). Processor time, one thread; medians of {rounds} rounds. Recall: share of
