@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_reproduce import made_up, row
 
 import rejoinder
 from conftest import Run, refused
 from every import made
+from made_up import made_up, row
 from rejoinder.auditing.battery import battery
 from rejoinder.papers import sai2019
 from rejoinder.papers.asked import Asked
