@@ -296,3 +296,13 @@ def test_parts_that_do_not_fit_are_told(selector: Selector, sizes: dict[str, Any
     with pytest.raises(DataError) as error:
         from_parts(Parts(config, tensors))
     assert message in str(error.value)
+
+
+def test_mixed_precision_hardly_moves_the_loss() -> None:
+    (batch,) = batches([True] * 11, batch=11).training(0, 1, 0, 1)
+    model = SelectorModel(SelectorSizes(width=11, hidden=20, output=9))
+    plain = model.choose(batch).loss
+    with torch.autocast("cpu", torch.bfloat16):
+        mixed = model.choose(batch).loss
+    assert mixed.dtype == torch.float32 and mixed.item() == pytest.approx(plain.item(), rel=0.01)
+    assert mixed.item() != plain.item()

@@ -76,11 +76,17 @@ class SelectorModel(nn.Module):
         contexts = self.contexts(batch.vectors[batch.turns].flatten(1)) * self.log_scale.clamp(max=_HIGHEST_SCALE).exp()
         told = torch.cat([batch.replies[:, None], batch.others], 1)
         sides = self.replies(batch.vectors[told])
+        with torch.autocast(sides.device.type, enabled=False):  # these products are the loss, not the network
+            return self._told_apart(batch, contexts, sides)
+
+    @staticmethod
+    def _told_apart(batch: Choices, contexts: Tensor, sides: Tensor) -> Chosen:
+        """The same of vectors of contexts [B, O], times how sharply cosines decide, and of replies [B, 1 + K, O]."""
         nearby = (contexts[:, None] * sides[:, 1:]).sum(-1).masked_fill(batch.others < 0, -torch.inf)
         # A copy of the true reply is no negative.
         copies = (batch.replies[:, None] == batch.replies).fill_diagonal_(fill_value=False)
         logits = (contexts @ sides[:, 0].T).masked_fill(copies, -torch.inf)
-        target = torch.arange(len(told), device=told.device)
+        target = torch.arange(len(sides), device=sides.device)
         rows = functional.cross_entropy(torch.cat([logits, nearby], 1), target, reduction="sum")
         columns = functional.cross_entropy(logits.T, target, reduction="sum")
         first, nearer = logits.argmax(1) == target, logits.diagonal() > nearby.amax(1)
