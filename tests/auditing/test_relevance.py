@@ -145,7 +145,7 @@ def test_unscored_replies_are_counted() -> None:
     found = rejoinder.relevance(sets(), choosy)
     assert (found.unscored, found.why_unscored) == (120, "choosy gave None")
     assert found.of("random", "pairs").n == 40  # type: ignore[union-attr]
-    assert any("120 replies have no score, most often: choosy gave None" in said for said in found.answer)
+    assert any("120 replies without a score, most often: choosy gave None" in said for said in found.answer)
 
     def half(examples: list[Example]) -> list[float | None]:
         return [None if one.response.startswith("near") else 1.0 for one in examples]

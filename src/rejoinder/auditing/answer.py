@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal
 from rejoinder.auditing.card import Audit
 from rejoinder.auditing.results import FEWEST, UNTOLD, Result, Verdict
-from rejoinder.stats.written import number, percent
+from rejoinder.stats.written import number, percent, so_many
 
 _NAMED = 4
 _SAID: dict[Goal, str] = {
@@ -23,14 +23,20 @@ def answer(found: Audit) -> tuple[str, ...]:
     few = sum(one.n < FEWEST for one in untold)
     why = f", and {few} {'attack' if few == 1 else 'attacks'} found fewer than {FEWEST}" if few else ""
     return (
-        f"{found.scorer} is fooled by {len(fooled)} of {len(found.results)} attacks and holds against {len(holds)}; "
+        f"{found.scorer} is fooled by {len(fooled)} of {so_many(len(found.results), 'attack')} and holds against "
+        f"{len(holds)}; "
         f"{len(untold)} cannot be told.",
-        f"That is on {found.examples:,} replies to {found.contexts:,} contexts, of which up to "
+        f"That is on {replies_to(found.examples, found.contexts)}, of which up to "
         f"{percent(found.allowed)} may fool a scorer that holds{why}.",
         *(said for goal in _SAID if (said := _goal(goal, found))),
         *_bias(found),
         *_caveats(found),
     )
+
+
+def replies_to(replies: int, contexts: int) -> str:
+    """So many replies to so many contexts, in words."""
+    return f"{so_many(replies, 'reply', 'replies')} to {so_many(contexts, 'context')}"
 
 
 def _goal(goal: Goal, found: Audit) -> str:

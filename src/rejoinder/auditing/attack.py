@@ -55,6 +55,7 @@ class Attack:
         search: which of several candidates each example gets, seen from the scores of all.
         seek: what makes more of a candidate by asking the scorer, where there is such a thing.
         inside: whether that looks at the vectors and gradients of the scorer, which not every one shows.
+        silence: whether a reply is such that leaving it without a score, with a reason, is a right answer.
         tools: what it takes, by purpose: loads each and gives its name and version for the signature.
         source: where it was first done, or "".
     """
@@ -70,6 +71,7 @@ class Attack:
     inside: bool = False
     tools: Mapping[str, Callable[[], str]]
     source: str = ""
+    silence: bool = False
 
 
 def alone(transformation: Transformation) -> Candidates:

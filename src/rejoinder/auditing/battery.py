@@ -100,10 +100,12 @@ def _line(
     **more: Any,
 ) -> Attack:
     """A line of the table."""
-    told: dict[str, Any] = {"tools": _TOOLS.get(name, {}), **more}
+    told: dict[str, Any] = {"tools": _TOOLS.get(name, {}), "silence": name in _WORDLESS, **more}
     return Attack(name=name, goal=goal, about=about, ideal=ideal, candidates=candidates, source=source, **told)
 
 
+# Where nothing is said there is nothing to judge.
+_WORDLESS = ("empty", "near-empty", "lone-punctuation")
 # What the families take that not every machine has.
 _TOOLS = {"nouns": _TAGGER, "nouns-and-verbs": _TAGGER, "no-entities": _TAGGER, "synonyms": _SYNONYMS}
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from rejoinder.auditing.bias import Bias
 from rejoinder.auditing.geometry import Breadth, Cone
-from rejoinder.auditing.results import UNTOLD, Result
+from rejoinder.auditing.results import UNTOLD, Attacked, Result
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import plain
@@ -56,6 +56,7 @@ class Audit:
         allowed: the share of examples that may fool a scorer that holds.
         limit: how many replies were to be attacked at most.
         seed: decides what is drawn.
+        attacked: every attacked reply with its scores; stands in no JSON of the whole, and in JSON lines by itself.
     """
 
     answer: tuple[str, ...]
@@ -81,6 +82,7 @@ class Audit:
     allowed: float
     limit: int
     seed: int
+    attacked: tuple[Attacked, ...] = ()
 
     def gate(self) -> Gate:
         """Whether no attack is shown to fool the scorer on more examples than are let pass.

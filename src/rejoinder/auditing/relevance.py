@@ -81,6 +81,7 @@ def relevance(
     seed: int = 0,
     vectors: str | Path | None = None,
     advance: Advance = ignore,
+    expect: Advance = ignore,
 ) -> Relevance:
     """How well a scorer tells replies that fit from replies that do not, with 95 % intervals over contexts.
 
@@ -93,6 +94,7 @@ def relevance(
         seed: decides what is drawn, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
         advance: called during scoring with the number of replies done.
+        expect: called before it with the number of replies to come.
 
     Raises:
         DataError: a line holds no such replies, or there is none.
@@ -103,11 +105,10 @@ def relevance(
     require_range(limit, allowed)
     if columns_of(scorer):
         raise UsageError(f"{scorer} is a column of the lines and says nothing of single replies. Name what made it")
-    given = reply_sets_of(sets)
-    if not given:
-        raise DataError("no line is left", "Correct those that were skipped")
+    given = _given(sets)
     ((name, loaded),) = load_scorers([scorer], vectors=vectors).items()
     replies = _replies(_drawn(given, limit, sampling), referring="reference" in loaded.card.needs)
+    expect(len(replies.examples))
     scores = run(loaded, replies.examples, advance=advance)
     values = -scores.values if loaded.card.higher_is_better is False else scores.values
     kinds = [kind for kind in KINDS if (replies.kinds == kind).any()]
@@ -131,6 +132,14 @@ def relevance(
         seed=sampling.seed,
     )
     return replace(found, answer=tuple(answer(found)))
+
+
+def _given(sets: Given) -> list[ReplySet]:
+    """The sets, of which there is one at least."""
+    found = reply_sets_of(sets)
+    if not found:
+        raise DataError("no line is left", "Correct those that were skipped")
+    return found
 
 
 def _why(scores: Scores) -> str:

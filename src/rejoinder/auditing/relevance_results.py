@@ -8,12 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rejoinder.auditing.answer import replies_to
 from rejoinder.auditing.card import Gate
 from rejoinder.auditing.results import Case
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, Figure, plain
-from rejoinder.stats.written import interval, percent
+from rejoinder.stats.written import interval, percent, so_many
 
 Kind = Literal["random", "misleading"]
 Statistic = Literal["pairs", "auc", "single replies"]
@@ -132,9 +133,10 @@ def answer(found: Relevance) -> list[str]:
     ]
     said += [_single(one) for one in found.results if one.statistic == "single replies" and one.known]
     drawn = f", drawn of {found.given:,}" if found.sets < found.given else ""
-    said.append(f"That is on {found.replies:,} replies to {found.sets:,} contexts{drawn}.")
+    said.append(f"That is on {replies_to(found.replies, found.sets)}{drawn}.")
     if found.unscored:
-        said.append(f"{found.unscored:,} replies have no score, most often: {found.why_unscored}.")
+        without = so_many(found.unscored, "reply without a score", "replies without a score")
+        said.append(f"There are {without}, most often: {found.why_unscored}.")
     if not found.directed:
         said.append(f"{found.scorer} claims no direction; higher is taken as better.")
     return said

@@ -27,6 +27,7 @@ import numpy as np
 
 from rejoinder.auditing.attack import BAD, GOOD, Attack, Goal
 from rejoinder.auditing.published import PUBLISHED, Row
+from rejoinder.records import Example
 from rejoinder.stats.arrays import FloatArray, IntArray, renumbered
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.figure import NONE, NOTHING, Figure, written_as
@@ -76,7 +77,8 @@ class Result(Figure):
         ideal: what an ideal judge answers.
         verdict: see above; `reason` says why it cannot be told.
         skipped: examples that the attack could not change.
-        failed: examples of which one of the two scores is missing.
+        declined: usable examples that the scorer rightly left without a score, which is no fault of it.
+        failed: examples of which one of the two scores is missing otherwise.
         why_failed: the most frequent reason for that, or "".
         better: share that scores better than the original; equal ones do not.
         auc: share of pairs of any original and any attacked reply in which the original scores better, equal ones half.
@@ -104,6 +106,7 @@ class Result(Figure):
     ideal: str
     verdict: Verdict = UNTOLD
     skipped: int = 0
+    declined: int = 0
     failed: int = 0
     why_failed: str = ""
     better: float = NONE
@@ -133,11 +136,35 @@ class Measured(NamedTuple):
         before: [N] scores of the replies as they were.
         after: [N] scores of the attacked ones.
         clusters: [N] the context of each.
+        declined: [M] the context of each further one that the scorer rightly left without a score.
     """
 
     before: FloatArray
     after: FloatArray
     clusters: IntArray
+    declined: IntArray = np.zeros(0, dtype=np.int64)
+
+
+class Attacked(NamedTuple):
+    """One attacked reply.
+
+    Attributes:
+        family: the attack's name.
+        goal: see `attack.GOALS`.
+        original: the example as it was.
+        attacked: what was made of it.
+        before: score of the first; NaN where there is none.
+        after: score of the second.
+        fooled: 1 where the scorer was fooled, 1/2 where it could not tell, else 0; NaN where a score is missing.
+    """
+
+    family: str
+    goal: Goal
+    original: Example
+    attacked: Example
+    before: float
+    after: float
+    fooled: float
 
 
 def gains(goal: Goal, found: Measured, sign: int) -> FloatArray:
@@ -166,8 +193,9 @@ def result_of(attack: Attack, found: Measured, sign: int, spread: float, allowed
         allowed: the share of examples that may fool a scorer that holds.
         about: the fields of `Result` that scores do not tell.
     """
-    n = len(found.before)
-    share = share_of_clusters(fooled(attack.goal, found, sign, spread), renumbered(found.clusters)) if n else NOTHING
+    n = len(found.before) + len(found.declined)
+    each = np.concatenate([fooled(attack.goal, found, sign, spread), np.zeros(len(found.declined))])
+    share = share_of_clusters(each, renumbered(np.concatenate([found.clusters, found.declined]))) if n else NOTHING
     verdict, reason = _verdict(share, n, allowed, str(about.get("why_failed", "")))
     names = ("score of the original", "score of the attacked reply")
     told: dict[str, Any] = {
@@ -178,13 +206,14 @@ def result_of(attack: Attack, found: Measured, sign: int, spread: float, allowed
         "source": attack.source,
         "published": PUBLISHED.get(attack.name),
         "n": n,
+        "declined": len(found.declined),
         "method": _METHOD,
         "verdict": verdict,
         "reason": reason,
         **about,
     }
-    if not n:
-        return Result(**told)
+    if not len(found.before):
+        return Result.of(share, **told)
     mean, sd, within = _moments(found.after)
     original_mean, original_sd, original_within = _moments(found.before)
     return Result.of(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,8 @@ from rejoinder.auditing.geometry import breadth, cones
 from rejoinder.auditing.making import chosen, equipped, made
 from rejoinder.auditing.originals import Originals, originals_of
 from rejoinder.auditing.pool import pool_of
-from rejoinder.auditing.results import Case, Measured, Result, fooled, gains, result_of
-from rejoinder.auditing.scoring import Scored, scored, scored_groups
+from rejoinder.auditing.results import Attacked, Case, Measured, Result, fooled, gains, result_of
+from rejoinder.auditing.scoring import FAILED, Scored, scored, scored_groups
 from rejoinder.auditing.search import Target
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
@@ -32,7 +33,7 @@ from rejoinder.humans.lines import refuse_duplicates
 from rejoinder.io.given import examples_of
 from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
-from rejoinder.stats.arrays import IntArray, number_of
+from rejoinder.stats.arrays import BoolArray, IntArray, number_of
 from rejoinder.stats.sampling import Sampling
 
 ALLOWED = 0.1
@@ -54,6 +55,7 @@ def audit(
     pool: str | Path | Sequence[str] | None = None,
     approximate: bool = False,
     advance: Advance = ignore,
+    expect: Advance = ignore,
 ) -> Audit:
     """What fools a scorer, how often, with intervals and examples: a card of attacks.
 
@@ -76,6 +78,7 @@ def audit(
             highest: by the gradient of the judge (`white-box`) and by brute force (`pool-best`).
         approximate: whether the first may overlook some, for the speed of an approximate index.
         advance: called during scoring with the number of replies done.
+        expect: called before that with the number of replies to come, as far as it is known.
 
     Raises:
         DataError: there is no example with a reply; an id is given twice.
@@ -89,30 +92,43 @@ def audit(
     attacks = chosen(families, pool_of(pool), approximate=approximate)
     if columns_of(scorer):
         raise UsageError(f"{scorer} is a column of the lines and says nothing of other replies. Name what made it")
-    given = examples_of(examples)
-    refuse_duplicates(given)
-    found = originals_of(given, limit, sampling)
-    if not found.examples:
-        raise DataError("no example has a reply", "Give lines with a response")
+    found = _originals(examples, limit, sampling)
     ((name, loaded),) = load_scorers([scorer], vectors=vectors).items()
+    expect(len(found.examples))
     before = scored(loaded, found.examples, advance)
     if not before.known.any():
         raise TooManyUnscored(f"{name}: none of {len(found.examples)} replies has a score; {before.most_frequent}")
-    card = _attacked(name, _Judged(loaded, found, before, allowed), attacks, sampling, advance)
+    card = _attacked(name, _Judged(loaded, found, before, allowed), attacks, sampling, advance, expect)
     fitted = fitted_on([scorer], [one.dataset for one in found.examples]).get(name, [])
     card = replace(card, fitted=fitted, limit=limit)
     return replace(card, answer=answer(card))
 
 
-def _attacked(name: str, judged: _Judged, attacks: Sequence[Attack], sampling: Sampling, advance: Advance) -> Audit:
+def _originals(examples: Given, limit: int, sampling: Sampling) -> Originals:
+    """The replies that are attacked, of which there is one at least."""
+    given = examples_of(examples)
+    refuse_duplicates(given)
+    found = originals_of(given, limit, sampling)
+    if not found.examples:
+        raise DataError("no example has a reply", "Give lines with a response")
+    return found
+
+
+def _attacked(
+    name: str, judged: _Judged, attacks: Sequence[Attack], sampling: Sampling, advance: Advance, expect: Advance
+) -> Audit:
     """The record of all attacks, still without its answer."""
-    loaded, found = judged.scorer, judged.found
+    loaded = judged.scorer
     usable, tools, left_out = equipped(attacks, name, loaded)
-    attacked = [made(attack, found, sampling, Target(loaded, judged.sign, advance)) for attack in usable]
-    after = scored_groups(loaded, [[one for one in all_ if one] for all_ in attacked], advance)
-    results = tuple(judged.result(*of_one) for of_one in zip(usable, attacked, after, strict=True))
+    attacked = [made(attack, judged.found, sampling, Target(loaded, judged.sign, advance)) for attack in usable]
+    groups = [[one for one in all_ if one] for all_ in attacked]
+    expect(sum(map(len, groups)))
+    after = scored_groups(loaded, groups, advance)
+    found = [judged.result(*of_one) for of_one in zip(usable, attacked, after, strict=True)]
+    results, lines = tuple(result for result, _ in found), tuple(chain.from_iterable(lines for _, lines in found))
     signature = Signature({**judged.before.signature.fields, "attacks": VERSION, **tools, "seed": sampling.seed})
-    return replace(judged.card(name, results, sampling), left_out=left_out, signature=signature)
+    card = judged.card(name, results, sampling)
+    return replace(card, left_out=left_out, signature=signature, attacked=lines)
 
 
 def require_range(limit: Any, allowed: Any) -> None:
@@ -178,32 +194,48 @@ class _Judged:
             seed=sampling.seed,
         )
 
-    def result(self, attack: Attack, made: Sequence[Example | None], given: Scored) -> Result:
-        """What one attack did; `given` holds the scores of those of `made` that are there."""
+    def result(self, attack: Attack, made: Sequence[Example | None], given: Scored) -> tuple[Result, list[Attacked]]:
+        """What one attack did, and each attacked reply; `given` has the scores of those of `made` that are there."""
         n = len(self.found.examples)
         there = np.array([one is not None for one in made], dtype=np.bool_).reshape(-1, n)
         after = np.full(there.shape, np.nan)
         after[there] = given.values
         chosen = self._searched(attack, after, there)
         rows = np.arange(n)
-        values = after[chosen, rows]
-        attempted = there[chosen, rows]
+        values, attempted = after[chosen, rows], there[chosen, rows]
         aimed_at = self.found.good if attack.goal == BAD else np.ones(n, dtype=np.bool_)
         usable = np.flatnonzero(attempted & self.before.known & np.isfinite(values))
-        found = Measured(self.before.values[usable], values[usable], self.found.clusters[usable])
-        picked = [made[int(choice) * n + int(row)] for choice, row in zip(chosen[usable], usable, strict=True)]
-        return result_of(
+        declined = np.flatnonzero(attempted & self.before.known & _left(there, given)[chosen, rows] & attack.silence)
+        clusters = self.found.clusters
+        found = Measured(self.before.values[usable], values[usable], clusters[usable], clusters[declined])
+        picked = [made[int(choice) * n + int(row)] for choice, row in zip(chosen, rows, strict=True)]
+        failed = int(attempted.sum()) - len(usable) - len(declined)
+        result = result_of(
             attack,
             found,
             self.sign,
             self.spread,
             self.allowed,
             skipped=int((aimed_at & ~attempted).sum()),
-            failed=int(attempted.sum()) - len(usable),
-            why_failed=self._why(given, int(attempted.sum()) - len(usable)),
-            chosen=Counter(one.response for one in picked if one) if len(there) > 1 else {},
-            worst=self._worst(attack, found, usable, picked),
+            failed=failed,
+            why_failed=self._why(given, failed),
+            chosen=Counter(one.response for row in usable if (one := picked[row])) if len(there) > 1 else {},
+            worst=self._worst(attack, found, usable, [picked[row] for row in usable]),
         )
+        return result, self._lines(attack, picked, values)
+
+    def _lines(self, attack: Attack, picked: Sequence[Example | None], values: FloatArray) -> list[Attacked]:
+        """Each attacked reply with its scores [N]."""
+        before = self.before.values
+        won = fooled(attack.goal, Measured(before, values, self.found.clusters), self.sign, self.spread)
+        won = np.where(np.isfinite(before) & np.isfinite(values), won, np.nan)
+        return [
+            Attacked(
+                attack.name, attack.goal, original, attacked, float(before[row]), float(values[row]), float(won[row])
+            )
+            for row, (original, attacked) in enumerate(zip(self.found.examples, picked, strict=True))
+            if attacked is not None
+        ]
 
     def _searched(self, attack: Attack, after: FloatArray, there: Any) -> IntArray:
         """[N] the candidate that each original gets; a search looks at originals that can be attacked alone."""
@@ -238,3 +270,12 @@ class _Judged:
             )
             cases.setdefault(original.response, case)
         return tuple(cases.values())
+
+
+def _left(there: BoolArray, given: Scored) -> BoolArray:
+    """[K N] where an attacked reply was left without a score, and not because the scorer failed."""
+    left = np.zeros(there.shape, dtype=np.bool_)
+    left[there] = [
+        not why.startswith(FAILED) if (why := given.reasons.get(place)) else False for place in range(len(given.values))
+    ]
+    return left

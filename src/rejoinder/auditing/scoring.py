@@ -17,6 +17,9 @@ from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scorer, Signature, run, signature_of
 from rejoinder.stats.arrays import BoolArray
 
+FAILED = "it failed: "
+"""How the reason begins where a scorer raised an error."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:
@@ -76,7 +79,7 @@ def carefully(scorer: Scorer, examples: Sequence[Example], advance: Advance) -> 
         return scored(scorer, examples, advance)
     except Exception as error:  # noqa: BLE001 - see `scored_groups`
         if len(examples) == 1:
-            why = f"it failed: {type(error).__name__}: {error}".removesuffix(": ")
+            why = f"{FAILED}{type(error).__name__}: {error}".removesuffix(": ")
             return Scored(np.array([np.nan]), {0: why}, signature_of(scorer))
     middle = len(examples) // 2
     first, second = (carefully(scorer, part, advance) for part in (examples[:middle], examples[middle:]))

@@ -52,7 +52,8 @@ Out = Annotated[
     typer.Option(
         "-o",
         "--out",
-        help="Where to: the card as .html, .md, .tex, .csv or .json; repeat for more.",
+        help="Where to: the card as .html, .md, .tex, .csv or .json, the attacked replies with their scores as "
+        ".jsonl; repeat for more.",
         metavar="FILE",
     ),
     Writes(),
@@ -125,7 +126,7 @@ def command(
     from rejoinder.report.files import require_writable, write_document
 
     for path in out or []:
-        require_writable(path)
+        require_writable(path, lines=True)
     if card and not Path(scorer).is_dir():
         raise UsageError(f"{scorer} is no folder of a judge and has no card. Leave --card out; -o writes to a file")
     with reporting(on_error) as on_bad:
@@ -135,6 +136,8 @@ def command(
     allowed = ALLOWED if fail_over is None else fail_over
     options = {"limit": limit, "allowed": allowed, "seed": seed, "vectors": vectors}
     if sets:
+        for path in out or []:
+            require_writable(path)
         _refuse({"family": family, "pool": pool, "card": card, "scale": scale}, sets[0].where)
     attacks = {"families": family or None, "pool": pool, "approximate": approximate}
     found = _of_sets(sets, scorer, options) if sets else _of_replies(examples, scorer, {**options, **attacks})
@@ -153,7 +156,7 @@ def _of_replies(examples: list[Example], scorer: str, options: Mapping[str, Any]
     from rejoinder.auditing import audit
 
     with progress("scoring") as advance:
-        return audit(examples, scorer, **options, advance=advance)
+        return audit(examples, scorer, **options, advance=advance, expect=advance.expect)
 
 
 def _of_sets(sets: list[ReplySet], scorer: str, options: Mapping[str, Any]) -> Relevance:
@@ -161,7 +164,7 @@ def _of_sets(sets: list[ReplySet], scorer: str, options: Mapping[str, Any]) -> R
     from rejoinder.auditing import relevance
 
     with progress("scoring") as advance:
-        return relevance(sets, scorer, **options, advance=advance)
+        return relevance(sets, scorer, **options, advance=advance, expect=advance.expect)
 
 
 def _refuse(flags: Mapping[str, object], where: str) -> None:

@@ -106,8 +106,24 @@ def resumable() -> Iterator[None]:
         raise KeyboardInterrupt("call again to go on") from None
 
 
+class Bar:
+    """Moves a progress bar, where there is one.
+
+    Args:
+        advance: moves it by so many steps.
+        expect: lets it know of so many steps more.
+    """
+
+    def __init__(self, advance: Advance = ignore, expect: Advance = ignore) -> None:
+        self._advance, self.expect = advance, expect
+
+    def __call__(self, done: int) -> None:
+        """So many steps are done."""
+        self._advance(done)
+
+
 @contextmanager
-def progress(label: str, total: int | None = None, *, streaming: bool = False) -> Iterator[Advance]:
+def progress(label: str, total: int | None = None, *, streaming: bool = False) -> Iterator[Bar]:
     """Yield a function that moves a progress bar on stderr, which is gone when the block ends.
 
     It does nothing where stderr is no terminal that can take a line back. What is told to stderr meanwhile stands above
@@ -119,7 +135,7 @@ def progress(label: str, total: int | None = None, *, streaming: bool = False) -
         streaming: results go to standard output meanwhile; where that is a terminal too, there is no bar among them.
     """
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb" or (streaming and sys.stdout.isatty()):
-        yield ignore
+        yield Bar()
         return
     from rich.console import Console
     from rich.progress import (
@@ -142,7 +158,11 @@ def progress(label: str, total: int | None = None, *, streaming: bool = False) -
     bar = Progress(*columns, console=Console(file=exact(sys.stderr)), transient=True, redirect_stdout=False)
     with bar, inert_streams():  # messages pass through the bar from here on
         task = bar.add_task(inert(label), total=total)
-        yield lambda done: bar.advance(task, done)
+
+        def expect(more: int) -> None:
+            bar.update(task, total=bar.tasks[0].completed + more)
+
+        yield Bar(lambda done: bar.advance(task, done), expect)
 
 
 def width() -> int:

@@ -15,7 +15,7 @@ from rejoinder.meta.preference_results import (
     Statistic,
 )
 from rejoinder.meta.verdict import LEVEL
-from rejoinder.stats.written import interval
+from rejoinder.stats.written import interval, so_many
 
 
 def answer(study: PairStudy) -> tuple[str, ...]:
@@ -101,11 +101,6 @@ def shown(row: Preference) -> bool:
     """Whether a figure is shown to differ from chance: by its interval, and by its p for the number of scorers."""
     chance = 0.0 if row.statistic == LESS_LENGTH else 0.5
     return row.p_adjusted < LEVEL and row.excludes(chance)
-
-
-def so_many(count: int, what: str = "pair") -> str:
-    """A number of something, in words."""
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _row(study: PairStudy, lead: Preference, statistic: Statistic) -> Preference | None:

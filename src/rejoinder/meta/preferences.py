@@ -23,7 +23,7 @@ from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.io.given import pairs_of
 from rejoinder.meta.agreement import most_frequent
-from rejoinder.meta.preference_answer import answer, so_many
+from rejoinder.meta.preference_answer import answer
 from rejoinder.meta.preference_results import (
     ACCURACY,
     CHANCE,
@@ -47,6 +47,7 @@ from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.figure import NONE
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
+from rejoinder.stats.written import so_many
 
 _NULL: Mapping[Statistic, float] = {ACCURACY: CHANCE, OF_LONGER: CHANCE, OF_SHORTER: CHANCE, LESS_LENGTH: 0.0}
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from rejoinder.auditing.answer import replies_to
 from rejoinder.auditing.attack import GOALS, Goal
 from rejoinder.auditing.card import Audit, Gate
 from rejoinder.auditing.results import DROP, FEWEST, MOVE, UNTOLD, Result
@@ -14,12 +15,13 @@ from rejoinder.errors import UsageError
 from rejoinder.io.folders import write_section
 from rejoinder.report.audit_bias import bias_table
 from rejoinder.report.audit_geometry import geometry
+from rejoinder.report.audit_lines import attacked_line
 from rejoinder.report.cells import count, measured, nothing, plain, share
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.report.markdown import body
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import interval, number, percent
+from rejoinder.stats.written import interval, number, percent, so_many
 
 _KINDS = {"judge": "it is fooled", "metric": "it holds", "baseline": "cannot be told"}
 _LOOKS = {"fooled": "judge", "holds": "metric"}
@@ -70,6 +72,7 @@ def audit_document(found: Audit, files: Sequence[str] = (), command: str = "") -
         brief=[_overview(found), *_worst_lines(found), Prose([*made, str(found.signature)])],
         results=[{key: value for key, value in one.items() if key not in _NESTED} for one in record["results"]],
         record=record,
+        lines=(attacked_line(one, found.scorer) for one in found.attacked),
     )
 
 
@@ -103,7 +106,7 @@ def _made(found: Audit) -> list[str]:
     drawn = f", {found.examples:,} drawn of {found.given:,} lines" if found.examples < found.given - found.empty else ""
     good = "in the upper half of ratings and scale" if found.rated else "taken to be good"
     return [
-        f"{found.examples:,} replies to {found.contexts:,} contexts{drawn}; bad replies stand beside {found.good:,} "
+        f"{replies_to(found.examples, found.contexts)}{drawn}; bad replies stand beside {found.good:,} "
         f"that are {good}. Seed {found.seed}.",
         "Fooled: a bad reply scores higher than the good one (as high counts half); a good one loses more than "
         f"{DROP:g} spread; a change of nothing moves the score by more than {MOVE:g}. A spread is the standard "
@@ -125,7 +128,8 @@ def _key_figures(found: Audit) -> list[KeyFigure]:
     if fooled:
         most = max(fooled, key=lambda one: one.value)
         figures.append(KeyFigure.of(most, most.family, most.about, share=True))
-    return [*figures, KeyFigure(f"{found.examples:,}", "", "replies", f"to {found.contexts:,} contexts")]
+    said = "reply" if found.examples == 1 else "replies"
+    return [*figures, KeyFigure(f"{found.examples:,}", "", said, f"to {so_many(found.contexts, 'context')}")]
 
 
 def _most_fooled(found: Audit) -> list[Result]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rejoinder.meta.preference_answer import shown, so_many
+from rejoinder.meta.preference_answer import shown
 from rejoinder.meta.preference_results import (
     CHANCE,
     LENGTH,
@@ -21,7 +21,7 @@ from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.report.looks import KINDS
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import percent
+from rejoinder.stats.written import percent, so_many
 from rejoinder.streams.noted import noted
 
 _NAMES = {LENGTH: "the longer reply (length)"}

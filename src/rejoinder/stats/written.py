@@ -45,3 +45,8 @@ def p_value(p: float) -> str:
 def rounded(count: int) -> int:
     """A forecast to two digits, because it knows no more."""
     return count if count < 100 else int(float(f"{count:.1e}"))
+
+
+def so_many(count: int, what: str = "pair", several: str = "") -> str:
+    """A number of something, in words; `several` is what more or none of it are called where an s does not do."""
+    return f"{count:,} {what if count == 1 else several or f'{what}s'}"
