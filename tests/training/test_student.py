@@ -20,7 +20,8 @@ from rejoinder.encoders.student import StudentEncoder, from_parts
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, read_folder
-from rejoinder.nn.convolving import StudentNetwork, StudentSizes, packed
+from rejoinder.nn.convolving import StudentNetwork, StudentSizes
+from rejoinder.nn.packing import Table, packed
 from rejoinder.scorer import FloatArray
 from rejoinder.text.untokenised import untokenised
 
@@ -131,16 +132,28 @@ def test_little_is_lost_when_the_weights_are_packed() -> None:
     plain, small = StudentNetwork(tensors_of(model)), StudentNetwork(packed(tensors_of(model)))
     for length in (1, 8, 40):
         ids = np.random.default_rng(length).integers(200, size=length).tolist()
-        assert plain.vector(ids) @ small.vector(ids) > 1 - 1e-3
+        assert plain.vector(ids) @ small.vector(ids) > 1 - 5e-3
 
 
-def test_packing_takes_a_byte_a_number_and_keeps_zeros() -> None:
-    tensors = tensors_of(StudentModel(STUDENT))
-    small = packed(tensors)
-    assert small["pairs.weight"].dtype == np.int8 and not small["pairs.weight"].any()
+def test_packing_takes_a_byte_or_half_a_byte_and_keeps_zeros() -> None:
+    small = packed(tensors_of(StudentModel(STUDENT)))
+    assert (small["pieces.weight"].dtype, small["pieces.weight"].shape) == (np.int8, (40, 8))
+    assert (small["pairs.weight"].dtype, small["pairs.weight"].shape) == (np.uint8, (30, 4))
+    assert not Table.of(small, "pairs", 8).whole().any()
     assert small["pieces.scale"].shape == (40,) and small["bag.weight"].dtype == np.float16
     again = packed(small)
     assert set(again) == set(small) and all(np.array_equal(again[name], small[name]) for name in small)
+
+
+@pytest.mark.parametrize("width", [6, 7])
+@pytest.mark.parametrize(("name", "most"), [("pieces", 127), ("pairs", 7)])
+def test_a_packed_table_is_off_by_half_a_step_at_most(name: str, most: int, width: int) -> None:
+    rows = np.random.default_rng(0).normal(size=(20, width)).astype(np.float32)
+    table = Table.of(packed({f"{name}.weight": rows}), name, width)
+    step = np.abs(rows).max(axis=1, keepdims=True) / most
+    assert (np.abs(table.whole() - rows) <= 0.51 * step).all()
+    places = np.array([3, 3, 17])
+    np.testing.assert_allclose(table.total(places), table.whole()[places].sum(axis=0), atol=1e-5)
 
 
 def test_the_weights_of_a_packed_table_are_those_of_its_pieces() -> None:
@@ -288,7 +301,7 @@ def test_it_learns_what_it_is_taught(folder: Path) -> None:
 
 def test_the_folder_is_packed_and_tells_what_decided_it(folder: Path, corpus: Path) -> None:
     parts = read_folder(folder)
-    assert parts.tensors["pairs.weight"].dtype == np.int8
+    assert parts.tensors["pairs.weight"].dtype == np.uint8
     assert parts.config["corpora"][0]["name"] == corpus.name and parts.config["teacher"] == TEACHER.options
     assert parts.config["recipe"] == recipe().to_dict()
     assert set(parts.config["texts"]) == {"train", "held_out"}
@@ -387,6 +400,16 @@ def test_vectors_do_not_depend_on_the_batch(encoder: StudentEncoder) -> None:
     known = together[~np.isnan(together[:, 0])]
     np.testing.assert_allclose(np.linalg.norm(known, axis=1), 1.0, atol=1e-5)
     assert len(known) >= len(texts) - 2
+
+
+def test_pairs_in_whole_bytes_are_read_too(encoder: StudentEncoder) -> None:
+    table = Table.of(encoder.parts.tensors, "pairs", 16)
+    whole = table.numbers[:, [*range(8), *range(8)]]
+    numbers = (np.where(np.arange(16) < 8, whole & 15, whole >> 4).astype(np.int16) - 8).astype(np.int8)
+    parts = Parts(encoder.parts.config, {**encoder.parts.tensors, "pairs.weight": numbers}, encoder.parts.files)
+    again = from_parts(parts)
+    assert again.parts.tensors["pairs.weight"].dtype == np.int8
+    np.testing.assert_array_equal(again.encode(["bala bale bali"]), encoder.encode(["bala bale bali"]))
 
 
 def test_a_text_without_a_piece_has_no_vector(encoder: StudentEncoder) -> None:

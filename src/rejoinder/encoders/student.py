@@ -1,4 +1,4 @@
-"""The encoder of a trained student, run by numpy: no torch, a fraction of a millisecond, tables in bytes.
+"""The encoder of a trained student, run by numpy: no torch, a fraction of a millisecond, tables in few bits.
 
 A text is read to its end. A context is read as its last three turns, joined by spaces, which is what the student was
 taught contexts are.
@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, Tensors, inner, sizes, tensor, text_of, whole
 from rejoinder.io.folders import Parts
-from rejoinder.nn.convolving import TABLES, Floats, StudentNetwork, StudentSizes, packed
+from rejoinder.nn.convolving import StudentNetwork, StudentSizes
+from rejoinder.nn.packing import Floats, packed, packed_shapes
 from rejoinder.scorer import FloatArray
 from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.text.untokenised import untokenised
@@ -104,19 +105,19 @@ def _tensors(given: Tensors, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
     """The weights of a network, packed, each of the shape that its sizes ask for."""
     found: dict[str, NDArray[Any]] = {}
     for name, shape in shapes.items():
-        table = name.removesuffix(".weight")
-        if table in TABLES and f"{table}.scale" in given:
-            found[name] = _bytes(given, name, shape)
-            found[f"{table}.scale"] = tensor(given, f"{table}.scale", shape[:1])
+        one = given.get(name)
+        if one is not None and one.dtype.kind in "iu":
+            scale = name.replace(".weight", ".scale")
+            found[name], found[scale] = _table(name, one, shape), tensor(given, scale, shape[:1])
         else:
             found[name] = tensor(given, name, shape)
     return packed(found)
 
 
-def _bytes(given: Tensors, name: str, shape: tuple[int, ...]) -> NDArray[np.int8]:
-    """The table of bytes called `name`, of that shape."""
-    found = given.get(name)
-    if found is None or found.dtype != np.int8 or found.shape != shape:
-        shown = "missing" if found is None else f"{found.dtype} of shape {found.shape}"
-        raise DataError(f"the tensor {name} is {shown}, expected int8 of shape {shape}", AGAIN)
+def _table(name: str, found: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """A table in few bits, of the shape that this takes."""
+    known = packed_shapes(name, shape)
+    if known.get(found.dtype) != found.shape:
+        expected = " or ".join(f"{kind} of shape {kept}" for kind, kept in known.items()) or "floats"
+        raise DataError(f"the tensor {name} is {found.dtype} of shape {found.shape}, expected {expected}", AGAIN)
     return found

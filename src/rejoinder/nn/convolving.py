@@ -1,4 +1,4 @@
-"""The trained student in numpy: the arithmetic of `nn/student.py` without torch, over tables of bytes.
+"""The trained student in numpy: the arithmetic of `nn/student.py` without torch, over tables in few bits.
 
 Each text goes through by itself, so its vector depends on nothing else, to the last bit. A long text is read in spans,
 each with the neighbours that its convolutions reach, so memory stays flat however long it is.
@@ -7,25 +7,23 @@ Shapes: n pieces of a text, E width of a piece's vector, O width of an encoding,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.nn.averaging import LEFT, RIGHT
+from rejoinder.nn.packing import Floats, Table, Tensors
 
 HIGHEST = 4.0
 """The logarithm of a piece's weight counts from -HIGHEST to HIGHEST."""
-TABLES = ("pieces", "pairs")
 _AT_ONCE = 1024
 _EPSILON = np.float32(1e-5)  # of torch's layer normalisation
 _SHORTEST = np.float32(1e-12)
 
-Floats = NDArray[np.float32]
-Tensors = Mapping[str, NDArray[Any]]
 _Map = tuple[Floats, Floats]  # a matrix [inputs, outputs] and a bias
 
 
@@ -80,26 +78,6 @@ def _shapes(name: str, outputs: int, inputs: int) -> dict[str, tuple[int, ...]]:
     return {f"{name}.weight": (outputs, inputs), f"{name}.bias": (outputs,)}
 
 
-def packed(tensors: Tensors) -> dict[str, NDArray[Any]]:
-    """The weights as they are kept: the tables in bytes with a scale for each row, the rest in half precision.
-
-    What is packed already stays as it is.
-    """
-    found: dict[str, NDArray[Any]] = {}
-    for name, tensor in tensors.items():
-        table = name.removesuffix(".weight")
-        if table in TABLES and tensor.dtype.kind == "f":
-            rows = tensor.astype(np.float32)
-            scale = (np.abs(rows).max(axis=1) / 127).astype(np.float16)
-            # A row that half precision cannot tell from zeros is zeros.
-            by = np.where(scale > 0, scale, 1).astype(np.float32)[:, None]
-            found[name] = np.clip(np.rint(rows / by), -127, 127).astype(np.int8)
-            found[f"{table}.scale"] = scale
-        else:
-            found[name] = tensor if tensor.dtype.kind == "i" else tensor.astype(np.float16)
-    return found
-
-
 class _Layer(NamedTuple):
     """The weights of one layer of convolution, as they are multiplied with: its normalisation is part of `up`."""
 
@@ -144,8 +122,7 @@ class StudentNetwork:
     @cached_property
     def pieces(self) -> Floats:
         """[R, E] the vectors of pieces, in single precision."""
-        found = self._float("pieces.weight")
-        return found * self._scales["pieces"][:, None] if "pieces" in self._scales else found
+        return Table.of(self.tensors, "pieces", self._width).whole()
 
     @cached_property
     def weights(self) -> Floats:
@@ -154,13 +131,8 @@ class StudentNetwork:
         return found
 
     def _paired(self, numbers: NDArray[np.int64]) -> Floats:
-        """[E] the sum of the vectors of pairs of neighbours; their table stays in bytes, which is a quarter."""
-        table = self.tensors["pairs.weight"]
-        places = (numbers[:-1] * LEFT + numbers[1:] * RIGHT) % len(table)
-        rows = table[places].astype(np.float32)
-        scale = self._scales.get("pairs")
-        total: Floats = rows.sum(axis=0) if scale is None else scale[places] @ rows
-        return total
+        """[E] the sum of the vectors of pairs of neighbours."""
+        return self._pairs.total((numbers[:-1] * LEFT + numbers[1:] * RIGHT) % len(self._pairs))
 
     def _pooled(self, numbers: NDArray[np.int64], logs: Floats, start: int, stop: int) -> _Pooled:
         """What the pieces from `start` to `stop` add to the mean of what was read."""
@@ -187,10 +159,15 @@ class StudentNetwork:
             return matrix, bias
         return self._float(f"{after}.weight")[:, None] * matrix, self._float(f"{after}.bias") @ matrix + bias
 
+    @property
+    def _width(self) -> int:
+        """E."""
+        return int(self.tensors["positions.weight"].shape[1])
+
     @cached_property
-    def _scales(self) -> dict[str, Floats]:
-        """The scale [R] of each row of the tables that are packed."""
-        return {table: self._float(f"{table}.scale") for table in TABLES if f"{table}.scale" in self.tensors}
+    def _pairs(self) -> Table:
+        """The table of pairs, which stays as it is kept: in single precision it would take eight times as much."""
+        return Table.of(self.tensors, "pairs", self._width)
 
     @cached_property
     def _logs(self) -> Floats:

@@ -16,7 +16,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.corpus import read_dialogues
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.nn.convolving import packed
+from rejoinder.nn.packing import packed
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.text.untokenised import untokenised
