@@ -137,8 +137,8 @@ def test_little_is_lost_when_the_weights_are_packed() -> None:
 
 def test_packing_takes_a_byte_or_half_a_byte_and_keeps_zeros() -> None:
     small = packed(tensors_of(StudentModel(STUDENT)))
-    assert (small["pieces.weight"].dtype, small["pieces.weight"].shape) == (np.int8, (40, 8))
-    assert (small["pairs.weight"].dtype, small["pairs.weight"].shape) == (np.uint8, (30, 4))
+    assert small["pieces.weight"].dtype == np.int8 and small["pieces.weight"].shape == (40, 8)
+    assert small["pairs.weight"].dtype == np.uint8 and small["pairs.weight"].shape == (30, 4)
     assert not Table.of(small, "pairs", 8).whole().any()
     assert small["pieces.scale"].shape == (40,) and small["bag.weight"].dtype == np.float16
     again = packed(small)
