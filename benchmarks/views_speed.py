@@ -84,7 +84,7 @@ def main() -> None:
     print(table)
     if given.write:
         about = (
-            f"Made by `python benchmarks/views_speed.py --write` on {datetime.date.today()}, {platform.machine()}, "
+            f"Made by `python benchmarks/views_speed.py --rounds {given.rounds} --write` on {datetime.date.today()}, {platform.machine()}, "
             f"Python {platform.python_version()}.\n\nTime of the processor for an example, {len(examples)} examples of "
             f"the sample in the box with one reference each. Together they may take {MOST} ms."
         )

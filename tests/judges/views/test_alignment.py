@@ -61,7 +61,7 @@ def test_by_hand() -> None:
 
 
 @given(st.lists(EXAMPLES, max_size=4))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
     for example, row in zip(examples, require_rows_of_their_own(VIEW, examples), strict=True):
         sides = (example.context[-1:], example.context[-3:])

@@ -119,7 +119,7 @@ def of(response: str, *context: str) -> dict[str, float]:
 
 
 @given(st.lists(EXAMPLES, max_size=4))
-@settings(max_examples=30)
+@settings(max_examples=15)
 def test_a_row_depends_on_its_example_alone(examples: list[Example]) -> None:
     found = require_rows_of_their_own(VIEW, examples)
     assert np.isfinite(found).all()
