@@ -85,9 +85,9 @@ def main() -> None:
     if given.write:
         command = f"python benchmarks/views_speed.py --rounds {given.rounds} --write"
         about = (
-            f"Made by `{command}` on {datetime.date.today()}, {platform.machine()}, Python {platform.python_version()}.\n\n"
-            f"Time of the processor for an example, {len(examples)} examples of the sample in the box with one reference "
-            f"each. Together they may take {MOST} ms."
+            f"Made by `{command}` on {datetime.date.today()}, {platform.machine()}, Python "
+            f"{platform.python_version()}.\n\nTime of the processor for an example, {len(examples)} examples of the "
+            f"sample in the box with one reference each. Together they may take {MOST} ms."
         )
         RESULT.write_text(f"# Speed of the plain views\n\n{about}\n\n{table}\n", encoding="utf-8")
 
