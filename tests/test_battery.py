@@ -52,7 +52,7 @@ ODD_TEXTS = (
 
 @pytest.fixture(scope="module")
 def judges(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scorer]:
-    rated = list(rejoinder.read("@conture"))
+    rated = list(rejoinder.read("@conture"))[::3]
     # No sample has both context and reference; for scoring alike it does not matter what the judge has learned.
     rated = [replace(example, references=(other.response,)) for example, other in pairwise(rated)]
     judges: dict[str, Scorer] = {kind: train_judge(rated, kind, options=FitOptions(epochs=2)).judge for kind in TERMS}
