@@ -10,9 +10,10 @@ from rejoinder.version import __version__
 
 if TYPE_CHECKING:
     from rejoinder.auditing import Attack, audit, relevance
-    from rejoinder.catalogue import cards, load_responder, load_scorer, score
+    from rejoinder.catalogue import cards, explain, load_responder, load_scorer, score
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
+    from rejoinder.explained import Explanation
     from rejoinder.io import examples_of, pairs_of, read, read_pairs, reply_sets_of, write
     from rejoinder.judges.train import train_judge
     from rejoinder.kinds import listing
@@ -36,6 +37,7 @@ _HOME = {
     "Decoding": "rejoinder.responder",
     "Encoder": "rejoinder.scorer",
     "Example": "rejoinder.records",
+    "Explanation": "rejoinder.explained",
     "Pair": "rejoinder.records",
     "Rating": "rejoinder.records",
     "RejoinderError": "rejoinder.errors",
@@ -53,6 +55,7 @@ _HOME = {
     "doctor": "rejoinder.report.doctor",
     "encode": "rejoinder.encoders",
     "examples_of": "rejoinder.io",
+    "explain": "rejoinder.catalogue",
     "full_study": "rejoinder.meta",
     "listing": "rejoinder.kinds",
     "load_encoder": "rejoinder.encoders",
@@ -85,6 +88,7 @@ __all__ = [
     "Decoding",
     "Encoder",
     "Example",
+    "Explanation",
     "Pair",
     "Rating",
     "RejoinderError",
@@ -103,6 +107,7 @@ __all__ = [
     "doctor",
     "encode",
     "examples_of",
+    "explain",
     "full_study",
     "listing",
     "load_encoder",

@@ -17,6 +17,7 @@ from rejoinder.errors import UsageError
 from rejoinder.kinds import BILINEAR, RESPONDERS, learners
 
 if TYPE_CHECKING:
+    from rejoinder.explained import Explanation
     from rejoinder.learner import AnyLearner, Choices
     from rejoinder.records import Example, Given
     from rejoinder.responder import Decoding, Responder
@@ -232,11 +233,43 @@ def score(
     """
     from rejoinder.scorer import run
 
+    return run(*_asked(examples, scorer, scale, vectors))
+
+
+def explain(
+    examples: Given,
+    scorer: ScorerLike = DEFAULT,
+    *,
+    scale: tuple[float, float] | None = None,
+    vectors: str | Path | None = None,
+) -> list[Explanation | None]:
+    """What moved the score of each of `examples`, and by how much; None where it has no score.
+
+    Args:
+        examples: what was scored; see `score`.
+        scorer: see there.
+        scale: see there; what moved a score is in its points.
+        vectors: see there.
+
+    Raises:
+        UsageError: the scorer does not say what moves its scores; see also `score`, and for other errors.
+    """
+    from rejoinder.explained import explanations, require_explained
+
+    loaded, given = _asked(examples, scorer, scale, vectors)
+    (telling,) = require_explained({loaded.card.name: loaded}).values()
+    return explanations(telling, given)
+
+
+def _asked(
+    examples: Given, scorer: ScorerLike, scale: tuple[float, float] | None, vectors: str | Path | None
+) -> tuple[Scorer, list[Example]]:
+    """The scorer with its answers on the scale that was asked for, and the examples."""
     given: list[Example] = import_module(GIVEN).examples_of(examples, keep=columns_of(scorer))
     loaded = load_scorer(scorer, vectors=vectors)
     if scale is not None:
         loaded = import_module(ANSWERS).answering({loaded.card.name: loaded}, scale)[loaded.card.name]
-    return run(loaded, given)
+    return loaded, given
 
 
 def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = None) -> Responder:

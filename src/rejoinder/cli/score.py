@@ -54,12 +54,18 @@ Scale = Annotated[
 ]
 
 
+Explain = Annotated[
+    bool, typer.Option("--explain", help="Also say what moved each score, and by how much: of judges over views.")
+]
+
+
 def command(
     files: Files,
     scorers: JudgeNames = None,
     out: Out = None,
     as_format: AsFormat = None,
     scale: Scale = None,
+    explain: Explain = False,
     vectors: Vectors = None,
     columns: Columns = None,
     input_format: InputFormat = None,
@@ -84,6 +90,8 @@ def command(
     loaded: Mapping[str, Scorer] = load_scorers(scorers or [DEFAULT], vectors=vectors)
     if scale is not None:
         loaded = _answering(loaded, scale)
+    if explain:
+        _say_silent(loaded)
     tallies = {name: Tally(scorer) for name, scorer in loaded.items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     table, streaming = "", not to_file and chosen is not Format.TABLE
@@ -91,7 +99,7 @@ def command(
         examples = read_replies(*files, on_bad=on_bad, **how(columns, input_format, turns, scorers))
         if len(files) > 1:
             examples = with_file(examples)
-        records = score_stream(examples, tallies, advance=advance)
+        records = score_stream(examples, tallies, explain=explain, advance=advance)
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
         else:
@@ -104,6 +112,19 @@ def command(
     if chosen is Format.TABLE or to_file:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
+
+
+def _say_silent(scorers: Mapping[str, Scorer]) -> None:
+    """That some of the scorers do not say what moved their scores.
+
+    Raises:
+        UsageError: none of them does.
+    """
+    from rejoinder.explained import require_explained
+
+    telling = require_explained(scorers)
+    if others := [name for name in scorers if name not in telling]:
+        typer.echo(f"--explain leaves {', '.join(others)} as it is: it does not say what moved a score", err=True)
 
 
 def _answering(scorers: Mapping[str, Scorer], scale: str) -> Mapping[str, Scorer]:

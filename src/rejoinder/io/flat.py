@@ -2,8 +2,8 @@
 
 Lists of texts and nested objects are JSON inside the cell. A `context` or `references` cell that holds no list of texts
 is text itself (`[laughs] hi`), of a context one turn or several (see `turns_in`). A `quality` or `ratings` cell without
-dimensions (`3.5`, `[3, 4]`) is the overall one; `scores` are one column a scorer, `intervals` two. An empty cell is an
-absent field, but for an empty reply.
+dimensions (`3.5`, `[3, 4]`) is the overall one; `scores` are one column a scorer, `intervals` two, `explained` one for
+each group (`explained.SCORER.GROUP`) and `base`. An empty cell is an absent field, but for an empty reply.
 
 Keys that rejoinder does not know are text in a table: a number, a list or an object among them comes back from it as
 the text that stood in the cell (`7` as `"7"`). Only JSON lines keep their types.
@@ -18,7 +18,7 @@ from typing import Any
 
 from rejoinder.errors import DataError
 from rejoinder.io.chat import is_conversation, turns_in
-from rejoinder.io.parse import INTERVALS, NOTES, SCORED, are_intervals, are_notes
+from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, are_explained, are_intervals, are_notes
 from rejoinder.io.values import as_json, require_whole_characters, yes_or_no
 from rejoinder.records import OVERALL
 
@@ -41,6 +41,8 @@ _SUCH_AS = {
 }
 _SCORE = "scores."
 _ENDS = ("low.", "high.")
+_MOVED = "explained."
+_BASE = "base"
 _LONGEST_LITERAL = 1_000_000  # characters; Python takes seconds for more
 
 
@@ -52,6 +54,7 @@ def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
     """
     record: dict[str, Any] = {}
     scores, ends = {}, dict[str, dict[str, float | None]]()
+    moved = dict[str, dict[str, float | None]]()
     for field, cell in cells.items():
         if field == "response":
             record[field] = cell
@@ -60,12 +63,17 @@ def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
         elif field.startswith(_ENDS) and is_end(field, cells):
             end, _, scorer = field.partition(".")
             ends.setdefault(scorer, {})[end] = _score(field, cell, where)
+        elif field.startswith(_MOVED) and is_moved(field, cells):
+            _, scorer, group = _moved(field)
+            moved.setdefault(scorer, {})[group] = _score(field, cell, where)
         elif cell is not None and cell != "":
             record[field] = decoded(field, cell, where) if isinstance(cell, str) else _without_nulls(cell)
     if scores and isinstance(record.setdefault("scores", {}), dict):  # anything else is for the reader to refuse
         record["scores"].update(scores)
     if known := {name: [one["low"], one["high"]] for name, one in ends.items() if None not in one.values()}:
         record[INTERVALS] = known
+    if explained := {name: one for name, one in moved.items() if one.get(_BASE) is not None}:
+        record[EXPLAINED] = {name: _explanation(one) for name, one in explained.items()}
     return record
 
 
@@ -74,6 +82,24 @@ def is_end(column: str, columns: Container[str]) -> bool:
     end, _, scorer = column.partition(".")
     other = f"{'high' if end == 'low' else 'low'}.{scorer}"
     return column.startswith(_ENDS) and other in columns and f"{_SCORE}{scorer}" in columns
+
+
+def is_moved(column: str, columns: Container[str]) -> bool:
+    """Whether a column of a table says what moved the scores of a scorer whose scores stand there too."""
+    start, scorer, group = _moved(column)
+    return bool(start == _MOVED and group) and f"{_SCORE}{scorer}" in columns
+
+
+def _moved(column: str) -> tuple[str, str, str]:
+    """The parts of a column's name: `explained.`, the scorer, the group; a group has no dot in its name."""
+    scorer, _, group = column.removeprefix(_MOVED).rpartition(".")
+    return _MOVED if column.startswith(_MOVED) else "", scorer, group
+
+
+def _explanation(cells: Mapping[str, float | None]) -> dict[str, Any]:
+    """What moved a score, from cells by group; a group that is not there has none."""
+    moved = {group: points for group, points in cells.items() if group != _BASE and points is not None}
+    return {_BASE: cells[_BASE], "moved": moved}
 
 
 def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,6 +111,10 @@ def to_cells(record: Mapping[str, Any]) -> dict[str, Any]:
         elif field == INTERVALS and are_intervals(value):
             for scorer, ends in value.items():
                 cells.update({f"{end}{scorer}": number for end, number in zip(_ENDS, ends, strict=True)})
+        elif field == EXPLAINED and are_explained(value):
+            for scorer, one in value.items():
+                points = {_BASE: one[_BASE], **one["moved"]}
+                cells.update({f"{_MOVED}{scorer}.{group}": number for group, number in points.items()})
         else:
             cells[field] = _cell(field, value, str(record.get("id") or ""))
     return cells

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, TypeGuard
@@ -35,6 +35,9 @@ NOTES = "notes"
 """It writes these too, lists of texts by scorer. The word is a common one, so any other value is the user's own."""
 INTERVALS = "intervals"
 """And these, two numbers by scorer, of scorers that say how sure they are; any other value is the user's own too."""
+
+EXPLAINED = "explained"
+"""And these, what moved each score, of scorers that are asked and can tell."""
 
 _OF_ONE_REPLY = ("references", "ratings", "raters", "quality")
 # Fields whose absence goes unnoticed, so that a typing error in their name would only show in the results.
@@ -166,9 +169,21 @@ def are_intervals(value: Any) -> TypeGuard[Mapping[str, list[float]]]:
     )
 
 
+def are_explained(value: Any) -> TypeGuard[Mapping[str, Mapping[str, Any]]]:
+    """Whether the value of the key `explained` is what scoring writes there."""
+    return isinstance(value, Mapping) and all(
+        isinstance(one, Mapping)
+        and one.keys() == {"base", "moved"}
+        and isinstance(one["moved"], Mapping)
+        and all(type(points) in (int, float) for points in (one["base"], *one["moved"].values()))
+        for one in value.values()
+    )
+
+
 def of_scoring(key: str, value: Any) -> bool:
-    """Whether a value under a common word, `notes` or `intervals`, is what scoring writes there."""
-    return are_notes(value) if key == NOTES else key == INTERVALS and are_intervals(value)
+    """Whether a value under one of its common words, such as `notes` or `intervals`, is what scoring writes there."""
+    told: dict[str, Callable[[Any], bool]] = {NOTES: are_notes, INTERVALS: are_intervals, EXPLAINED: are_explained}
+    return key in told and told[key](value)
 
 
 def _refuse_near_misses(record: Record, where: str) -> None:

@@ -18,7 +18,7 @@ from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.box import as_path
 from rejoinder.io.chat import as_chat
-from rejoinder.io.flat import decoded, is_end, to_cells
+from rejoinder.io.flat import decoded, is_end, is_moved, to_cells
 from rejoinder.io.formulas import guarded
 from rejoinder.io.given import examples_of
 from rejoinder.io.parse import to_record
@@ -162,7 +162,8 @@ def _write_parquet(rows: Iterable[dict[str, Any]], columns: list[str], target: P
         raise MissingExtra("polars", "parquet", "Writing Parquet") from error
     lists = [column for column in ("context", "references") if column in columns]
     kinds: dict[str, Any] = {column: polars.List(polars.String) for column in lists}
-    kinds |= {column: polars.Float64 for column in columns if column.startswith("scores.") or is_end(column, columns)}
+    told = [column for column in columns if is_end(column, columns) or is_moved(column, columns)]
+    kinds |= dict.fromkeys([*told, *(column for column in columns if column.startswith("scores."))], polars.Float64)
     schema = {column: kinds.get(column, polars.String) for column in columns}
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as lines:
         for row in rows:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 from rejoinder.errors import DataError, UsageError
+from rejoinder.explained import Explained, Explanation, is_explained
 from rejoinder.io.checks import inner, number
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
@@ -49,6 +50,15 @@ class Answering:
         return on_scale(self.judge.score_batch(examples), self.judge.scale, self.scale)
 
 
+class Explaining(Answering):
+    """Of a judge that says what moved its scores."""
+
+    def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
+        """What moved the judge's scores, on the other scale."""
+        found = cast("Explained", self.judge).explain(examples)
+        return [None if one is None else explained_on(one, self.judge.scale, self.scale) for one in found]
+
+
 def answering(scorers: Mapping[str, Scorer], scale: Scale) -> dict[str, Scorer]:
     """The scorers, those that predict ratings with their answers on `scale`; the others as they are.
 
@@ -59,7 +69,13 @@ def answering(scorers: Mapping[str, Scorer], scale: Scale) -> dict[str, Scorer]:
     if not any(map(is_judge, scorers.values())):
         found = f"the scale is for the ratings that judges predict, and {', '.join(scorers)} predicts none"
         raise UsageError(f"{found}. Leave it out")
-    return {name: Answering(one, scale) if is_judge(one) else one for name, one in scorers.items()}
+    return {name: _answering(one, scale) if is_judge(one) else one for name, one in scorers.items()}
+
+
+def _answering(judge: Judge, scale: Scale) -> Answering:
+    """The judge with its answers on `scale`; it tells as much as before."""
+    made = Explaining if is_explained(judge) else Answering
+    return made(judge, scale)
 
 
 def is_judge(scorer: Scorer) -> TypeGuard[Judge]:
@@ -73,6 +89,12 @@ def on_scale(outcome: Outcome, scale: Scale, other: Scale) -> Outcome:
         return outcome
     low, high = (None if end is None else rescaled(end, scale, other) for end in (outcome.low, outcome.high))
     return replace(outcome, values=rescaled(outcome.values, scale, other), low=low, high=high)
+
+
+def explained_on(one: Explanation, scale: Scale, other: Scale) -> Explanation:
+    """What moved a score that stands on `scale`, in points of the scale `other`."""
+    stretch = (other[1] - other[0]) / (scale[1] - scale[0])
+    return Explanation(rescaled(one.base, scale, other), {group: stretch * moved for group, moved in one.moved.items()})
 
 
 def answer_scale(examples: Sequence[Example], asked: Scale | None) -> Scale:

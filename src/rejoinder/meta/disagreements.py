@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rejoinder.explained import Explanation, explanations, is_explained
 from rejoinder.humans.rated_set import RatedSet
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.records import Example
-from rejoinder.scorer import FloatArray
+from rejoinder.scorer import FloatArray, Scorer
 
 _CASES = 2  # of a scorer, each way: enough to see what it goes by, few enough to be read
 
@@ -29,6 +31,7 @@ class Case:
         score: the score.
         rating_rank: share of lines that people rated lower (ties count half), in [0, 1].
         score_rank: share of lines that the scorer scored lower.
+        explained: what moved the score, where the scorer says so.
     """
 
     scorer: str
@@ -41,6 +44,7 @@ class Case:
     score: float
     rating_rank: float
     score_rank: float
+    explained: Explanation | None = None
 
 
 def cases_of(scored: ScoredSet) -> tuple[Case, ...]:
@@ -51,6 +55,19 @@ def cases_of(scored: ScoredSet) -> tuple[Case, ...]:
     if scored.rated.pooled:
         return ()
     return tuple(case for name, values in scored.blind.items() for case in _cases(scored.rated, name, values))
+
+
+def explained(cases: Sequence[Case], scorers: Mapping[str, Scorer]) -> tuple[Case, ...]:
+    """The cases, those of `scorers` that can tell with what moved their scores."""
+    return tuple(_explained(case, scorers.get(case.scorer)) for case in cases)
+
+
+def _explained(case: Case, scorer: Scorer | None) -> Case:
+    """A case with what moved its score."""
+    if scorer is None or not is_explained(scorer):
+        return case
+    (told,) = explanations(scorer, [Example(case.context, case.response, case.references)])
+    return replace(case, explained=told)
 
 
 def _cases(rated: RatedSet, name: str, values: FloatArray) -> list[Case]:

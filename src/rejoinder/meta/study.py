@@ -18,6 +18,7 @@ from rejoinder.io.given import examples_of
 from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent
 from rejoinder.meta.answer import answer, answer_of
+from rejoinder.meta.disagreements import explained
 from rejoinder.meta.findings import findings_of
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of, left_out_scores
@@ -28,7 +29,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.verdict import verdicts_apart
 from rejoinder.meta.yardsticks import kind_of, yardsticks
 from rejoinder.records import OVERALL, Example, Given
-from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.stats.sampling import Sampling
 
 
@@ -72,8 +73,8 @@ def study(
     examples = examples_of(examples, keep=columns_of(scorers))
     ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
     sets = rated_sets(examples, ratings, dimension)
-    scores, _ = _scores_of(examples, scorers, vectors, advance)
-    return _study_of(examples, sets, scores, sampling, drop_copies=drop_copies)
+    given = _scores_of(examples, scorers, vectors, advance)
+    return _study_of(examples, sets, given.scores, sampling, drop_copies=drop_copies)
 
 
 def full_study(
@@ -115,20 +116,23 @@ def full_study(
     # Fitting takes longest and can fail for want of scales, so it comes before anything is scored.
     held_out = _held_out(examples, leave_one_out, dimension, seed, advance) if leave_one_out else {}
     rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=drop_copies), dimension)
-    given, choice = _scores_of(examples, scorers, vectors, advance)
-    given |= {UNSEEN: held_out[UNSEEN]} if held_out else {}
+    own = _scores_of(examples, scorers, vectors, advance)
+    given = own.scores | ({UNSEEN: held_out[UNSEEN]} if held_out else {})
     trivial = yardsticks(examples, given, rated)
     asked = _study_of(examples, rated, given, sampling, drop_copies=drop_copies)
     baselines = _study_of(examples, rated, trivial, sampling, drop_copies=drop_copies) if trivial else None
     scored = _scored_sets(rated, {**given, **trivial}, asked, baselines, sampling)
-    sets = tuple(replace(one, answer=answer_of(one, given)) for one in map(findings_of, scored.sets))
+    sets = tuple(
+        replace(one, answer=answer_of(one, given), cases=explained(one.cases, own.scorers))
+        for one in map(findings_of, scored.sets)
+    )
     ceilings = {one.card.dataset: one.people.ceiling.value for one in sets}
     found = FullStudy(
         study=asked,
         baselines=baselines,
         sets=sets,
-        fitted=choice.fitted,
-        withheld=choice.withheld,
+        fitted=own.choice.fitted,
+        withheld=own.choice.withheld,
         verdicts={one.scorer: one.verdict for one in sets[0].standings},
         asked=tuple(given),
         left_out=left_out_of(rated.filled, held_out, ceilings, sampling) if held_out else None,
@@ -217,18 +221,32 @@ def _with_pool(found: FullStudy, pool: ScoredSet, scores: Mapping[str, Scores]) 
     )
 
 
+class _Scored(NamedTuple):
+    """Scores of all examples.
+
+    Attributes:
+        scores: by scorer.
+        scorers: those that were run; none where scores were given.
+        choice: how they were chosen.
+    """
+
+    scores: dict[str, Scores]
+    scorers: Mapping[str, Scorer]
+    choice: Chosen
+
+
 def _scores_of(
     examples: Sequence[Example],
     scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
     vectors: str | Path | None,
     advance: Advance,
-) -> tuple[dict[str, Scores], Chosen]:
-    """The scores of all examples by scorer, worked out unless given, and how the scorers were chosen.
+) -> _Scored:
+    """The scores of all examples by scorer, worked out unless given.
 
     Arguments and errors as for `study`.
     """
     if isinstance(scorers, Mapping):
-        choice, found = Chosen([], {}, {}), dict(scorers)
+        choice, loaded, found = Chosen([], {}, {}), dict[str, Scorer](), dict(scorers)
     else:
         choice = chosen(scorers, [example.dataset for example in examples])
         loaded = load_scorers(choice.scorers, vectors=vectors)
@@ -244,7 +262,7 @@ def _scores_of(
         name, scores = next(iter(found.items()))
         reason = most_frequent(scores.reasons.values()) or "no reason given"
         raise TooManyUnscored(f"{name}: none of {len(examples)} lines has a score; most often: {reason}")
-    return found, choice
+    return _Scored(found, loaded, choice)
 
 
 def _usable_ratings(examples: Sequence[Example], dimension: str, *, drop_copies: bool) -> NDArray[np.float64]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from rejoinder.io.parse import INTERVALS, are_intervals
+from rejoinder.explained import Explanation
+from rejoinder.io.parse import EXPLAINED, INTERVALS, are_explained, are_intervals
 from rejoinder.report.tables import text_table
 from rejoinder.stats.written import number
 from rejoinder.streams.noted import noted
@@ -17,7 +18,10 @@ _LONGEST, _REASONS = 48, 3
 
 
 def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], width: int) -> str:
-    """The first twenty scored lines, with their notes if any has some; the rest is scored without being shown."""
+    """The first twenty scored lines; the rest is scored without being shown.
+
+    What moved their scores and their notes have columns of their own, if any has some.
+    """
     stream = iter(records)
     shown = list(islice(stream, SHOWN))
     more = sum(1 for _ in stream)
@@ -25,10 +29,17 @@ def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], wi
         return ""
     rows = [[record["id"], _short(record["response"]), *(_cell(record, name) for name in scorers)] for record in shown]
     header, folded = ["id", "response", *scorers], [1]
-    notes = [_notes(record["notes"], scorers) for record in shown]
-    if any(notes):
-        folded.append(len(header))
-        header, rows = [*header, "notes"], [[*row, note] for row, note in zip(rows, notes, strict=True)]
+    more_columns = {
+        **{
+            f"{name}: moved by" if len(scorers) > 1 else "moved by": [_moved(one, name) for one in shown]
+            for name in scorers
+        },
+        "notes": [_notes(record["notes"], scorers) for record in shown],
+    }
+    for name, cells in more_columns.items():
+        if any(cells):
+            folded.append(len(header))
+            header, rows = [*header, name], [[*row, cell] for row, cell in zip(rows, cells, strict=True)]
     table = text_table(header, rows, width, folded=folded)
     return table + (f"... and {more:,} more lines; --format jsonl shows all\n\n" if more else "\n")
 
@@ -61,6 +72,12 @@ def summary_table(tallies: Mapping[str, Tally], width: int) -> str:
 def _notes(found: Mapping[str, Sequence[str]], scorers: Sequence[str]) -> str:
     """What the scorers noted of one line, each note once."""
     return ", ".join(dict.fromkeys(note for name in scorers for note in found.get(name, ())))
+
+
+def _moved(record: Mapping[str, Any], scorer: str) -> str:
+    """What moved a score most, in words; "" where that was not asked for."""
+    told = record.get(EXPLAINED)
+    return Explanation(**told[scorer]).words if are_explained(told) and scorer in told else ""
 
 
 def _cell(record: Mapping[str, Any], scorer: str) -> str:

@@ -171,7 +171,10 @@ def _case(one: Disagreement) -> Case:
     return Case(
         "Scored far above people" if one.score_rank > one.rating_rank else "Scored far below people",
         f"rated {one.rating:.2f} (above {100 * one.rating_rank:.0f} % of lines), score {one.score:.3f} (above "
-        f"{100 * one.score_rank:.0f} %). {one.id}" + (f", {one.system}" if one.system else ""),
+        f"{100 * one.score_rank:.0f} %)"
+        + (f", moved from {one.explained.base:.2f} by {one.explained.words}" if one.explained else "")
+        + f". {one.id}"
+        + (f", {one.system}" if one.system else ""),
         one.context,
         [("Response", one.response), *((f"Reference{many}", text) for text in one.references[:1])],
     )

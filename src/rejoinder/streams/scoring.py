@@ -10,7 +10,8 @@ from itertools import islice
 from typing import Any
 
 from rejoinder.errors import DataError, TooManyUnscored
-from rejoinder.io.parse import INTERVALS, NOTES, SCORED, of_scoring, to_record
+from rejoinder.explained import Explanation, explanations, require_explained
+from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, of_scoring, to_record
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, run, signature_of
 
@@ -83,30 +84,40 @@ class Tally:
 
 
 def score_stream(
-    examples: Iterable[Example], tallies: Mapping[str, Tally], *, chunk: int = CHUNK, advance: Advance = ignore
+    examples: Iterable[Example],
+    tallies: Mapping[str, Tally],
+    *,
+    explain: bool = False,
+    chunk: int = CHUNK,
+    advance: Advance = ignore,
 ) -> Iterator[dict[str, Any]]:
     """Yield one record a line, in order: id, scores, reasons for missing ones, notes, signatures, the input's keys.
 
-    `intervals` are there too, where a scorer says how sure it is of each score. A key `notes` or `intervals` of the
-    user's own is written back as `input_notes`, `input_intervals`.
+    `intervals` are there too, where a scorer says how sure it is of each score, and `explained` where that was asked
+    for. A key `notes`, `intervals` or `explained` of the user's own is written back as `input_notes` and so on.
 
     Args:
         examples: any iterable; `chunk` of them are in memory at a time. Scores that they carry from an earlier run
             stay, but for those that are given anew.
         tallies: one fresh `Tally` a scorer, by the name it has in the records; filled as the stream is read.
+        explain: whether records say what moved each score, of the scorers that can tell.
         chunk: lines scored together; no score depends on it.
         advance: called with the number of lines of each chunk when it is done.
 
     Raises:
         DataError: there is not a single line.
+        UsageError: no scorer says what moves its scores, and `explain` asks for it.
     """
+    telling = require_explained({name: tally.scorer for name, tally in tallies.items()}) if explain else {}
     stream = iter(examples)
     while part := list(islice(stream, chunk)):
         results = {name: run(tally.scorer, part) for name, tally in tallies.items()}
         for name, scores in results.items():
             tallies[name].add(scores)
         signatures = {name: str(scores.signature) for name, scores in results.items()}
-        yield from (_scored_record(example, row, results, signatures) for row, example in enumerate(part))
+        told = {name: explanations(scorer, part) for name, scorer in telling.items()}
+        for row, example in enumerate(part):
+            yield _scored_record(example, row, results, signatures, _told(told, row))
         advance(len(part))
     if not any(tally.scored or tally.unscored for tally in tallies.values()):
         raise DataError("no line is left to score", "Correct those that were skipped")
@@ -126,20 +137,34 @@ def require_some(tallies: Sequence[Tally]) -> None:
     )
 
 
-def _scored_record(
-    example: Example, row: int, results: Mapping[str, Scores], signatures: dict[str, str]
-) -> dict[str, Any]:
-    """The output line of one example; what an earlier run wrote stays, but for scorers of this run."""
-    record = to_record(example)
-    intervals = {
+def _intervals(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
+    """The interval of one line's score, of the scorers that give one."""
+    return {
         name: [float(scores.low[row]), float(scores.high[row])]
         for name, scores in results.items()
         if scores.low is not None and scores.high is not None and scores.scored[row]
     }
-    for key in (NOTES, *([INTERVALS] if intervals else [])):
+
+
+def _told(found: Mapping[str, Sequence[Explanation | None]], row: int) -> dict[str, Any]:
+    """What moved one line's score, of the scorers that say so."""
+    return {name: {"base": one.base, "moved": dict(one.moved)} for name, rows in found.items() if (one := rows[row])}
+
+
+def _scored_record(
+    example: Example,
+    row: int,
+    results: Mapping[str, Scores],
+    signatures: Mapping[str, str],
+    explained: dict[str, Any],
+) -> dict[str, Any]:
+    """The output line of one example; what an earlier run wrote stays, but for scorers of this run."""
+    record = to_record(example)
+    beside = {INTERVALS: _intervals(results, row), EXPLAINED: explained}
+    for key in (NOTES, *(key for key, own in beside.items() if own)):
         if record.get(key) is not None and not of_scoring(key, record[key]):
             record[f"input_{key}"] = record.pop(key)
-    written = [INTERVALS] if intervals or of_scoring(INTERVALS, record.get(INTERVALS)) else []
+    written = [key for key, own in beside.items() if own or of_scoring(key, record.get(key))]
     earlier = {key: record.pop(key, None) or {} for key in (*SCORED, NOTES, *written)}
     for key in ("unscored", NOTES, *written):
         earlier[key] = {name: found for name, found in earlier[key].items() if name not in results}
@@ -151,7 +176,7 @@ def _scored_record(
         "scores": earlier["scores"] | {name: None if math.isnan(value) else value for name, value in values.items()},
         "unscored": earlier["unscored"] | reasons,
         NOTES: earlier[NOTES] | notes,
-        **{key: earlier[key] | intervals for key in written},
-        "signatures": earlier["signatures"] | signatures,
+        **{key: earlier[key] | beside[key] for key in written},
+        "signatures": earlier["signatures"] | dict(signatures),
         **record,
     }

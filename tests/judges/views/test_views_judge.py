@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import rejoinder
 import tiny
 from examples_for_views import TURNS, phrases
 from rejoinder.auditing.spoiling import EACH, WORTH, spoilt
@@ -96,6 +97,33 @@ def test_references_are_read_where_there_are_any(judge: ViewsJudge) -> None:
     values = judge.score_batch([with_one, without, no_context]).values
     assert np.isfinite(values).all() and values[0] != values[1]
     assert set(judge.heads) == {"context", "reference"}
+
+
+def test_what_moved_a_score_adds_up_to_it_on_any_scale(judge: ViewsJudge) -> None:
+    unseen = [*rated("three", 30), Example(("hello",), " ")]
+    for asked in (judge, replace(judge, scale=(0.0, 100.0))):
+        told, scores = asked.explain(unseen), run(asked, unseen).values
+        assert told[-1] is None
+        sums = [one.score for one in told if one]
+        np.testing.assert_allclose(sums, scores[:-1], rtol=0, atol=1e-9)
+    plain = frozenset(judge.views.groups[column] for column in judge.views.plain)
+    groups = {frozenset(one.moved) for one in told if one}
+    assert groups == {frozenset(judge.views.groups), plain} and "reference fit" not in plain
+    assert rejoinder.explain(unseen, judge) == judge.explain(unseen)
+
+
+def test_what_moved_a_score_does_not_depend_on_neighbours(judge: ViewsJudge) -> None:
+    unseen = rated("three", 30)
+    assert [judge.explain([example])[0] for example in unseen] == judge.explain(unseen)
+
+
+def test_what_ratings_hang_on_is_what_moved_scores(judge: ViewsJudge) -> None:
+    unseen = rated("three", 60, references=False)
+    lengths = [len(example.response.split()) for example in unseen]
+    told = judge.explain(unseen)
+    moved = {group: [one.moved[group] for one in told if one] for group in told[0].moved} if told[0] else {}
+    strongest = max(moved, key=lambda group: float(np.std(moved[group])))
+    assert np.corrcoef(moved[strongest], lengths)[0, 1] > 0.7
 
 
 def test_an_empty_response_is_unscored(judge: ViewsJudge) -> None:

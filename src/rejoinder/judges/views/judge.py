@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.explained import Explanation
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
-from rejoinder.judges.answers import from_config, in_config, on_scale, training_in
+from rejoinder.judges.answers import explained_on, from_config, in_config, on_scale, training_in
 from rejoinder.judges.notes import text_notes, usual_notes
 from rejoinder.judges.views.assembly import Material, material_of
+from rejoinder.judges.views.explaining import explanations_of
 from rejoinder.judges.views.fit import Part, Way, parts_used
 from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.view import Features
@@ -82,7 +84,7 @@ class ViewsJudge:
         """Predicted ratings with their intervals; an empty response is unscored."""
         found = {name: np.full(len(examples), np.nan) for name in ("values", "low", "high")}
         unlike: set[int] = set()
-        reasons = {row: EMPTY for row, example in enumerate(examples) if not example.response.strip()}
+        reasons = _empty(examples)
         for way, rows in self._shared(examples, reasons).items():
             part, features = self.heads[way], self.features([examples[row] for row in rows], way)
             ratings = part.calibration.ratings(part.head.predict(features))
@@ -93,6 +95,15 @@ class ViewsJudge:
             found["values"], reasons, notes=self._notes(examples, unlike), low=found["low"], high=found["high"]
         )
         return on_scale(outcome, PREDICTED, self.scale)
+
+    def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
+        """What moved each rating, by the groups of features; None where there is no score."""
+        found: list[Explanation | None] = [None] * len(examples)
+        for way, rows in self._shared(examples, _empty(examples)).items():
+            features = self.features([examples[row] for row in rows], way)
+            for row, one in zip(rows, explanations_of(self.heads[way], self.views.groups, features), strict=True):
+                found[row] = explained_on(one, PREDICTED, self.scale)
+        return found
 
     def features(self, examples: Sequence[Example], way: Way) -> Features:
         """[N, F] what the head of one way reads."""
@@ -133,6 +144,11 @@ class ViewsJudge:
         """The card for people."""
         lines = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in self.training.items())
         return f"# Judge over views\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
+
+
+def _empty(examples: Sequence[Example]) -> dict[int, str]:
+    """The rows without a word, and why they have no score."""
+    return {row: EMPTY for row, example in enumerate(examples) if not example.response.strip()}
 
 
 def from_parts(parts: Parts) -> ViewsJudge:

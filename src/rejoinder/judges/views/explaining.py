@@ -1,0 +1,38 @@
+"""What moved a rating of a judge over views, by the groups of its features, from its head itself.
+
+Ridge regression and trees both say what each feature adds to their prediction; calibration stretches that into rating
+points. So nothing is fitted beside the judge, and the parts add up to its score. Shapes: N examples, F features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import get_args
+
+import numpy as np
+
+from rejoinder.explained import Explanation
+from rejoinder.judges.views.fit import Part
+from rejoinder.judges.views.view import Features, Group
+
+
+def explanations_of(part: Part, groups: Sequence[Group], features: Features) -> list[Explanation]:
+    """[N] what moved the ratings from 1 to 5 that one head gives.
+
+    Args:
+        part: the head, and how its predictions become ratings.
+        groups: what each feature of all views tells.
+        features: [N, F] those that this head reads.
+    """
+    own = [groups[column] for column in part.columns]
+    moved = part.head.moved(features) * part.calibration.stretch
+    # Each row of a group stands by itself in memory, so that numpy adds it up alike however many rows there are.
+    points = {
+        group: np.ascontiguousarray(moved[:, [column for column, one in enumerate(own) if one == group]]).sum(axis=1)
+        for group in get_args(Group)
+        if group in own
+    }
+    base = float(part.calibration.ratings(np.array([part.head.expected]))[0])
+    return [
+        Explanation(base, {group: float(added[row]) for group, added in points.items()}) for row in range(len(features))
+    ]
