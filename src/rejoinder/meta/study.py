@@ -19,7 +19,7 @@ from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent
 from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.disagreements import explained
-from rejoinder.meta.findings import findings_of
+from rejoinder.meta.findings import Findings, findings_of
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of, left_out_scores
 from rejoinder.meta.over_sets import mean_chance, nearness_of
@@ -122,10 +122,7 @@ def full_study(
     asked = _study_of(examples, rated, given, sampling, drop_copies=drop_copies)
     baselines = _study_of(examples, rated, trivial, sampling, drop_copies=drop_copies) if trivial else None
     scored = _scored_sets(rated, {**given, **trivial}, asked, baselines, sampling)
-    sets = tuple(
-        replace(one, answer=answer_of(one, given), cases=explained(one.cases, own.scorers))
-        for one in map(findings_of, scored.sets)
-    )
+    sets = tuple(_findings(one, given, own.scorers) for one in scored.sets)
     ceilings = {one.card.dataset: one.people.ceiling.value for one in sets}
     found = FullStudy(
         study=asked,
@@ -198,6 +195,12 @@ def _scored_sets(
 
     sets = tuple(map(scored, rated.filled))
     return _ScoredSets(sets, scored(rated.pool, sets) if rated.pool else None)
+
+
+def _findings(scored: ScoredSet, scores: Mapping[str, Scores], scorers: Mapping[str, Scorer]) -> Findings:
+    """What is said of one data set, in words too, and of its cases by the scorers that were run."""
+    found = findings_of(scored)
+    return replace(found, answer=answer_of(found, scores), cases=explained(found.cases, scorers))
 
 
 def _with_pool(found: FullStudy, pool: ScoredSet, scores: Mapping[str, Scores]) -> FullStudy:
