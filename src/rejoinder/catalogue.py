@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rejoinder.errors import UsageError
 from rejoinder.kinds import BILINEAR, RESPONDERS, learners
@@ -57,6 +57,7 @@ DEFAULT = "rejoinder"
 JUDGES = "rejoinder.judges"
 # The module whose `answering(scorers, scale)` brings the answers of judges to a scale.
 ANSWERS = "rejoinder.judges.answers"
+DIALOGUES = "rejoinder.streams.dialogue"
 # The module whose `load(folder, decoding)` makes a responder of a trained model.
 MODELS = "rejoinder.responders"
 
@@ -217,6 +218,7 @@ def score(
     *,
     scale: tuple[float, float] | None = None,
     vectors: str | Path | None = None,
+    level: Literal["turn", "dialogue"] = "turn",
 ) -> Scores:
     """The scores of `examples` by `scorer`: a name, a judge's folder, a scorer object or a function.
 
@@ -225,6 +227,7 @@ def score(
         scorer: see `load_scorer`; the judge in the box where none is given.
         scale: the lowest and highest rating that a judge answers with; None leaves it its own.
         vectors: see `load_scorer`.
+        level: `dialogue` scores whole conversations, by every turn of the speaker who is judged.
 
     Raises:
         UsageError: something else than examples was given; `scale` is none, or the scorer predicts no ratings; see also
@@ -233,7 +236,8 @@ def score(
     """
     from rejoinder.scorer import run
 
-    return run(*_asked(examples, scorer, scale, vectors))
+    loaded, given = _asked(examples, scorer, scale, vectors)
+    return run(import_module(DIALOGUES).of_dialogues(loaded, every=True) if level == "dialogue" else loaded, given)
 
 
 def explain(

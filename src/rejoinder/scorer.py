@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Protocol, SupportsFloat
+from typing import Any, Literal, NamedTuple, Protocol, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,20 @@ class Card:
     higher_is_better: bool | None = True
 
 
+class Turn(NamedTuple):
+    """A turn of a conversation with its score.
+
+    Attributes:
+        turn: its place among all turns, from 1.
+        response: what was said.
+        score: its score as a reply to the turns before it.
+    """
+
+    turn: int
+    response: str
+    score: float
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What `score_batch` returns for N examples.
@@ -74,6 +88,7 @@ class Outcome:
         low: [N] what the scorer says its score is hardly below, where it says how sure it is of each; else None. NaN
             just where the value is.
         high: [N] what it is hardly above; there where `low` is.
+        worst: position in the batch to the worst turns, where the score is of a conversation.
     """
 
     values: FloatArray
@@ -82,6 +97,7 @@ class Outcome:
     notes: Notes = field(default_factory=dict)
     low: FloatArray | None = None
     high: FloatArray | None = None
+    worst: Mapping[int, tuple[Turn, ...]] = field(default_factory=dict)
 
 
 class Scorer(Protocol):
@@ -182,6 +198,7 @@ class Scores:
         notes: position to what the scorer cannot judge about that example; an example without any is left out.
         low: [N] the lower end of each score's interval, or None where the scorer gives none.
         high: [N] the upper end.
+        worst: position to the worst turns of that example, the worst first, where scores are of conversations.
     """
 
     values: FloatArray
@@ -192,6 +209,7 @@ class Scores:
     notes: Notes = field(default_factory=dict)
     low: FloatArray | None = None
     high: FloatArray | None = None
+    worst: Mapping[int, tuple[Turn, ...]] = field(default_factory=dict)
 
     @property
     def scored(self) -> NDArray[np.bool_]:
@@ -280,6 +298,7 @@ def run(
         distinct.sort(key=lambda positions: len(examples[positions[0]].response))
     values = np.full(len(examples), np.nan)
     notes: dict[int, tuple[str, ...]] = {}
+    worst: dict[int, tuple[Turn, ...]] = {}
     beside: dict[str, FloatArray] = {}
     for start in range(0, len(distinct), batch_size):
         groups = distinct[start : start + batch_size]
@@ -296,6 +315,8 @@ def run(
             reasons.update(dict.fromkeys(groups[row], reason))
         for row, noted in outcome.notes.items():
             notes.update(dict.fromkeys(groups[row], noted))
+        for row, turns in outcome.worst.items():
+            worst.update(dict.fromkeys(groups[row], turns))
         advance(len(positions))
     return Scores(
         values,
@@ -303,6 +324,7 @@ def run(
         signature_of(scorer),
         combine=getattr(scorer, "corpus_score", None),
         notes=dict(sorted(notes.items())),
+        worst=dict(sorted(worst.items())),
         **beside,
     )
 

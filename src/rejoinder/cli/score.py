@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +26,7 @@ from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
+    from rejoinder.records import Example
     from rejoinder.scorer import Scorer
 
 
@@ -54,6 +55,17 @@ Scale = Annotated[
 ]
 
 
+class Level(StrEnum):
+    """What one score is of."""
+
+    TURN = "turn"
+    DIALOGUE = "dialogue"
+
+
+LevelFlag = Annotated[
+    Level,
+    typer.Option("--level", help="What a score is of: the reply, or the whole conversation, with its worst turns."),
+]
 Explain = Annotated[
     bool, typer.Option("--explain", help="Also say what moved each score, and by how much: of judges over views.")
 ]
@@ -66,6 +78,7 @@ def command(
     as_format: AsFormat = None,
     scale: Scale = None,
     explain: Explain = False,
+    level: LevelFlag = Level.TURN,
     vectors: Vectors = None,
     columns: Columns = None,
     input_format: InputFormat = None,
@@ -90,6 +103,8 @@ def command(
     loaded: Mapping[str, Scorer] = load_scorers(scorers or [DEFAULT], vectors=vectors)
     if scale is not None:
         loaded = _answering(loaded, scale)
+    if level is Level.DIALOGUE:
+        loaded = _of_conversations(loaded, turns, explain=explain)
     if explain:
         _say_silent(loaded)
     tallies = {name: Tally(scorer) for name, scorer in loaded.items()}
@@ -99,6 +114,8 @@ def command(
         examples = read_replies(*files, on_bad=on_bad, **how(columns, input_format, turns, scorers))
         if len(files) > 1:
             examples = with_file(examples)
+        if level is Level.TURN:
+            examples = _saying_level(examples)
         records = score_stream(examples, tallies, explain=explain, advance=advance)
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
@@ -112,6 +129,34 @@ def command(
     if chosen is Format.TABLE or to_file:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
+
+
+def _of_conversations(scorers: Mapping[str, Scorer], turns: Turns, *, explain: bool) -> Mapping[str, Scorer]:
+    """The scorers, of whole conversations.
+
+    Raises:
+        UsageError: lines are to be single turns, or single scores explained.
+    """
+    from rejoinder.streams.dialogue import of_dialogues
+
+    if turns is Turns.ALL:
+        raise UsageError("--turns all makes a line of each turn, --level dialogue a score of all. Choose one")
+    if explain:
+        raise UsageError("--explain says what moved the score of a reply. Leave --level out, or take the worst turns")
+    return {name: of_dialogues(one, every=True) for name, one in scorers.items()}
+
+
+def _saying_level(examples: Iterable[Example]) -> Iterator[Example]:
+    """The examples; in the end, that some say they are conversations, where the last turn alone was scored."""
+    from rejoinder.streams.dialogue import is_dialogue
+
+    found = 0
+    for example in examples:
+        found += is_dialogue(example)
+        yield example
+    if found:
+        say = f"{found:,} lines are rated as whole conversations, and their last turns alone were scored"
+        typer.echo(f"{say}: --level dialogue scores them whole", err=True)
 
 
 def _say_silent(scorers: Mapping[str, Scorer]) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from rejoinder.errors import DataError
 from rejoinder.io.chat import is_conversation, turns_in
-from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, are_explained, are_intervals, are_notes
+from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, are_explained, are_intervals, of_scoring
 from rejoinder.io.values import as_json, require_whole_characters, yes_or_no
 from rejoinder.records import OVERALL
 
@@ -135,8 +135,8 @@ def decoded(field: str, cell: str, where: str) -> Any:
     """The value that the text of a cell stands for."""
     if field in TEXTS:
         return _texts(field, cell, where)
-    if field == NOTES:
-        return _notes(cell)
+    if field in (NOTES, WORST):
+        return _of_scoring(field, cell)
     if field != MESSAGES and field not in OBJECTS:
         return cell
     if field in ("quality", "ratings") and (said := yes_or_no(cell)) is not None:
@@ -187,13 +187,13 @@ def _listed(text: str) -> list[Any] | None:
         return None
 
 
-def _notes(cell: str) -> Any:
+def _of_scoring(field: str, cell: str) -> Any:
     """What scoring wrote into a cell; any other text there is the user's own."""
     try:
         value = json.loads(cell)
     except (ValueError, RecursionError):
         return cell
-    return value if are_notes(value) else cell
+    return value if of_scoring(field, value) else cell
 
 
 def _score(field: str, cell: Any, where: str) -> float | None:

@@ -39,6 +39,9 @@ INTERVALS = "intervals"
 EXPLAINED = "explained"
 """And these, what moved each score, of scorers that are asked and can tell."""
 
+WORST = "worst_turns"
+"""And these, of scores of whole conversations: lists of turns by scorer."""
+
 _OF_ONE_REPLY = ("references", "ratings", "raters", "quality")
 # Fields whose absence goes unnoticed, so that a typing error in their name would only show in the results.
 _EASILY_LOST = ("context", "response", "references", "system", "ratings", "quality", "scale", "context_id")
@@ -180,9 +183,23 @@ def are_explained(value: Any) -> TypeGuard[Mapping[str, Mapping[str, Any]]]:
     )
 
 
+def are_worst(value: Any) -> bool:
+    """Whether the value of the key `worst_turns` is what scoring writes there."""
+    return isinstance(value, Mapping) and all(
+        isinstance(turns, list)
+        and all(isinstance(turn, Mapping) and turn.keys() == {"turn", "response", "score"} for turn in turns)
+        for turns in value.values()
+    )
+
+
 def of_scoring(key: str, value: Any) -> bool:
     """Whether a value under one of its common words, such as `notes` or `intervals`, is what scoring writes there."""
-    told: dict[str, Callable[[Any], bool]] = {NOTES: are_notes, INTERVALS: are_intervals, EXPLAINED: are_explained}
+    told: dict[str, Callable[[Any], bool]] = {
+        NOTES: are_notes,
+        INTERVALS: are_intervals,
+        EXPLAINED: are_explained,
+        WORST: are_worst,
+    }
     return key in told and told[key](value)
 
 

@@ -22,8 +22,9 @@ from rejoinder.stats.bootstrap import (
 from rejoinder.stats.correlation import CORRELATIONS
 from rejoinder.stats.figure import NOTHING, Figure, plain
 from rejoinder.stats.sampling import Sampling
+from rejoinder.streams.dialogue import is_dialogue
 
-Level = Literal["turn", "system"]
+Level = Literal["turn", "dialogue", "system"]
 FEW_SYSTEMS = {
     1: "one system: there is nothing to correlate; needs three or more",
     2: "two systems: any two points lie on a line, a correlation over them says nothing; needs three or more",
@@ -40,7 +41,8 @@ class Agreement(Figure):
     Attributes:
         dataset: name of the data set, or "pooled" for all of them together.
         scorer: name of the scorer.
-        level: "turn" correlates lines, "system" correlates the means of systems.
+        level: "turn" correlates lines, "dialogue" too, where all are whole conversations; "system" correlates the
+            means of systems.
         statistic: "pearson", "spearman" or "kendall" (tau-b).
         unscored: rated lines that the scorer gave no score and that are therefore not in.
         contexts: clusters that the resampling drew from.
@@ -113,7 +115,7 @@ def agreements(rated: RatedSet, scorer: str, scores: Scores, sampling: Sampling)
     The draws depend on the seed, the set's name and the number of contexts alone, so scorers with the same usable
     lines meet the same resamples, in whatever order they come.
     """
-    rows = _rows("turn", rated, scorer, scores, sampling)
+    rows = _rows("dialogue" if all(map(is_dialogue, rated.examples)) else "turn", rated, scorer, scores, sampling)
     named = rated.at(np.flatnonzero(rated.systems != NO_SYSTEM))
     return rows + (_rows("system", named, scorer, scores, sampling) if scores.scored[named.places].any() else [])
 
@@ -129,7 +131,7 @@ def _rows(level: Level, rated: RatedSet, scorer: str, scores: Scores, sampling: 
     lines, missing = rated.at(np.flatnonzero(has_score)), rated.places[~has_score].tolist()
     values = scores.values[lines.places]
     found = _of_systems(lines, values) if level == "system" else _of_lines(lines, values)
-    if missing and level == "turn":
+    if missing and level != "system":
         most = most_frequent([scores.reasons.get(place, "no reason given") for place in missing])
         why = f"; {len(missing)} rated lines unscored, most often: {most}"
         found = {name: replace(one, reason=one.reason and one.reason + why) for name, one in found.items()}

@@ -17,7 +17,7 @@ def ranking_of(scored: ScoredSet) -> dict[str, float]:
     found = {
         row.scorer: row.value
         for row in rows
-        if (row.level, row.statistic) == ("turn", "pearson") and row.scorer in blind and row.known
+        if row.level != "system" and row.statistic == "pearson" and row.scorer in blind and row.known
     }
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 

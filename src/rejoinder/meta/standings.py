@@ -69,7 +69,7 @@ def standings_of(scored: ScoredSet) -> tuple[Standing, ...]:
 def _standing(scored: ScoredSet, name: str) -> Standing:
     """One scorer, not yet set beside the others."""
     rated, values, kind = scored.rated, scored.scores[name], scored.kinds[name]
-    turn = {row.statistic: row for row in scored.agreements if row.scorer == name and row.level == "turn"}
+    turn = {row.statistic: row for row in scored.agreements if row.scorer == name and row.level != "system"}
     pooled, people = turn["pearson"], scored.result(people_of_set)
     without = pooled  # a response that copies a reference is the easiest to score; where there is none, nothing changes
     if (copies := rated.copies).any():

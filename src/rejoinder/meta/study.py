@@ -31,6 +31,7 @@ from rejoinder.meta.yardsticks import kind_of, yardsticks
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.stats.sampling import Sampling
+from rejoinder.streams.dialogue import as_rated
 
 
 def study(
@@ -45,6 +46,8 @@ def study(
     advance: Advance = ignore,
 ) -> Study:
     """The agreement of each scorer with people: Pearson, Spearman and Kendall with 95 % intervals.
+
+    A line that says `"level": "dialogue"` is scored as a whole conversation (`streams.dialogue`).
 
     Per data set (`Example.dataset`, "all" where none is named) and, where several have ratings, over all of them as
     "pooled", with ratings brought to [0, 1] by their scales. At turn level lines are correlated; at system level, where
@@ -253,6 +256,7 @@ def _scores_of(
     else:
         choice = chosen(scorers, [example.dataset for example in examples])
         loaded = load_scorers(choice.scorers, vectors=vectors)
+        loaded = {name: as_rated(scorer, examples) for name, scorer in loaded.items()}
         found = {name: run(scorer, examples, advance=advance) for name, scorer in loaded.items()}
     if not found:
         raise UsageError("no scorer was named; a study needs at least one")

@@ -13,6 +13,7 @@ from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, RatedSets
 from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scores, Signature, run
+from rejoinder.streams.dialogue import as_rated
 from rejoinder.version import __version__
 
 Kind = Literal["metric", "judge", "baseline", "reads ratings"]
@@ -25,7 +26,7 @@ def yardsticks(examples: Sequence[Example], given: Mapping[str, Scores], sets: R
     """What stands beside the scorers `given`: trivial baselines, a variant of BLEU, and means of people's ratings."""
     beside = {
         **content_bleu(examples, given),
-        **{name: run(load_scorer(name), examples) for name in BASELINES if name not in given},
+        **{name: run(as_rated(load_scorer(name), examples), examples) for name in BASELINES if name not in given},
         **known_means(sets, len(examples)),
     }
     return {name: scores for name, scores in beside.items() if scores.scored.any()}
@@ -46,7 +47,7 @@ def content_bleu(examples: Sequence[Example], given: Mapping[str, Scores]) -> di
     """
     plain = [name for name in given if name in BLEU and given[name].signature.fields.get("scorer") == name]
     without = [f"{name}/{NO_STOP_WORDS}" for name in plain]
-    return {name: run(load_scorer(name), examples) for name in without if name not in given}
+    return {name: run(as_rated(load_scorer(name), examples), examples) for name in without if name not in given}
 
 
 def known_means(sets: RatedSets, n: int) -> dict[str, Scores]:

@@ -26,7 +26,7 @@ def agreement_tables(
         titles: what data sets are called, where not by their names.
     """
     places = {name: place for place, name in enumerate(dict.fromkeys(a.dataset for a in study.agreements))}
-    ordered = sorted(study.agreements, key=lambda a: (places[a.dataset], a.level != "turn"))
+    ordered = sorted(study.agreements, key=lambda a: (places[a.dataset], a.level == "system"))
     for (name, at), group in groupby(ordered, key=lambda a: (a.dataset, a.level)):
         if name != (dataset or name) or at != (level or at):
             continue

@@ -7,14 +7,14 @@ from itertools import islice
 from typing import Any
 
 from rejoinder.explained import Explanation
-from rejoinder.io.parse import EXPLAINED, INTERVALS, are_explained, are_intervals
+from rejoinder.io.parse import EXPLAINED, INTERVALS, WORST, are_explained, are_intervals
 from rejoinder.report.tables import text_table
 from rejoinder.stats.written import number
 from rejoinder.streams.noted import noted
 from rejoinder.streams.scoring import Tally
 
 SHOWN = 20
-_LONGEST, _REASONS = 48, 3
+_LONGEST, _REASONS, _WORST = 48, 3, 3
 
 
 def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], width: int) -> str:
@@ -30,10 +30,8 @@ def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], wi
     rows = [[record["id"], _short(record["response"]), *(_cell(record, name) for name in scorers)] for record in shown]
     header, folded = ["id", "response", *scorers], [1]
     more_columns = {
-        **{
-            f"{name}: moved by" if len(scorers) > 1 else "moved by": [_moved(one, name) for one in shown]
-            for name in scorers
-        },
+        **{_of(name, scorers, "moved by"): [_moved(one, name) for one in shown] for name in scorers},
+        **{_of(name, scorers, "worst turns"): [_worst(one, name) for one in shown] for name in scorers},
         "notes": [_notes(record["notes"], scorers) for record in shown],
     }
     for name, cells in more_columns.items():
@@ -78,6 +76,19 @@ def _moved(record: Mapping[str, Any], scorer: str) -> str:
     """What moved a score most, in words; "" where that was not asked for."""
     told = record.get(EXPLAINED)
     return Explanation(**told[scorer]).words if are_explained(told) and scorer in told else ""
+
+
+def _worst(record: Mapping[str, Any], scorer: str) -> str:
+    """The worst turns of a conversation, with their scores; "" of a reply."""
+    turns = record.get(WORST, {}).get(scorer, ())
+    return "; ".join(
+        f"{turn['turn']} ({number(turn['score'], 2)}): {_short(turn['response'])}" for turn in turns[:_WORST]
+    )
+
+
+def _of(scorer: str, scorers: Sequence[str], what: str) -> str:
+    """The name of a column that each scorer has one of."""
+    return f"{scorer}: {what}" if len(scorers) > 1 else what
 
 
 def _cell(record: Mapping[str, Any], scorer: str) -> str:

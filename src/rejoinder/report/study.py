@@ -48,7 +48,7 @@ def study(found: FullStudy, command: str = "") -> Document:
 def _brief(found: FullStudy) -> list[Block]:
     """One table of people and of the scorers asked for, and what it rests on."""
     header, rows = _means(found) if found.over_sets else _one_set(found)
-    lines = [row for row in found.study.agreements if row.level == "turn"]
+    lines = [row for row in found.study.agreements if row.level != "system"]
     notes = [*unscored(lines, found.titles), _lines(found)]
     return [*([Table("", "", header, tuple(rows), _SPARE)] if rows else []), Prose(notes)]
 

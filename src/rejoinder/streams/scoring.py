@@ -11,7 +11,7 @@ from typing import Any
 
 from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.explained import Explanation, explanations, require_explained
-from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, of_scoring, to_record
+from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring, to_record
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, run, signature_of
 
@@ -94,7 +94,8 @@ def score_stream(
     """Yield one record a line, in order: id, scores, reasons for missing ones, notes, signatures, the input's keys.
 
     `intervals` are there too, where a scorer says how sure it is of each score, and `explained` where that was asked
-    for. A key `notes`, `intervals` or `explained` of the user's own is written back as `input_notes` and so on.
+    for; of scores of whole conversations `worst_turns`. A key of the user's own that is called so is written back as
+    `input_notes` and so on.
 
     Args:
         examples: any iterable; `chunk` of them are in memory at a time. Scores that they carry from an earlier run
@@ -146,6 +147,13 @@ def _intervals(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
     }
 
 
+def _worst(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
+    """The worst turns of one line, where the score is of a conversation."""
+    return {
+        name: [turn._asdict() for turn in scores.worst[row]] for name, scores in results.items() if row in scores.worst
+    }
+
+
 def _told(found: Mapping[str, Sequence[Explanation | None]], row: int) -> dict[str, Any]:
     """What moved one line's score, of the scorers that say so."""
     return {name: {"base": one.base, "moved": dict(one.moved)} for name, rows in found.items() if (one := rows[row])}
@@ -160,7 +168,7 @@ def _scored_record(
 ) -> dict[str, Any]:
     """The output line of one example; what an earlier run wrote stays, but for scorers of this run."""
     record = to_record(example)
-    beside = {INTERVALS: _intervals(results, row), EXPLAINED: explained}
+    beside = {INTERVALS: _intervals(results, row), EXPLAINED: explained, WORST: _worst(results, row)}
     for key in (NOTES, *(key for key, own in beside.items() if own)):
         if record.get(key) is not None and not of_scoring(key, record[key]):
             record[f"input_{key}"] = record.pop(key)

@@ -1,0 +1,173 @@
+"""The score of a whole conversation, from its turns, with the turns that lost it.
+
+Every turn of the speaker who is judged is scored as a reply to what came before it. The conversation's score is halfway
+between the mean of these turns and the mean of the worst quarter of them: people forgive a dull turn, but one that is
+nonsense stays in their minds, so a plain mean is too kind to a good talker with lapses, and the worst turn alone hangs
+on one score and falls with the length of the talk. The rule was set by this sense, not fitted to ratings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rejoinder.io.chat import is_conversation, spoken
+from rejoinder.records import Example
+from rejoinder.scorer import Card, Outcome, Scorer, Scores, Turn, run
+
+LEVEL, DIALOGUE = "level", "dialogue"
+TAIL = 0.25  # share of the turns that count once more: the worst
+NO_TURN = "no turn of the judged speaker has a score"
+
+
+class Replies(NamedTuple):
+    """What is judged of one line.
+
+    Attributes:
+        places: which turns of the conversation, from 1.
+        examples: each as a reply to what came before.
+        reason: why there is none, or "".
+    """
+
+    places: list[int]
+    examples: list[Example]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class DialogueScorer:
+    """A scorer of replies as one of conversations; lines that are no conversations it scores as before.
+
+    Attributes:
+        scorer: what scores the turns.
+        every: whether all lines are conversations; else those that say `"level": "dialogue"`.
+    """
+
+    scorer: Scorer
+    every: bool = False
+
+    @property
+    def card(self) -> Card:
+        """The scorer's own; what a turn needs is asked of each."""
+        return replace(self.scorer.card, needs=frozenset())
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """The scorer's own, and how turns come together."""
+        return {**self.scorer.options, LEVEL: "mean of all turns and of the worst quarter"}
+
+    @property
+    def whole(self) -> bool:
+        """It reads who speaks."""
+        return True
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        """The score of each conversation, and its worst turns."""
+        found = [self._replies(example) for example in examples]
+        scores = run(self.scorer, list(chain.from_iterable(one.examples for one in found)))
+        ends = np.cumsum([len(one.examples) for one in found]).tolist()
+        values, reasons, notes, worst = np.full(len(examples), np.nan), {}, {}, {}
+        for row, (one, end) in enumerate(zip(found, ends, strict=True)):
+            own = range(end - len(one.examples), end)
+            turns = [
+                Turn(place, reply.response, float(scores.values[at]))
+                for place, reply, at in zip(one.places, one.examples, own, strict=True)
+                if scores.scored[at]
+            ]
+            if not turns:
+                reasons[row] = one.reason or _why(scores, own)
+                continue
+            values[row] = score_of([turn.score for turn in turns])
+            if noted := _notes(scores, own):
+                notes[row] = noted
+            if is_dialogue(examples[row]) or self.every:
+                worst[row] = worst_of(turns)
+        return Outcome(values, reasons, notes=notes, worst=worst)
+
+    def _replies(self, example: Example) -> Replies:
+        """What is judged of a line: every turn of a speaker, or the reply."""
+        if is_dialogue(example) or self.every:
+            return replies_of(example)
+        return Replies([len(example.context) + 1], [example])
+
+
+def is_dialogue(example: Example) -> bool:
+    """Whether a line says that its rating is of the whole conversation."""
+    return example.extra.get(LEVEL) == DIALOGUE
+
+
+def of_dialogues(scorer: Scorer, *, every: bool = False) -> Scorer:
+    """The scorer, of conversations; one that reads a line's own columns says itself what it is of."""
+    return scorer if getattr(scorer, "whole", False) else DialogueScorer(scorer, every)
+
+
+def as_rated(scorer: Scorer, examples: Sequence[Example]) -> Scorer:
+    """The scorer as these lines are to be scored: of conversations where some say that they are such."""
+    return of_dialogues(scorer) if any(map(is_dialogue, examples)) else scorer
+
+
+def replies_of(example: Example) -> Replies:
+    """Every turn of the judged speaker, each as a reply to what came before it.
+
+    Who is judged says `rated_speaker`, where `speakers` names one for each turn; in chat messages it is the assistant;
+    else turns alternate and the response is the judged speaker's.
+    """
+    turns = (*example.context, example.response)
+    speakers = _speakers(example)
+    if len(speakers) != len(turns):
+        return Replies([], [], f"the speakers of {len(turns)} turns are not all named")
+    judged = example.extra.get("rated_speaker", speakers[-1]) if "speakers" in example.extra else speakers[-1]
+    places = [place for place, speaker in enumerate(speakers) if speaker == judged]
+    if not places:
+        return Replies([], [], "the judged speaker says nothing")
+    last = len(turns) - 1
+    return Replies(
+        [place + 1 for place in places],
+        [
+            Example(turns[:place], turns[place], references=example.references if place == last else ())
+            for place in places
+        ],
+    )
+
+
+def score_of(turns: Sequence[float]) -> float:
+    """The score of a conversation: half the mean of its turns, half that of the worst quarter."""
+    ordered = sorted(turns)
+    tail = ordered[: math.ceil(TAIL * len(ordered))]
+    return (math.fsum(ordered) / len(ordered) + math.fsum(tail) / len(tail)) / 2
+
+
+def worst_of(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The worst quarter of the turns, the worst first; of equal ones the first said."""
+    return tuple(sorted(turns, key=lambda turn: turn.score)[: math.ceil(TAIL * len(turns))])
+
+
+def _speakers(example: Example) -> Sequence[Any]:
+    """Who said each turn."""
+    count = len(example.context) + 1
+    named, messages = example.extra.get("speakers"), example.extra.get("messages")
+    if named is not None:
+        return named if isinstance(named, Sequence) and not isinstance(named, str) else ()
+    if is_conversation(messages):
+        said = spoken(messages, example.where)[:count]
+        if [text for _, text in said] == [*example.context, example.response]:
+            return [role for role, _ in said]
+    return [(count - place) % 2 for place in range(count)]
+
+
+def _why(scores: Scores, own: range) -> str:
+    """Why no turn has a score."""
+    most = Counter(scores.reasons[at] for at in own if at in scores.reasons).most_common(1)
+    return f"{NO_TURN}: {most[0][0]}" if most else NO_TURN
+
+
+def _notes(scores: Scores, own: range) -> tuple[str, ...]:
+    """What is noted of at least half of the turns: one odd turn makes no odd conversation."""
+    counts = Counter(note for at in own for note in scores.notes.get(at, ()))
+    return tuple(note for note, count in counts.items() if 2 * count >= len(own))
