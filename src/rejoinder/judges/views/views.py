@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rejoinder.judges.views.view import Features, Group, View
 from rejoinder.records import Example
+from rejoinder.text.seen import seen
 
 _TOGETHER = 512  # examples at a time, so that what is known of their texts is kept no longer than needed
 
@@ -51,6 +52,12 @@ class Views:
         """[N, F] all features."""
         found = np.empty((len(examples), len(self.columns)), np.float32)
         for start in range(0, len(examples), _TOGETHER):
-            part = examples[start : start + _TOGETHER]
+            part = [_as_seen(example) for example in examples[start : start + _TOGETHER]]
             found[start : start + _TOGETHER] = np.concatenate([view.features(part) for view in self.each], axis=1)
         return found
+
+
+def _as_seen(example: Example) -> Example:
+    """The example with its texts as a reader sees them."""
+    context, references = (tuple(map(seen, texts)) for texts in (example.context, example.references))
+    return replace(example, context=context, response=seen(example.response), references=references)
