@@ -21,14 +21,18 @@ from rejoinder.stats.sampling import Sampling
 EACH = 4
 """Attacked replies that are made of each line, each by another attack."""
 _NO_REPLY = -1.5
-_SAME_FOR_ALL = -1.0  # a generic sentence is not always wrong
+_SAME_FOR_ALL = -1.2  # a generic sentence is not always wrong
 
 
 class Worth(NamedTuple):
-    """What a reply deserves after an attack: this at most, and so much less than before."""
+    """What a reply deserves after an attack: this at most, and so much less than before; and what such a row counts.
+
+    So little weight is enough that no parrot scores well, and costs hardly any agreement with people.
+    """
 
     at_most: float = np.inf
     less: float = 0.0
+    weight: float = 0.03
 
 
 _HOPELESS: tuple[str, ...] = (
@@ -60,7 +64,7 @@ WORTH: Mapping[str, Worth] = {
     **dict.fromkeys(_GENERIC, Worth(_SAME_FOR_ALL)),
     **{name: Worth(less=less) for name, less in _DAMAGED.items()},
     "insult-added": Worth(_SAME_FOR_ALL, 0.5),
-    **dict.fromkeys(_HARMLESS, Worth()),
+    **dict.fromkeys(_HARMLESS, Worth(weight=0.1)),
 }
 
 

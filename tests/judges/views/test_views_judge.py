@@ -15,9 +15,10 @@ from examples_for_views import TURNS, phrases
 from rejoinder.auditing.spoiling import EACH, WORTH, spoilt
 from rejoinder.catalogue import load_scorer
 from rejoinder.encoders import load_encoder
+from rejoinder.encoders.selector import from_parts as from_selector
 from rejoinder.encoders.student import StudentEncoder
 from rejoinder.errors import DataError
-from rejoinder.io.folders import Parts
+from rejoinder.io.folders import Parts, read_folder
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import EMPTY, UNLIKE, ViewsJudge, from_parts
@@ -52,10 +53,12 @@ def rated(dataset: str, count: int = 90, *, references: bool = True) -> list[Exa
 
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
-    """Phrases of ten turns and a student of random numbers."""
-    encoder = load_encoder(tiny.student_model(tmp_path_factory.mktemp("student") / "model"))
+    """Phrases of ten turns, and a student and a selector of random numbers."""
+    place = tmp_path_factory.mktemp("material")
+    encoder = load_encoder(tiny.student_model(place / "student"))
     assert isinstance(encoder, StudentEncoder)
-    return Material(from_phrases(phrases().parts), encoder)
+    selector = from_selector(read_folder(tiny.selector_model(place / "selector", encoder)))
+    return Material(from_phrases(phrases().parts), encoder, selector)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,8 @@ from functools import cached_property
 from rejoinder.encoders import INSIDE, PortableEncoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered
+from rejoinder.encoders.selector import Selector
+from rejoinder.encoders.selector import from_parts as selector_of
 from rejoinder.encoders.student import StudentEncoder
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN
@@ -17,14 +19,16 @@ from rejoinder.judges.views.language import LanguageView
 from rejoinder.judges.views.lexical import LexicalView
 from rejoinder.judges.views.meaning import MeaningView, ReferenceMeaningView
 from rejoinder.judges.views.reference import ReferenceView
+from rejoinder.judges.views.selection import SelectionView
 from rejoinder.judges.views.view import View
 from rejoinder.judges.views.views import Views
 from rejoinder.training.phrases import Phrases
 from rejoinder.training.phrases import from_parts as phrases_of
 
 PHRASES = "phrases"
+SELECTOR = "selector"
 OWN = "own"
-"""The names under which a judge's folder keeps its corpus statistics, and an encoder that a user added."""
+"""The names under which a judge's folder keeps corpus statistics, the selector, and an encoder that a user added."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +38,13 @@ class Material:
     Attributes:
         phrases: what a corpus says of words.
         student: the small encoder.
+        selector: which reply answers which context, over its vectors.
         own: another encoder that a user chose, or None.
     """
 
     phrases: Phrases
     student: StudentEncoder
+    selector: Selector
     own: PortableEncoder | None = None
 
     @cached_property
@@ -50,6 +56,7 @@ class Material:
             LanguageView(self.phrases),
             AlignmentView(self.student),
             MeaningView(student),
+            SelectionView(self.selector, student),
             ReferenceView(self.phrases),
             ReferenceMeaningView(student),
         ]
@@ -61,6 +68,7 @@ class Material:
     def inside(self, parts: Parts) -> Parts:
         """A judge's parts with all of this held inside."""
         parts = parts.holding(PHRASES, self.phrases.parts).holding(INSIDE, self.student.parts)
+        parts = parts.holding(SELECTOR, self.selector.parts)
         return parts if self.own is None else parts.holding(OWN, self.own.parts)
 
 
@@ -75,4 +83,4 @@ def material_of(parts: Parts) -> Material:
     if not isinstance(student, StudentEncoder):
         raise DataError("its encoder is no student", AGAIN, field=INSIDE)
     own = encoder_of(parts.inner(OWN)) if OWN in parts.config else None
-    return Material(phrases_of(parts.inner(PHRASES)), student, own)
+    return Material(phrases_of(parts.inner(PHRASES)), student, selector_of(parts.inner(SELECTOR)), own)

@@ -25,8 +25,6 @@ Way = Literal["context", "reference"]
 WAYS: tuple[Way, ...] = ("context", "reference")
 FEWEST = 60  # lines of a head; of fewer the trees have no leaf to grow
 FOLDS = 4
-DEFENCE = 0.03
-"""What a row of a spoilt reply weighs: enough that no parrot scores well, for hardly any correlation."""
 
 
 class Part(NamedTuple):
@@ -59,6 +57,7 @@ class Material(NamedTuple):
         folds: [N] which fold of the calibration each belongs to.
         added: features of spoilt replies.
         added_targets: what these deserve.
+        added_weights: what they count.
         added_folds: the fold of the line that each was made of.
     """
 
@@ -70,6 +69,7 @@ class Material(NamedTuple):
     folds: NDArray[np.intp]
     added: Features
     added_targets: FloatArray
+    added_weights: FloatArray
     added_folds: NDArray[np.intp]
 
 
@@ -125,6 +125,7 @@ def _material(
         folds=folds,
         added=added.features[np.ix_(kept, columns)],
         added_targets=np.minimum(targets[place] - added.less[kept], added.at_most[kept]),
+        added_weights=added.weights[kept],
         added_folds=folds[place],
     )
 
@@ -179,7 +180,7 @@ def _head(
     return fit_head(
         np.concatenate([material.features[inside], material.added[added]]),
         np.concatenate([material.targets[inside], material.added_targets[added]]),
-        np.concatenate([material.weights[inside], np.full(int(added.sum()), DEFENCE)]),
+        np.concatenate([material.weights[inside], material.added_weights[added]]),
         rng,
         growth=growth,
         seeds=seeds,

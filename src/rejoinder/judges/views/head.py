@@ -17,7 +17,7 @@ from rejoinder.judges.views.trees import FULL, Growth, Trees, grow, joined
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 TREES = 0.6  # what the trees weigh, against the linear part
-SEEDS = 3  # forests, each grown with other draws of features: their mean is steadier than one
+SEEDS = 2  # forests, each grown with other draws of features: their mean is steadier than one
 USUAL_SIZE = 500  # lines of a data set whose lines weigh 1
 
 

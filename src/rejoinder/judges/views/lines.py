@@ -27,12 +27,14 @@ class Spoilt(NamedTuple):
         row: the line that it was made of.
         at_most: what it deserves at most, in standard deviations of its data set.
         less: how much less it deserves than the line it was made of.
+        weight: what it counts, beside the 1 of a rated line of a data set of usual size.
     """
 
     example: Example
     row: int
     at_most: float = np.inf
     less: float = 0.0
+    weight: float = 0.03
 
 
 class Added(NamedTuple):
@@ -43,12 +45,14 @@ class Added(NamedTuple):
         rows: [M] the line that each was made of.
         at_most: [M] see `Spoilt`.
         less: [M] see `Spoilt`.
+        weights: [M] see `Spoilt`.
     """
 
     features: Features
     rows: Rows
     at_most: FloatArray
     less: FloatArray
+    weights: FloatArray
 
 
 @dataclass(frozen=True)
@@ -85,6 +89,7 @@ def encode(views: Views, examples: Sequence[Example], spoilt: Sequence[Spoilt]) 
             np.array([one.row for one in spoilt], np.intp),
             np.array([one.at_most for one in spoilt]),
             np.array([one.less for one in spoilt]),
+            np.array([one.weight for one in spoilt]),
         ),
     )
 
