@@ -1,39 +1,42 @@
 """Fit the judge in the box anew and put it into its place, src/rejoinder/data/judge.
 
-    python recipes/judge_in_the_box.py ENCODER_FOLDER [--data FOLDER] [--seed 0]
+    python recipes/judge_in_the_box.py -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER [--data FOLDER] [--seed 0]
 
-ENCODER_FOLDER was made by `rejoinder pretrain recipes/dan-small.toml`. The judge's card is the page that
-`rejoinder reproduce judge -e dan=ENCODER_FOLDER -o docs/results` writes.
+The folders were made by `rejoinder pretrain` with recipes/phrases.toml, student-small.toml and selector-small.toml. The
+judge's card is the page that `rejoinder reproduce judge` writes of the same folders.
 """
 
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import time
 from pathlib import Path
 
-from rejoinder.judges.boxed import FOLDER
-from rejoinder.papers.asked import Asked
-from rejoinder.papers.judge import find
+from rejoinder.io.box import JUDGE
+from rejoinder.papers.asked import Asked, typed
+from rejoinder.papers.judge import TAKES, find
 from rejoinder.papers.judge_page import page
 from rejoinder.papers.page import about
 from rejoinder.report.markdown import markdown
 
 
 def main() -> None:
-    """Fit, and write the folder."""
+    """Fit, and write the folder and the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("encoder", type=Path)
+    parser.add_argument("-e", dest="encoders", action="append", required=True)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--page", type=Path, default=Path("docs/results/judge.md"))
     given, start = parser.parse_args(), time.perf_counter()
-    found = find(Asked(encoders=[f"dan={given.encoder}"], data=given.data, seed=given.seed))
-    command = shlex.join(["python", "recipes/judge_in_the_box.py", given.encoder.name, "--seed", str(given.seed)])
-    found.panel.save(FOLDER, force=True)
-    (FOLDER / "card.md").write_text(markdown(page(found, about(command, start))), encoding="utf-8")
-    print(f"saved in {FOLDER}", file=sys.stderr)
+    asked = Asked(encoders=given.encoders, data=given.data, seed=given.seed)
+    found = find(asked)
+    command = typed("judge", asked, TAKES.may, Path("docs/results"), skipping=False)
+    found.trained.judge.save(JUDGE, force=True)
+    text = markdown(page(found, about(command, start)))
+    for file in (JUDGE / "card.md", given.page):
+        file.write_text(text, encoding="utf-8")
+    print(f"saved in {JUDGE}", file=sys.stderr)
 
 
 if __name__ == "__main__":

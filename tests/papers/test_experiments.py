@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,42 +145,51 @@ def test_agreement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 # judge
 
 
-def test_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def made_of(place: Path, corpus: str) -> list[str]:
+    """The three models that the judge in the box stands on, tiny ones, counted in a corpus of that name."""
     pytest.importorskip("torch", reason="needs the extra train")
+    from examples_for_views import phrases
+    from rejoinder.encoders import load_encoder
     from rejoinder.io.folders import Parts, read_folder, write_folder
-    from rejoinder.papers import judge
-    from tiny import dan_model
+    from tiny import selector_model, student_model
 
-    monkeypatch.setattr(judge, "OPTIONS", replace(judge.OPTIONS, epochs=3))
-    parts = read_folder(dan_model(tmp_path / "plain"))
-    more = {"corpora": [{"name": "casino.jsonl.gz"}], "counts": {"train": {"tokens": 12345}}}
-    write_folder(tmp_path / "dan", Parts({**parts.config, **more}, parts.tensors, parts.files), "a card")
+    student = student_model(place / "student")
+    selector_model(place / "plain", load_encoder(student))
+    for name, parts in (("phrases", phrases().parts), ("selector", read_folder(place / "plain"))):
+        more = {**parts.config, "corpora": [{"name": corpus}]}
+        write_folder(place / name, Parts(more, parts.tensors, parts.files), "a card")
+    return [f"{name}={place / name}" for name in ("phrases", "student", "selector")]
+
+
+def test_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from rejoinder.judges.views.learner import ViewsLearner
+    from rejoinder.judges.views.trees import Growth
+    from rejoinder.papers import judge
+
+    small = partial(ViewsLearner, growth=Growth(trees=5, step=0.3, fewest=5))
+    monkeypatch.setattr(judge, "ViewsLearner", small)
+    monkeypatch.setattr(judge, "ATTACKED", ("fed_turn",))
     said = [replace(one, context=(f"hello {one.context[0]} you",)) for one in rated("fed_turn", "grade_empathetic")]
     file = tmp_path / "rated.jsonl"
     rejoinder.write(said, file)
-    reproduce("judge", file, out=tmp_path, encoders=[f"dan={tmp_path / 'dan'}"])
+    reproduce("judge", file, out=tmp_path, encoders=made_of(tmp_path, "casino.jsonl.gz"))
     page = page_of(tmp_path, "judge")
-    assert "trained on 12,345 tokens" in " ".join(page.split()) and "- casino: CC BY 4.0" in page
-    assert "- fed_turn: none stated" in page and "- dstc7" not in page
+    assert "- casino: CC BY 4.0" in page and "- fed_turn: none stated" in page and "- dstc7" not in page
     length = {a.dataset: a for a in rejoinder.study(said, ["length"], drop_copies=True).agreements if a.level == "turn"}
-    assert row(page, "fed_turn")[1] == str(length["fed_turn"].n)
-    again = row(page, "said twice")
-    assert again[1] == "lower" and int(again[2]) > 0 and re.fullmatch(r"[+-]\d\.\d\d \[.*\]", again[3])
+    cells = row(page, "fed_turn")
+    assert cells[1] == str(length["fed_turn"].n) and re.fullmatch(r"-?\d\.\d+ \[.*\]", cells[2])
+    assert row(page, "parrot-last")[1] == "bad scores high"
+    assert row(page, "as it ships")[1].split()[0] == row(page, "mean of the sets")[2].split()[0]
 
 
 def test_judge_names_what_has_no_licence(run: Run, two_sets: Path, tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="needs the extra train")
-    from tiny import dan_model, dialogue_model
-
-    hred = dialogue_model(tmp_path / "hred")
-    ran = run("reproduce", "judge", two_sets, "-e", f"dan={hred}", "-o", tmp_path)
-    refused(ran, 2, f"{hred} is no dual encoder. Train one by recipes/dan-small.toml")
-    from rejoinder.io.folders import Parts, read_folder, write_folder
-
-    parts = read_folder(dan_model(tmp_path / "plain"))
-    more = {"corpora": [{"name": "mine.jsonl"}], "counts": {"train": {"tokens": 1}}}
-    write_folder(tmp_path / "dan", Parts({**parts.config, **more}, parts.tensors, parts.files), "a card")
-    ran = run("reproduce", "judge", two_sets, "-e", f"dan={tmp_path / 'dan'}", "-o", tmp_path)
+    phrases, student, selector = made_of(tmp_path, "mine.jsonl")
+    swapped = f"student={selector.partition('=')[2]}"
+    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", student, "-o", tmp_path)
+    assert ran.code == 2 and "-e selector=FOLDER is missing" in ran.err
+    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", swapped, "-e", selector, "-o", tmp_path)
+    assert ran.code in (2, 3)
+    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", student, "-e", selector, "-o", tmp_path)
     refused(ran, 2, "the licence of mine.jsonl, one, two is not known. Add it to SETS or CORPORA")
 
 

@@ -18,8 +18,14 @@ from rejoinder.scorer import Advance, ignore
 
 SHARED = "REJOINDER_SHARED"
 JUDGEMENTS, PREFERENCES, CORPORA = "judgements", "preferences", "corpora"
+RELEVANCE = "relevance"
 # What lies in each folder of data.
-_KINDS = {JUDGEMENTS: "rated examples", PREFERENCES: "preference pairs", CORPORA: "dialogues"}
+_KINDS = {
+    JUDGEMENTS: "rated examples",
+    PREFERENCES: "preference pairs",
+    CORPORA: "dialogues",
+    RELEVANCE: "replies that fit or do not",
+}
 # A piece of work, from what it is called and how many steps it has where that is known: its block gets what to call
 # with the steps that are done.
 Stage = Callable[[str, int | None], AbstractContextManager[Advance]]

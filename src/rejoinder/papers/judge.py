@@ -1,39 +1,46 @@
-"""The judge in the box: fitted, asked about sets and contexts that it never saw, and attacked."""
+"""The judge in the box: fitted, asked about data sets that it never saw, attacked, and asked how sure it is."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import load_learner, score
+from rejoinder.auditing.relevance import relevance
+from rejoinder.auditing.relevance_results import Relevance
+from rejoinder.auditing.results import Result
+from rejoinder.auditing.run import audit
+from rejoinder.auditing.spoiling import spoilt
+from rejoinder.catalogue import score
 from rejoinder.encoders import load_encoder
-from rejoinder.encoders.dan import DanEncoder
-from rejoinder.errors import UsageError
-from rejoinder.io.folders import read_folder
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.panel import MEMBERS
-from rejoinder.judges.conversations import conversations
-from rejoinder.judges.left_out import rated_lines, unseen_scores
-from rejoinder.judges.lines import normalised_ratings
-from rejoinder.judges.train import Trained, train_judge
-from rejoinder.learner import AnyLearner, Choices, PortableJudge
+from rejoinder.encoders.selector import from_parts as selector_of
+from rejoinder.encoders.student import StudentEncoder
+from rejoinder.errors import MissingAsset, UsageError
+from rejoinder.io import read_audited, read_pairs
+from rejoinder.io.folders import Parts, read_folder
+from rejoinder.judges.lines import RatedLines, encode_rated
+from rejoinder.judges.train import Trained, fit_judge
+from rejoinder.judges.views.assembly import Material
+from rejoinder.judges.views.judge import UNLIKE
+from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
-from rejoinder.papers.asked import Asked, Takes, named
+from rejoinder.papers.asked import PREFERENCES, RELEVANCE, Asked, Takes, files_of, named
 from rejoinder.papers.figures import turn_level
-from rejoinder.records import Example
+from rejoinder.papers.judge_folds import LeftOut, blind, left_out, seen, undefended, with_references, within_systems
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
-from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
-from rejoinder.stats.correlation import pearson, spearman
+from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.figure import Figure
+from rejoinder.stats.paired import mean_correlation
+from rejoinder.training.phrases import from_parts as phrases_of
 
 TAKES = Takes(
     ("files", "encoders", "data", "seed"),
     must=("encoders",),
-    why="is fitted over a dual encoder, which `rejoinder pretrain recipes/dan-small.toml` trains. Give -e NAME=FOLDER",
+    why="stands on three models of `rejoinder pretrain`: -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER",
 )
 # The licence of the repository that each set was released in.
 SETS = {
@@ -64,52 +71,40 @@ CORPORA = {
     "taskmaster4": "CC BY 4.0",
     "sgd": "CC BY-SA 4.0",
 }
-# Over this encoder the best epoch comes early; chosen on validation.
-OPTIONS = FitOptions(epochs=40, batch_size=64)
-BESIDE = ("embedding-greedy", "rouge-l", "bleu-2", "length", "context-overlap")
-DULL = "I don't know."
+MADE_OF = ("phrases", "student", "selector")
+# Metrics that need a reference, on the same lines; those over word vectors read the ones in the box.
+BESIDE = ("bleu-2", "bleu-4", "rouge-l", "meteor", "chrf", "embedding-average", "embedding-greedy", "embedding-extrema")
+ATTACKED = ("conture_turn", "gupta_dailydialog")
+UNLIKE_SETS = ("pandalm", "hh_harmless")
+RELEVANT = "dailydialogpp_test"
+MOST_CONTEXTS = 10_000  # all of them
 RESAMPLES = 1000
 
 
 class Unseen(NamedTuple):
-    """A data set, asked of the judge that was fitted on all others.
+    """A data set, asked of judges that were fitted on all others.
 
     Attributes:
         name: of the set.
-        pearson: of the judge.
-        spearman: the same.
-        others: Spearman of the scorers in `BESIDE`.
+        spearman: of the judge that reads no references, with the ratings.
+        pearson: the same.
+        within: mean Spearman within systems, NaN where none has 30 lines.
+        referring: Spearman of the judge that reads references, on lines that have some; None where the set has none.
+        metrics: Spearman of the metrics on these lines, by name.
+        held: share of ratings inside the intervals of the judge that reads no references.
+        spread: standard deviation of its scores over that of the ratings.
+        unlike: share of lines said to be unlike what it was fitted on.
     """
 
     name: str
-    pearson: Agreement
-    spearman: Agreement
-    others: Sequence[float]
-
-
-class Member(NamedTuple):
-    """A member of the panel on its own test part, copies of a reference left out; figures as far as they are known."""
-
-    trained: Trained
-    n: int
-    pearson: float
-    spearman: float
-
-
-class Attack(NamedTuple):
-    """A way to change responses, and what it does to the score.
-
-    Attributes:
-        name: what is done.
-        expected: what a good judge should do.
-        moved: mean change of the score, over the responses that it changes and that have a score before and after.
-        raised: share of responses that are scored higher than before.
-    """
-
-    name: str
-    expected: str
-    moved: Figure
-    raised: float
+    spearman: Agreement | None
+    pearson: Agreement | None
+    within: float
+    referring: Agreement | None
+    metrics: Mapping[str, float]
+    held: float
+    spread: float
+    unlike: float
 
 
 @dataclass(frozen=True)
@@ -117,143 +112,187 @@ class Found:
     """All that was found.
 
     Attributes:
-        panel: the judge.
-        config: of its encoder's folder.
-        corpora: names of what the encoder was trained on.
-        sets: names of what the judge was fitted on.
+        trained: the judge that ships, fitted on 85 % of the conversations of all sets.
+        corpora: names of what its encoder was trained on.
         unseen: one a set.
-        members: one a member of the panel.
-        attacks: on C-ADEM's test part, without references.
+        mean: mean Spearman over sets, no references read.
+        undefended: the same without attacked rows.
+        seen: the same of judges that saw other conversations of the set.
+        attacks: by left-out set, what the battery did to the judge that never saw it.
+        relevance: replies that people wrote to fit or not to fit.
+        elsewhere: by set of preference pairs, the share of replies said to be unlike what it was fitted on.
     """
 
-    panel: PortableJudge
-    config: Mapping[str, Any]
+    trained: Trained
     corpora: Sequence[str]
-    sets: Sequence[str]
     unseen: Sequence[Unseen]
-    members: Sequence[Member]
-    attacks: Sequence[Attack]
+    mean: Figure
+    undefended: Figure
+    seen: Figure
+    attacks: Mapping[str, Sequence[Result]]
+    relevance: Relevance | None
+    elsewhere: Mapping[str, float]
 
 
 def find(asked: Asked) -> Found:
     """The judge fitted on all sets, and what is known of it.
 
     Raises:
-        UsageError: the encoder is no dual encoder, or was trained on corpora, or the judge would be fitted on sets,
+        UsageError: what it stands on is not named, or was trained on corpora, or the judge would be fitted on sets,
             whose licence is not known here.
     """
-    _, folder = named(asked.encoders[0], "-e")
-    encoder = load_encoder(folder)
-    if not isinstance(encoder, DanEncoder):
-        raise UsageError(f"{folder} is no dual encoder. Train one by recipes/dan-small.toml")
-    config = read_folder(folder).config
-    corpora = [corpus["name"].removesuffix(".jsonl.gz") for corpus in config["corpora"]]
+    material, corpora = material_from(asked.encoders)
     examples = asked.examples(tuple(SETS))
     sets = [str(name) for name in dict.fromkeys(example.dataset for example in examples)]
     if unknown := [*(set(corpora) - set(CORPORA)), *(set(sets) - set(SETS))]:
         raise UsageError(f"the licence of {', '.join(sorted(unknown))} is not known. Add it to SETS or CORPORA")
-    with asked.stage("fitting", OPTIONS.epochs * len(MEMBERS)) as advance:
-        learner = load_learner("panel", Choices(encoder=encoder, options=OPTIONS))
-        trained = train_judge(examples, learner, seed=asked.seed, advance=advance)
-    with asked.stage("leaving out", None):
-        unseen = _unseen(examples, learner, asked.seed)
-    panel, members = trained.judge, trained.members
-    attacked = members[MEMBERS.index("c-adem")].test
+    learner = ViewsLearner(material, spoilt)
+    with asked.stage("reading", None):
+        lines = encode_rated(examples, learner)
+    with asked.stage("fitting", learner.steps) as advance:
+        trained = fit_judge(lines, seed=asked.seed, advance=advance)
+    return _found(asked, lines, trained, corpora)
+
+
+def _found(asked: Asked, lines: RatedLines, trained: Trained, corpora: Sequence[str]) -> Found:
+    """What is known of a judge and of those fitted like it."""
+    count, encoded = len(lines.sets), lines.encoded
+    with asked.stage("leaving out", 3 * count + 5) as advance:
+        plain = left_out(lines, blind(encoded), asked.seed, advance)
+        weak = left_out(lines, undefended(blind(encoded)), asked.seed, advance)
+        referring = left_out(lines, with_references(encoded), asked.seed, advance)
+        known = seen(lines, blind(encoded), asked.seed, advance)
+    with asked.stage("attacking", None):
+        attacks = {name: _attacked(lines, plain, name, asked.seed) for name in ATTACKED if name in plain.fits}
+    judge = trained.judge
     return Found(
-        panel, config, corpora, sets, unseen, list(map(_member, members)), attacks(panel, attacked, asked.seed)
+        trained,
+        corpora,
+        _unseen(lines, plain, referring, asked.seed),
+        _mean(lines, plain.scores, asked.seed),
+        _mean(lines, weak.scores, asked.seed),
+        _mean(lines, known, asked.seed),
+        attacks,
+        _relevance(asked, judge),
+        _elsewhere(asked, judge),
     )
 
 
-def _unseen(examples: Sequence[Example], learner: AnyLearner, seed: int) -> list[Unseen]:
-    """For each set the judge that was fitted on all others, beside scorers that need no ratings."""
-    lines = rated_lines(examples, learner)
-    values = np.full(len(examples), np.nan)
-    values[lines.places] = unseen_scores(lines, seed=seed)
-    unscored = dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "read by no judge")
-    given = {"panel": Scores(values, unscored, Signature({"scorer": "panel"}))}
-    panels = turn_level(study(examples, given, seed=seed, drop_copies=True))
-    others = turn_level(study(examples, BESIDE, seed=seed, drop_copies=True, resamples=0))
+def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
+    """What the views are made of, and the names of the corpora that it was made of.
+
+    Args:
+        encoders: `NAME=FOLDER` for each of `MADE_OF`.
+
+    Raises:
+        UsageError: one is missing, or is something else.
+    """
+    folders = dict(named(text, "-e") for text in encoders)
+    if missing := [name for name in MADE_OF if name not in folders]:
+        raise UsageError(f"-e {missing[0]}=FOLDER is missing. {TAKES.why}")
+    student = load_encoder(folders["student"])
+    if not isinstance(student, StudentEncoder):
+        raise UsageError(f"{folders['student']} is no student. Train one by recipes/student-small.toml")
+    parts = {name: read_folder(folders[name]) for name in MADE_OF}
+    # The student's folder names what it was taught, which may be vectors; these two read the same corpora.
+    corpora = dict.fromkeys(name for one in ("phrases", "selector") for name in _corpora(parts[one]))
+    return Material(phrases_of(parts["phrases"]), student, selector_of(parts["selector"])), list(corpora)
+
+
+def _corpora(parts: Parts) -> list[str]:
+    """The names of the corpora that a model was made of, as its folder tells them."""
+    return [str(corpus["name"]).removesuffix(".jsonl.gz") for corpus in parts.config.get("corpora", ())]
+
+
+def _mean(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:
+    """The mean over data sets of Spearman's correlation inside each; copies of a reference left out."""
+    sets = np.array([example.dataset or "" for example in lines.examples], np.str_)
+    kept = np.array([not example.copies_reference for example in lines.examples], np.bool_) & np.isfinite(scores)
+    contexts = np.unique(lines.contexts[kept], return_inverse=True)[1]
+    counts = cluster_counts(int(contexts.max()) + 1, RESAMPLES, np.random.default_rng(seed))
+    numbers = np.unique(sets[kept], return_inverse=True)[1]
+    return mean_correlation("spearman", scores[kept], lines.ratings[kept], numbers, contexts, counts)
+
+
+def _unseen(lines: RatedLines, plain: LeftOut, referring: LeftOut, seed: int) -> list[Unseen]:
+    """What judges and metrics reach on each set."""
+    found = _agreements(lines, {"plain": plain.scores}, seed)
+    places = np.flatnonzero(np.isfinite(referring.scores)).tolist()
+    own = [lines.examples[place] for place in places]
+    given = _scores({"judge": referring.scores[places]})
+    beside = turn_level(study(own, BESIDE, seed=seed, drop_copies=True, resamples=0))
+    with_them = turn_level(study(own, given, seed=seed, drop_copies=True))
     return [
         Unseen(
             name,
-            panels[name, "panel"]["pearson"],
-            panels[name, "panel"]["spearman"],
-            [others[name, scorer]["spearman"].value for scorer in BESIDE],
+            (found.get((name, "plain")) or {}).get("spearman"),
+            (found.get((name, "plain")) or {}).get("pearson"),
+            within_systems(plain.scores[rows], lines.ratings[rows], [lines.examples[row].system for row in rows]),
+            (with_them.get((name, "judge")) or {}).get("spearman"),
+            {one: beside[name, one]["spearman"].value for one in BESIDE if (name, one) in beside},
+            *_doubt(lines, plain, rows),
         )
-        for name in dict.fromkeys(str(example.dataset) for example in examples)
+        for name, rows in lines.sets.items()
     ]
 
 
-def _member(trained: Trained) -> Member:
-    """What a member reaches on its own test part."""
-    own = [example for example in trained.test if not example.copies_reference]
-    scores, ratings = score(own, trained.judge).values, normalised_ratings(own)
-    return Member(trained, *_correlations(scores, ratings))
+def _doubt(lines: RatedLines, plain: LeftOut, rows: Any) -> tuple[float, float, float]:
+    """Of a left-out set: how often the interval holds, how far scores spread, what is said to be unlike."""
+    own = rows[np.isfinite(plain.scores[rows])]
+    if not len(own):
+        return float("nan"), float("nan"), float("nan")
+    ratings, scores = lines.ratings[own], plain.scores[own]
+    held = (plain.low[own] <= ratings) & (ratings <= plain.high[own])
+    return float(held.mean()), float(scores.std() / ratings.std()), float(plain.unlike[own].mean())
 
 
-def _correlations(scores: FloatArray, ratings: FloatArray) -> tuple[int, float, float]:
-    """n, Pearson's and Spearman's correlation of the lines that have a score."""
-    by_value, by_rank = pearson(scores, ratings), spearman(scores, ratings)
-    return by_value.n, by_value.value, by_rank.value
+def _agreements(
+    lines: RatedLines, scores: Mapping[str, FloatArray], seed: int
+) -> dict[tuple[str, str], dict[str, Agreement]]:
+    """The turn-level agreement of scores that are there with ratings."""
+    places = np.flatnonzero(np.any([np.isfinite(values) for values in scores.values()], axis=0)).tolist()
+    own = [lines.examples[place] for place in places]
+    given = _scores({name: values[places] for name, values in scores.items()})
+    return turn_level(study(own, given, seed=seed, drop_copies=True))
 
 
-def attacks(panel: Scorer, examples: Sequence[Example], seed: int) -> list[Attack]:
-    """How the score moves under each change of the responses to the same contexts, references aside."""
-    chosen = [replace(example, references=()) for example in examples if example.context and example.response.strip()]
-    before = score(chosen, panel).values
-    return [
-        _attack(panel, name, expected, chosen, before, responses, seed)
-        for name, (expected, responses) in _changed(chosen, np.random.default_rng(seed)).items()
-    ]
-
-
-def _attack(
-    panel: Scorer,
-    name: str,
-    expected: str,
-    chosen: Sequence[Example],
-    before: FloatArray,
-    responses: Sequence[str],
-    seed: int,
-) -> Attack:
-    """What one change does; the interval resamples conversations."""
-    changed = [replace(example, response=text) for example, text in zip(chosen, responses, strict=True)]
-    after = score(changed, panel).values
-    different = np.array([new.response != old.response for new, old in zip(changed, chosen, strict=True)])
-    both = np.isfinite(before) & np.isfinite(after) & different
-    moved = (after - before)[both]
-    if not len(moved):
-        return Attack(name, expected, Figure(reason="no response is changed by it"), float("nan"))
-    kept = [one for one, counts in zip(chosen, both, strict=True) if counts]
-    _, groups = np.unique(conversations(kept), return_inverse=True)
-    counts = cluster_counts(int(groups.max()) + 1, RESAMPLES, np.random.default_rng(seed))[groups].astype(float)
-    mean = percentile_interval((moved @ counts) / counts.sum(0), len(counts), value=float(moved.mean()))
-    return Attack(name, expected, replace(mean, n=len(moved)), float((moved > 0).mean()))
-
-
-def _changed(examples: Sequence[Example], rng: np.random.Generator) -> dict[str, tuple[str, list[str]]]:
-    """What a good judge should do with changed responses, and these, by what is done to them."""
-    words = [example.response.split() for example in examples]
-    elsewhere = [_response_elsewhere(example, examples, rng) for example in examples]
+def _scores(values: Mapping[str, FloatArray]) -> dict[str, Scores]:
+    """Scores of judges that were fitted for the lines."""
     return {
-        "words in random order": ("lower", [" ".join(rng.permutation(split)) for split in words]),
-        "words in reverse order": ("lower", [" ".join(split[::-1]) for split in words]),
-        "said twice": ("lower", [f"{example.response} {example.response}" for example in examples]),
-        "the last turn of the context again": ("lower", [example.context[-1] for example in examples]),
-        "another context's response": ("lower", elsewhere),
-        f'"{DULL}"': ("lower", [DULL] * len(examples)),
-        "without punctuation": ("about as before", [_letters(example.response) for example in examples]),
+        name: Scores(
+            own, dict.fromkeys(np.flatnonzero(np.isnan(own)).tolist(), "read by no judge"), Signature({"scorer": name})
+        )
+        for name, own in values.items()
     }
 
 
-def _response_elsewhere(example: Example, examples: Sequence[Example], rng: np.random.Generator) -> str:
-    """A response to another context."""
-    while True:
-        other = examples[int(rng.integers(len(examples)))]
-        if other.context_key != example.context_key:
-            return other.response
+def _attacked(lines: RatedLines, plain: LeftOut, name: str, seed: int) -> Sequence[Result]:
+    """What the battery does to the judge that never saw a set, on its replies without references."""
+    judge = plain.fits[name].judge({}, (1.0, 5.0))
+    own = [replace(lines.examples[row], references=()) for row in lines.sets[name].tolist()]
+    return audit(own, judge, seed=seed).results
 
 
-def _letters(text: str) -> str:
-    """`text` without punctuation but apostrophes."""
-    return "".join(letter for letter in text if letter.isalnum() or letter.isspace() or letter == "'")
+def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:
+    """How well it tells replies that fit from others; None where the data are not there."""
+    files = _there(asked, RELEVANT, RELEVANCE)
+    return relevance(list(read_audited(*files)), judge, limit=MOST_CONTEXTS, seed=asked.seed) if files else None
+
+
+def _elsewhere(asked: Asked, judge: Scorer) -> dict[str, float]:
+    """The share of replies of language models that it says are unlike what it was fitted on, of sets that are there."""
+    found = {}
+    for name in UNLIKE_SETS:
+        replies = [reply for pair in read_pairs(*_there(asked, name, PREFERENCES)) for reply in pair.replies]
+        if replies:
+            notes = score(replies, judge).notes
+            found[name] = sum(UNLIKE in noted for noted in notes.values()) / len(replies)
+    return found
+
+
+def _there(asked: Asked, name: str, kind: str) -> list[Path]:
+    """The file of a data set in the folder of data, or nothing."""
+    try:
+        return files_of((name,), asked.data, kind)
+    except MissingAsset:
+        return []

@@ -2,60 +2,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from rejoinder.judges.bilinear.judge import TERMS, Kind
-from rejoinder.papers.judge import BESIDE, CORPORA, SETS, Attack, Found, Member, Unseen
+from rejoinder.auditing.relevance_results import Relevance
+from rejoinder.auditing.results import Result
+from rejoinder.papers.judge import BESIDE, CORPORA, SETS, Found, Unseen
 from rejoinder.papers.page import About, paper, table
 from rejoinder.report.cells import measured, plain, share
 from rejoinder.report.document import Cell, Document, Prose, Table
 
-_HEADER = ["set, unseen", "n", "Pearson", "Spearman", *BESIDE]
-
 
 def page(found: Found, about: About) -> Document:
     """The page."""
-    mean = np.nanmean([[one.pearson.value, one.spearman.value, *one.others] for one in found.unseen], axis=0)
-    unseen = table(_HEADER, [*map(_unseen, found.unseen), ["mean of the sets", "", *map(plain, mean)]])
+    unseen, referring = _unseen(found), _referring(found.unseen)
+    training = found.trained.judge.training
+    shown = [one for one in found.unseen if one.spearman is not None]
+    won, of = _won(found.unseen)
     return paper(
         "judge",
         about,
         {
             "corpora": Prose([f"{name}: {CORPORA[name]}" for name in found.corpora], listed=True),
-            "sets": Prose([f"{name}: {SETS[name]}" for name in found.sets], listed=True),
+            "sets": Prose([f"{name}: {SETS[name]}" for name in training["datasets"]], listed=True),
             "unseen": unseen,
-            "members": _members(found.members),
+            "means": _means(found),
+            "referring": referring,
             "attacks": _attacks(found.attacks),
+            "relevance": _relevance(found.relevance),
+            "elsewhere": _elsewhere(found.elsewhere),
         },
         [unseen],
-        tokens=found.config["counts"]["train"]["tokens"],
-        pearson=mean[0],
-        spearman=mean[1],
+        lines=training["lines"]["train"] + training["lines"]["validation"],
+        spearman=found.mean.value,
+        won=won,
+        of=of,
+        held=f"{np.nanmean([one.held for one in shown]):.0%}",
+        spread=f"{np.nanmean([one.spread for one in shown]):.0%}",
+        unlike=f"{np.nanmean([one.unlike for one in shown]):.0%}",
     )
 
 
-def _unseen(one: Unseen) -> list[Cell | str]:
-    """A set's line of the table."""
-    return [one.name, str(one.pearson.n), measured(one.pearson), measured(one.spearman), *map(plain, one.others)]
-
-
-def _members(members: Sequence[Member]) -> Table:
-    """The table of the members."""
-    rows = []
-    for trained, n, pearson, spearman in members:
-        sides = " and ".join(sorted(TERMS[cast("Kind", trained.name)]))
-        fitted = str(trained.judge.training["lines"]["train"])
-        rows.append([trained.name.upper(), sides, fitted, str(n), plain(pearson), plain(spearman)])
-    return table(["member", "reads the response and", "fitted on", "n", "Pearson", "Spearman"], rows)
-
-
-def _attacks(attacks: Sequence[Attack]) -> Table:
-    """The table of the attacks."""
-    rows = [
-        [one.name, one.expected, str(one.moved.n), measured(one.moved, 2, signed=True), share(one.raised)]
-        for one in attacks
+def _unseen(found: Found) -> Table:
+    """The table of sets that no judge had seen, without references."""
+    header = [
+        "set, unseen",
+        "n",
+        "Spearman",
+        "Pearson",
+        "within systems",
+        "ratings in the interval",
+        "spread",
+        "unlike",
     ]
-    return table(["response", "should be", "n", "change of the mean score", "scored higher than before"], rows)
+    shown = [one for one in found.unseen if one.spearman is not None and one.pearson is not None]
+    rows: list[list[Cell | str]] = [
+        [
+            one.name,
+            str(one.spearman.n),
+            measured(one.spearman),
+            measured(one.pearson),
+            plain(one.within),
+            share(one.held),
+            share(one.spread),
+            share(one.unlike),
+        ]
+        for one in shown
+        if one.spearman is not None and one.pearson is not None
+    ]
+    means = [np.nanmean([getattr(one, name) for one in shown]) for name in ("within", "held", "spread", "unlike")]
+    pearsons = [one.pearson.value for one in shown if one.pearson is not None]
+    last = [plain(float(np.mean(pearsons))), plain(float(means[0])), *(share(float(mean)) for mean in means[1:])]
+    return table(header, [*rows, ["mean of the sets", str(found.mean.n), measured(found.mean), *last]])
+
+
+def _means(found: Found) -> Table:
+    """The mean correlation of judges that were fitted otherwise."""
+    rows = [
+        ["as it ships", measured(found.mean)],
+        ["without attacked replies among the lines it is fitted on", measured(found.undefended)],
+        ["fitted on other conversations of the same sets too", measured(found.seen)],
+    ]
+    return table(["no references read", "mean Spearman over sets"], rows)
+
+
+def _referring(unseen: Sequence[Unseen]) -> Table:
+    """The table of sets with references."""
+    shown = [one for one in unseen if one.referring is not None and one.metrics]
+    rows: list[list[Cell | str]] = []
+    for one in shown:
+        assert one.referring is not None  # noqa: S101 - for the type checker: so they were chosen
+        beside = [plain(one.metrics.get(name, float("nan"))) for name in BESIDE]
+        rows.append([one.name, str(one.referring.n), measured(one.referring), *beside])
+    return table(["set, unseen", "n", "judge", *BESIDE], rows)
+
+
+def _won(unseen: Sequence[Unseen]) -> tuple[int, int]:
+    """On how many sets with references the judge is ahead of every metric, and how many there are."""
+    shown = [one for one in unseen if one.referring is not None and one.metrics]
+    ahead = [one.referring is not None and one.referring.value > max(one.metrics.values()) for one in shown]
+    return sum(ahead), len(ahead)
+
+
+def _attacks(attacks: Mapping[str, Sequence[Result]]) -> Table:
+    """What every family of attacks did, a column a set that the judge had not seen."""
+    names = list(attacks)
+    families = dict.fromkeys(result.family for results in attacks.values() for result in results)
+    by_set = [{result.family: result for result in results} for results in attacks.values()]
+    rows = []
+    for family in families:
+        own = [results[family] for results in by_set if family in results and results[family].has_interval]
+        if own:
+            cells = [measured(results[family], 2) if family in results else plain(float("nan")) for results in by_set]
+            rows.append([family, own[0].goal, *cells])
+    return table(["attack", "would show", *(f"fooled, {name}" for name in names)], rows)
+
+
+def _relevance(found: Relevance | None) -> Table:
+    """Relevant replies told from irrelevant ones."""
+    header = ["DailyDialog++, test part: irrelevant replies", "statistic", "n", "judge", "DEB, published"]
+    rows = [] if found is None else found.results
+    return table(
+        header, [[one.irrelevant, one.statistic, str(one.n), measured(one), plain(one.published)] for one in rows]
+    )
+
+
+def _elsewhere(shares: Mapping[str, float]) -> Table:
+    """What is said to be unlike what the judge was fitted on."""
+    return table(
+        ["replies of language models", 'noted as "unlike"'], [[name, share(one)] for name, one in shares.items()]
+    )

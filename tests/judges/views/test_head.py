@@ -57,6 +57,9 @@ def test_bins_keep_the_order_and_hold_about_as_many(values: list[float]) -> None
     (edges,) = edges_of(column)
     found = binned(column, [edges])[:, 0]
     known = ~np.isnan(column[:, 0])
+    if not known.any():
+        assert (found == found[0]).all() and not len(edges)
+        return
     assert (np.isnan(found) == ~known).all()
     order = np.argsort(column[known, 0], kind="stable")
     assert (np.diff(found[known][order]) >= 0).all() and len(edges) < BINS

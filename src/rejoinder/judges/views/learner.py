@@ -63,13 +63,16 @@ class FittedViews:
 
     def predict(self, encoded: ViewLines, rows: Rows) -> FloatArray:
         """[n] ratings of the ascending `rows`; NaN where no head reads them."""
-        used = parts_used(self.parts, encoded.context[rows], encoded.reference[rows])
         found = np.full(len(rows), np.nan)
-        for way, part in self.parts.items():
-            own = np.flatnonzero([one == way for one in used])
-            features = encoded.features[np.ix_(rows[own], part.columns)]
-            found[own] = part.calibration.ratings(part.head.predict(features))
+        for part, own in self.shared(encoded, rows):
+            features = encoded.features[np.ix_(own, part.columns)]
+            found[np.searchsorted(rows, own)] = part.calibration.ratings(part.head.predict(features))
         return found
+
+    def shared(self, encoded: ViewLines, rows: Rows) -> list[tuple[Part, Rows]]:
+        """Each part, with those of the ascending `rows` that it reads."""
+        used = np.array(parts_used(self.parts, encoded.context[rows], encoded.reference[rows]), object)
+        return [(part, rows[used == way]) for way, part in self.parts.items()]
 
     def judge(self, training: Mapping[str, Any], scale: Scale) -> ViewsJudge:
         """The judge."""

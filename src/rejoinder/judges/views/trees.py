@@ -158,7 +158,9 @@ def binned(features: NDArray[np.floating], edges: Sequence[FloatArray]) -> Float
     found = np.empty(given.shape)
     for column, own in enumerate(edges):
         found[:, column] = np.searchsorted(own, given[:, column], side="left")
-    return np.where(np.isnan(given), np.nan, found)
+    # A column of which nothing is known is all alike: scikit-learn takes none that is missing throughout.
+    known = np.array([len(own) > 0 for own in edges], np.bool_)
+    return np.where(np.isnan(given) & known, np.nan, found)
 
 
 def _flat(grown: list[NDArray[Any]], base: float, edges: Sequence[FloatArray]) -> Trees:
