@@ -75,7 +75,7 @@ class Entry(NamedTuple):
 # Encoders that come along.
 ENCODERS = {
     "word-vectors": Named("rejoinder.encoders.average", "averaged word vectors", "word-vectors"),
-    "rejoinder": Named("rejoinder.judges.boxed", "the dual encoder of the judge in the box", "rejoinder"),
+    "rejoinder": Named("rejoinder.judges.boxed", "the sentence encoder of the judge in the box", "rejoinder"),
 }
 # Encoders that others made, by what stands before the colon in their names; `encoder(rest)` of the module makes one.
 NAMED_ENCODERS = {

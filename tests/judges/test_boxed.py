@@ -6,10 +6,8 @@ import json
 import subprocess
 import sys
 import tomllib
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,25 +16,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rejoinder
-from conftest import GOLDEN, PROJECT, Run
+from conftest import PROJECT, Run
 from rejoinder.io.folders import read_folder
-from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.boxed import FOLDER
-from rejoinder.nn.averaging import LEFT, RIGHT, TABLE, AveragingNetwork
+from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.records import Example
 
 BOTH = Example(("any plans for the weekend?",), "i will see a movie.", ("a film with friends.", "nothing much."))
 
 
 @cache
-def in_the_box() -> Panel:
+def in_the_box() -> ViewsJudge:
     loaded = rejoinder.load_scorer("rejoinder")
-    assert isinstance(loaded, Panel)
+    assert isinstance(loaded, ViewsJudge)
     return loaded
 
 
 @pytest.fixture
-def judge() -> Panel:
+def judge() -> ViewsJudge:
     return in_the_box()
 
 
@@ -47,19 +44,18 @@ def test_it_scores_where_nothing_else_is_said(run: Run, tmp_path: Path) -> None:
     found = json.loads(line)
     assert list(found["scores"]) == ["rejoinder"]
     assert 1 < found["scores"]["rejoinder"] < 5
-    assert found["signatures"]["rejoinder"].startswith("scorer:rejoinder|version:2|encoder:dan|weights:")
+    assert found["signatures"]["rejoinder"].startswith("scorer:rejoinder|version:3|model:")
 
 
-def test_it_takes_what_is_there(judge: Panel) -> None:
+def test_it_takes_what_is_there(judge: ViewsJudge) -> None:
     without = [BOTH, replace(BOTH, references=()), replace(BOTH, context=()), replace(BOTH, context=(), references=())]
     scores = rejoinder.score(without, judge)
     assert scores.scored.tolist() == [True, True, True, False]
     assert scores.reasons == {3: "no context and no reference"}
-    one = [rejoinder.score([replace(BOTH, references=(text,))], judge).values[0] for text in BOTH.references]
-    assert scores.values[0] == pytest.approx(np.mean(one), abs=1e-6)
+    assert len(set(scores.values[:3].tolist())) == 3
 
 
-def test_a_copy_of_the_reference_is_better_than_another_response(judge: Panel) -> None:
+def test_a_copy_of_the_reference_is_better_than_another_response(judge: ViewsJudge) -> None:
     copy, other = replace(BOTH, response="a film with friends."), replace(BOTH, response="the bus was late.")
     values = rejoinder.score([copy, other], judge).values
     assert values[0] > values[1]
@@ -76,48 +72,6 @@ def test_it_needs_no_torch() -> None:
     assert float(done.stdout) > 0.99
 
 
-def test_scores_equal_those_of_torch(judge: Panel) -> None:
-    torch = pytest.importorskip("torch", reason="needs the extra train")
-    from rejoinder.nn.dan import DanModel, DanSizes
-
-    parts = judge.members["adem"].encoder.parts
-    weights = {name: torch.from_numpy(tensor).float() for name, tensor in parts.tensors.items()}
-    model = DanModel(DanSizes(**parts.config["sizes"])).eval()
-    missing = model.load_state_dict(weights, strict=False)
-    assert missing.missing_keys == ["log_scale"], "only training needs the scale"
-    examples = list(rejoinder.read("@conture"))[:60]
-    expected = rejoinder.score(examples, judge).values
-
-    class Torch:
-        width = judge.members["adem"].encoder.width
-        options: Mapping[str, str] = {}
-
-        def encode(self, texts: list[str]) -> np.ndarray:
-            return np.concatenate([self.run((text,))[0] for text in texts])
-
-        def encode_contexts(self, contexts: list[tuple[str, ...]]) -> np.ndarray:
-            return np.concatenate([self.run(context)[1] for context in contexts])
-
-        def run(self, context: tuple[str, ...]) -> list[np.ndarray]:
-            vocabulary = judge.members["adem"].encoder.vocabulary  # type: ignore[attr-defined]
-            turns = [[*vocabulary.encode(text), 2] for text in reversed(context) if text.strip()][:3]
-            bags = torch.cat([model.bags(torch.tensor([turn]), torch.tensor([len(turn)])) for turn in turns])
-            rows = torch.tensor([[place if place < len(turns) else -1 for place in range(3)]])
-            with torch.inference_mode():
-                found = model.responses(bags[:1]), model.contexts(model.joined(bags, rows))
-            return [side.numpy().astype(float) for side in found]
-
-    member = replace(judge.members["c-adem"], encoder=Torch())  # type: ignore[arg-type]
-    np.testing.assert_allclose(member.score_batch(examples).values, expected, atol=1e-5)
-
-
-def test_vectors_equal_those_of_another_runtime(judge: Panel) -> None:
-    golden = json.loads((GOLDEN / "dual_encoder.json").read_text(encoding="utf-8"))
-    responses, contexts = judge.encoder.encode(golden["texts"]), judge.encoder.encode_contexts(golden["contexts"])
-    np.testing.assert_allclose(responses[:, ::8], golden["responses"], atol=1e-6)
-    np.testing.assert_allclose(contexts[:, ::8], golden["context_vectors"], atol=1e-6)
-
-
 SAMPLE = [*rejoinder.read("@conture"), *rejoinder.read("@dstc7")][::8]
 
 
@@ -130,22 +84,13 @@ def test_a_score_is_the_same_bit_by_bit_in_every_batch(places: list[int]) -> Non
 
 
 @pytest.mark.parametrize("side", ["context", "response", "references"])
-def test_a_text_is_read_to_its_end(judge: Panel, side: str) -> None:
+def test_a_text_is_read_to_its_end(judge: ViewsJudge, side: str) -> None:
     words = " ".join(["we talked about the film and the weather ."] * 250)  # 2,000 words and more
     texts = {"response": words} if side == "response" else {side: (words,)}
     longer = {"response": f"{words} no"} if side == "response" else {side: (f"{words} no",)}
     values = rejoinder.score([replace(BOTH, **texts), replace(BOTH, **longer)], judge).values
     assert np.isfinite(values).all()
     assert values[0] != values[1], "the last word counts"
-
-
-def test_the_last_pieces_of_a_long_text_count_as_the_first() -> None:
-    rng = np.random.default_rng(0)
-    network = AveragingNetwork({TABLE: rng.normal(size=(50, 8)).astype(np.float32)}, 30)
-    ids = rng.integers(3, 30, 10_000).tolist()
-    pairs = [(left * LEFT + right * RIGHT) % 20 + 30 for left, right in pairwise(ids)]
-    expected = network.tensors[TABLE].astype(float)[[*ids[:-1], *pairs]].sum(0) / np.sqrt(len(pairs) * 2)
-    np.testing.assert_allclose(network.bag(ids), expected, rtol=1e-3, atol=1e-4)
 
 
 def test_it_is_small_and_says_what_it_is(run: Run) -> None:
@@ -156,10 +101,17 @@ def test_it_is_small_and_says_what_it_is(run: Run) -> None:
 
 
 def test_its_folder_is_sound() -> None:
-    assert read_folder(FOLDER).config["members"] == ["adem", "c-adem", "r-adem"]
+    assert read_folder(FOLDER).config["kind"] == "views"
 
 
-def test_its_encoder_is_that_of_the_recipe() -> None:
-    recipe = tomllib.loads((PROJECT / "recipes" / "dan-small.toml").read_text(encoding="utf-8"))
-    encoder = read_folder(FOLDER).inner("encoder").config
-    assert {name: encoder["sizes"][name] for name in recipe["model"]} == recipe["model"]
+def test_every_score_has_an_interval_that_holds_it(judge: ViewsJudge) -> None:
+    scores = rejoinder.score(SAMPLE, judge)
+    assert scores.low is not None and scores.high is not None
+    assert (scores.low <= scores.values).all() and (scores.values <= scores.high).all()
+
+
+def test_its_models_are_those_of_the_recipes() -> None:
+    for inside, recipe in (("encoder", "student-small"), ("selector", "selector-small")):
+        wanted = tomllib.loads((PROJECT / "recipes" / f"{recipe}.toml").read_text(encoding="utf-8"))["model"]
+        sizes = read_folder(FOLDER).inner(inside).config["sizes"]
+        assert {name: sizes[name] for name in wanted} == wanted

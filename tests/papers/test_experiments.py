@@ -161,6 +161,7 @@ def made_of(place: Path, corpus: str) -> list[str]:
     return [f"{name}={place / name}" for name in ("phrases", "student", "selector")]
 
 
+@pytest.mark.slow
 def test_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from rejoinder.judges.views.learner import ViewsLearner
     from rejoinder.judges.views.trees import Growth

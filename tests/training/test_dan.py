@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from rejoinder.encoders import load_encoder
 from rejoinder.encoders.dan import DanEncoder
 from rejoinder.errors import DataError
 from rejoinder.io.folders import read_folder
+from rejoinder.nn.averaging import LEFT, RIGHT, TABLE, AveragingNetwork
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
@@ -193,3 +195,12 @@ def test_a_judge_stands_on_it(run: Run, folder: Path, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     (found,) = json.loads(done.out)["results"]
     assert found["test"]["pearson"] > 0.4, "chance gives 0"
+
+
+def test_the_last_pieces_of_a_long_text_count_as_the_first() -> None:
+    rng = np.random.default_rng(0)
+    network = AveragingNetwork({TABLE: rng.normal(size=(50, 8)).astype(np.float32)}, 30)
+    ids = rng.integers(3, 30, 10_000).tolist()
+    pairs = [(left * LEFT + right * RIGHT) % 20 + 30 for left, right in pairwise(ids)]
+    expected = network.tensors[TABLE].astype(float)[[*ids[:-1], *pairs]].sum(0) / np.sqrt(len(pairs) * 2)
+    np.testing.assert_allclose(network.bag(ids), expected, rtol=1e-3, atol=1e-4)

@@ -8,47 +8,46 @@ from pathlib import Path
 from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.io.box import JUDGE
 from rejoinder.io.folders import read_folder
-from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.bilinear.learner import BilinearLearner, PanelLearner
-from rejoinder.judges.bilinear.panel import MEMBERS, Panel, from_parts
+from rejoinder.judges.views.judge import ViewsJudge, from_parts
+from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.learner import Choices
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"
-# Larger batches, longer steps and fewer epochs than the judge in the box was fitted with: four times quicker, and the
-# validation error of the members is the same within .005 rating points (docs/lab-notes.md).
-QUICK = FitOptions(epochs=15, batch_size=256, learning_rate=0.01)
-VERSION = 2  # texts are read to their end
+VERSION = 3  # a judge over views
 FOLDER = JUDGE
 
 CARDS = {
     NAME: Card(
         name=NAME,
-        summary="The judge in the box: the rating from 1 to 5 that people would give, predicted",
+        summary="The judge in the box: the rating from 1 to 5 that people would give, predicted, with an interval",
         kind="judge",
         needs=frozenset({"context or reference"}),
         range=(None, None),
         version=VERSION,
-        source="ADEM (Lowe et al. 2017, equation 1) over a dual encoder (Henderson et al. 2017)",
+        source="boosted trees and ridge regression over views of an example (docs/judge.md)",
         notes=(
-            "Reads the context, and references where there are any, or these alone. Nominally 1 to 5, not clipped. "
-            "What it was trained on, how far it agrees with people, what fools it: rejoinder show rejoinder."
+            "For short English chat. Reads the context, and references where there are any, or these alone. Nominally "
+            "1 to 5, not clipped. What it was trained on, how far it agrees with people, what fools it: rejoinder show "
+            "rejoinder."
         ),
     )
 }
 
 
-def load(name: str, vectors: str | Path | None) -> Panel:  # noqa: ARG001 - every scorer is loaded so
+def load(name: str, vectors: str | Path | None) -> ViewsJudge:  # noqa: ARG001 - every scorer is loaded so
     """The judge in the box."""
-    # Its own name and version, because a signature must tell it from a panel of the user's.
+    # Its own name and version, because a signature must tell it from a judge of the user's.
     return replace(from_parts(read_folder(FOLDER)), name=name, version=VERSION)
 
 
-def learner(name: str, choices: Choices) -> PanelLearner:
-    """What learns judges like the one in the box, over its encoder, quickly enough to leave each data set out."""
+def learner(name: str, choices: Choices) -> ViewsLearner:
+    """What learns judges like the one in the box quickly enough to leave each data set out: without attacked replies.
+
+    These cost hardly any agreement with people (docs/results/judge.md), and take most of the time.
+    """
     choices.only(name)
-    own = load_encoder(FOLDER)
-    return PanelLearner(tuple(BilinearLearner(kind, own, QUICK) for kind in MEMBERS))
+    return ViewsLearner(boxed_material(), name=name)
 
 
 def encoder(vectors: str | Path | None) -> PortableEncoder:  # noqa: ARG001 - every encoder is made so

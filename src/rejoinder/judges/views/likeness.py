@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.judges.views.linear import FARTHEST, SILENT
 from rejoinder.scorer import FloatArray
 
 USUAL = 0.95  # of the lines of data sets that were left out lie within the bound
 SHRINKAGE = 0.1  # of the covariance towards the diagonal: features that nearly repeat each other would decide all else
-_FARTHEST = 6.0
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Likeness:
     def distances(self, features: NDArray[np.floating]) -> FloatArray:
         """[N] squared Mahalanobis distances, a feature on average 1 for a line of the cloud; missing ones count 0."""
         standard = (np.asarray(features, np.float64) - self.centre) / self.spread
-        standard = np.nan_to_num(np.clip(standard, -_FARTHEST, _FARTHEST), nan=0.0)
+        standard = np.nan_to_num(np.clip(standard, -FARTHEST, FARTHEST), nan=0.0)
         # A product of its own for each row, so that a line's distance does not depend on its neighbours.
         return np.array([float(np.square(row @ self.whitening).mean()) for row in standard])
 
@@ -47,10 +47,13 @@ class Likeness:
 
 def cloud_of(features: NDArray[np.floating]) -> Likeness:
     """The cloud of [N, F] features, without a bound."""
-    centre = np.nanmean(features, axis=0)
-    spread = np.nanstd(features, axis=0)
-    spread = np.where(spread > 1e-9, spread, 1e12)
-    standard = np.nan_to_num(np.clip((features - centre) / spread, -_FARTHEST, _FARTHEST), nan=0.0)
+    given = np.asarray(features, np.float64)
+    known = ~np.isnan(given)
+    counts = np.maximum(known.sum(axis=0), 1)
+    centre = np.where(known, given, 0.0).sum(axis=0) / counts
+    spread = np.sqrt(np.where(known, (given - centre) ** 2, 0.0).sum(axis=0) / counts)
+    spread = np.where(spread > 1e-9, spread, SILENT)  # what never varied, or was never there, tells nothing
+    standard = np.nan_to_num(np.clip((given - centre) / spread, -FARTHEST, FARTHEST), nan=0.0)
     covariance = np.cov(standard.T)
     covariance = (1 - SHRINKAGE) * covariance + SHRINKAGE * np.eye(len(covariance))
     values, vectors = np.linalg.eigh(covariance)

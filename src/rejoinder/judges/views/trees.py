@@ -93,12 +93,14 @@ class Trees:
         """[N, T] nodes that examples come through, from the roots to the leaves."""
         node = np.broadcast_to(self.roots, (len(features), len(self.roots)))
         yield node
-        rows = np.arange(len(features))[:, None]
+        flat, starts = features.ravel(), np.arange(len(features))[:, None] * features.shape[1]
+        lacking = np.isnan(flat).any()
         for _ in range(self.depth):
-            given = features[rows, self.feature[node]]
-            # NaN is above every threshold, so that only those that send it left need a second look.
-            lower = (given <= self.threshold[node]) | (np.isnan(given) & self.missing_left[node])
-            node = np.where(lower, self.left[node], self.right[node])
+            given = flat.take(starts + self.feature.take(node))
+            lower = given <= self.threshold.take(node)
+            if lacking:  # NaN is above every threshold, so that only those that send it left need a second look
+                lower |= np.isnan(given) & self.missing_left.take(node)
+            node = np.where(lower, self.left.take(node), self.right.take(node))
             yield node
 
 
