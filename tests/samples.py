@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import random
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +15,10 @@ import numpy as np
 import rejoinder
 from rejoinder.catalogue import load_learner
 from rejoinder.encoders import PortableEncoder
+from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
-from rejoinder.judges.train import Trained
+from rejoinder.judges.train import Trained, train_judge
 from rejoinder.learner import AnyLearner, Choices
 
 WORDS = {"我": (1, 0), "想吃": (0, 1), "火锅": (1, 1), "天气": (-1, 0), "Haus": (0, 2), "das": (1, 0), "كباب": (0, -1)}
@@ -112,3 +115,14 @@ def panel_of(trained: Trained) -> Panel:
 def bilinear_learner(kind: str, encoder: PortableEncoder | str = "word-vectors", options: Any = None) -> AnyLearner:
     """What learns such a judge."""
     return load_learner(kind, Choices(encoder=encoder, options=options))
+
+
+@cache
+def small_panel() -> Panel:
+    """A panel of all three members over averaged words, fitted for a moment."""
+    lines = [
+        replace(one, references=one.context[-1:] if row % 3 else ())
+        for row, one in enumerate(rejoinder.read("@conture"))
+    ]
+    spare = [replace(one, context=(), id=f"{one.id} alone") for one in lines if one.references]
+    return panel_of(train_judge([*lines, *spare], "panel", options=FitOptions(components=6, epochs=2)))

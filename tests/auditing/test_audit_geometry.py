@@ -14,6 +14,7 @@ from rejoinder.report.audit import audit_document
 from rejoinder.report.markdown import markdown
 from rejoinder.stats.geometry import conicity
 from rejoinder.stats.sampling import Sampling
+from samples import small_panel
 
 SAMPLING = Sampling(0, 0)
 
@@ -22,22 +23,22 @@ def lines(count: int = 60) -> list[Example]:
     return list(rejoinder.read("@conture"))[:count]
 
 
-def test_the_judge_in_the_box_shows_its_cones() -> None:
-    judge = rejoinder.load_scorer("rejoinder")
+def test_a_panel_shows_its_cones() -> None:
+    judge = small_panel()
     examples = [*lines(), Example(("hm",), " ", id="blank")]
     found = cones(judge, examples, np.arange(61), SAMPLING)
     assert [(one.judge, one.side, one.space) for one in found] == [
         ("c-adem", side, space) for side in ("response", "context") for space in ("encoder", "head")
     ]
-    raw = judge.encoder.encode([one.response for one in lines()])  # type: ignore[attr-defined]
-    assert found[0].value == pytest.approx(conicity(raw)) and found[0].n == 60 and found[0].length == pytest.approx(1.0)
+    raw = judge.encoder.encode([one.response for one in lines()])
+    assert found[0].value == pytest.approx(conicity(raw)) and found[0].n == 60
     assert all(one.low < one.high and 0 < one.spread < 1 for one in found)
     assert cones(judge, examples, np.arange(61), SAMPLING) == found
 
 
 def test_each_member_of_a_panel_has_its_own() -> None:
     mixed = [replace(one, references=("well said",) if row % 2 else ()) for row, one in enumerate(lines())]
-    found = cones(rejoinder.load_scorer("rejoinder"), mixed, np.arange(60), SAMPLING)
+    found = cones(small_panel(), mixed, np.arange(60), SAMPLING)
     assert {(one.judge, one.side) for one in found if one.judge == "adem"} == {
         ("adem", side) for side in ("response", "context", "reference")
     }
@@ -53,7 +54,7 @@ def test_scores_are_set_beside_ratings_as_shares_of_their_scales() -> None:
         Example(("hm",), "yes", id=str(n), quality={"overall": float(n % 5)}, scales={"overall": (0.0, 4.0)})
         for n in range(50)
     ]
-    judge, scores = rejoinder.load_scorer("rejoinder"), np.array([3 + (n % 5) / 10 for n in range(50)])
+    judge, scores = small_panel(), np.array([3 + (n % 5) / 10 for n in range(50)])
     found = breadth(judge, rated, scores, np.arange(50), SAMPLING)
     assert (found.value, found.low, found.high) == pytest.approx((0.1, 0.1, 0.1))
     assert (found.scores, found.ratings) == pytest.approx((np.std(np.arange(5)) / 40, np.std(np.arange(5)) / 4))
@@ -65,7 +66,7 @@ def test_scores_are_set_beside_ratings_as_shares_of_their_scales() -> None:
 
 
 def test_the_card_tells_it() -> None:
-    found = rejoinder.audit(lines(), families=["upper-case"])
+    found = rejoinder.audit(lines(), small_panel(), families=["upper-case"])
     record = found.to_dict()
     assert {one["side"] for one in record["geometry"]} == {"response", "context"} and record["breadth"]["value"] > 0
     page = markdown(audit_document(found))

@@ -10,17 +10,14 @@ import pytest
 
 import rejoinder
 from rejoinder.differentiable import Differentiable
-from rejoinder.encoders.dan import DanEncoder
 from rejoinder.judges.bilinear.fit import FitOptions, Normalise
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.bilinear.sides import References
-from rejoinder.judges.boxed import load
 from rejoinder.judges.train import train_judge
-from rejoinder.nn.averaging import TABLE
 from rejoinder.records import Example
-from rejoinder.scorer import FloatArray, run
-from samples import bilinear_of
+from rejoinder.scorer import FloatArray
+from samples import bilinear_of, small_panel
 
 STEP = 1e-5
 
@@ -83,32 +80,18 @@ def test_without_components_too(judges: dict[Normalise, BilinearJudge]) -> None:
     checked(replace(judge, projection=None, head=whole), given())
 
 
-def test_the_panel_in_the_box() -> None:
-    panel = load("rejoinder", None)
+def test_a_panel() -> None:
+    panel = small_panel()
     assert isinstance(panel, Panel) and set(panel.members) == {"adem", "c-adem", "r-adem"}
     gradients = checked(replace(panel, scale=(0.0, 10.0)), given())
     assert len(gradients) == 12 and np.abs(gradients).max() > 0.01
 
 
 def test_a_step_along_the_gradient_raises_the_score() -> None:
-    panel, examples = load("rejoinder", None), given()
+    panel, examples = small_panel(), given()
     slopes = panel.slopes(examples)
     after = panel.slopes(examples, slopes.vectors + 0.01 * slopes.gradients)
     assert (after.values > slopes.values).all()
-
-
-def test_the_encoder_in_the_box_keeps_its_tensors() -> None:
-    encoder = load("rejoinder", None).encoder
-    assert isinstance(encoder, DanEncoder)
-    table = encoder.parts.tensors[TABLE]
-    assert table.shape[0] > encoder.vocabulary.size and encoder.network.tensors[TABLE] is table
-    ids = encoder.vocabulary.encode("good day")
-    bag = encoder.network.bag([*ids, 2])
-    assert bag.shape == (table.shape[1],)
-    both = [*ids]
-    assert np.abs(bag).max() > 0 and table[both].shape == (len(both), table.shape[1])
-    scores = run(load("rejoinder", None), [Example(("hello",), "good day")])
-    assert np.isfinite(scores.values).all()
 
 
 @pytest.mark.parametrize("references", ["mean", "best"])
@@ -132,7 +115,7 @@ def test_a_space_scores_any_response_as_the_judge_does(
 
 
 def test_the_spaces_of_a_panel_share_its_examples() -> None:
-    panel, examples = replace(load("rejoinder", None), scale=(0.0, 10.0)), given()
+    panel, examples = replace(small_panel(), scale=(0.0, 10.0)), given()
     spaces = panel.spaces(examples)
     assert sorted(np.concatenate([space.rows for space in spaces]).tolist()) == [*range(len(examples))]
     vectors = panel.encoder.encode(["good day"])
