@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.encoders.threads import one_thread
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, Tensors, inner, sizes, tensor, text_of, whole
 from rejoinder.io.folders import Parts
@@ -54,9 +55,10 @@ class StudentEncoder:
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, O] unit vectors of texts; NaN for a text without a piece."""
         encoded = np.full((len(texts), self.width), np.nan)
-        for row, text in enumerate(texts):
-            if ids := self.pieces(text):
-                encoded[row] = self.network.vector(ids)
+        with one_thread():
+            for row, text in enumerate(texts):
+                if ids := self.pieces(text):
+                    encoded[row] = self.network.vector(ids)
         return encoded
 
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.encoders.threads import one_thread
 from rejoinder.judges.views.view import Features, Group, View
 from rejoinder.records import Example
 from rejoinder.text.seen import seen
@@ -53,7 +54,8 @@ class Views:
         found = np.empty((len(examples), len(self.columns)), np.float32)
         for start in range(0, len(examples), _TOGETHER):
             part = [_as_seen(example) for example in examples[start : start + _TOGETHER]]
-            found[start : start + _TOGETHER] = np.concatenate([view.features(part) for view in self.each], axis=1)
+            with one_thread():
+                found[start : start + _TOGETHER] = np.concatenate([view.features(part) for view in self.each], axis=1)
         return found
 
 
