@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
@@ -123,6 +124,16 @@ def test_a_file_that_cannot_keep_answers_is_told(endpoint: Endpoint, tmp_path: P
         named(endpoint, f",cache={file}")
     with pytest.raises(WriteError, match="no answers can be kept there"):
         named(endpoint, f",cache={tmp_path / 'no' / 'where.db'}")
+
+
+def test_a_file_that_is_gone_bad_meanwhile_is_told(endpoint: Endpoint, tmp_path: Path) -> None:
+    endpoint.answering = by_length
+    file = tmp_path / "kept.db"
+    judge = named(endpoint, f",cache={file}")
+    with sqlite3.connect(file) as other:
+        other.execute("DROP TABLE answers")
+    with pytest.raises(WriteError, match=r"no answers can be kept there \(no such table: answers\)"):
+        run(judge, replies("abc"))
 
 
 @pytest.mark.parametrize(

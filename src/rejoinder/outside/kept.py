@@ -37,27 +37,33 @@ class Kept:
             raise DataError(f"no file of answers ({error})", "Name another file for cache=", where=file) from error
 
     def get(self, question: Any) -> Completion | None:
-        """The answer to a question, JSON values; None where there is none."""
-        with self._lock:
-            row = self._answers.execute(
-                "SELECT text, tokens_read, tokens_written FROM answers WHERE question = ?", (_digest(question),)
-            ).fetchone()
-        return None if row is None else Completion([row[0]], row[1], row[2])
+        """The answer to a question, JSON values; None where there is none.
+
+        Raises:
+            WriteError: the file cannot be used any more.
+        """
+        rows = self._run("SELECT text, tokens_read, tokens_written FROM answers WHERE question = ?", _digest(question))
+        return Completion([rows[0][0]], rows[0][1], rows[0][2]) if rows else None
 
     def put(self, question: Any, answer: Completion) -> None:
         """Keep the first text of an answer; one without a text, or that was cut off, is not kept.
 
         Raises:
-            WriteError: it cannot be written.
+            WriteError: the file cannot be used any more.
         """
-        if not answer.texts or answer.cut:
-            return
-        row = (_digest(question), answer.texts[0], answer.read, answer.written)
+        if answer.texts and not answer.cut:
+            row = (_digest(question), answer.texts[0], answer.read, answer.written)
+            self._run("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", *row)
+
+    def _run(self, statement: str, *values: Any) -> list[Any]:
+        """What a statement gives; one at a time, because threads share the connection."""
         with self._lock:
             try:
-                self._answers.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
+                return self._answers.execute(statement, values).fetchall()
             except sqlite3.Error as error:
-                raise WriteError(f"{self._file}: an answer cannot be kept ({error}). Make room") from error
+                raise WriteError(
+                    f"{self._file}: no answers can be kept there ({error}). Make room, or name another file"
+                ) from error
 
 
 def _digest(question: Any) -> str:
