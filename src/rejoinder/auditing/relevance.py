@@ -103,9 +103,7 @@ def relevance(
     """
     sampling = Sampling.checked(0, seed)
     require_range(limit, allowed)
-    if columns_of(scorer):
-        raise UsageError(f"{scorer} is a column of the lines and says nothing of single replies. Name what made it")
-    given = _given(sets)
+    given = _given(sets, scorer)
     ((name, loaded),) = load_scorers([scorer], vectors=vectors).items()
     replies = _replies(_drawn(given, limit, sampling), referring="reference" in loaded.card.needs)
     expect(len(replies.examples))
@@ -119,6 +117,7 @@ def relevance(
         answer=(),
         scorer=name,
         results=results,
+        shorter={kind: _shorter(kind, replies) for kind in kinds},
         worst={kind: _worst(kind, values, scores.values, replies) for kind in kinds},
         signature=Signature({**scores.signature.fields, "seed": sampling.seed}),
         sets=number_of(replies.sets),
@@ -134,8 +133,10 @@ def relevance(
     return replace(found, answer=tuple(answer(found)))
 
 
-def _given(sets: Given) -> list[ReplySet]:
-    """The sets, of which there is one at least."""
+def _given(sets: Given, scorer: ScorerLike) -> list[ReplySet]:
+    """The sets, of which there is one at least, where the scorer can say something of their replies."""
+    if columns_of(scorer):
+        raise UsageError(f"{scorer} is a column of the lines and says nothing of single replies. Name what made it")
     found = reply_sets_of(sets)
     if not found:
         raise DataError("no line is left", "Correct those that were skipped")
@@ -221,6 +222,14 @@ def _pairs(good: IntArray, bad: IntArray, values: FloatArray, replies: _Replies)
     one, other = np.nonzero(replies.sets[good][:, None] == replies.sets[bad][None, :])
     won = 0.5 + 0.5 * np.sign(values[good[one]] - values[bad[other]])
     return won, replies.clusters[good[one]]
+
+
+def _shorter(kind: Kind, replies: _Replies) -> Figure:
+    """The share of pairs in which the relevant reply is the shorter one, which a scorer may go by."""
+    values = np.array([-float(len(one.response.split())) for one in replies.examples])
+    good, bad = (np.flatnonzero(replies.kinds == name) for name in ("relevant", kind))
+    shorter, contexts = _pairs(good, bad, values, replies)
+    return share_of_clusters(shorter, renumbered(contexts))
 
 
 def _sides(

@@ -59,6 +59,7 @@ class Relevance:
         answer: the findings in words.
         scorer: its name.
         results: three figures a kind of irrelevant replies.
+        shorter: by kind how often taking the shorter reply, in words, is right, over pairs; equal ones count half.
         worst: by kind the pairs that it has most wrong; `before` is the score of the relevant reply.
         signature: where the scores came from.
         sets: contexts with their replies that were scored.
@@ -75,6 +76,7 @@ class Relevance:
     answer: tuple[str, ...]
     scorer: str
     results: tuple[Told, ...]
+    shorter: Mapping[Kind, Figure]
     worst: Mapping[Kind, Sequence[Case]]
     signature: Signature
     sets: int
@@ -110,6 +112,7 @@ class Relevance:
             "version": FORMAT_VERSION,
             "answer": list(self.answer),
             "results": [{"scorer": self.scorer, **plain(one), "seed": self.seed} for one in self.results],
+            "shorter": {kind: plain(one) for kind, one in self.shorter.items()},
             "worst": {kind: [plain(case._asdict()) for case in cases] for kind, cases in self.worst.items()},
             "signature": plain(self.signature.fields),
             "options": {"allowed": self.allowed, "limit": self.limit, "seed": self.seed},
@@ -131,6 +134,8 @@ def answer(found: Relevance) -> list[str]:
     said += [
         f"On {KINDS[one.irrelevant]} it is not shown to be better than chance." for one in pairs if one.low <= CHANCE
     ]
+    short = " and ".join(f"{percent(one.value)} of those with {KINDS[kind]}" for kind, one in found.shorter.items())
+    said.append(f"Who takes the shorter reply is right in {short}.")
     said += [_single(one) for one in found.results if one.statistic == "single replies" and one.known]
     drawn = f", drawn of {found.given:,}" if found.sets < found.given else ""
     said.append(f"That is on {replies_to(found.replies, found.sets)}{drawn}.")
