@@ -143,7 +143,7 @@ def test_every_command_takes_it(program: Callable[..., str], run: Run, tmp_path:
     assert run("study", file, "-s", name, "--resamples", 100).code == 0
     assert run("compare", file, file, "-s", name, "--resamples", 100).code == 0
     done = run("audit", file, "-s", name, "--family", "said-twice")
-    assert done.code == 0 and "is fooled by 1 of 1 attacks" in done.words
+    assert done.code == 0 and "is fooled by 1 of 1 attack " in done.words
     done = run("score", file, "-s", name, "-o", tmp_path / "a judge.py")
     assert done.code == 2 and "a judge.py" in done.err  # the program is an input, which no output may replace
     assert run("show", name).code == 0
