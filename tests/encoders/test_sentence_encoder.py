@@ -66,7 +66,7 @@ def test_texts_become_what_the_model_says(folder: Path) -> None:
     found = encoder.encode(["aloe tree", " ", "a"])
     np.testing.assert_array_equal(found, [[1, 3, 1], [np.nan] * 3, [1, 0, 0]])
     assert (encoder.width, encoder.encode([]).shape, str(found.dtype)) == (3, (0, 3), "float64")
-    assert encoder.options["encoder"] == "sentence" and encoder.options["model"] == "letters"
+    assert encoder.options == {"encoder": "sentence", "weights": encoder.parts.config["weights"]}
 
 
 def test_of_a_context_the_last_turns_are_read(folder: Path) -> None:

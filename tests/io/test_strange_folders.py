@@ -22,8 +22,8 @@ from conftest import Run, drawn
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError, MissingAsset, RejoinderError
 from rejoinder.io.folders import Parts, read_folder, write_folder
-from rejoinder.judges.boxed import FOLDER
 from rejoinder.records import Example
+from rejoinder.text.bpe import train_bpe
 
 EXAMPLES = [
     Example(("hello how are you", "fine thanks"), "the cat sat on the mat", ("a dog ran", "hello you")),
@@ -213,7 +213,7 @@ for _ in range(60):
         ({"encoder": None}, 'field "encoder": is missing, expected an object'),
         ({"encoder": {"kind": "panel"}}, "a model of kind 'panel', expected one of"),
         ({"kind": ["panel"]}, "a model of kind"),
-        ({"kind": "os"}, "a model of kind 'os', expected bilinear or panel"),
+        ({"kind": "os"}, "a model of kind 'os', expected bilinear or views or panel"),
         ({"members": ["adem", "adem.encoder"]}, 'field "members"'),
         ({"members": []}, 'field "members"'),
         ({"members": [["adem"]]}, 'field "members"'),
@@ -388,10 +388,9 @@ def test_any_change_of_the_config_is_refused_or_harmless(sound: Path, tmp_path: 
 
 @pytest.fixture(scope="module")
 def dan(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The encoder in the box, shrunk, as a folder of its own."""
-    parts = read_folder(FOLDER).inner("encoder")
-    vocabulary = parts.config["sizes"]["vocabulary"]
-    table = parts.tensors["table.weight"][: vocabulary + 10, :4]
+    """A small dual encoder."""
+    vocabulary = train_bpe(["hello you and me , how are you today ?"] * 5, 60)
+    table = np.random.default_rng(1).normal(size=(vocabulary.size + 10, 4)).astype(np.float16)
     rng = np.random.default_rng(0)
     shapes = {
         **{f"{side}.first.weight": (5, width) for side, width in (("contexts", 8), ("responses", 4))},
@@ -400,9 +399,12 @@ def dan(tmp_path_factory: pytest.TempPathFactory) -> Path:
         **{f"{side}.second.bias": (3,) for side in ("contexts", "responses")},
     }
     tensors = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
-    sizes = {**parts.config["sizes"], "output": 3}
+    sizes = {"vocabulary": vocabulary.size, "buckets": 10, "embedding": 4, "hidden": 5, "output": 3, "dropout": 0.0}
+    sizes |= {"earlier": 2}
+    config = {"kind": "dan", "sizes": sizes}
     folder = tmp_path_factory.mktemp("dan") / "model"
-    write_folder(folder, Parts({**parts.config, "sizes": sizes}, {**tensors, "table.weight": table}, parts.files), "")
+    files = {"vocabulary.json": vocabulary.to_json()}
+    write_folder(folder, Parts(config, {**tensors, "table.weight": table}, files), "")
     return folder
 
 

@@ -22,6 +22,7 @@ from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, notes_on, text_notes
 from rejoinder.judges.train import train_judge
+from rejoinder.judges.views.judge import UNLIKE
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.report.scores import summary_table
@@ -123,8 +124,15 @@ ODD = {
 def test_the_judge_in_the_box_notes_what_it_cannot_judge() -> None:
     given = [Example(("hello , how are you today ?",), text) for text in ODD]
     scores = rejoinder.score(given, "rejoinder")
-    assert scores.notes == {place: notes for place, notes in enumerate(ODD.values()) if notes}
-    assert [rejoinder.score([one], "rejoinder").notes.get(0, ()) for one in given] == list(ODD.values())
+    assert [of_texts(scores.notes.get(place, ())) for place in range(len(given))] == list(ODD.values())
+    assert [rejoinder.score([one], "rejoinder").notes.get(0) for one in given] == [
+        scores.notes.get(place) for place in range(len(given))
+    ]
+
+
+def of_texts(notes: Sequence[str]) -> tuple[str, ...]:
+    """The notes that do not hang on what the judge was fitted on."""
+    return tuple(note for note in notes if note != UNLIKE)
 
 
 def test_a_context_is_noted_where_the_judge_reads_it() -> None:
@@ -143,9 +151,9 @@ def test_the_command_says_what_was_noted(run: Run, tmp_path: Path) -> None:
     assert '2 of 6 replies are noted as "not English" (rejoinder)' in ran.out
     assert '1 of 6 replies is noted as "code" (rejoinder)' in ran.out
     table = run("score", tmp_path / "a.jsonl", "--format", "table").words
-    assert "id response rejoinder notes " in table and " code on " in table
+    assert "id response rejoinder notes " in table and " code" in table
     written = list(rejoinder.read(tmp_path / "out.csv"))
-    assert [one.extra["notes"].get("rejoinder", []) for one in written] == [list(notes) for notes in ODD.values()]
+    assert [of_texts(one.extra["notes"].get("rejoinder", [])) for one in written] == list(ODD.values())
 
 
 def german(count: int) -> list[Example]:
@@ -214,9 +222,13 @@ def test_compare_counts_notes_for_each_side(run: Run, tmp_path: Path) -> None:
         rejoinder.write(foreign(share), tmp_path / f"{name}.jsonl")
     ran = run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--resamples", 100)
     assert '12 of 120 replies of B are noted as "not English" (rejoinder).' in ran.words
-    assert "replies of A" not in ran.words
+    assert '"not English"' not in ran.words.replace('replies of B are noted as "not English"', "")
     found = json.loads(run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--json").out)
-    assert found["notes"] == {"rejoinder": {"a": {}, "b": {"not English": 12}}}
+    counted = {
+        side: {note: n for note, n in notes.items() if note != UNLIKE}
+        for side, notes in found["notes"]["rejoinder"].items()
+    }
+    assert counted == {"a": {}, "b": {"not English": 12}}
 
 
 @pytest.mark.parametrize("out", [None, "page.html", "page.md", "study.json"])
@@ -232,4 +244,4 @@ def test_a_study_counts_notes(run: Run, tmp_path: Path, out: str | None) -> None
 
 def test_a_study_has_its_notes_by_scorer() -> None:
     found = rejoinder.study(foreign(7), ["rejoinder", "length"], resamples=10).to_dict()
-    assert found["notes"] == {"rejoinder": {"not English": 7}, "length": {}}
+    assert found["notes"]["rejoinder"]["not English"] == 7 and found["notes"]["length"] == {}

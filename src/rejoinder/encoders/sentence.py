@@ -13,7 +13,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -64,7 +63,7 @@ class SentenceEncoder:
     @property
     def options(self) -> Mapping[str, Any]:
         """What decides the vectors."""
-        return {"encoder": KIND, "model": Path(self.name).name, "weights": self.digest}
+        return {"encoder": KIND, "weights": self.digest}
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, D] vectors of texts; NaN for a blank one."""
