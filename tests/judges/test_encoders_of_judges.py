@@ -101,7 +101,7 @@ def test_averaged_word_vectors_are_made_again_from_their_parts() -> None:
 def test_another_kind_of_parts_is_told() -> None:
     with pytest.raises(DataError) as refusal:
         from_parts(Parts({"kind": "oracle"}, {}), "here")
-    assert str(refusal.value).startswith("here: a model of kind 'oracle', expected one of average, hred, vhred, ")
+    assert str(refusal.value).startswith("here: a model of kind 'oracle', expected one of average, sentence, hred, ")
 
 
 # Judges over it
@@ -340,7 +340,7 @@ def test_principal_components_are_those_of_scikit_learn() -> None:
 def test_names_that_do_not_exist_are_told() -> None:
     with pytest.raises(UsageError) as refusal:
         train_judge(rated(), "ADEM")
-    assert str(refusal.value) == "no judge is called 'ADEM'. There are: adem, c-adem, r-adem, autojudge, panel"
+    assert str(refusal.value) == "no judge is called 'ADEM'. There are: adem, c-adem, r-adem, autojudge, judge, panel"
     with pytest.raises(UsageError) as refusal:
         train_judge(rated(), "adem", references="median")
     assert str(refusal.value) == "references count by best or mean, not by 'median'"
@@ -420,7 +420,7 @@ def test_an_encoder_that_comes_along_goes_by_its_name(run: Run, tmp_path: Path, 
     assert (ran.code, ran.err) == (0, "")
     judge, own = rejoinder.load_scorer(tmp_path / "judge"), load_encoder(name)
     assert own.options.items() <= judge.options.items()
-    assert (own.options["encoder"] == "dan") == (name == "rejoinder")
+    assert (own.options["encoder"] == "student") == (name == "rejoinder")
     examples = list(rejoinder.read(lines))
     again = train_judge(examples, "c-adem", name, FitOptions(epochs=5)).judge
     assert again.options == judge.options, "the Python call takes the same names"
