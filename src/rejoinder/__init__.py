@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rejoinder.judges.train import train_judge
     from rejoinder.kinds import listing
     from rejoinder.meta import compare, full_study, study, study_pairs
+    from rejoinder.meta.fitting import fit
     from rejoinder.meta.training import train
     from rejoinder.papers.run import reproduce
     from rejoinder.records import Example, Pair, Rating, ReplySet
@@ -56,6 +57,7 @@ _HOME = {
     "encode": "rejoinder.encoders",
     "examples_of": "rejoinder.io",
     "explain": "rejoinder.catalogue",
+    "fit": "rejoinder.meta.fitting",
     "full_study": "rejoinder.meta",
     "listing": "rejoinder.kinds",
     "load_encoder": "rejoinder.encoders",
@@ -108,6 +110,7 @@ __all__ = [
     "encode",
     "examples_of",
     "explain",
+    "fit",
     "full_study",
     "listing",
     "load_encoder",

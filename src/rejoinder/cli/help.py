@@ -22,6 +22,7 @@ _TASKS = {
         "reproduce": "Experiments of papers, and other results, anew.",
     },
     "Train": {
+        "fit": "A judge adapted to a few hundred ratings, or choices, of your own.",
         "train": "A judge of your own, from replies that people have rated.",
         "pretrain": "An encoder, or a system that replies, from dialogues.",
         "encode": "Texts to vectors, by such an encoder.",

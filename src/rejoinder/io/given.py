@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeVar, Unpack, cast
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.chat import is_conversation
 from rejoinder.io.lines import raise_bad
-from rejoinder.io.pairs import parse_only_pair, parse_single
+from rejoinder.io.pairs import parse_either, parse_only_pair, parse_single
 from rejoinder.io.parse import to_record
-from rejoinder.io.read import How, Row, names_of, parsed_rows, read, read_audited, read_pairs
+from rejoinder.io.read import How, Row, names_of, parsed_rows, read, read_audited, read_either, read_pairs
 from rejoinder.io.reply_sets import parse_reply_set
 from rejoinder.records import Example, Given, Pair, ReplySet
 
@@ -52,6 +52,14 @@ def pairs_of(given: Given, *, name: str = "pairs", **how: Unpack[How]) -> list[P
     if isinstance(given, (str, Path)):
         return list(read_pairs(given, **how))
     return _made(given, name, Pair, parse_only_pair, how)
+
+
+def either_of(given: Given, *, name: str = "lines", **how: Unpack[How]) -> list[Example | Pair]:
+    """The single replies and the pairs of replies that `given` holds, in their order; as `examples_of`, `pairs_of`."""
+    if isinstance(given, (str, Path)):
+        return list(read_either(given, **how))
+    found: list[Example | Pair] = _made(given, name, cast(Any, Example | Pair), parse_either, how)
+    return found
 
 
 def reply_sets_of(given: Given, *, name: str = "reply sets", **how: Unpack[How]) -> list[ReplySet]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,63 +9,29 @@ import numpy as np
 import pytest
 
 import rejoinder
-import tiny
-from examples_for_views import TURNS, phrases
+from judges_over_views import QUICK, made_material, quick_judge, rated
 from rejoinder.auditing.spoiling import EACH, WORTH, spoilt
 from rejoinder.catalogue import load_scorer
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.selector import from_parts as from_selector
-from rejoinder.encoders.student import StudentEncoder
 from rejoinder.errors import DataError
-from rejoinder.io.folders import Parts, read_folder
+from rejoinder.io.folders import Parts
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import EMPTY, UNLIKE, ViewsJudge, from_parts
 from rejoinder.judges.views.learner import ViewsLearner
-from rejoinder.judges.views.trees import Growth
 from rejoinder.records import Example
 from rejoinder.scorer import run
-from rejoinder.training.phrases import from_parts as from_phrases
-
-QUICK = Growth(trees=20, step=0.2, fewest=5)
-
-
-def rated(dataset: str, count: int = 90, *, references: bool = True) -> list[Example]:
-    """Replies of one to twelve words to some context; long ones are rated high."""
-    source, words = random.Random(dataset), " ".join(TURNS).split()
-    found = []
-    for number in range(count):
-        length = source.randint(1, 12)
-        found.append(
-            Example(
-                tuple(" ".join(source.choices(words, k=9)) for _ in range(source.randint(1, 3))),
-                " ".join(source.choices(words, k=length)),
-                references=(" ".join(source.choices(words, k=6)),) if references and number % 2 else (),
-                id=f"{dataset}{number}",
-                dataset=dataset,
-                quality={"overall": min(5.0, max(1.0, source.gauss(1 + length / 3, 0.4)))},
-                scales={"overall": (1.0, 5.0)},
-            )
-        )
-    return found
 
 
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
-    """Phrases of ten turns, and a student and a selector of random numbers."""
-    place = tmp_path_factory.mktemp("material")
-    encoder = load_encoder(tiny.student_model(place / "student"))
-    assert isinstance(encoder, StudentEncoder)
-    selector = from_selector(read_folder(tiny.selector_model(place / "selector", encoder)))
-    return Material(from_phrases(phrases().parts), encoder, selector)
+    """Phrases of ten turns and a student of random numbers."""
+    return made_material(tmp_path_factory.mktemp("student"))
 
 
 @pytest.fixture(scope="module")
 def judge(material: Material) -> ViewsJudge:
     """A judge fitted on two sets."""
-    trained = train_judge(rated("one") + rated("two"), ViewsLearner(material, spoilt, QUICK)).judge
-    assert isinstance(trained, ViewsJudge)
-    return trained
+    return quick_judge(material)
 
 
 def test_it_learns_what_ratings_hang_on(judge: ViewsJudge) -> None:

@@ -8,7 +8,7 @@ what it says of a set that it was fitted on would look surer than it is of the n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,14 +67,28 @@ def calibrate(predictions: FloatArray, ratings: FloatArray, sets: NDArray[np.int
     plain = Calibration(
         centre, middle, _spread(ratings, sets) / spread if spread > 0 else 0.0, *(np.zeros(1) for _ in range(3))
     )
-    scores = plain.ratings(predictions)
+    return with_interval(plain, plain.ratings(predictions), ratings, share, FEWEST_IN_BIN)
+
+
+def with_interval(
+    plain: Calibration, scores: FloatArray, ratings: FloatArray, share: FloatArray, fewest: int
+) -> Calibration:
+    """A calibration whose intervals hold `COVERAGE` of [N] ratings of lines that it had scored unseen.
+
+    Args:
+        plain: what made the [N] `scores`.
+        scores: [N] of lines that were not fitted on.
+        ratings: [N] people's.
+        share: [N] what each line weighs.
+        fewest: lines in a bin at least.
+    """
     middles, below, above = [], [], []
-    for rows in _bins(scores):
+    for rows in _bins(scores, fewest):
         off = ratings[rows] - scores[rows]
         middles.append(float(np.average(scores[rows], weights=share[rows])))
         below.append(min(0.0, -weighted_quantile(-off, share[rows], (1 + COVERAGE) / 2)))
         above.append(max(0.0, weighted_quantile(off, share[rows], (1 + COVERAGE) / 2)))
-    return Calibration(centre, middle, plain.stretch, np.array(middles), np.array(below), np.array(above))
+    return replace(plain, scores=np.array(middles), below=np.array(below), above=np.array(above))
 
 
 def weighted_quantile(values: FloatArray, weights: FloatArray, share: float) -> float:
@@ -92,7 +106,7 @@ def _spread(values: FloatArray, sets: NDArray[np.intp]) -> float:
     return float(np.mean([values[sets == one].std() for one in np.unique(sets)]))
 
 
-def _bins(scores: FloatArray) -> list[NDArray[np.intp]]:
-    """Rows by score, in bins of like size."""
-    count = max(1, min(BINS, len(scores) // FEWEST_IN_BIN))
+def _bins(scores: FloatArray, fewest: int) -> list[NDArray[np.intp]]:
+    """Rows by score, in bins of like size, `fewest` or more in each where there are as many."""
+    count = max(1, min(BINS, len(scores) // fewest))
     return np.array_split(np.argsort(scores, kind="stable"), count)

@@ -5,13 +5,14 @@ Shapes: N lines, F features.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.judges.views.adapt import Adaptation
 from rejoinder.judges.views.calibration import Calibration, calibrate
 from rejoinder.judges.views.head import SEEDS, Head, fit_head, standardised, weights_of
 from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
@@ -19,6 +20,7 @@ from rejoinder.judges.views.lines import ViewLines
 from rejoinder.judges.views.trees import Growth
 from rejoinder.judges.views.view import Features
 from rejoinder.learner import Rows
+from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 Way = Literal["context", "reference"]
@@ -36,6 +38,7 @@ class Part(NamedTuple):
         calibration: makes ratings of them.
         likeness: what the lines were like.
         lines: how many these were.
+        adaptation: what was learnt of a user's ratings later, or None.
     """
 
     columns: NDArray[np.intp]
@@ -43,6 +46,17 @@ class Part(NamedTuple):
     calibration: Calibration
     likeness: Likeness
     lines: int
+    adaptation: Adaptation | None = None
+
+    def predict(self, features: Features, examples: Sequence[Example]) -> FloatArray:
+        """[N] what the calibration makes ratings of, for [N, F] features of N examples."""
+        base = self.head.predict(features)
+        return base if self.adaptation is None else self.adaptation.predict(base, features, examples)
+
+    def unlike(self, features: Features) -> NDArray[np.bool_]:
+        """[N] whether a line is unlike all that this was fitted on."""
+        far = self.likeness.unlike(features)
+        return far if self.adaptation is None else far & self.adaptation.likeness.unlike(features)
 
 
 class Material(NamedTuple):

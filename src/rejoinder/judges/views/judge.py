@@ -86,11 +86,12 @@ class ViewsJudge:
         unlike: set[int] = set()
         reasons = _empty(examples)
         for way, rows in self._shared(examples, reasons).items():
-            part, features = self.heads[way], self.features([examples[row] for row in rows], way)
-            ratings = part.calibration.ratings(part.head.predict(features))
+            own = [examples[row] for row in rows]
+            part, features = self.heads[way], self.features(own, way)
+            ratings = part.calibration.ratings(part.predict(features, own))
             found["values"][rows] = ratings
             found["low"][rows], found["high"][rows] = part.calibration.interval(ratings)
-            unlike.update(rows[place] for place in np.flatnonzero(part.likeness.unlike(features)).tolist())
+            unlike.update(rows[place] for place in np.flatnonzero(part.unlike(features)).tolist())
         outcome = Outcome(
             found["values"], reasons, notes=self._notes(examples, unlike), low=found["low"], high=found["high"]
         )

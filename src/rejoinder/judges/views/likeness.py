@@ -45,7 +45,7 @@ class Likeness:
         return self.distances(features) > self.bound
 
 
-def cloud_of(features: NDArray[np.floating]) -> Likeness:
+def cloud_of(features: NDArray[np.floating], shrinkage: float = SHRINKAGE) -> Likeness:
     """The cloud of [N, F] features, without a bound."""
     given = np.asarray(features, np.float64)
     known = ~np.isnan(given)
@@ -55,6 +55,6 @@ def cloud_of(features: NDArray[np.floating]) -> Likeness:
     spread = np.where(spread > 1e-9, spread, SILENT)  # what never varied, or was never there, tells nothing
     standard = np.nan_to_num(np.clip((given - centre) / spread, -FARTHEST, FARTHEST), nan=0.0)
     covariance = np.cov(standard.T)
-    covariance = (1 - SHRINKAGE) * covariance + SHRINKAGE * np.eye(len(covariance))
+    covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(len(covariance))
     values, vectors = np.linalg.eigh(covariance)
     return Likeness(centre, spread, vectors / np.sqrt(np.maximum(values, 1e-6)))

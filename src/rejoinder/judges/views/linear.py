@@ -46,9 +46,9 @@ class Linear:
 
 
 def fit_linear(
-    features: NDArray[np.floating], targets: FloatArray, weights: FloatArray, penalty: float = PENALTY
+    features: NDArray[np.floating], targets: FloatArray, weights: FloatArray, penalty: float | FloatArray = PENALTY
 ) -> Linear:
-    """Ridge regression of [N] targets on [N, F] features; lines count by their weights, columns alike."""
+    """Ridge regression of [N] targets on [N, F] features; lines count by their weights, columns by [F] penalties."""
     share = weights / weights.sum()
     known = np.isfinite(features)
     filled = np.where(known, features, 0.0).astype(np.float64)
@@ -58,6 +58,6 @@ def fit_linear(
     start = Linear(centre, np.where(spread > 1e-9, spread, SILENT), np.zeros(features.shape[1]), 0.0)
     standard, base = start.standardised(features), float(share @ targets)
     weighed = standard * weights[:, None]
-    matrix = weighed.T @ standard + penalty * np.eye(features.shape[1])
+    matrix = weighed.T @ standard + np.diag(np.full(features.shape[1], penalty))
     found = np.asarray(np.linalg.solve(matrix, weighed.T @ (targets - base)), np.float64)
     return Linear(centre, start.spread, found, base - float(share @ (standard @ found)))

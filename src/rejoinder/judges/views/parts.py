@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, tensor, whole
 from rejoinder.io.folders import Parts
+from rejoinder.judges.views.adapt import from_parts as adaptation_of
 from rejoinder.judges.views.calibration import Calibration
 from rejoinder.judges.views.fit import WAYS, Part, Way
 from rejoinder.judges.views.head import Head
@@ -21,6 +22,7 @@ from rejoinder.judges.views.trees import Trees
 from rejoinder.judges.views.views import Views
 
 _DEEPEST = 64
+_ADAPTATION = "adaptation"
 
 
 def with_heads(parts: Parts, views: Views, heads: Mapping[Way, Part]) -> Parts:
@@ -70,7 +72,8 @@ def _written(part: Part) -> Parts:
             [part.head.linear.base, calibration.centre, calibration.middle, calibration.stretch, likeness.bound]
         ),
     }
-    return Parts({"lines": part.lines, "depth": part.head.trees.depth}, tensors)
+    parts = Parts({"lines": part.lines, "depth": part.head.trees.depth}, tensors)
+    return parts if part.adaptation is None else parts.holding(_ADAPTATION, part.adaptation.parts)
 
 
 def _read(parts: Parts, count: int) -> Part:
@@ -94,6 +97,7 @@ def _read(parts: Parts, count: int) -> Part:
         calibration=Calibration(centre, middle, stretch, scores, **ends),
         likeness=cloud,
         lines=whole(parts.config, "lines"),
+        adaptation=adaptation_of(parts.inner(_ADAPTATION), width) if _ADAPTATION in parts.config else None,
     )
 
 

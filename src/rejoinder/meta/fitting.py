@@ -1,0 +1,220 @@
+"""A judge adapted to a user's own ratings or choices, and what that bought: what `rejoinder fit` calls.
+
+Whatever is said of the adapted judge comes from cross-validation: conversations are divided into five folds, each of
+which is judged by an adaptation to the other four. Shapes: N rated lines or pairs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rejoinder.catalogue import DEFAULT, load_scorer
+from rejoinder.errors import DataError, UsageError
+from rejoinder.humans.lines import numbered
+from rejoinder.io.given import either_of
+from rejoinder.io.ratings import Scale
+from rejoinder.io.scales import with_scale
+from rejoinder.judges.answers import answer_scale
+from rejoinder.judges.conversations import conversations
+from rejoinder.judges.lines import normalised_ratings
+from rejoinder.judges.views.adapted import FEWEST, Adaptable, of_choices, of_ratings
+from rejoinder.judges.views.adapting import FOLDS, folds_of
+from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.learner import Rows
+from rejoinder.meta.fitting_answer import fitting_answer
+from rejoinder.meta.fitting_figures import Measure, of_correlations, of_shares
+from rejoinder.meta.fitting_results import Fit, Kind, Point
+from rejoinder.metrics.baselines import words
+from rejoinder.records import Example, Given, Pair
+from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore
+from rejoinder.stats.arrays import IntArray, renumbered
+from rejoinder.stats.figure import plain
+from rejoinder.stats.sampling import Sampling
+
+FEWEST_CONVERSATIONS = 10
+SIZES = (25, 50, 100, 200, 400)
+DRAWS = 2  # of the lines of each size of the learning curve
+STEPS = 2 + DRAWS * len(SIZES)
+
+
+class _Task(NamedTuple):
+    """What is to be fitted, and how it is measured.
+
+    Attributes:
+        kind: ratings or choices.
+        able: the judge with the items that it reads.
+        measure: figures of what is said before and after.
+        datasets: items of each data set.
+        left_out: see `Fit`.
+        scale: that the judge will answer on.
+    """
+
+    kind: Kind
+    able: Adaptable
+    measure: Measure
+    datasets: Mapping[str, int]
+    left_out: Mapping[str, int]
+    scale: Scale
+
+
+def fit(
+    given: Given,
+    judge: ScorerLike = DEFAULT,
+    *,
+    scale: Scale | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+    advance: Advance = ignore,
+) -> Fit:
+    """A judge over views adapted to 50 to 500 ratings, or choices between two replies, and what that bought.
+
+    Args:
+        given: rated examples, or pairs of which people prefer one reply, in any form that `examples_of` or `pairs_of`
+            takes.
+        judge: the judge in the box, or the folder of another one over views; one that was adapted before begins anew.
+        scale: lowest and highest possible rating, for ratings that state none; the judge then answers on it.
+        resamples: of contexts, for the intervals.
+        seed: decides the folds and what is resampled.
+        advance: called with 1 after each of `STEPS`.
+
+    Raises:
+        DataError: there is too little to fit on, all ratings are equal or no scale is known; or ratings and pairs
+            are mixed.
+        UsageError: the judge is not over views; a number is out of range.
+    """
+    sampling = Sampling.checked(resamples, seed)
+    loaded = _over_views(judge)
+    examples, pairs = _apart(either_of(given))
+    task = _of_pairs(loaded, pairs, scale) if pairs else _of_ratings(loaded, examples, scale)
+    rng = sampling.generator("fit", "fit")
+    folds = folds_of(task.able.groups, FOLDS, rng)
+    before, after = task.able.before(), task.able.left_out(folds, rng)
+    advance(1)
+    gains = task.measure(before, after, folds, sampling)
+    corrected = gains[0].gain.value > 0
+    curve = _curve(task, folds, before, rng, Sampling(0, seed), advance)
+    record = {
+        "to": task.kind,
+        "lines": int(np.isfinite(before).sum()),
+        "datasets": dict(task.datasets),
+        "corrected": corrected,
+        "seed": seed,
+        **{gain.name: {"before": plain(gain.before), "after": plain(gain.after)} for gain in gains},
+    }
+    adapted = task.able.adapted(folds, rng, record, task.scale, corrected=corrected)
+    advance(1)
+    read = np.isfinite(before)
+    contexts = len(np.unique(task.able.groups[read]))
+    found = Fit((), adapted, task.kind, int(read.sum()), contexts, task.left_out, gains, curve, corrected, seed)
+    return replace(found, answer=fitting_answer(found))
+
+
+def _over_views(judge: ScorerLike) -> ViewsJudge:
+    """The judge, where it is one that can be adapted."""
+    found = judge if isinstance(judge, ViewsJudge) else load_scorer(judge)
+    if not isinstance(found, ViewsJudge):
+        raise UsageError(
+            f"{found.card.name} is no judge over views, and only such are adapted. Name the folder of one (-s FOLDER; "
+            "rejoinder train judge FILE -o FOLDER makes one), or fit a new one to your ratings: rejoinder train"
+        )
+    return found
+
+
+def _apart(given: Sequence[Example | Pair]) -> tuple[list[Example], list[Pair]]:
+    """The rated lines and the pairs; one of the two is empty."""
+    examples = [one for one in given if isinstance(one, Example)]
+    pairs = [one for one in given if isinstance(one, Pair)]
+    if examples and pairs:
+        found = f"a pair of replies, and {examples[0].where or 'another line'} is a single one"
+        raise DataError(found, "Call fit once for each", where=pairs[0].where)
+    return examples, pairs
+
+
+def _of_ratings(judge: ViewsJudge, given: Sequence[Example], scale: Scale | None) -> _Task:
+    """The task of rated lines."""
+    lines = list(with_scale(given, scale))
+    rated = [one for one in lines if one.rating() is not None]
+    ratings = normalised_ratings(rated)
+    _require_enough(len(rated), "rated lines", {"not rated": len(lines) - len(rated)})
+    if (ratings == ratings[0]).all():
+        raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")
+    able = of_ratings(judge, rated, ratings, conversations(rated))
+    left_out = _left_out(able, "rated lines", {"not rated": len(lines) - len(rated)})
+    sets = renumbered(np.array([one.dataset or "" for one in rated]))
+    measure = of_correlations(ratings, sets, _contexts(rated))
+    return _Task("ratings", able, measure, _datasets(rated), left_out, answer_scale(rated, scale))
+
+
+def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> _Task:
+    """The task of pairs."""
+    if scale is not None:
+        raise UsageError(f"--scale is for ratings, and {given[0].where or 'what was given'} is a pair. Leave it out")
+    pairs = [pair for pair in given if pair.preferred is not None]
+    ties = {"a tie": len(given) - len(pairs)}
+    _require_enough(len(pairs), "pairs with a preferred reply", ties)
+    longer = np.array([_longer(pair) for pair in pairs])
+    firsts = [pair.replies[0] for pair in pairs]
+    able = of_choices(judge, pairs, conversations(firsts), longer)
+    left_out = _left_out(able, "pairs with a preferred reply", ties)
+    return _Task("choices", able, of_shares(longer, _contexts(firsts)), _datasets(firsts), left_out, judge.scale)
+
+
+def _left_out(able: Adaptable, what: str, before: Mapping[str, int]) -> Mapping[str, int]:
+    """How many lines nothing is learnt from, by reason, where enough are left."""
+    read = [group for group, way in zip(able.groups.tolist(), able.used, strict=True) if way is not None]
+    left_out = {**before, "no reply, or neither context nor reference": len(able.used) - len(read)}
+    _require_enough(len(read), what, left_out)
+    if len(set(read)) < FEWEST_CONVERSATIONS:
+        problem = f"{len(set(read))} conversations, expected {FEWEST_CONVERSATIONS} or more"
+        raise DataError(problem, "Have replies to other contexts rated too")
+    return +Counter(left_out)
+
+
+def _require_enough(count: int, what: str, left_out: Mapping[str, int]) -> None:
+    """Raise where there are too few lines."""
+    if count < FEWEST:
+        why = ", ".join(f"{lost:,} left out: {reason}" for reason, lost in left_out.items() if lost)
+        found = f"{count:,} {what}, expected {FEWEST} or more" + (f" ({why})" if why else "")
+        raise DataError(found, "Give more; 50 to 500 are what this is for")
+
+
+def _curve(
+    task: _Task, folds: Rows, before: FloatArray, rng: np.random.Generator, sampling: Sampling, advance: Advance
+) -> tuple[Point, ...]:
+    """What fewer items would have bought, as far as there are as many in four of the five folds."""
+    groups, points = task.able.groups, []
+    for size in SIZES:
+        values = []
+        for _ in range(DRAWS):
+            wanted = round(size * FOLDS / (FOLDS - 1))
+            if wanted < len(groups):
+                places = np.argsort(rng.permutation(int(groups.max()) + 1)[groups], kind="stable")[:wanted]
+                after = task.able.left_out(folds, rng, np.sort(places))
+                values.append(task.measure(before, after, folds, sampling)[0].after.value)
+            advance(1)
+        if values:
+            points.append(Point(size, float(np.mean(values))))
+    return tuple(points)
+
+
+def _contexts(examples: Sequence[Example]) -> IntArray:
+    """[N] number of the context."""
+    return numbered([one.context_key for one in examples])
+
+
+def _datasets(examples: Sequence[Example]) -> Mapping[str, int]:
+    """Items of each data set."""
+    return Counter(one.dataset or "unnamed" for one in examples)
+
+
+def _longer(pair: Pair) -> float:
+    """1 where the longer reply is preferred, -1 where the shorter is, 0 where both have as many words."""
+    better, worse = (
+        len(words(pair.replies[place].response)) for place in (pair.preferred or 0, 1 - (pair.preferred or 0))
+    )
+    return float(np.sign(better - worse))

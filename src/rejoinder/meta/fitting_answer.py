@@ -1,0 +1,75 @@
+"""What an adaptation bought, in words."""
+
+from __future__ import annotations
+
+from rejoinder.io.scales import said
+from rejoinder.meta.fitting_results import Fit
+from rejoinder.stats.written import interval, number, percent
+
+_CHANCE = 0.5
+_RISING = 0.01  # of the last doubling: less is noise
+
+
+def fitting_answer(found: Fit) -> tuple[str, ...]:
+    """The answer as sentences, what to do first."""
+    return (_verdict(found), *_agreement(found), *_by_length(found), *_curve(found), *_use(found))
+
+
+def _verdict(found: Fit) -> str:
+    """Whether anything was gained."""
+    first = found.gains[0]
+    share = found.kind == "choices"
+    what = "accuracy" if share else "Spearman"
+    before, after = (interval(one, 2, share=share) for one in (first.before, first.after))
+    gain = interval(first.gain, 2, share=share, signed=True)
+    on = f"on {first.n:,} {'pairs' if share else 'ratings'} of {found.contexts:,} conversations, each judged without it"
+    if not found.corrected:
+        kept = "the judge as it was" + ("" if share else ", brought to the scale of your ratings")
+        nothing = f"{what} {after} after, {before} before (gain {gain}), {on}"
+        return f"These {found.kind} bought nothing: {nothing}. The folder holds {kept}."
+    if first.gain.low > 0:
+        return f"The adapted judge is better: {what} {after}, {before} before (gain {gain}), {on}."
+    return f"The adapted judge may be better, which is not shown: {what} {after}, {before} before (gain {gain}), {on}."
+
+
+def _agreement(found: Fit) -> list[str]:
+    """That it is not shown to agree with people at all, where it is not."""
+    first = found.gains[0]
+    one = first.after if found.corrected else first.before
+    if one.low > (_CHANCE if found.kind == "choices" else 0.0):
+        return []
+    return ["It is not shown to agree with people on such lines: do not rank replies or systems by it."]
+
+
+def _by_length(found: Fit) -> list[str]:
+    """How it fares where the longer, and where the shorter reply is preferred."""
+    if found.kind != "choices":
+        return []
+    each = [
+        f"{percent(one.after.value)} of {one.n:,} with the {one.name} ({percent(one.before.value)} before)"
+        for one in found.gains[1:]
+        if one.n
+    ]
+    return [f"It takes the preferred reply in {', in '.join(each)}."] if each else []
+
+
+def _curve(found: Fit) -> list[str]:
+    """What fewer would have bought, and whether more may help."""
+    if len(found.curve) < 2:
+        return []
+    share = found.kind == "choices"
+    points = ", ".join(
+        f"{point.items}: {percent(point.value) if share else number(point.value, 2)}" for point in found.curve
+    )
+    last, before = found.curve[-1].value, found.curve[-2].value
+    more = "more may help" if last - before > _RISING else "more of them would hardly help"
+    return [f"By how many were fitted on: {points}; {more}."]
+
+
+def _use(found: Fit) -> list[str]:
+    """What its scores are."""
+    if found.kind == "choices":
+        return ["Choices tell an order and no ratings: its scores spread as they did before, and so do its intervals."]
+    return [
+        f"It answers from {said(found.judge.scale)}: the mean rating to be expected, with an interval that holds 90 %."
+    ]

@@ -1,0 +1,193 @@
+"""A judge over views adapted to a user's lines: the correction, its choice, its folder, its likeness."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judges_over_views import made_material, quick_judge, rated
+from rejoinder.catalogue import load_scorer
+from rejoinder.errors import DataError
+from rejoinder.io.folders import Parts
+from rejoinder.judges.conversations import conversations
+from rejoinder.judges.lines import normalised_ratings
+from rejoinder.judges.views.adapt import RAW, raw_features
+from rejoinder.judges.views.adapted import of_choices, of_ratings
+from rejoinder.judges.views.adapting import NO_CORRECTION, Choices, Ratings, balanced, chosen, folds_of, left_out
+from rejoinder.judges.views.judge import UNLIKE, ViewsJudge, from_parts
+from rejoinder.records import Example, Pair
+from rejoinder.scorer import run
+
+SCALE = (0.0, 100.0)
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> ViewsJudge:
+    """A judge that learnt that long replies are good."""
+    return quick_judge(made_material(tmp_path_factory.mktemp("student")))
+
+
+@pytest.fixture(scope="module")
+def turned() -> list[Example]:
+    """A user who likes short replies."""
+    lines = rated("user", 120, references=False)
+    return [replace(one, quality={"overall": 6 - (one.rating() or 0.0)}) for one in lines]
+
+
+@pytest.fixture(scope="module")
+def adapted(judge: ViewsJudge, turned: list[Example]) -> ViewsJudge:
+    """The judge adapted to that user."""
+    return adapt(judge, turned)
+
+
+def adapt(judge: ViewsJudge, lines: list[Example], *, corrected: bool = True) -> ViewsJudge:
+    able = of_ratings(judge, lines, normalised_ratings(lines), conversations(lines))
+    rng = np.random.default_rng(0)
+    folds = folds_of(able.groups, 5, rng)
+    return able.adapted(folds, rng, {"datasets": {"user": len(lines)}}, SCALE, corrected=corrected)
+
+
+def ratings(lines: list[Example]) -> list[float]:
+    return [one.rating() or 0.0 for one in lines]
+
+
+def test_it_learns_what_this_user_likes(judge: ViewsJudge, adapted: ViewsJudge) -> None:
+    unseen = [replace(one, references=()) for one in rated("unseen")]
+    before, after = (run(one, unseen).values for one in (judge, adapted))
+    assert np.corrcoef(before, ratings(unseen))[0, 1] > 0.8
+    assert np.corrcoef(after, ratings(unseen))[0, 1] < -0.7
+    assert adapted.scale == SCALE and after.mean() > 20
+    assert adapted.trained_on == {"one", "two", "user"}
+
+
+def test_without_a_correction_the_order_stays(judge: ViewsJudge, turned: list[Example]) -> None:
+    unseen = rated("unseen", 40, references=False)
+    found = adapt(judge, turned, corrected=False)
+    before, after = (run(one, unseen).values for one in (judge, found))
+    assert (np.argsort(before) == np.argsort(after)).all()
+    assert abs(after.mean() - 50) < 30 and len(set(after.tolist())) == len(set(before.tolist()))
+
+
+def test_a_folder_gives_the_same_scores(adapted: ViewsJudge, tmp_path: Path) -> None:
+    adapted.save(tmp_path / "judge")
+    again = load_scorer(str(tmp_path / "judge"))
+    unseen = rated("unseen", 40)
+    one, other = run(adapted, unseen), run(again, unseen)
+    assert one.values.tobytes() == other.values.tobytes() and one.notes == other.notes
+    assert again.options == adapted.options
+
+
+def test_scores_do_not_depend_on_neighbours(adapted: ViewsJudge) -> None:
+    unseen = rated("unseen", 30)
+    found = adapted.score_batch(unseen)
+    assert found.low is not None and found.high is not None
+    assert (found.low <= found.values).all() and (found.values <= found.high).all()
+    assert [adapted.score_batch([one]).values.tobytes() for one in unseen] == [
+        value.tobytes() for value in found.values[:, None]
+    ]
+
+
+def test_intervals_hold_nine_ratings_in_ten(adapted: ViewsJudge) -> None:
+    unseen = [replace(one, quality={"overall": 6 - (one.rating() or 0.0)}) for one in rated("unseen", 400)]
+    found = run(adapted, unseen)
+    assert found.low is not None and found.high is not None
+    told = 25 * (np.array(ratings(unseen)) - 1)
+    assert 0.84 <= ((found.low <= told) & (told <= found.high)).mean() <= 0.98
+
+
+def test_what_it_was_fitted_on_is_no_longer_unlike(judge: ViewsJudge) -> None:
+    code = "total[i] += {} * i; // and so on\n- for (int i = 0; i < n; ++i)\n" * 3
+    lines = [
+        replace(one, response=f"{one.response}\n{code.format(number, number, number)}")
+        for number, one in enumerate(rated("user", 60, references=False))
+    ]
+    notes = {
+        found: run(one, lines).noted.get(UNLIKE, 0)
+        for found, one in (("before", judge), ("after", adapt(judge, lines)))
+    }
+    assert notes["before"] > 50 and notes["after"] <= 6
+
+
+@pytest.mark.parametrize("name", ["weights", "likeness.whitening", "spread", "numbers"])
+def test_a_tampered_part_is_refused(adapted: ViewsJudge, name: str) -> None:
+    parts = adapted.parts
+    key = f"context.adaptation.{name}"
+    for bad in (parts.tensors[key][:-1], parts.tensors[key].astype(np.int64)):
+        with pytest.raises(DataError, match=name.replace(".", r"\.")):
+            from_parts(Parts(parts.config, {**parts.tensors, key: bad}, parts.files))
+
+
+def test_a_spread_of_nothing_and_other_features_are_refused(adapted: ViewsJudge) -> None:
+    parts = adapted.parts
+    key = "context.adaptation.spread"
+    with pytest.raises(DataError, match="not over 0"):
+        from_parts(Parts(parts.config, {**parts.tensors, key: 0 * parts.tensors[key]}, parts.files))
+    context = {**parts.config["context"], "adaptation": {"raw": ["characters"]}}
+    with pytest.raises(DataError, match="other features of the text"):
+        from_parts(Parts({**parts.config, "context": context}, parts.tensors, parts.files))
+
+
+def test_few_lines_choose_no_correction() -> None:
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(40, 60))
+    task = Ratings(table, table[:, 0] + 0.1 * rng.normal(size=40), np.arange(40))
+    assert chosen(task, np.arange(40), rng) >= 1000
+    noise = Ratings(table, rng.normal(size=40), np.arange(40))
+    line = noise.fit(np.arange(40), NO_CORRECTION)
+    assert line.weights[0] > 0 and not line.weights[1:].any()
+
+
+def test_left_out_lines_have_no_part_in_what_is_said_of_them() -> None:
+    rng = np.random.default_rng(0)
+    table, groups = rng.normal(size=(60, 5)), np.repeat(np.arange(30), 2)
+    folds = folds_of(groups, 5, rng)
+    assert all(len(set(folds[groups == group].tolist())) == 1 for group in range(30))
+
+    def said(targets: np.ndarray) -> np.ndarray:
+        task = Ratings(table, targets, groups)
+        return left_out(task, folds, np.arange(60), lambda rows: task.fit(rows, 100.0))
+
+    targets = rng.normal(size=60)
+    changed = np.where(folds == 2, 99.0, targets)
+    assert (said(targets)[folds == 2] == said(changed)[folds == 2]).all()
+    assert (said(targets)[folds != 2] != said(changed)[folds != 2]).all()
+
+
+def test_choices_are_learnt_and_balanced() -> None:
+    rng = np.random.default_rng(0)
+    preferred, other = rng.normal(size=(2, 200, 1 + 3 + len(RAW)))
+    swap = preferred[:, 2] < other[:, 2]
+    preferred[swap], other[swap] = other[swap], preferred[swap].copy()
+    longer = np.where(np.arange(200) < 150, 1.0, -1.0)
+    weights = balanced(longer)
+    assert weights[longer > 0].sum() == pytest.approx(weights[longer < 0].sum()) == pytest.approx(100)
+    assert (balanced(np.ones(5)) == 1).all()
+    task = Choices(preferred, other, weights, np.arange(200))
+    linear = task.fit(np.arange(100), 30.0)
+    assert (task.predict(linear, np.arange(100, 200)) > 0).mean() > 0.9
+
+
+def test_a_judge_is_adapted_to_choices(judge: ViewsJudge) -> None:
+    lines = rated("user", 80, references=False)
+    pairs = [
+        Pair((one, replace(one, id=f"{one.id}b", response=f"{one.response} {' '.join(one.response.split()[:5])}")), 0)
+        for one in lines
+    ]
+    able = of_choices(judge, pairs, np.arange(80), -np.ones(80))
+    rng = np.random.default_rng(0)
+    folds = folds_of(able.groups, 5, rng)
+    assert (able.left_out(folds, rng) > 0).mean() > 0.9 > (able.before() > 0).mean()
+    found = able.adapted(folds, rng, {"datasets": {}}, judge.scale, corrected=True)
+    replies = [reply for pair in pairs for reply in pair.replies]
+    before, after = (run(one, replies).values for one in (judge, found))
+    assert after.mean() == pytest.approx(before.mean()) and after.std() == pytest.approx(before.std())
+
+
+def test_features_of_the_raw_text() -> None:
+    said = "# Title\n\n1. `one`\n- two **bold**\n\n```\nx = 1;\n```"
+    row = dict(zip((column.name for column in RAW), raw_features([Example(("one",), said)])[0].tolist(), strict=True))
+    assert row["list_marks"] == pytest.approx(np.log1p(2)) and row["markdown"] > 0 and row["code"] > 0
+    assert np.isfinite(raw_features([Example((), ""), Example(("a",), "\x00 中文 " * 500)])).all()

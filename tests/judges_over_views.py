@@ -1,0 +1,58 @@
+"""What tests of judges over views share: made-up ratings, and a judge that is fitted in a moment."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import tiny
+from examples_for_views import TURNS, phrases
+from rejoinder.auditing.spoiling import spoilt
+from rejoinder.encoders import load_encoder
+from rejoinder.encoders.selector import from_parts as from_selector
+from rejoinder.encoders.student import StudentEncoder
+from rejoinder.io.folders import read_folder
+from rejoinder.judges.train import train_judge
+from rejoinder.judges.views.assembly import Material
+from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.views.learner import ViewsLearner
+from rejoinder.judges.views.trees import Growth
+from rejoinder.records import Example
+from rejoinder.training.phrases import from_parts as from_phrases
+
+QUICK = Growth(trees=20, step=0.2, fewest=5)
+
+
+def rated(dataset: str, count: int = 90, *, references: bool = True) -> list[Example]:
+    """Replies of one to twelve words to some context; long ones are rated high."""
+    source, words = random.Random(dataset), " ".join(TURNS).split()
+    found = []
+    for number in range(count):
+        length = source.randint(1, 12)
+        found.append(
+            Example(
+                tuple(" ".join(source.choices(words, k=9)) for _ in range(source.randint(1, 3))),
+                " ".join(source.choices(words, k=length)),
+                references=(" ".join(source.choices(words, k=6)),) if references and number % 2 else (),
+                id=f"{dataset}{number}",
+                dataset=dataset,
+                quality={"overall": min(5.0, max(1.0, source.gauss(1 + length / 3, 0.4)))},
+                scales={"overall": (1.0, 5.0)},
+            )
+        )
+    return found
+
+
+def made_material(place: Path) -> Material:
+    """Phrases of ten turns, and a student and a selector of random numbers."""
+    encoder = load_encoder(tiny.student_model(place / "student"))
+    assert isinstance(encoder, StudentEncoder)
+    selector = from_selector(read_folder(tiny.selector_model(place / "selector", encoder)))
+    return Material(from_phrases(phrases().parts), encoder, selector)
+
+
+def quick_judge(material: Material) -> ViewsJudge:
+    """A judge fitted on two sets."""
+    trained = train_judge(rated("one") + rated("two"), ViewsLearner(material, spoilt, QUICK)).judge
+    assert isinstance(trained, ViewsJudge)
+    return trained

@@ -1,0 +1,167 @@
+"""`rejoinder.fit`, and the command: what an adaptation bought, in words and figures, and what cannot be fitted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rejoinder
+from conftest import Run
+from judges_over_views import made_material, quick_judge, rated
+from rejoinder.errors import DataError, UsageError
+from rejoinder.io import write
+from rejoinder.io.parse import to_record
+from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.meta.fitting import STEPS, fit
+from rejoinder.records import Example, Pair
+
+Line = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def judge(tmp_path_factory: pytest.TempPathFactory) -> ViewsJudge:
+    return quick_judge(made_material(tmp_path_factory.mktemp("student")))
+
+
+@pytest.fixture(scope="module")
+def folder(judge: ViewsJudge, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("saved") / "judge"
+    judge.save(place)
+    return place
+
+
+def turned(count: int = 120) -> list[Example]:
+    """A user who likes short replies, from 0 to 100."""
+    return [
+        replace(one, quality={"overall": 25.0 * (5 - (one.rating() or 0.0))}, scales={"overall": (0.0, 100.0)})
+        for one in rated("user", count, references=False)
+    ]
+
+
+def test_what_was_gained_is_shown(judge: ViewsJudge) -> None:
+    steps: list[int] = []
+    found = fit(turned(), judge, resamples=100, advance=steps.append)
+    spearman, pearson = found.gains
+    assert spearman.before.value < -0.7 < 0.7 < spearman.after.value and spearman.gain.low > 1
+    assert pearson.after.low < pearson.after.value < pearson.after.high
+    assert found.corrected and found.judge.scale == (0, 100) and found.n == 120
+    assert found.answer[0].startswith("The adapted judge is better: Spearman 0.")
+    assert "It answers from 0 to 100" in found.answer[-1]
+    assert [point.items for point in found.curve] == [25, 50] and sum(steps) == STEPS
+    assert found.judge.training["adapted"]["spearman"]["after"]["value"] == spearman.after.value
+
+
+def test_the_same_seed_gives_the_same_judge(judge: ViewsJudge) -> None:
+    one, other = (fit(turned(60), judge, resamples=100, seed=3) for _ in range(2))
+    assert one.to_dict() == other.to_dict() and one.judge.options == other.judge.options
+
+
+def test_where_nothing_was_bought_only_the_scale_is_mapped(judge: ViewsJudge) -> None:
+    rng = np.random.default_rng(5)
+    lines = rated("user", 60, references=False)  # as the judge was fitted: there is nothing to add but noise
+    lines = [replace(one, quality={"overall": float(rng.integers(1, 6))}) for one in lines]
+    found = next(one for seed in range(9) if not (one := fit(lines, judge, resamples=100, seed=seed)).corrected)
+    assert found.answer[0].startswith("These ratings bought nothing: ")
+    assert "not shown to agree with people" in found.answer[1]
+    adaptation = found.judge.heads["context"].adaptation
+    assert adaptation is not None and not adaptation.linear.weights[1:].any()
+
+
+def test_pairs_are_fitted_and_told_by_length(judge: ViewsJudge) -> None:
+    lines = rated("user", 80, references=False)
+    longer = [f"{one.response} and so on and on" for one in lines]
+    pairs = [
+        Pair((one, replace(one, response=other)), 0 if number % 4 else 1, id=one.id)
+        for number, (one, other) in enumerate(zip(lines, longer, strict=True))
+    ]
+    found = fit([*pairs, Pair(pairs[0].replies, None)], judge, resamples=100)
+    accuracy, of_longer, of_shorter = found.gains
+    assert (accuracy.n, of_longer.n, of_shorter.n) == (80, 20, 60)
+    assert found.left_out == {"a tie": 1} and found.kind == "choices"
+    assert of_shorter.before.value < 0.2 and of_longer.before.value > 0.8
+    assert any("with the shorter preferred" in sentence for sentence in found.answer)
+    with pytest.raises(UsageError, match="--scale is for ratings"):
+        fit(pairs, judge, scale=(1, 5))
+    with pytest.raises(DataError, match="Call fit once for each"):
+        fit([*pairs, *lines], judge)
+
+
+def test_a_judge_of_another_kind_says_what_to_do() -> None:
+    with pytest.raises(UsageError, match=r"length is no judge over views.*rejoinder train"):
+        fit(turned(40), "length")
+
+
+def few(lines: list[Line]) -> list[Line]:
+    return lines[:20]
+
+
+def constant(lines: list[Line]) -> list[Line]:
+    return [{**line, "quality": {"overall": 3}} for line in lines]
+
+
+def no_scale(lines: list[Line]) -> list[Line]:
+    return [{key: value for key, value in line.items() if key not in {"scale", "scales"}} for line in lines]
+
+
+def not_a_number(lines: list[Line]) -> list[Line]:
+    return [{**lines[0], "quality": {"overall": float("nan")}}, *lines[1:]]
+
+
+def one_conversation(lines: list[Line]) -> list[Line]:
+    return [{**line, "context": lines[0]["context"]} for line in lines]
+
+
+def empty_replies(lines: list[Line]) -> list[Line]:
+    return [{**line, "response": " "} for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (few, "20 rated lines, expected 30 or more"),
+        (constant, "all ratings are equal"),
+        (no_scale, "without a scale"),
+        (not_a_number, "NaN"),
+        (one_conversation, "1 conversations, expected 10 or more"),
+        (empty_replies, "0 rated lines, expected 30 or more (40 left out: no reply"),
+    ],
+)
+def test_what_cannot_be_fitted_is_one_line(
+    run: Run, folder: Path, tmp_path: Path, spoil: Callable[[list[Line]], list[Line]], said: str
+) -> None:
+    given = tmp_path / "lines.jsonl"
+    lines = spoil([to_record(one) for one in turned(40)])
+    given.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    ran = run("fit", given, "-s", folder, "-o", tmp_path / "out")
+    assert (ran.code, ran.out) == (3, "") and said in ran.err and ran.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_command_saves_a_judge_that_scores(run: Run, folder: Path, tmp_path: Path) -> None:
+    given, out = tmp_path / "lines.jsonl", tmp_path / "out"
+    write(turned(60), given)
+    ran = run("fit", given, "-s", folder, "-o", out)
+    assert ran.code == 0, ran.err
+    assert ran.out.startswith("The adapted judge is better: ") and f"rejoinder score FILE -s {out}" in ran.out
+    scored = run("score", given, "-s", out, "-o", tmp_path / "scored.jsonl")
+    assert scored.code == 0, scored.err
+    again = run("fit", given, "-s", folder, "-o", out)
+    assert again.code == 2 and "--force" in again.err
+    told = json.loads(run("fit", given, "-s", folder, "-o", out, "--force", "--json").out)
+    assert told["corrected"] and told["scale"] == [0, 100]
+    assert {row["name"] for row in told["results"]} == {"spearman", "pearson"}
+
+
+def test_two_scales_are_brought_together_and_said(run: Run, folder: Path, tmp_path: Path) -> None:
+    one, other = tmp_path / "one.jsonl", tmp_path / "other.jsonl"
+    write(turned(40), one)
+    write(rated("second", 40, references=False), other)
+    ran = run("fit", one, other, "-s", folder, "-o", tmp_path / "out")
+    assert ran.code == 0 and "ratings on 2 scales are brought together" in ran.err
+    assert rejoinder.load_scorer(tmp_path / "out").scale == (1, 5)  # type: ignore[attr-defined]
