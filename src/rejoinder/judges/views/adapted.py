@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.io.ratings import Scale
+from rejoinder.io.scales import required
 from rejoinder.judges.notes import shares, text_notes
 from rejoinder.judges.views.adapt import Adaptation, raw_features, table_of
 from rejoinder.judges.views.adapting import NO_CORRECTION, Adapting, Choices, Ratings, balanced, fit_chosen, left_out
@@ -92,7 +93,8 @@ class Adaptable:
             corrected: whether more is fitted than a straight line over what its heads predict.
         """
         heads = {way: _part(one, folds, rng, corrected=corrected) for way, one in self.own.items()}
-        return replace(self.judge, heads=heads, training=self._training(training), scale=scale, name="judge", version=1)
+        training = self._training(training)
+        return ViewsJudge(material=self.judge.material, heads=heads, training=training, scale=required(scale))
 
     def _training(self, added: Mapping[str, Any]) -> Mapping[str, Any]:
         """The record of the training, with what the adaptation adds."""
