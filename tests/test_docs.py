@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Run
+from judges_over_views import made_material, quick_judge
 from samples import GERMAN, rated, write_vectors, write_weeks
 
 DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
@@ -86,7 +87,17 @@ def write_ratings(folder: Path) -> None:
             table.writerow([ASKED[intent][0].format(1000 + number), answer, stars])
 
 
-GIVEN = {"languages.md": write_german, "compare.md": write_weeks, "train.md": write_ratings}
+def write_for_fit(folder: Path) -> None:
+    """What docs/fit.md takes for granted: ratings, choices, and a judge over views."""
+    write_ratings(folder)
+    quick_judge(made_material(folder / "student")).save(folder / "shop-judge")
+    with (folder / "choices.jsonl").open("w", encoding="utf-8") as stream:
+        for number, (asked, answer) in enumerate(12 * list(ASKED.values())):
+            line = {"prompt": asked.format(number), "chosen": answer, "rejected": f"{answer} {POLITE[number % 2]}"}
+            stream.write(f"{json.dumps(line)}\n")
+
+
+GIVEN = {"languages.md": write_german, "compare.md": write_weeks, "fit.md": write_for_fit, "train.md": write_ratings}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -321,7 +321,9 @@ def test_damaged_folders_are_told(tmp_path: Path, encoder: AverageEncoder) -> No
 
 def test_models_of_another_kind_are_told(tmp_path: Path) -> None:
     write_folder(tmp_path / "oracle", Parts({"kind": "oracle"}, {"w": np.zeros(1)}), "card")
-    with pytest.raises(DataError, match="a model of kind 'oracle', expected bilinear or views or panel. Update rejoinder"):
+    with pytest.raises(
+        DataError, match="a model of kind 'oracle', expected bilinear or views or panel. Update rejoinder"
+    ):
         rejoinder.load_scorer(tmp_path / "oracle")
 
 
