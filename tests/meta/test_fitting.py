@@ -84,7 +84,9 @@ def test_pairs_are_fitted_and_told_by_length(judge: ViewsJudge) -> None:
     accuracy, of_longer, of_shorter = found.gains
     assert (accuracy.n, of_longer.n, of_shorter.n) == (80, 20, 60)
     assert found.left_out == {"a tie": 1} and found.kind == "choices"
-    assert of_shorter.before.value < 0.2 and of_longer.before.value > 0.8
+    for when in ("before", "after"):
+        whole, longer_share, shorter_share = (getattr(one, when).value for one in found.gains)
+        assert whole == pytest.approx((20 * longer_share + 60 * shorter_share) / 80)
     assert any("with the shorter preferred" in sentence for sentence in found.answer)
     with pytest.raises(UsageError, match="--scale is for ratings"):
         fit(pairs, judge, scale=(1, 5))
