@@ -90,7 +90,7 @@ def write_ratings(folder: Path) -> None:
 def write_for_fit(folder: Path) -> None:
     """What docs/fit.md takes for granted: ratings, choices, and a judge over views."""
     write_ratings(folder)
-    quick_judge(made_material(folder / "student")).save(folder / "shop-judge")
+    quick_judge(made_material(folder)).save(folder / "shop-judge")
     with (folder / "choices.jsonl").open("w", encoding="utf-8") as stream:
         for number, (asked, answer) in enumerate(12 * list(ASKED.values())):
             line = {"prompt": asked.format(number), "chosen": answer, "rejected": f"{answer} {POLITE[number % 2]}"}

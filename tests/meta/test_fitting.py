@@ -48,7 +48,7 @@ def test_what_was_gained_is_shown(judge: ViewsJudge) -> None:
     steps: list[int] = []
     found = fit(turned(), judge, resamples=100, advance=steps.append)
     spearman, pearson = found.gains
-    assert spearman.before.value < -0.7 < 0.7 < spearman.after.value and spearman.gain.low > 1
+    assert spearman.before.value < -0.7 and spearman.after.value > 0.7 and spearman.gain.low > 1
     assert pearson.after.low < pearson.after.value < pearson.after.high
     assert found.corrected and found.judge.scale == (0, 100) and found.n == 120
     assert found.answer[0].startswith("The adapted judge is better: Spearman 0.")
