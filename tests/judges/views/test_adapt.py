@@ -90,6 +90,13 @@ def test_scores_do_not_depend_on_neighbours(adapted: ViewsJudge) -> None:
     ]
 
 
+def test_explanations_add_up_to_the_score(adapted: ViewsJudge) -> None:
+    unseen = rated("unseen", 20)
+    values = adapted.score_batch(unseen).values
+    for value, one in zip(values.tolist(), adapted.explain(unseen), strict=True):
+        assert one is not None and one.base + sum(one.moved.values()) == pytest.approx(value, abs=1e-9)
+
+
 def test_intervals_hold_nine_ratings_in_ten(adapted: ViewsJudge) -> None:
     unseen = [replace(one, quality={"overall": 6 - (one.rating() or 0.0)}) for one in rated("unseen", 400)]
     found = run(adapted, unseen)

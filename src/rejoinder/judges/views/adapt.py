@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, tensor
 from rejoinder.io.folders import Parts
+from rejoinder.judges.views.head import Head
 from rejoinder.judges.views.likeness import Likeness
-from rejoinder.judges.views.linear import Linear
+from rejoinder.judges.views.linear import FARTHEST, Linear
 from rejoinder.judges.views.view import Column, Features, table
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
@@ -91,6 +92,26 @@ class Adaptation:
     def predict(self, base: FloatArray, features: NDArray[np.floating], examples: Sequence[Example]) -> FloatArray:
         """[N] predictions, each the same to the last bit whatever stands beside it."""
         return self.linear.predict(table_of(base, features, raw_features(examples)))
+
+    def expected(self, base: float) -> float:
+        """The prediction before any feature has moved it, of a head that predicts `base` then."""
+        return float(self.linear.base + self._of_base(np.array([base]))[0])
+
+    def moved(self, head: Head, features: NDArray[np.floating], examples: Sequence[Example]) -> FloatArray:
+        """[N, F + R] what each feature of head and raw text adds to `expected`; they add up to the prediction."""
+        base, shares = head.predict(features), head.moved(features)
+        own = self.linear.moved(table_of(base, features, raw_features(examples)))
+        away = base - head.expected
+        added = self._of_base(base) - self._of_base(np.array([head.expected]))
+        # What the head's prediction adds is shared out as its features moved that.
+        slope = np.divide(added, away, out=np.zeros(len(base)), where=away != 0)
+        own[:, 1 : 1 + shares.shape[1]] += slope[:, None] * shares
+        return own[:, 1:]
+
+    def _of_base(self, base: FloatArray) -> FloatArray:
+        """[N] what the head's predictions add to those at the means."""
+        standard = np.clip((base - self.linear.centre[0]) / self.linear.spread[0], -FARTHEST, FARTHEST)
+        return np.asarray(standard * self.linear.weights[0])
 
     @property
     def parts(self) -> Parts:

@@ -12,27 +12,33 @@ from typing import get_args
 import numpy as np
 
 from rejoinder.explained import Explanation
+from rejoinder.judges.views.adapt import RAW
 from rejoinder.judges.views.fit import Part
 from rejoinder.judges.views.view import Features, Group
+from rejoinder.records import Example
 
 
-def explanations_of(part: Part, groups: Sequence[Group], features: Features) -> list[Explanation]:
+def explanations_of(
+    part: Part, groups: Sequence[Group], features: Features, examples: Sequence[Example]
+) -> list[Explanation]:
     """[N] what moved the ratings from 1 to 5 that one head gives.
 
     Args:
         part: the head, and how its predictions become ratings.
         groups: what each feature of all views tells.
         features: [N, F] those that this head reads.
+        examples: [N] what these are of.
     """
     own = [groups[column] for column in part.columns]
-    moved = part.head.moved(features) * part.calibration.stretch
+    own += [column.group for column in RAW] if part.adaptation else []
+    moved = part.moved(features, examples) * part.calibration.stretch
     # Each row of a group stands by itself in memory, so that numpy adds it up alike however many rows there are.
     points = {
         group: np.ascontiguousarray(moved[:, [column for column, one in enumerate(own) if one == group]]).sum(axis=1)
         for group in get_args(Group)
         if group in own
     }
-    base = float(part.calibration.ratings(np.array([part.head.expected]))[0])
+    base = float(part.calibration.ratings(np.array([part.expected]))[0])
     return [
         Explanation(base, {group: float(added[row]) for group, added in points.items()}) for row in range(len(features))
     ]

@@ -53,6 +53,18 @@ class Part(NamedTuple):
         base = self.head.predict(features)
         return base if self.adaptation is None else self.adaptation.predict(base, features, examples)
 
+    @property
+    def expected(self) -> float:
+        """The prediction before any feature has moved it."""
+        base = self.head.expected
+        return base if self.adaptation is None else self.adaptation.expected(base)
+
+    def moved(self, features: Features, examples: Sequence[Example]) -> FloatArray:
+        """[N, F] what each feature adds to that; [N, F + R] with those of the raw text where there is an adaptation."""
+        if self.adaptation is None:
+            return self.head.moved(features)
+        return self.adaptation.moved(self.head, features, examples)
+
     def unlike(self, features: Features) -> NDArray[np.bool_]:
         """[N] whether a line is unlike all that this was fitted on."""
         far = self.likeness.unlike(features)

@@ -101,8 +101,9 @@ class ViewsJudge:
         """What moved each rating, by the groups of features; None where there is no score."""
         found: list[Explanation | None] = [None] * len(examples)
         for way, rows in self._shared(examples, _empty(examples)).items():
-            features = self.features([examples[row] for row in rows], way)
-            for row, one in zip(rows, explanations_of(self.heads[way], self.views.groups, features), strict=True):
+            own = [examples[row] for row in rows]
+            told = explanations_of(self.heads[way], self.views.groups, self.features(own, way), own)
+            for row, one in zip(rows, told, strict=True):
                 found[row] = explained_on(one, PREDICTED, self.scale)
         return found
 
