@@ -24,6 +24,7 @@ from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome
 from rejoinder.stats.neighbours import approximate_index, exact_index
+from samples import small_panel
 
 WEIGHTS = np.array([0.5, -1.0, 2.0])
 
@@ -118,7 +119,7 @@ def test_what_is_near_enough_stays_and_what_has_no_score_is_left() -> None:
 
 @pytest.mark.parametrize("kind", ["adem", "c-adem", "r-adem"])
 def test_over_a_bilinear_head_one_step_is_the_closed_form(kind: str) -> None:
-    panel = rejoinder.load_scorer("rejoinder")
+    panel = small_panel()
     assert isinstance(panel, Panel)
     judge: BilinearJudge = panel.members[kind]  # type: ignore[index]
     examples = [replace(one, references=("I like films too.",)) for one in rejoinder.read("@conture")][:20]
@@ -205,13 +206,13 @@ def test_a_scorer_without_vectors_is_asked_about_a_few() -> None:
 
 def test_of_an_audit_with_a_pool_the_upper_limit_is_higher() -> None:
     replies = [one.response for one in rejoinder.read("@dstc7")][:150]
-    found = rejoinder.audit("@conture", pool=replies, families=["white-box", "pool-best"], limit=50)
+    found = rejoinder.audit("@conture", small_panel(), pool=replies, families=["white-box", "pool-best"], limit=50)
     near, best = found.results
     assert best.mean >= near.mean > near.original_mean and best.verdict == "fooled" and near.published
     assert best.lowest <= best.mean <= best.highest and best.original_lowest < best.original_highest
     assert found.signature.fields["pool"].startswith(f"{len(set(replies))} replies, ")
     assert {case.attacked for case in best.worst} <= set(replies)
-    judge = rejoinder.load_scorer("rejoinder")
+    judge = small_panel()
     for case in near.worst:
         (score,) = rejoinder.score([Example(case.context, case.attacked)], judge).values
         assert score == pytest.approx(case.after)
@@ -233,7 +234,7 @@ def test_what_cannot_look_inside_is_left_out_and_told(monkeypatch: pytest.Monkey
     found = rejoinder.audit("@conture", "length", pool=["yes", "no"], families=names, limit=40)
     assert "vectors and gradients" in found.left_out["white-box"] and [one.n for one in found.results] == [found.good]
     monkeypatch.setitem(sys.modules, "faiss", None)
-    found = rejoinder.audit("@conture", pool=["yes", "no"], approximate=True, families=names, limit=40)
+    found = rejoinder.audit("@conture", small_panel(), pool=["yes", "no"], approximate=True, families=names, limit=40)
     assert "rejoinder[faiss]" in found.left_out["white-box"] and len(found.results) == 1
 
 

@@ -163,7 +163,7 @@ def test_another_kind_of_model_is_told(tmp_path: Path) -> None:
     with pytest.raises(DataError) as refusal:
         load_encoder(tmp_path / "judge")
     assert str(refusal.value).startswith(
-        f"{tmp_path / 'judge'}: a model of kind 'adem', expected one of average, hred, vhred"
+        f"{tmp_path / 'judge'}: a model of kind 'adem', expected one of average, sentence, hred, vhred"
     )
     assert str(refusal.value).endswith(". Name the folder of a pre-trained model")
 

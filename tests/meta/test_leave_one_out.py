@@ -212,7 +212,7 @@ def test_the_study_has_the_judge_the_gap_and_the_main_finding(tmp_path: Path, ru
         if (row["scorer"], row["dataset"], row["level"], row["statistic"]) == (UNSEEN, "one", "turn", "pearson")
     )
     assert one["pearson"]["unseen"]["value"] == pytest.approx(unseen["value"]) and one["n"] == unseen["n"] == 140
-    assert found["signature"][UNSEEN]["encoder"] == "dan"
+    assert found["signature"][UNSEEN]["meaning_encoder"] == "student"
     near = {row["scorer"]: row for row in found["nearness"]}
     assert near[UNSEEN]["sets"] == near[SEEN]["sets"] == 2 and near[UNSEEN]["kind"] == "judge"
     assert near[SEEN]["pearson"]["value"] == found["left_out"]["mean"]["pearson"]["seen"]["value"]
