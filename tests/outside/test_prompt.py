@@ -76,3 +76,17 @@ def test_a_prompt_that_cannot_be_used_is_told(tmp_path: Path) -> None:
     file.write_text("Is it good?")
     with pytest.raises(UsageError, match="a prompt without the reply. Write {response} where it belongs"):
         prompt_in(str(file))
+
+
+@pytest.mark.parametrize(
+    ("answer", "score"),
+    [
+        ('{"score": 4, "reason": "a rating of 2 would be too harsh"}', 4.0),
+        ("Score: 4/5. A rating of 5 would need more.", 4.0),
+        ("4/10", "a score of 10, not of 5"),
+        ("score: 4,5", "the answer holds no score"),
+        ("Score: 3-4", "the answer holds no score"),
+    ],
+)
+def test_what_can_be_read_in_two_ways_is_not_guessed(answer: str, score: float | str) -> None:
+    assert Prompt().score(answer) == score

@@ -14,6 +14,7 @@ import numpy as np
 
 from rejoinder.auditing.attack import Attack, Transformation
 from rejoinder.auditing.battery import battery
+from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.judges.views.lines import Spoilt
 from rejoinder.records import Example
 from rejoinder.stats.sampling import Sampling
@@ -82,16 +83,26 @@ def spoilt(examples: Sequence[Example], seed: int = 0) -> list[Spoilt]:
 def _of_set(examples: Sequence[Example], rows: Sequence[int], sampling: Sampling) -> list[Spoilt]:
     """Those of one data set, whose other replies are the material."""
     own = [examples[row] for row in rows]
-    attacks = {name: battery()[name] for name in WORTH}
+    attacks = {name: attack for name in WORTH if _equipped(attack := battery()[name])}
     ways = {name: _ways(attack, own) for name, attack in attacks.items()}
     found = []
     for row, example in zip(rows, own, strict=True):
         rng = sampling.generator("\n".join((*example.context, example.response)), "attack")
-        order = rng.permutation(list(WORTH))
+        order = rng.permutation(list(attacks))
         made = ((name, _made(ways[name], attacks[name], example, rng)) for name in order.tolist())
         for name, attacked in islice(((name, one) for name, one in made if one is not None), EACH):
             found.append(Spoilt(attacked, row, *WORTH[name]))
     return found
+
+
+def _equipped(attack: Attack) -> bool:
+    """Whether what an attack takes is on this machine; what cannot be made cannot be learnt from."""
+    try:
+        for load in attack.tools.values():
+            load()
+    except (MissingAsset, MissingExtra):
+        return False
+    return True
 
 
 def _ways(attack: Attack, examples: Sequence[Example]) -> Sequence[Transformation]:

@@ -199,6 +199,8 @@ def _examples(lines: RatedLines, parts: Iterable[Rows]) -> tuple[list[Example], 
 
 def _record(lines: RatedLines, member: Learner, rows: Sequence[Rows], fitted: Fitted, seed: int) -> dict[str, Any]:
     """What a judge was fitted on, what was asked for, and how that went, as JSON values."""
+    if not getattr(member, "stops", True):  # nothing decides when to stop: it was fitted on the validation lines too
+        rows = [np.sort(np.concatenate(rows[:2])), rows[1][:0], rows[2]]
     return {
         "datasets": dict(Counter(lines.examples[row].dataset or "unnamed" for row in rows[0])),
         "lines": {name: len(part) for name, part in zip(PARTS, rows, strict=True)},
@@ -208,6 +210,7 @@ def _record(lines: RatedLines, member: Learner, rows: Sequence[Rows], fitted: Fi
         **{
             name: _agreement(fitted.predict(lines.encoded, part), lines.ratings[part])
             for name, part in zip(PARTS[1:], rows[1:], strict=True)
+            if len(part)
         },
         "noted": shares(text_notes([lines.examples[row] for row in rows[0]], member.needs), len(rows[0])),
     }

@@ -11,7 +11,7 @@ import tempfile
 import textwrap
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any, cast
@@ -67,6 +67,7 @@ class Program:
         self._words = _words(command)
         self._patience = patience
         self._running: _Running | None = None
+        self._release: Callable[[], object] = lambda: None
         self._answers = 0
 
     def ask(self, question: Any, expected: str) -> Any:
@@ -83,7 +84,7 @@ class Program:
         """
         if self._running is None:
             self._running = _start(self._words, self.name)
-            weakref.finalize(self, _end, self._running)
+            self._release = weakref.finalize(self, _end, self._running)
         line = self._exchange(self._running, json.dumps(question).encode() + b"\n")
         self._answers += 1
         try:
@@ -110,6 +111,7 @@ class Program:
         if self._running is not None:
             _kill(self._running.process)
             self._running = None
+            self._release()
 
     @property
     def _where(self) -> str:
@@ -137,7 +139,9 @@ class Program:
             timer.cancel()
         if not line:
             self._running = None
-            raise self._failure(running, late=late.is_set())
+            failure = self._failure(running, late=late.is_set())
+            self._release()  # its pipes too: a program may fail thousands of times in a run
+            raise failure
         return line
 
     def _failure(self, running: _Running, *, late: bool) -> NoAnswer:

@@ -33,10 +33,14 @@ SCALE = (1.0, 5.0)
 
 _FIELDS = ("context", "response", "references", "example")
 _FIELD = re.compile(r"\{(" + "|".join(_FIELDS) + r")\}")
-_NUMBER = r"(-?\d+(?:\.\d+)?)"
-_ALONE = re.compile(rf"[\s\[\"'*]*{_NUMBER}(?:\s*(?:/|out of)\s*\d+)?[\s\]\"'*.]*")
-_NAMED = re.compile(rf"\b(?:score|rating)\b[\s\"'*\]]*(?:[:=]|is|of)?[\s\"'*\[]*{_NUMBER}", re.IGNORECASE)
+# A number, and of how much; a decimal comma or a range is none, because it could be read in two ways.
+_NUMBER = r"(-?\d+(?:\.\d+)?)(?![\d.]*(?:,\d|\s?[-–]\s?\d))(?:\s*(?:/|out of)\s*(\d+))?"
+_ALONE = re.compile(rf"[\s\[\"'*]*{_NUMBER}[\s\]\"'*.]*")
+_NAMED = re.compile(rf"\b(?:score|rating)\b[\s\"'*\]]*(?:[:=]|is)[\s\"'*\[]*{_NUMBER}", re.IGNORECASE)
+# "A rating of 5 would need more" is no score where one is named otherwise.
+_TOLD = re.compile(rf"\b(?:score|rating)\b(?: of)?\s*{_NUMBER}", re.IGNORECASE)
 _BRACKETS = re.compile(rf"\[\[\s*{_NUMBER}\s*\]\]")
+_KEYS = ("score", "rating")
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 
 
@@ -72,13 +76,35 @@ class Prompt:
         An answer is a number alone, or holds one behind "score" or "rating" or in double brackets; of several the last
         counts, because reasons come before it.
         """
-        said = _THOUGHT.sub("", answer).strip()
-        alone = _ALONE.fullmatch(said)
-        found = [alone[1]] if alone else _NAMED.findall(said) or _BRACKETS.findall(said)
-        if not found:
-            return "the answer is empty" if not said else "the answer holds no score"
-        value, (low, high) = float(found[-1]), self.scale
+        said, (low, high) = _THOUGHT.sub("", answer).strip(), self.scale
+        value = _in_json(said)
+        if value is None:
+            alone = _ALONE.fullmatch(said)
+            found = (
+                [alone.groups()] if alone else _NAMED.findall(said) or _BRACKETS.findall(said) or _TOLD.findall(said)
+            )
+            if not found:
+                return "the answer is empty" if not said else "the answer holds no score"
+            number, of = found[-1]
+            if of and float(of) != high:
+                return f"a score of {of}, not of {high:g}"
+            value = float(number)
         return value if low <= value <= high else f"a score outside {low:g} to {high:g}"
+
+
+def _in_json(said: str) -> float | None:
+    """The score in the last object of JSON in an answer that names one, whatever its reasons say; None without any."""
+    found = None
+    for start in (match.start() for match in re.finditer(r"\{", said)):
+        try:
+            record, _ = json.JSONDecoder().raw_decode(said[start:])
+        except (ValueError, RecursionError):
+            continue
+        for key in _KEYS:
+            value = record.get(key) if isinstance(record, dict) else None
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                found = float(value)
+    return found
 
 
 def prompt_in(file: str, scale: tuple[float, float] = SCALE) -> Prompt:

@@ -44,7 +44,7 @@ def fitted(trained: Trained, title: str = "") -> Table:
     training = trained.judge.training
     lines = training["lines"]
     rows: list[tuple[Cell, ...]] = [(Cell("train"), count(lines["train"]), Cell(""), Cell(""))]
-    for part in ("validation", "test"):
+    for part in (name for name in ("validation", "test") if name in training):
         values = (training[part][name] for name in ("pearson", "spearman"))
         cells = (plain(math.nan if value is None else value) for value in values)
         rows.append((Cell(part), count(lines[part]), *cells))

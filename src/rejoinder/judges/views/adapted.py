@@ -17,7 +17,16 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required
 from rejoinder.judges.notes import shares, text_notes
 from rejoinder.judges.views.adapt import Adaptation, raw_features, table_of
-from rejoinder.judges.views.adapting import NO_CORRECTION, Adapting, Choices, Ratings, balanced, fit_chosen, left_out
+from rejoinder.judges.views.adapting import (
+    FOLDS,
+    NO_CORRECTION,
+    Adapting,
+    Choices,
+    Ratings,
+    balanced,
+    fit_chosen,
+    left_out,
+)
 from rejoinder.judges.views.calibration import Calibration, with_interval
 from rejoinder.judges.views.fit import WAYS, Part, Way, parts_used
 from rejoinder.judges.views.judge import ViewsJudge
@@ -124,7 +133,7 @@ def of_ratings(judge: ViewsJudge, examples: Sequence[Example], ratings: FloatArr
 
     sides = _sides(examples)
     found = {}
-    for way, rows in _rows(judge, sides).items():
+    for way, rows in _rows(judge, sides, groups).items():
         replies = [examples[row] for row in rows.tolist()]
         found[way] = own(judge.heads[way], rows, replies, judge.features(replies, way))
     return Adaptable(judge, found, _used(found, judge, sides), groups)
@@ -142,7 +151,7 @@ def of_choices(judge: ViewsJudge, pairs: Sequence[Pair], groups: Rows, longer: F
     one, other = (_sides([pair.replies[place] for pair in pairs]) for place in (0, 1))
     sides = (one[0] & other[0], one[1] & other[1])
     found = {}
-    for way, rows in _rows(judge, sides).items():
+    for way, rows in _rows(judge, sides, groups).items():
         part, own = judge.heads[way], [pairs[row] for row in rows.tolist()]
         better = [pair.replies[pair.preferred or 0] for pair in own]
         replies = [*better, *(pair.replies[1 - (pair.preferred or 0)] for pair in own)]
@@ -162,13 +171,15 @@ def _sides(examples: Sequence[Example]) -> tuple[NDArray[np.bool_], NDArray[np.b
     return context & replied, reference & replied
 
 
-def _rows(judge: ViewsJudge, sides: Sequence[NDArray[np.bool_]]) -> dict[Way, Rows]:
-    """The items of each head that has enough."""
-    found: dict[Way, Rows] = {}
-    for way, there in zip(WAYS, sides, strict=True):
-        if way in judge.heads and int(there.sum()) >= FEWEST:
-            found[way] = np.flatnonzero(there)
-    return found
+def _rows(judge: ViewsJudge, sides: Sequence[NDArray[np.bool_]], groups: Rows) -> dict[Way, Rows]:
+    """The items of each head that has enough of them, and in enough conversations to leave some out."""
+    found = {
+        way: np.flatnonzero(there)
+        for way, there in zip(WAYS, sides, strict=True)
+        if way in judge.heads and int(there.sum()) >= FEWEST
+    }
+    several = {way: rows for way, rows in found.items() if len(np.unique(groups[rows])) >= FOLDS}
+    return several or found  # of none in enough conversations what is asked of all of them tells
 
 
 def _used(found: Mapping[Way, Own], judge: ViewsJudge, sides: Sequence[NDArray[np.bool_]]) -> list[Way | None]:

@@ -26,6 +26,7 @@ from rejoinder.scorer import Advance, FloatArray, ignore
 Way = Literal["context", "reference"]
 WAYS: tuple[Way, ...] = ("context", "reference")
 FEWEST = 60  # lines of a head; of fewer the trees have no leaf to grow
+FEWEST_CONTEXTS = 12  # of fewer a fold of the calibration would be one or two
 FOLDS = 4
 
 
@@ -122,7 +123,7 @@ def fit_parts(
     found: dict[Way, Part] = {}
     for way in WAYS:
         own = rows[(lines.context if way == "context" else lines.reference)[rows]]
-        if len(own) < FEWEST or len(np.unique(ratings[own])) < 2:
+        if len(own) < FEWEST or len(np.unique(ratings[own])) < 2 or len(np.unique(lines.groups[own])) < FEWEST_CONTEXTS:
             continue
         columns = plain if way == "context" else np.arange(lines.features.shape[1])
         found[way] = _part(_material(lines, ratings, own, columns, rng), columns, growth, rng, advance)
@@ -169,7 +170,7 @@ def _part(
     """What is fitted for one way."""
     # Calibration asks how far predictions spread and are off; fewer and larger steps tell that as well.
     quick = growth._replace(trees=-(-growth.trees * 2 // 5), step=growth.step * 5 / 2)
-    predictions, distances = (np.empty(len(material.targets)) for _ in range(2))
+    predictions, distances = (np.full(len(material.targets), np.nan) for _ in range(2))
     for fold in range(FOLDS):
         inside = material.folds == fold
         if inside.any() and not inside.all():

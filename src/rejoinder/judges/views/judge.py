@@ -67,7 +67,10 @@ class ViewsJudge:
             range=(None, None),
             version=self.version,
             source="boosted trees and ridge regression over views of an example (docs/judge.md)",
-            notes=f"Nominally {said(self.scale)}, not clipped; each score with an interval that holds 90 % of ratings.",
+            notes=(
+                f"Nominally {said(self.scale)}, not clipped; each score with an interval that is meant to hold 90 % of "
+                "ratings."
+            ),
         )
 
     @property

@@ -88,12 +88,14 @@ class ViewsLearner:
         spoiler: what makes worse replies of the rated ones; None does without such a defence.
         growth: how trees are grown.
         name: what its judges are called.
+        stops: see `judges.train`: nothing is stopped by validation lines, these are fitted on too.
     """
 
     material: Material
     spoiler: Spoiler | None = None
     growth: Growth = FULL
     name: str = NAME
+    stops: bool = False
 
     @property
     def views(self) -> Views:

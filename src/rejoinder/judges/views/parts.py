@@ -85,6 +85,9 @@ def _read(parts: Parts, count: int) -> Part:
     own = {name: tensor(given, f"linear.{name}", (width,)) for name in ("centre", "spread", "weights")}
     scores = tensor(given, "calibration.scores", (None,))
     ends = {name: tensor(given, f"calibration.{name}", (len(scores),)) for name in ("below", "above")}
+    wrong = (np.diff(scores) < 0).any() or (ends["below"] > 0).any() or (ends["above"] < 0).any() or stretch < 0
+    if wrong or (own["spread"] <= 0).any():
+        raise DataError("a calibration or a spread in it is none", AGAIN)
     cloud = Likeness(
         tensor(given, "likeness.centre", (width,)),
         tensor(given, "likeness.spread", (width,)),
@@ -126,4 +129,4 @@ def _whole(
     fits = found is not None and found.ndim == 1 and found.dtype.kind in "iu" and len(found) == (length or len(found))
     if found is None or not fits or not len(found) or found.min() < low or found.max() > high:
         raise DataError(f"the tensor {name} is not whole numbers from {low} to {high}", AGAIN)
-    return found
+    return found if found.dtype.itemsize < 8 else found.astype(np.int64)  # numpy takes no index of 64 bits unsigned
