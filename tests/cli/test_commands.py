@@ -387,3 +387,9 @@ def test_a_number_that_is_none_is_refused(run: Run, tmp_path: Path, name: str, p
     ran = run(*call_of(name, {}, tmp_path), f"{flag}={value}")
     assert (ran.code, ran.out) == (2, "") and flag in ran.err and ran.err.count("\n") == 1, ran.err
     assert "expected a finite number" in ran.err or "Invalid value" in ran.err
+
+
+def test_an_option_of_one_value_is_not_given_twice(run: Run, lines: Path, tmp_path: Path) -> None:
+    ran = run("score", lines, "-s", "length", "-s", "bleu-2", "-o", tmp_path / "a.csv", "-o", tmp_path / "b.csv")
+    assert (ran.code, ran.out) == (2, "") and "--out was given 2 times and takes one value. Give it once" in ran.err
+    assert not list(tmp_path.glob("*.csv"))

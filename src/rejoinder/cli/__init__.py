@@ -56,9 +56,28 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(given: list[str]) -> int:
     """Do what was asked for; without a command, say what there is. Returns an exit code."""
     if given and given[0] != "--help":
-        return int(_app(given)(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
+        app = _app(given)
+        _require_once(app, given)
+        return int(app(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
     typer.echo(overview(), nl=False)
     return 0
+
+
+def _require_once(app: typer.Typer, given: list[str]) -> None:
+    """Refuse an option that takes one value and is given two: the first would be dropped without a word.
+
+    Raises:
+        UsageError: so it is.
+    """
+    command: Any = typer.main.get_command(app)
+    command = getattr(command, "commands", {}).get(given[0], command)
+    said = given[1 : given.index("--")] if "--" in given else given[1:]
+    for option in command.params:
+        if option.param_type_name != "option" or option.multiple or option.is_flag or option.count:
+            continue
+        times = sum(word in option.opts or word.startswith(tuple(f"{name}=" for name in option.opts)) for word in said)
+        if times > 1:
+            raise UsageError(f"{max(option.opts, key=len)} was given {times} times and takes one value. Give it once")
 
 
 class _Stopped(Exception):

@@ -124,7 +124,7 @@ def test_spoilt_replies_are_drawn_by_seed_and_line_and_deserve_less() -> None:
     assert [one.row for one in found] == sorted(one.row for one in found)
     assert all(one.example.response.strip() for one in found)
     assert max(np.bincount([one.row for one in found])) <= EACH
-    assert all(worth.at_most < 0 or worth.less >= 0 for worth in WORTH.values())
+    assert all(worth.at_most < 0 or worth.less > 0 or worth.weight > 0.03 for worth in WORTH.values())
 
 
 def test_defended_it_scores_shuffled_letters_lower(material: Material) -> None:
