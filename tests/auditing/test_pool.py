@@ -15,7 +15,7 @@ import rejoinder
 from rejoinder.auditing import pool as pools
 from rejoinder.auditing.battery import POOL_ATTACKS
 from rejoinder.auditing.making import chosen
-from rejoinder.auditing.pool import Pool, best_of, pool_of, toward, white_box
+from rejoinder.auditing.pool import Pool, best_of, one_for_all, pool_of, toward, white_box
 from rejoinder.auditing.search import Target
 from rejoinder.differentiable import Differentiable, Side, Slopes, Space
 from rejoinder.errors import UsageError
@@ -199,6 +199,28 @@ def test_a_scorer_without_vectors_is_asked_about_a_few() -> None:
     assert sum(asked) <= 3 * pools.DRAWN and all(one is not None and len(one.response) > 100 for one in found)
     assert found == best_of(pool)(examples, generators(3), target)
     assert white_box(pool, exact_index)(examples, generators(3), target) == [None] * 3
+
+
+# one for all
+
+
+def test_one_reply_for_all_is_chosen_on_the_other_half() -> None:
+    examples, pool, target = given(), Pool(spread(500)), Target(Linear(), 1)
+    parted = [replace(one, context=(f"context {row % 5}",)) for row, one in enumerate(examples)]
+    values = 3 + Spelled().encode(pool.texts) @ WEIGHTS
+    found = one_for_all(pool)(parted, generators(12), target)
+    assert {one.response for one in found if one} == {pool.texts[int(values.argmax())]}
+
+    def by_half(lines: list[Example]) -> list[float]:
+        """One half of the contexts likes the one reply, the other the other."""
+        return [float((int(one.context[0][-1]) % 2 == 0) == (one.response == "yes")) for one in lines]
+
+    asked = Target(rejoinder.load_scorer(by_half), 1)
+    found = one_for_all(Pool(("yes", "no")))(parted, generators(12), asked)
+    assert by_half([one for one in found if one]) == [0.0] * 12, "each half gets what pleases the other"
+    alone = one_for_all(Pool(("yes", "no")))(parted[:1], generators(1), asked)
+    assert [one.response for one in alone if one] == ["yes"]
+    assert one_for_all(Pool(("words",)))(examples, generators(12), target) == [None] * 12
 
 
 # in an audit

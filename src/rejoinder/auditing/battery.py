@@ -27,7 +27,7 @@ from rejoinder.auditing.attack import (
     text,
 )
 from rejoinder.auditing.climbing import climbing
-from rejoinder.auditing.pool import Pool, best_of, white_box
+from rejoinder.auditing.pool import Pool, best_of, one_for_all, white_box
 from rejoinder.auditing.search import Search, best_for_all, the_only
 from rejoinder.kinds import Entry
 from rejoinder.records import Example
@@ -190,6 +190,7 @@ ATTACKS: tuple[Attack, ...] = (
 POOL_ATTACKS: Mapping[str, str] = {
     "white-box": "the best of a pool's replies that lie where the gradient leads",
     "pool-best": "the best of a pool's replies, by brute force",
+    "pool-fixed": "one of a pool's replies for all contexts",
 }
 """Attacks that take a pool, and what each does."""
 
@@ -209,10 +210,11 @@ def pool_attacks(pool: Pool, *, approximate: bool = False) -> dict[str, Attack]:
     index = {"index": faiss_version} if approximate else {}
     nearest = approximate_index if approximate else exact_index
     return {
-        name: _line(BAD, name, POOL_ATTACKS[name], _LOWER, nothing_done, _SAI6, **how)
-        for name, how in (
-            ("white-box", {"seek": white_box(pool, nearest), "inside": True, "tools": {**told, **index}}),
-            ("pool-best", {"seek": best_of(pool), "tools": told}),
+        name: _line(BAD, name, POOL_ATTACKS[name], _LOWER, nothing_done, source, **how)
+        for name, source, how in (
+            ("white-box", _SAI6, {"seek": white_box(pool, nearest), "inside": True, "tools": {**told, **index}}),
+            ("pool-best", _SAI6, {"seek": best_of(pool), "tools": told}),
+            ("pool-fixed", "", {"seek": one_for_all(pool), "tools": told}),
         )
     }
 

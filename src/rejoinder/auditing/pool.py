@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rejoinder.auditing.search import Seek, Target
 from rejoinder.differentiable import Differentiable, Space, is_differentiable
 from rejoinder.errors import UsageError
+from rejoinder.humans.lines import numbered
 from rejoinder.io.replies import read_replies
 from rejoinder.judges.answers import is_judge
 from rejoinder.records import Example
@@ -157,6 +158,50 @@ def best_of(pool: Pool) -> Seek:
         return _best_drawn(pool, starts, generators, target)
 
     return seek
+
+
+def one_for_all(pool: Pool) -> Seek:
+    """A seek for one reply to all contexts: on each half of them the one that scores highest over the other half.
+
+    So the luck of a choice among many is not taken for weakness. A scorer without vectors is asked about a few.
+    """
+
+    def seek(
+        starts: Sequence[Example], generators: Sequence[np.random.Generator], target: Target
+    ) -> list[Example | None]:
+        halves = numbered([one.context_key for one in starts]) % 2
+        if is_differentiable(target.scorer):
+            places, means = _means(pool, target.scorer, starts, halves, target.sign)
+        else:
+            places = generators[0].choice(len(pool.texts), min(DRAWN, len(pool.texts)), replace=False)
+            asked = [replace(one, response=pool.texts[place]) for one in starts for place in places.tolist()]
+            scores = target.ask(asked).reshape(len(starts), len(places))
+            means = np.array([scores[halves == half].sum(axis=0) / max((halves == half).sum(), 1) for half in (0, 1)])
+        if not len(places):
+            return [None] * len(starts)
+        chosen = places[means[::-1].argmax(axis=1) if halves.any() else means.argmax(axis=1)]
+        return [replace(one, response=pool.texts[chosen[half]]) for one, half in zip(starts, halves, strict=True)]
+
+    return seek
+
+
+def _means(
+    pool: Pool, scorer: Differentiable, starts: Sequence[Example], halves: IntArray, sign: int
+) -> tuple[IntArray, FloatArray]:
+    """The places of the replies of the pool that have a vector, and [2, P] their mean score over each half."""
+    vectors = pool.vectors(scorer.encoder)
+    known = np.flatnonzero(np.isfinite(vectors).all(axis=1))
+    sums, counts = np.zeros((2, len(known))), np.zeros((2, 1))
+    for space in scorer.spaces(starts) if len(known) else ():
+        points = _projected(space, vectors, known)
+        usable = np.flatnonzero(np.isfinite(space.scores(points[:1])[:, 0]))
+        own = halves[space.rows[usable]]
+        for part in blocks(len(points), max(len(usable), 1), _AT_ONCE):
+            scores = sign * space.scores(points[part], usable)
+            for half in (0, 1):
+                sums[half, part] += scores[own == half].sum(axis=0)
+        counts += np.bincount(own, minlength=2)[:, None]
+    return known, sums / np.maximum(counts, 1)
 
 
 _Choose = Callable[[Space, FloatArray, list[IntArray], int], tuple[IntArray, FloatArray]]

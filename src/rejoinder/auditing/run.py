@@ -74,8 +74,9 @@ def audit(
         allowed: the share of examples, from 0 to 1, that may fool a scorer that is said to hold.
         seed: decides what is drawn, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
-        pool: replies, or a file of them (see `read_replies`), among which two more attacks look for the one that scores
-            highest: by the gradient of the judge (`white-box`) and by brute force (`pool-best`).
+        pool: replies, or a file of them (see `read_replies`), among which three more attacks look for the one that
+            scores highest: by the gradient of the judge (`white-box`), by brute force (`pool-best`), and for all
+            contexts together (`pool-fixed`).
         approximate: whether the first may overlook some, for the speed of an approximate index.
         advance: called during scoring with the number of replies done.
         expect: called before that with the number of replies to come, as far as it is known.

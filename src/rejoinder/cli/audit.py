@@ -83,7 +83,7 @@ PoolFile = Annotated[
     typer.Option(
         "--pool",
         help="Replies to look among for those that fool most: a text file with one a line, or a corpus of dialogues. "
-        "Adds the attacks pool-best and, for a judge over an encoder, white-box.",
+        "Adds the attacks pool-best, pool-fixed and, for a judge over an encoder, white-box.",
         metavar="FILE",
     ),
     Reads(),

@@ -280,6 +280,7 @@ def _decided(found: Sai2019, judge: str, by: _By) -> str:
             (DRAWN, "one drawn from elsewhere"),
             (_FANTASTIC, "“fantastic! ...”"),
             ("pool-best", "the best of the pool"),
+            ("pool-fixed", "one of the pool for all contexts"),
         )
         if _told(by[judge].get(name))
     ]

@@ -216,9 +216,9 @@ def _scores(found: Audit) -> Table:
     """What the scores did, attack by attack."""
     return Table(
         "Before and after",
-        "Mean and standard deviation of the scores of the replies as they were, and of the attacked ones; share of "
-        "these within one standard deviation of their mean; correlation of both; share that scores better than the "
-        "original; AUC: how often any original scores better than any attacked reply.",
+        "Mean and standard deviation of the scores of the replies as they were, and of the attacked ones, with the "
+        "lowest and highest of these; share of them within one standard deviation of their mean; correlation of both; "
+        "share that scores better than the original; AUC: how often any original scores better than any attacked one.",
         (
             "attack",
             "replies",
@@ -226,6 +226,8 @@ def _scores(found: Audit) -> Table:
             "SD before",
             "after",
             "SD",
+            "lowest",
+            "highest",
             "within 1 SD",
             "Pearson",
             "Spearman",
@@ -240,6 +242,8 @@ def _scores(found: Audit) -> Table:
                 plain(one.original_sd),
                 plain(one.mean),
                 plain(one.sd),
+                plain(one.lowest),
+                plain(one.highest),
                 share(one.within),
                 _correlation(one.pearson),
                 _correlation(one.spearman),
@@ -249,7 +253,7 @@ def _scores(found: Audit) -> Table:
             for one in found.results
             if one.n
         ),
-        spare=("SD before", "within 1 SD", "Spearman", "AUC"),
+        spare=("SD before", "lowest", "highest", "within 1 SD", "Spearman", "AUC"),
     )
 
 
