@@ -94,14 +94,15 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def call(**kwargs: Any) -> None:
         try:
-            require_finite(command, kwargs)
-            guard(command, kwargs)
-            command(**kwargs)
-            sys.stdout.flush()
+            try:
+                require_finite(command, kwargs)
+                guard(command, kwargs)
+                command(**kwargs)
+                sys.stdout.flush()
+            finally:  # inside, so that an interruption of this is carried too
+                _say_spent()
         except (KeyboardInterrupt, BrokenPipeError) as reason:
             raise _Stopped(reason) from reason
-        finally:
-            _say_spent()
 
     return call
 
