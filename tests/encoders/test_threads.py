@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from rejoinder.encoders.threads import one_thread
+from rejoinder.encoders.threads import _libraries, one_thread
 
 
 def threads() -> list[int]:
@@ -14,6 +14,7 @@ def threads() -> list[int]:
 
 
 def test_products_run_on_one_thread() -> None:
+    _libraries.cache_clear()  # what other tests have loaded since it looked is no concern of numpy's products
     with threadpool_limits(limits=2, user_api="blas"):
         before = threads()
         with one_thread(), one_thread():
