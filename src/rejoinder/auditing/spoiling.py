@@ -84,7 +84,7 @@ def _of_set(examples: Sequence[Example], rows: Sequence[int], sampling: Sampling
     """Those of one data set, whose other replies are the material."""
     own = [examples[row] for row in rows]
     attacks = {name: attack for name in WORTH if _equipped(attack := battery()[name])}
-    ways = {name: _ways(attack, own) for name, attack in attacks.items()}
+    ways = {name: attack.candidates(own) for name, attack in attacks.items()}
     found = []
     for row, example in zip(rows, own, strict=True):
         rng = sampling.generator("\n".join((*example.context, example.response)), "attack")
@@ -103,11 +103,6 @@ def _equipped(attack: Attack) -> bool:
     except (MissingAsset, MissingExtra):
         return False
     return True
-
-
-def _ways(attack: Attack, examples: Sequence[Example]) -> Sequence[Transformation]:
-    """What makes the attacked examples of one attack."""
-    return attack.candidates(examples)
 
 
 def _made(ways: Sequence[Transformation], attack: Attack, example: Example, rng: np.random.Generator) -> Example | None:
