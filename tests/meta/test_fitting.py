@@ -168,3 +168,10 @@ def test_two_scales_are_brought_together_and_said(run: Run, folder: Path, tmp_pa
     ran = run("fit", one, other, "-s", folder, "-o", tmp_path / "out")
     assert ran.code == 0 and "ratings on 2 scales are brought together" in ran.err
     assert rejoinder.load_scorer(tmp_path / "out").scale == (1.0, 5.0)  # type: ignore[attr-defined]
+
+
+def test_lines_that_the_judge_was_fitted_on_are_told(judge: ViewsJudge) -> None:
+    known = sorted(judge.trained_on)[0]
+    unseen, seen = (fit([replace(one, dataset=name) for one in turned()], judge, resamples=20) for name in ("x", known))
+    assert not any("was fitted on lines of" in said for said in unseen.answer)
+    assert seen.answer[1].startswith(f"The judge was fitted on lines of {known} before")

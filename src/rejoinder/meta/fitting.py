@@ -111,7 +111,17 @@ def fit(
     read = np.isfinite(before)
     contexts = len(np.unique(task.able.groups[read]))
     found = Fit((), adapted, task.kind, int(read.sum()), contexts, task.left_out, gains, curve, corrected, seed)
-    return replace(found, answer=fitting_answer(found))
+    verdict, *rest = fitting_answer(found)
+    return replace(found, answer=(verdict, *_known(loaded, task.datasets), *rest))
+
+
+def _known(judge: ViewsJudge, datasets: Mapping[str, int]) -> list[str]:
+    """What to say where the judge was fitted on such lines before, so that it is better on them than on others."""
+    known = sorted(judge.trained_on & datasets.keys())
+    flattered = "the figures before and after are better than on lines that it never saw"
+    return (
+        [f"The judge was fitted on lines of {', '.join(known)} before, these or others: {flattered}."] if known else []
+    )
 
 
 def _over_views(judge: ScorerLike) -> ViewsJudge:
