@@ -35,8 +35,13 @@ _MORE = "More: {}-o report.html for a page with everything"
 
 
 Out = Annotated[
-    Path | None,
-    typer.Option("-o", "--out", help="Where to: the whole study as .html, .md, .tex, .csv or .json.", metavar="FILE"),
+    list[Path] | None,
+    typer.Option(
+        "-o",
+        "--out",
+        help="Where to: the whole study as .html, .md, .tex, .csv or .json; repeat for more.",
+        metavar="FILE",
+    ),
     Writes(),
 ]
 Every = Annotated[bool, typer.Option("--all", help="Every table, by data set, level and statistic.")]
@@ -85,8 +90,8 @@ def command(
     from rejoinder.report.files import require_writable, write_document
     from rejoinder.report.terminal import terminal
 
-    if out is not None:
-        require_writable(out)
+    for path in out or []:
+        require_writable(path)
     with reporting(on_error) as on_bad:
         lines = read_either(*files, on_bad=on_bad, **how(columns, input_format, turns, scorers))
         examples, pairs = apart(on_scale(lines, scale, on_bad, dimension))
@@ -100,16 +105,16 @@ def command(
         "scale": scale,
     }
     found = _of_pairs(pairs, scorers or None, given) if pairs else _of_ratings(examples, scorers or None, given)
-    document = _document(found, _typed(files, scorers, out, given, typed(columns, input_format, turns, on_error)))
-    if out is not None:
-        write_document(document, out)
+    reading = typed(columns, input_format, turns, on_error)
+    for path in out or []:
+        write_document(_document(found, _typed(files, scorers, path, given, reading)), path)
+    document = _document(found, _typed(files, scorers, None, given, reading))
     if as_json:
         typer.echo(json_text(document), nl=False)
     else:
-        tell(
-            terminal(document, width(), every=every)
-            + (f"saved in {out}" if out else _MORE.format("" if every else "--all for every table, "))
-        )
+        more = _MORE.format("" if every else "--all for every table, ")
+        saved = f"saved in {', '.join(map(str, out))}" if out else more
+        tell(terminal(document, width(), every=every) + saved)
     for name, sets in found.fitted.items():
         tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True)
     for name, sets in found.withheld.items():
