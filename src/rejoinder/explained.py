@@ -19,7 +19,7 @@ class Explanation:
     """What moved one score, in the points that scores are in.
 
     Attributes:
-        base: the score before anything of the example has moved it.
+        base: the score before anything of the example has moved it, that of an average line.
         moved: what each group of features added, by its name; together with `base` they add up to the score.
     """
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rejoinder.judges.left_out import others
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.views.learner import FittedViews, ViewsLearner
-from rejoinder.judges.views.lines import Added, ViewLines
+from rejoinder.judges.views.lines import ViewLines
 from rejoinder.learner import Rows
 from rejoinder.scorer import Advance, FloatArray
 from rejoinder.stats.splits import fold_groups, joined_numbers
@@ -52,8 +52,7 @@ def with_references(lines: ViewLines) -> ViewLines:
 
 def undefended(lines: ViewLines) -> ViewLines:
     """The lines without what attacks made of them."""
-    added = lines.added
-    return replace(lines, added=Added(*(added[0][:0], added[1][:0], added[2][:0], added[3][:0], added[4][:0])))
+    return replace(lines, added=lines.added.of_lines(NOBODY, lines.replies))
 
 
 def left_out(lines: RatedLines, encoded: ViewLines, seed: int, advance: Advance) -> LeftOut:

@@ -65,6 +65,30 @@ def test_bins_keep_the_order_and_hold_about_as_many(values: list[float]) -> None
     assert (np.diff(found[known][order]) >= 0).all() and len(edges) < BINS
 
 
+def test_a_last_bit_moves_no_value_into_another_bin() -> None:
+    column = np.random.default_rng(0).normal(size=(300, 1)).astype(np.float32)
+    edges = edges_of(column)
+    for towards in (-np.inf, np.inf):
+        assert (binned(np.nextafter(column, np.float32(towards)), edges) == binned(column, edges)).all()
+
+
+def test_trees_told_from_some_lines_predict_the_same_and_begin_at_the_mean_of_these(trees: Trees) -> None:
+    features, _, weights = material(40, seed=5)
+    told, unseen = trees.told_from(features, weights), material(30, seed=6)[0]
+    assert told.predict(unseen).tobytes() == trees.predict(unseen).tobytes()
+    assert told.expected == pytest.approx(np.average(trees.predict(features), weights=weights))
+    assert told.expected + told.moved(unseen).sum(axis=1) == pytest.approx(told.predict(unseen))
+    assert not np.isclose(told.expected, trees.expected)
+
+
+def test_a_linear_part_told_from_some_lines_predicts_the_same_of_what_is_there() -> None:
+    linear, (features, _, weights) = fit_linear(*material()), material(40, seed=5)
+    told, there = linear.told_from(features, weights), ~np.isnan(features).any(axis=1)
+    assert told.predict(features[there]) == pytest.approx(linear.predict(features[there]))
+    assert told.base == pytest.approx(np.average(told.predict(features), weights=weights))
+    assert told.base != pytest.approx(linear.base)
+
+
 def test_what_features_move_adds_up_to_the_prediction(trees: Trees) -> None:
     unseen = material(30, seed=2)[0]
     moved = trees.moved(unseen)

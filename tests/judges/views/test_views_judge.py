@@ -80,6 +80,12 @@ def test_what_moved_a_score_adds_up_to_it_on_any_scale(judge: ViewsJudge) -> Non
     assert rejoinder.explain(unseen, judge) == judge.explain(unseen)
 
 
+def test_explanations_begin_at_what_it_says_of_an_average_line(judge: ViewsJudge) -> None:
+    fitted = [replace(example, references=()) for example in rated("one") + rated("two")]
+    told = judge.explain(fitted[:1])[0]
+    assert told is not None and told.base == pytest.approx(run(judge, fitted).values.mean(), abs=0.1)
+
+
 def test_what_moved_a_score_does_not_depend_on_neighbours(judge: ViewsJudge) -> None:
     unseen = rated("three", 30)
     assert [judge.explain([example])[0] for example in unseen] == judge.explain(unseen)

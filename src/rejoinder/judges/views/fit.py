@@ -16,7 +16,7 @@ from rejoinder.judges.views.adapt import Adaptation
 from rejoinder.judges.views.calibration import Calibration, calibrate
 from rejoinder.judges.views.head import SEEDS, Head, fit_head, standardised, weights_of
 from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
-from rejoinder.judges.views.lines import ViewLines
+from rejoinder.judges.views.lines import Added, ViewLines
 from rejoinder.judges.views.trees import Growth
 from rejoinder.judges.views.view import Features
 from rejoinder.learner import Rows
@@ -82,10 +82,8 @@ class Material(NamedTuple):
         ratings: [N] from 1 to 5.
         sets: [N] data sets, from 0.
         folds: [N] which fold of the calibration each belongs to.
-        added: features of spoilt replies.
-        added_targets: what these deserve.
-        added_weights: what they count.
-        added_folds: the fold of the line that each was made of.
+        replies: [N] numbers of the replies, see `ViewLines`.
+        added: what spoilt replies are like, made of rows of this.
     """
 
     features: Features
@@ -94,10 +92,8 @@ class Material(NamedTuple):
     ratings: FloatArray
     sets: NDArray[np.intp]
     folds: NDArray[np.intp]
-    added: Features
-    added_targets: FloatArray
-    added_weights: FloatArray
-    added_folds: NDArray[np.intp]
+    replies: Rows
+    added: Added
 
 
 def fit_parts(
@@ -138,22 +134,16 @@ def _material(
 ) -> Material:
     """The lines of one way, with what was made of them."""
     sets = np.unique(lines.sets[own], return_inverse=True)[1]
-    targets = standardised(ratings[own], sets)
-    folds = _folds(sets, lines.groups[own], rng)
-    added = lines.added
-    kept = np.flatnonzero(np.isin(added.rows, own))
-    place = np.searchsorted(own, added.rows[kept])
+    added = lines.added.of_lines(own, lines.replies)
     return Material(
         features=lines.features[np.ix_(own, columns)],
-        targets=targets,
+        targets=standardised(ratings[own], sets),
         weights=weights_of(sets),
         ratings=ratings[own],
         sets=sets,
-        folds=folds,
-        added=added.features[np.ix_(kept, columns)],
-        added_targets=np.minimum(targets[place] - added.less[kept], added.at_most[kept]),
-        added_weights=added.weights[kept],
-        added_folds=folds[place],
+        folds=_folds(sets, lines.groups[own], rng),
+        replies=lines.replies[own],
+        added=added._replace(features=added.features[:, columns], rows=np.searchsorted(own, added.rows)),
     )
 
 
@@ -174,13 +164,13 @@ def _part(
     for fold in range(FOLDS):
         inside = material.folds == fold
         if inside.any() and not inside.all():
-            head = _head(material, material.folds != fold, material.added_folds != fold, rng, quick, 1)
+            head = _head(material, np.flatnonzero(~inside), rng, quick, 1)
             predictions[inside] = head.predict(material.features[inside])
             distances[inside] = cloud_of(material.features[~inside]).distances(material.features[inside])
         advance(1)
-    head = _head(
-        material, np.ones(len(material.targets), bool), np.ones(len(material.added), bool), rng, growth, advance=advance
-    )
+    head = _head(material, np.arange(len(material.targets)), rng, growth, advance=advance)
+    # Explanations begin at the average reply of people's lines, not at one between these and the spoilt ones.
+    head = head.told_from(material.features, material.weights)
     calibration = calibrate(predictions, material.ratings, material.sets)
     likeness = replace(cloud_of(material.features), bound=_bound(distances, material.sets))
     return Part(columns, head, calibration, likeness, len(material.targets))
@@ -196,18 +186,19 @@ def _bound(distances: FloatArray, sets: NDArray[np.intp]) -> float:
 
 def _head(
     material: Material,
-    inside: NDArray[np.bool_],
-    added: NDArray[np.bool_],
+    inside: Rows,
     rng: np.random.Generator,
     growth: Growth,
     seeds: int = SEEDS,
     advance: Advance = ignore,
 ) -> Head:
     """A head fitted to some of the lines and what was made of these."""
+    added = material.added.of_lines(inside, material.replies)
+    deserved = np.minimum(material.targets[added.rows] - added.less, added.at_most)
     return fit_head(
-        np.concatenate([material.features[inside], material.added[added]]),
-        np.concatenate([material.targets[inside], material.added_targets[added]]),
-        np.concatenate([material.weights[inside], material.added_weights[added]]),
+        np.concatenate([material.features[inside], added.features]),
+        np.concatenate([material.targets[inside], deserved]),
+        np.concatenate([material.weights[inside], added.weights]),
         rng,
         growth=growth,
         seeds=seeds,

@@ -42,6 +42,10 @@ class Head:
         """The prediction before any feature has moved it."""
         return (1 - TREES) * self.linear.base + TREES * self.trees.expected
 
+    def told_from(self, features: NDArray[np.floating], weights: FloatArray) -> Head:
+        """The same head; `expected` is what it says of the average line of [N, F] features with [N] weights."""
+        return Head(self.linear.told_from(features, weights), self.trees.told_from(features, weights))
+
     def moved(self, features: NDArray[np.floating]) -> FloatArray:
         """[N, F] what each feature adds to `expected`; together they add up to the prediction."""
         return (1 - TREES) * self.linear.moved(features) + TREES * self.trees.moved(features)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,17 @@ class Linear:
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """[N] predictions for [N, F] features; each row adds up by itself, to the same last bit."""
         return np.asarray(self.base + np.ascontiguousarray(self.moved(features)).sum(axis=1))
+
+    def told_from(self, features: NDArray[np.floating], weights: FloatArray) -> Linear:
+        """The same sum told from the means of [N, F] features with [N] weights; what is missing counts as these.
+
+        Only what is missing, or `FARTHEST` off, is predicted a little otherwise.
+        """
+        share, known = weights / weights.sum(), np.isfinite(features)
+        away = np.where(known, np.asarray(features, np.float64) - self.centre, 0.0)
+        centre: FloatArray = self.centre + (share @ away) / np.maximum(share @ known, 1e-9)
+        base = self.base + float(((centre - self.centre) / self.spread) @ self.weights)
+        return replace(self, centre=centre, base=base)
 
     def standardised(self, features: NDArray[np.floating]) -> FloatArray:
         """[N, F] in standard deviations from the mean, `FARTHEST` at most; 0 where missing."""

@@ -46,6 +46,7 @@ class Added(NamedTuple):
         at_most: [M] see `Spoilt`.
         less: [M] see `Spoilt`.
         weights: [M] see `Spoilt`.
+        replies: [M] the number of the reply where a line of the same data set has it too (see `ViewLines`), else -1.
     """
 
     features: Features
@@ -53,6 +54,20 @@ class Added(NamedTuple):
     at_most: FloatArray
     less: FloatArray
     weights: FloatArray
+    replies: Rows
+
+    def of_lines(self, rows: Rows, replies: Rows) -> Added:
+        """Those made of some of N lines; a reply taken from another line only where one of these has it.
+
+        So what is fitted on some lines sees nothing of the others.
+
+        Args:
+            rows: these lines, ascending.
+            replies: [N] the number of every line's reply.
+        """
+        own = (self.replies < 0) | np.isin(self.replies, replies[rows])
+        kept = np.isin(self.rows, rows) & own
+        return Added._make(column[kept] for column in self)
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,7 @@ class ViewLines:
         groups: [N] number of the context, from 0.
         context: [N] whether there is any.
         reference: [N] whether there is any.
+        replies: [N] number of the reply in its data set, from 0.
         added: rows of replies that were spoilt.
     """
 
@@ -73,25 +89,35 @@ class ViewLines:
     groups: NDArray[np.intp]
     context: NDArray[np.bool_]
     reference: NDArray[np.bool_]
+    replies: Rows
     added: Added
 
 
 def encode(views: Views, examples: Sequence[Example], spoilt: Sequence[Spoilt]) -> ViewLines:
     """The features of examples and of what was made of them."""
+    replies = _numbers(list(map(_reply, (*examples, *(one.example for one in spoilt)))))
+    known, made = replies[: len(examples)], replies[len(examples) :]
     return ViewLines(
         features=views.features(examples),
         sets=_numbers([example.dataset or "" for example in examples]),
         groups=_numbers(["\n".join(map(str, example.context_key)) for example in examples]),
         context=np.array([any(map(str.strip, example.context)) for example in examples], np.bool_),
         reference=np.array([any(map(str.strip, example.references)) for example in examples], np.bool_),
+        replies=known,
         added=Added(
             views.features([one.example for one in spoilt]),
             np.array([one.row for one in spoilt], np.intp),
             np.array([one.at_most for one in spoilt]),
             np.array([one.less for one in spoilt]),
             np.array([one.weight for one in spoilt]),
+            np.where(np.isin(made, known), made, -1),
         ),
     )
+
+
+def _reply(example: Example) -> str:
+    """What tells a reply from the others of its data set."""
+    return f"{example.dataset or ''}\n{example.response.casefold().strip()}"
 
 
 def _numbers(labels: Sequence[str]) -> NDArray[np.intp]:

@@ -6,7 +6,7 @@ Shapes: N examples, F features, K nodes of T trees, one after another. A leaf is
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -68,12 +68,18 @@ class Trees:
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """[N] predictions for [N, F] features, each the same to the last bit whatever stands beside it."""
         found = np.empty(len(features))
-        for start in range(0, len(features), TOGETHER):
-            own = np.asarray(features[start : start + TOGETHER], np.float64)
-            *_, ends = self._path(own)
+        for start, ends in self._leaves(features):
             # Each row stands by itself in memory, so that numpy adds it up alike however many rows there are.
             found[start : start + TOGETHER] = np.ascontiguousarray(self.value[ends]).sum(axis=1)
         return found
+
+    def told_from(self, features: NDArray[np.floating], weights: FloatArray) -> Trees:
+        """The same trees; `expected` is the mean of what they predict for [N, F] features with [N] weights."""
+        came = np.zeros(len(self.value))
+        for start, ends in self._leaves(features):
+            each = np.repeat(weights[start : start + TOGETHER], len(self.roots))
+            came += np.bincount(ends.ravel(), each, len(came))
+        return replace(self, value=_means(self.value, self.left, self.right, came))
 
     @cached_property
     def expected(self) -> float:
@@ -88,6 +94,12 @@ class Trees:
             for above, below in pairwise(path):
                 np.add.at(found[row], self.feature[above[0]], self.value[below[0]] - self.value[above[0]])
         return found
+
+    def _leaves(self, features: NDArray[np.floating]) -> Iterator[tuple[int, NDArray[np.signedinteger]]]:
+        """The leaves that examples come to, `TOGETHER` of them at a time, behind the place of the first."""
+        for start in range(0, len(features), TOGETHER):
+            *_, ends = self._path(np.asarray(features[start : start + TOGETHER], np.float64))
+            yield start, ends
 
     def _path(self, features: NDArray[np.floating]) -> Iterator[NDArray[np.signedinteger]]:
         """[N, T] nodes that examples come through, from the roots to the leaves."""
@@ -144,14 +156,22 @@ def grow(
 
 
 def edges_of(features: NDArray[np.floating]) -> list[FloatArray]:
-    """[F] the ascending upper ends of all bins but the last, of each feature, which hold about as many lines each."""
-    shares = np.arange(1, BINS) / BINS
-    found = []
-    for column in np.asarray(features, np.float64).T:
-        known = np.sort(column[~np.isnan(column)])
-        places = (shares * len(known)).astype(np.intp)
-        found.append(np.unique(known[places]) if len(known) else np.zeros(0))
-    return found
+    """[F] the ascending upper ends of all bins but the last, of each feature, which hold about as many lines each.
+
+    They lie in the middle between neighbouring values: a feature that another machine works out with another last bit
+    falls into the same bin. A feature with a single value has one bin, up to that value.
+    """
+    return [_edges(np.sort(column[~np.isnan(column)])) for column in np.asarray(features, np.float64).T]
+
+
+def _edges(known: FloatArray) -> FloatArray:
+    """The upper ends of the bins of ascending values."""
+    values = np.unique(known)
+    if len(values) < 2:
+        return values
+    last = np.searchsorted(values, known[(np.arange(1, BINS) / BINS * len(known)).astype(np.intp)])
+    last = np.unique(np.minimum(last, len(values) - 2))
+    return values[last] + (values[last + 1] - values[last]) / 2
 
 
 def binned(features: NDArray[np.floating], edges: Sequence[FloatArray]) -> FloatArray:
@@ -173,11 +193,7 @@ def _flat(grown: list[NDArray[Any]], base: float, edges: Sequence[FloatArray]) -
     own, leaf = np.arange(len(nodes)), nodes["is_leaf"].astype(bool)
     left = np.where(leaf, own, start + nodes["left"])
     right = np.where(leaf, own, start + nodes["right"])
-    value = nodes["value"].astype(np.float64)
-    # Children stand after their parents, so from the end on every mean is made of finished ones.
-    for node in own[~leaf][::-1]:
-        below = [left[node], right[node]]
-        value[node] = np.average(value[below], weights=nodes["count"][below])
+    value = _means(nodes["value"].astype(np.float64), left, right, np.where(leaf, nodes["count"], 0.0))
     value[: sizes[0]] += base
     feature = np.where(leaf, 0, nodes["feature_idx"])
     return Trees(
@@ -195,6 +211,24 @@ def _flat(grown: list[NDArray[Any]], base: float, edges: Sequence[FloatArray]) -
         value=value,
         depth=int(nodes["depth"].max()),
     )
+
+
+def _means(value: FloatArray, left: NDArray[np.integer], right: NDArray[np.integer], came: FloatArray) -> FloatArray:
+    """[K] values with those above the leaves made means of the leaves below; where nobody came, both sides count alike.
+
+    Args:
+        value: [K] what leaves add.
+        left: [K] see `Trees`.
+        right: [K] see `Trees`.
+        came: [K] how many came to each leaf.
+    """
+    found, came = value.copy(), came.copy()
+    # Children stand after their parents, so from the end on every mean is made of finished ones.
+    for node in np.flatnonzero(left != np.arange(len(left)))[::-1]:
+        below = [left[node], right[node]]
+        came[node] = came[below].sum()
+        found[node] = np.average(found[below], weights=came[below] if came[node] else None)
+    return found
 
 
 def _upper(edges: FloatArray, number: float) -> float:

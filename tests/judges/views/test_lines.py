@@ -1,0 +1,39 @@
+"""Rated lines with what was made of them, and which of that a fit on some of the lines may see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from examples_for_views import phrases
+from judges_over_views import rated
+from rejoinder.auditing.spoiling import spoilt
+from rejoinder.judges.views.lexical import LexicalView
+from rejoinder.judges.views.lines import Spoilt, encode
+from rejoinder.judges.views.views import Views
+from rejoinder.records import Example
+
+VIEWS = Views((LexicalView(phrases()),))
+
+
+def test_a_fit_sees_no_reply_of_a_line_that_was_left_out() -> None:
+    examples = rated("one", 120)
+    attacked = spoilt(examples)
+    encoded = encode(VIEWS, examples, attacked)
+    inside = np.arange(60)
+    left_out = {one.response for one in examples[60:]} - {one.response for one in examples[:60]}
+    of_inside = [one for one in attacked if one.row < 60]
+    assert any(one.example.response in left_out for one in of_inside)
+    kept = encoded.added.of_lines(inside, encoded.replies)
+    expected = [one for one in of_inside if one.example.response not in left_out]
+    assert kept.rows.tolist() == [one.row for one in expected]
+    np.testing.assert_array_equal(kept.features, VIEWS.features([one.example for one in expected]))
+
+
+def test_a_reply_of_another_data_set_is_nobody_elses() -> None:
+    first, second = (Example(("hello",), "hi there", dataset=name) for name in ("one", "two"))
+    parrot = Spoilt(replace(first, response="Hi there "), row=0)
+    encoded = encode(VIEWS, [replace(first, response="hello to you"), second], [parrot])
+    assert encoded.added.replies.tolist() == [-1]
+    assert len(encoded.added.of_lines(np.array([0]), encoded.replies).rows) == 1
