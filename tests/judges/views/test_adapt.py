@@ -33,7 +33,11 @@ def judge(tmp_path_factory: pytest.TempPathFactory) -> ViewsJudge:
 @pytest.fixture(scope="module")
 def turned() -> list[Example]:
     """A user who likes short replies."""
-    lines = rated("user", 120, references=False)
+    return liking_short("user", 120)
+
+
+def liking_short(dataset: str, count: int) -> list[Example]:
+    lines = rated(dataset, count, references=False)
     return [replace(one, quality={"overall": 6 - (one.rating() or 0.0)}) for one in lines]
 
 
@@ -97,12 +101,12 @@ def test_explanations_add_up_to_the_score(adapted: ViewsJudge) -> None:
         assert one is not None and one.base + sum(one.moved.values()) == pytest.approx(value, abs=1e-9)
 
 
-def test_intervals_hold_nine_ratings_in_ten(adapted: ViewsJudge) -> None:
-    unseen = [replace(one, quality={"overall": 6 - (one.rating() or 0.0)}) for one in rated("unseen", 400)]
-    found = run(adapted, unseen)
+def test_intervals_hold_nine_ratings_in_ten(judge: ViewsJudge) -> None:
+    unseen = liking_short("unseen", 400)
+    found = run(adapt(judge, liking_short("user", 300)), unseen)
     assert found.low is not None and found.high is not None
     told = 25 * (np.array(ratings(unseen)) - 1)
-    assert 0.84 <= ((found.low <= told) & (told <= found.high)).mean() <= 0.98
+    assert 0.86 <= ((found.low <= told) & (told <= found.high)).mean() <= 0.98
 
 
 def test_what_it_was_fitted_on_is_no_longer_unlike(judge: ViewsJudge) -> None:
