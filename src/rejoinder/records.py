@@ -20,6 +20,8 @@ Choice = Literal[0, 1]
 """The first or the second of two replies."""
 UNANSWERED = "unanswered"
 """The key under which a line without a reply says why; `respond` writes it."""
+LEVEL, DIALOGUE = "level", "dialogue"
+"""The key under which a line says what was rated, and what stands there where that is the whole conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +123,11 @@ class Example:
         """Whether nothing was replied: no character that can be seen, or a line that is marked as without a reply."""
         seen = any(character.isprintable() and not character.isspace() for character in self.response)
         return not seen or bool(self.extra.get(UNANSWERED))
+
+    @property
+    def is_dialogue(self) -> bool:
+        """Whether the line says that its rating is of the whole conversation."""
+        return self.extra.get(LEVEL) == DIALOGUE
 
     def rating(self, dimension: str = OVERALL) -> float | None:
         """The mean rating people gave in `dimension`, or None where nobody rated it.

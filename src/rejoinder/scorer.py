@@ -86,7 +86,7 @@ class Outcome:
         notes: position in the batch to what the scorer cannot judge about that example, scored or not. A note is a few
             words without figures, the same for all of its kind, so that notes can be counted: "noted as ...".
         low: [N] what the scorer says its score is hardly below, where it says how sure it is of each; else None. NaN
-            just where the value is.
+            where the value is, and where it does not say it of this one.
         high: [N] what it is hardly above; there where `low` is.
         worst: position in the batch to the worst turns, where the score is of a conversation.
     """
@@ -196,7 +196,7 @@ class Scores:
         statistics: [N, K] additive statistics or None.
         combine: from summed statistics [K] to the corpus score, or None where that is the mean.
         notes: position to what the scorer cannot judge about that example; an example without any is left out.
-        low: [N] the lower end of each score's interval, or None where the scorer gives none.
+        low: [N] the lower end of each score's interval, NaN where it has none; None where the scorer gives none.
         high: [N] the upper end.
         worst: position to the worst turns of that example, the worst first, where scores are of conversations.
     """

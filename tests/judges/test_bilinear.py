@@ -258,6 +258,11 @@ def test_judge_says_why_it_cannot_score(encoder: AverageEncoder) -> None:
         (dialogues(90, context=()), "c-adem", r"90 lines: no context.*rejoinder train r-adem"),
         (dialogues(90, context=()), "adem", r"90 lines: no context.*needs no context: rejoinder train r-adem"),
         (dialogues(90, quality={}), "adem", r"90 lines: not rated.*say where the ratings stand: --map rating=NAME"),
+        (
+            dialogues(90, extra={"level": "dialogue"}),
+            "adem",
+            r"90 lines: a rating of a whole dialogue.*learn from ratings of single replies",
+        ),
         (dialogues(90, quality={"overall": 3.0}), "adem", "all ratings are equal"),
         (
             dialogues(90, scales={}),

@@ -58,6 +58,14 @@ def test_what_was_gained_is_shown(judge: ViewsJudge) -> None:
     assert found.judge.training["adapted"]["spearman"]["after"]["value"] == spearman.after.value
 
 
+def test_ratings_of_whole_dialogues_are_left_out_and_counted(judge: ViewsJudge) -> None:
+    whole = [replace(one, extra={"level": "dialogue"}) for one in rated("other", 40)]
+    found = fit([*turned(60), *whole], judge, resamples=0)
+    assert found.n == 60 and found.left_out == {"a rating of a whole dialogue": 40}
+    with pytest.raises(DataError, match=r"0 rated lines, expected 30 .*40 left out: a rating of a whole dialogue"):
+        fit(whole, judge)
+
+
 def test_the_same_seed_gives_the_same_judge(judge: ViewsJudge) -> None:
     one, other = (fit(turned(60), judge, resamples=100, seed=3) for _ in range(2))
     assert one.to_dict() == other.to_dict() and one.judge.options == other.judge.options

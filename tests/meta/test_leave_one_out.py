@@ -14,6 +14,7 @@ from scipy import stats
 import rejoinder
 from conftest import Run, refused
 from rejoinder.encoders import AverageEncoder
+from rejoinder.errors import UsageError
 from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
@@ -23,7 +24,7 @@ from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.train import train_judge
 from rejoinder.learner import AnyLearner
 from rejoinder.meta import full_study
-from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of
+from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of, left_out_scores
 from rejoinder.records import Example
 from rejoinder.report import study as report
 from rejoinder.report.files import RENDERERS
@@ -126,6 +127,20 @@ def test_unrated_lines_are_passed_over(learner: AnyLearner) -> None:
     examples[0] = replace(examples[0], quality={})
     found = rated_lines(examples, learner)
     assert found.places.tolist() == list(range(1, 450)) and len(found.sets["one"]) == 139
+
+
+def test_ratings_of_whole_dialogues_are_passed_over_and_said(learner: AnyLearner) -> None:
+    examples = sets()
+    whole = {place for place, one in enumerate(examples) if one.dataset == "three"} | {0}
+    for place in whole:
+        examples[place] = replace(examples[place], extra={"level": "dialogue"})
+    found = left_out_scores(examples, learner)[UNSEEN]
+    assert {found.reasons[place] for place in whole} == {"a rating of a whole dialogue"}
+    assert np.isfinite(np.delete(found.values, sorted(whole))).all()
+    rest = left_out_scores([one for place, one in enumerate(examples) if place not in whole], learner)[UNSEEN]
+    np.testing.assert_array_equal(np.delete(found.values, sorted(whole)), rest.values)
+    with pytest.raises(UsageError, match="1 data set with ratings"):
+        rated_lines([one for one in examples if one.dataset != "two"], learner)
 
 
 def test_too_few_others_leave_lines_without_a_judge(learner: AnyLearner) -> None:

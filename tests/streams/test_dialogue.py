@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -13,11 +14,24 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.records import Example
+from rejoinder.scorer import Card, Outcome
 from rejoinder.scorer import run as scored
 from rejoinder.streams.dialogue import DialogueScorer, of_dialogues, replies_of, score_of
+from rejoinder.streams.scoring import Tally, score_stream
 
 # By length (in words) the turns of "bot" score 1, 3, 2 and 6.
 TURNS = ("hi", "a", "b b b b", "c c c", "d", "e e", "f", "g g g g g g")
+
+
+class Sure:
+    """Scores a reply by its words, and says that it may be off by that and half."""
+
+    card = Card("sure", "words", "judge", frozenset(), (None, None), "a test")
+    options: ClassVar[dict[str, Any]] = {}
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        values = np.array([float(len(one.response.split())) for one in examples])
+        return Outcome(values, low=values / 2, high=values * 2)
 
 
 def dialogue(**extra: Any) -> Example:
@@ -81,6 +95,18 @@ def test_lines_that_are_no_conversations_are_scored_as_before() -> None:
     lines = [Example(("a",), "b b", id="one"), dialogue()]
     found = scored(of_dialogues(rejoinder.load_scorer("length")), lines)
     assert found.values.tolist() == [2.0, 2.0] and list(found.worst) == [1]
+
+
+def test_an_interval_stays_with_a_line_that_is_no_conversation() -> None:
+    lines = [Example(("a",), "b b", id="one"), dialogue()]
+    plain = scored(Sure(), lines[:1])
+    found = scored(of_dialogues(Sure()), lines)
+    assert found.low is not None and found.high is not None and plain.low is not None
+    assert found.low[0] == plain.low[0] == 1 and found.high[0] == 4
+    assert np.isnan(found.low[1]) and np.isnan(found.high[1]) and np.isfinite(found.values).all()
+    records = list(score_stream(lines, {"sure": Tally(of_dialogues(Sure()))}))
+    assert records[0]["intervals"] == {"sure": [1.0, 4.0]} and "intervals" not in records[1]
+    assert scored(of_dialogues(Sure()), lines[1:]).low is None
 
 
 def test_a_column_of_the_line_stays_what_it_is() -> None:

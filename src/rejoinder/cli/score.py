@@ -148,11 +148,9 @@ def _of_conversations(scorers: Mapping[str, Scorer], turns: Turns, *, explain: b
 
 def _saying_level(examples: Iterable[Example]) -> Iterator[Example]:
     """The examples; in the end, that some say they are conversations, where the last turn alone was scored."""
-    from rejoinder.streams.dialogue import is_dialogue
-
     found = 0
     for example in examples:
-        found += is_dialogue(example)
+        found += example.is_dialogue
         yield example
     if found:
         say = f"{found:,} lines are rated as whole conversations, and their last turns alone were scored"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from rejoinder.errors import UsageError
-from rejoinder.judges.lines import RatedLines, encode_rated
+from rejoinder.judges.lines import RatedLines, encode_rated, unlearnable
 from rejoinder.judges.many import Manner, Task, folds_of, scores_of
 from rejoinder.learner import AnyLearner, Rows, members_of
 from rejoinder.records import Example
@@ -21,10 +21,10 @@ def rated_lines(examples: Sequence[Example], learner: AnyLearner) -> RatedLines:
     """The rated lines of `examples`, ready for many judges.
 
     Raises:
-        UsageError: fewer than two data sets have ratings.
+        UsageError: fewer than two data sets have ratings of replies.
         DataError: a rated line has no scale.
     """
-    sets = {example.dataset or "" for example in examples if example.rating() is not None}
+    sets = {example.dataset or "" for example in examples if not unlearnable(example)}
     if len(sets) < 2:
         found = f"{len(sets)} data set{'s' * (len(sets) != 1)} with ratings"
         raise UsageError(f"{found}; to leave one out takes two or more. Name more files")

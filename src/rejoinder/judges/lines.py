@@ -23,6 +23,8 @@ from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.splits import numbered
 
+NOT_RATED, OF_DIALOGUE = "not rated", "a rating of a whole dialogue"
+
 
 @dataclass(frozen=True)
 class RatedLines:
@@ -32,7 +34,7 @@ class RatedLines:
         learner: what encoded them and is fitted on them.
         examples: [N] the lines.
         places: [N] where they stand among the examples that were given.
-        unrated: how many of those have no rating.
+        lost: how many of those nothing can be learnt from, by reason (see `unlearnable`).
         traces: [N, 4] what tells conversations, numbered; -1 where a trace would not tell (see `conversations.traces`).
         ratings: [N] on the scale 1 to 5.
         encoded: what the learner reads.
@@ -43,7 +45,7 @@ class RatedLines:
     learner: AnyLearner
     examples: Sequence[Example]
     places: Rows
-    unrated: int
+    lost: Counter[str]
     traces: Rows
     ratings: FloatArray
     encoded: Encoded
@@ -75,9 +77,7 @@ class RatedLines:
 
     def left_out(self, learner: Learner) -> Counter[str]:
         """How many of the examples that were given a learner cannot be fitted on, by reason."""
-        reasons = Counter[str]()
-        if self.unrated:
-            reasons["not rated"] = self.unrated
+        reasons = Counter(self.lost)
         rest = np.ones(len(self.examples), dtype=bool)
         for side in learner.needs:
             reasons[f"no {side}"] = int((rest & ~self.given[side]).sum())
@@ -88,13 +88,14 @@ class RatedLines:
 
 
 def encode_rated(examples: Given, learner: AnyLearner, scale: Scale | None = None) -> RatedLines:
-    """The rated lines of `examples`, ready for a learner; `scale` is that of lines that state none.
+    """The lines of `examples` of which the reply was rated, ready for a learner; `scale` is that of lines without one.
 
     Raises:
         DataError: a rated line has no scale, or a rating outside of it; or the learner cannot read them.
     """
     examples = list(with_scale(examples_of(examples), scale))
-    places = [place for place, example in enumerate(examples) if example.rating() is not None]
+    why = list(map(unlearnable, examples))
+    places = [place for place, reason in enumerate(why) if not reason]
     rated = [examples[place] for place in places]
     ratings = normalised_ratings(rated)  # before the encoding, which takes long: it refuses what has no scale
     encoded = learner.encode(rated)
@@ -105,13 +106,20 @@ def encode_rated(examples: Given, learner: AnyLearner, scale: Scale | None = Non
         learner=learner,
         examples=rated,
         places=np.array(places, dtype=np.intp),
-        unrated=len(examples) - len(rated),
+        lost=Counter(filter(None, why)),
         traces=np.array(told, dtype=np.intp).reshape(-1, TRACES),
         ratings=ratings,
         encoded=encoded,
         given={side: np.array([any(map(str.strip, one)) for one in texts], bool) for side, texts in sides.items()},
         unusable={member.name: member.unusable(encoded) for member in members_of(learner)},
     )
+
+
+def unlearnable(example: Example) -> str:
+    """Why no judge can learn from a line what a reply is worth, or "" where one can."""
+    if example.rating() is None:
+        return NOT_RATED
+    return OF_DIALOGUE if example.is_dialogue else ""
 
 
 def normalised_ratings(examples: Sequence[Example]) -> FloatArray:

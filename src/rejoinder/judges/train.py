@@ -15,7 +15,7 @@ from rejoinder.catalogue import load_learner
 from rejoinder.errors import DataError
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.lines import RatedLines, encode_rated
+from rejoinder.judges.lines import NOT_RATED, OF_DIALOGUE, RatedLines, encode_rated
 from rejoinder.judges.notes import shares, text_notes
 from rejoinder.learner import (
     PREDICTED,
@@ -237,7 +237,9 @@ def require_enough(lines: RatedLines, learner: Learner, rows: Rows) -> None:
 def _remedy(left_out: Counter[str]) -> str:
     """What to do where too few lines are usable; names the judges that can do without what is missing."""
     most = max(left_out, key=left_out.__getitem__, default="")
-    if most == "not rated":
+    if most == OF_DIALOGUE:
+        return "Judges learn from ratings of single replies: have such rated"
+    if most == NOT_RATED:
         return "Rate more, or say where the ratings stand: --map rating=NAME"
     if left_out["no reference"]:
         return "Rate more, or train a judge that needs no reference: rejoinder train c-adem, or autojudge"

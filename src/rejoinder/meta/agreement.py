@@ -22,7 +22,6 @@ from rejoinder.stats.bootstrap import (
 from rejoinder.stats.correlation import CORRELATIONS
 from rejoinder.stats.figure import NOTHING, Figure, plain
 from rejoinder.stats.sampling import Sampling
-from rejoinder.streams.dialogue import is_dialogue
 
 Level = Literal["turn", "dialogue", "system"]
 FEW_SYSTEMS = {
@@ -115,7 +114,9 @@ def agreements(rated: RatedSet, scorer: str, scores: Scores, sampling: Sampling)
     The draws depend on the seed, the set's name and the number of contexts alone, so scorers with the same usable
     lines meet the same resamples, in whatever order they come.
     """
-    rows = _rows("dialogue" if all(map(is_dialogue, rated.examples)) else "turn", rated, scorer, scores, sampling)
+    rows = _rows(
+        "dialogue" if all(one.is_dialogue for one in rated.examples) else "turn", rated, scorer, scores, sampling
+    )
     named = rated.at(np.flatnonzero(rated.systems != NO_SYSTEM))
     return rows + (_rows("system", named, scorer, scores, sampling) if scores.scored[named.places].any() else [])
 

@@ -21,7 +21,7 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import with_scale
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.conversations import conversations
-from rejoinder.judges.lines import normalised_ratings
+from rejoinder.judges.lines import normalised_ratings, unlearnable
 from rejoinder.judges.views.adapted import FEWEST, Adaptable, of_choices, of_ratings
 from rejoinder.judges.views.adapting import FOLDS, folds_of
 from rejoinder.judges.views.judge import ViewsJudge
@@ -148,13 +148,13 @@ def _apart(given: Sequence[Example | Pair]) -> tuple[list[Example], list[Pair]]:
 def _of_ratings(judge: ViewsJudge, given: Sequence[Example], scale: Scale | None) -> _Task:
     """The task of rated lines."""
     lines = list(with_scale(given, scale))
-    rated = [one for one in lines if one.rating() is not None]
-    ratings = normalised_ratings(rated)
-    _require_enough(len(rated), "rated lines", {"not rated": len(lines) - len(rated)})
+    rated = [one for one in lines if not unlearnable(one)]
+    ratings, lost = normalised_ratings(rated), Counter(filter(None, map(unlearnable, lines)))
+    _require_enough(len(rated), "rated lines", lost)
     if (ratings == ratings[0]).all():
         raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")
     able = of_ratings(judge, rated, ratings, conversations(rated))
-    left_out = _left_out(able, "rated lines", {"not rated": len(lines) - len(rated)})
+    left_out = _left_out(able, "rated lines", lost)
     sets = renumbered(np.array([one.dataset or "" for one in rated]))
     measure = of_correlations(ratings, sets, _contexts(rated))
     return _Task("ratings", able, measure, _datasets(rated), left_out, answer_scale(rated, scale))

@@ -13,6 +13,7 @@ import numpy as np
 from rejoinder.catalogue import DEFAULT, load_learner
 from rejoinder.humans.rated_set import RatedSet
 from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
+from rejoinder.judges.lines import unlearnable
 from rejoinder.judges.many import FOLDS
 from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Agreement
@@ -113,7 +114,7 @@ def left_out_scores(
     """Scores of N examples by judges that never saw their data set (`UNSEEN`), or other conversations of it (`SEEN`).
 
     Args:
-        examples: of two data sets or more; those without a rating are unscored.
+        examples: of two data sets or more; those without a rating, or with one of a whole conversation, are unscored.
         learner: what the judges come from, or its name; the usual ones are like the judge in the box.
         seed: of the fits.
         advance: called with 1 after each fit, six a data set.
@@ -128,9 +129,8 @@ def left_out_scores(
     for name, fitted in ((UNSEEN, unseen_scores), (SEEN, seen_scores)):
         values = np.full(len(examples), np.nan)
         values[lines.places] = fitted(lines, seed=seed, advance=advance)
-        rated = set(lines.places.tolist())
         reasons = {
-            place: "no judge could be fitted that reads it, or no known word in it" if place in rated else "not rated"
+            place: unlearnable(examples[place]) or "no judge could be fitted that reads it, or no known word in it"
             for place in np.flatnonzero(np.isnan(values)).tolist()
         }
         fields = {"scorer": name, "version": 1, **learner.options, "seed": seed, "rejoinder": __version__}

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.io.chat import is_conversation, spoken
-from rejoinder.records import Example
-from rejoinder.scorer import Card, Outcome, Scorer, Scores, Turn, run
+from rejoinder.records import LEVEL, Example
+from rejoinder.scorer import Card, FloatArray, Outcome, Scorer, Scores, Turn, run
 
-LEVEL, DIALOGUE = "level", "dialogue"
 TAIL = 0.25  # share of the turns that count once more: the worst
 NO_TURN = "no turn of the judged speaker has a score"
 
@@ -73,6 +72,7 @@ class DialogueScorer:
         scores = run(self.scorer, list(chain.from_iterable(one.examples for one in found)))
         ends = np.cumsum([len(one.examples) for one in found]).tolist()
         values, reasons, notes, worst = np.full(len(examples), np.nan), {}, {}, {}
+        plain: dict[int, int] = {}  # the lines that are no conversation, with the place of their one reply
         for row, (one, end) in enumerate(zip(found, ends, strict=True)):
             own = range(end - len(one.examples), end)
             turns = [
@@ -86,20 +86,22 @@ class DialogueScorer:
             values[row] = score_of([turn.score for turn in turns])
             if noted := _notes(scores, own):
                 notes[row] = noted
-            if is_dialogue(examples[row]) or self.every:
+            if self._whole(examples[row]):
                 worst[row] = worst_of(turns)
-        return Outcome(values, reasons, notes=notes, worst=worst)
+            else:
+                plain[row] = end - 1
+        ends_of = {name: _placed(getattr(scores, name), plain, len(examples)) for name in ("low", "high")}
+        return Outcome(values, reasons, notes=notes, worst=worst, **ends_of)
 
     def _replies(self, example: Example) -> Replies:
         """What is judged of a line: every turn of a speaker, or the reply."""
-        if is_dialogue(example) or self.every:
+        if self._whole(example):
             return replies_of(example)
         return Replies([len(example.context) + 1], [example])
 
-
-def is_dialogue(example: Example) -> bool:
-    """Whether a line says that its rating is of the whole conversation."""
-    return example.extra.get(LEVEL) == DIALOGUE
+    def _whole(self, example: Example) -> bool:
+        """Whether a line is judged as a conversation."""
+        return self.every or example.is_dialogue
 
 
 def of_dialogues(scorer: Scorer, *, every: bool = False) -> Scorer:
@@ -109,7 +111,7 @@ def of_dialogues(scorer: Scorer, *, every: bool = False) -> Scorer:
 
 def as_rated(scorer: Scorer, examples: Sequence[Example]) -> Scorer:
     """The scorer as these lines are to be scored: of conversations where some say that they are such."""
-    return of_dialogues(scorer) if any(map(is_dialogue, examples)) else scorer
+    return of_dialogues(scorer) if any(example.is_dialogue for example in examples) else scorer
 
 
 def replies_of(example: Example) -> Replies:
@@ -159,6 +161,15 @@ def _speakers(example: Example) -> Sequence[Any]:
         if [text for _, text in said] == [*example.context, example.response]:
             return [role for role, _ in said]
     return [(count - place) % 2 for place in range(count)]
+
+
+def _placed(ends: FloatArray | None, places: Mapping[int, int], count: int) -> FloatArray | None:
+    """[N] ends of intervals, each from its place; NaN for a conversation: those of turns are none of a whole."""
+    if ends is None or not places:
+        return None
+    found = np.full(count, np.nan)
+    found[list(places)] = ends[list(places.values())]
+    return found
 
 
 def _why(scores: Scores, own: range) -> str:

@@ -143,7 +143,7 @@ def _intervals(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
     return {
         name: [float(scores.low[row]), float(scores.high[row])]
         for name, scores in results.items()
-        if scores.low is not None and scores.high is not None and scores.scored[row]
+        if scores.low is not None and scores.high is not None and math.isfinite(scores.low[row])
     }
 
 
