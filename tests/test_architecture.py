@@ -34,6 +34,7 @@ FLOORS = {
     "report": 6,
     "auditing": 5,
     "meta": 4,
+    "annotation": 3,
     "judges": 3,
     "responders": 3,
     "streams": 3,

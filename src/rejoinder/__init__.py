@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.version import __version__
 
 if TYPE_CHECKING:
+    from rejoinder.annotation.collected import load_study
+    from rejoinder.annotation.study import annotate
     from rejoinder.auditing import Attack, audit, relevance
     from rejoinder.catalogue import cards, explain, load_responder, load_scorer, score
     from rejoinder.encoders import encode, load_encoder
@@ -48,6 +50,7 @@ _HOME = {
     "Responder": "rejoinder.responder",
     "Scorer": "rejoinder.scorer",
     "Scores": "rejoinder.scorer",
+    "annotate": "rejoinder.annotation.study",
     "answer": "rejoinder.responder",
     "audit": "rejoinder.auditing",
     "cards": "rejoinder.catalogue",
@@ -63,6 +66,7 @@ _HOME = {
     "load_encoder": "rejoinder.encoders",
     "load_responder": "rejoinder.catalogue",
     "load_scorer": "rejoinder.catalogue",
+    "load_study": "rejoinder.annotation.collected",
     "pairs_of": "rejoinder.io",
     "pretrain": "rejoinder.responders.pretrain",
     "read": "rejoinder.io",
@@ -101,6 +105,7 @@ __all__ = [
     "Scorer",
     "Scores",
     "__version__",
+    "annotate",
     "answer",
     "audit",
     "cards",
@@ -116,6 +121,7 @@ __all__ = [
     "load_encoder",
     "load_responder",
     "load_scorer",
+    "load_study",
     "pairs_of",
     "pretrain",
     "read",

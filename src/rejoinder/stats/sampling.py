@@ -20,6 +20,7 @@ from rejoinder.stats.bootstrap import cluster_counts
 MOST_RESAMPLES = 100_000
 Purpose = Literal[
     "agreement",
+    "assignment",
     "attack",
     "audited lines",
     "bias",
@@ -50,8 +51,8 @@ Purpose = Literal[
 # The numbers behind the purposes are those that published figures were drawn with; another number would move them.
 #
 # Purposes without a number meet on no data set: ratings, choices between two replies, a trial, which has a name of its
-# own, and a comparison, which draws for numbers of clusters and not for a name. The experiments of papers draw for no
-# name at all, so their numbers are another series.
+# own, who rates what, which is drawn for the number of a rater, and a comparison, which draws for numbers of clusters
+# and not for a name. The experiments of papers draw for no name at all, so their numbers are another series.
 #
 # "duel" and "leave one out" have the same number. They came into being apart from each other, and once both had been
 # published it was too late. It does no harm: they draw from other lines, no figure puts the two together, and sharing
@@ -61,6 +62,7 @@ PURPOSES: Mapping[Purpose, tuple[int, ...]] = {
     "choices": (),
     "comparison": (),
     "trial": (),
+    "assignment": (),
     "ceiling": (1,),
     "contrasts": (2,),
     "length": (3,),
