@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rejoinder.judges.train import train_judge
     from rejoinder.kinds import listing
     from rejoinder.meta import compare, full_study, study, study_pairs
+    from rejoinder.meta.estimate import estimate
     from rejoinder.meta.fitting import fit
     from rejoinder.meta.training import train
     from rejoinder.papers.run import reproduce
@@ -58,6 +59,7 @@ _HOME = {
     "contexts_of": "rejoinder.streams.replies",
     "doctor": "rejoinder.report.doctor",
     "encode": "rejoinder.encoders",
+    "estimate": "rejoinder.meta.estimate",
     "examples_of": "rejoinder.io",
     "explain": "rejoinder.catalogue",
     "fit": "rejoinder.meta.fitting",
@@ -113,6 +115,7 @@ __all__ = [
     "contexts_of",
     "doctor",
     "encode",
+    "estimate",
     "examples_of",
     "explain",
     "fit",

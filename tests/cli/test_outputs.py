@@ -24,6 +24,7 @@ from rejoinder.judges.train import train_judge
 
 # Parameters of type text that name neither a file nor a folder. Whatever is not here has to be marked.
 PLAIN = {
+    ("estimate", "dimension"),
     ("study", "dimension"),
     ("reproduce", "name"),
     ("train", "components"),

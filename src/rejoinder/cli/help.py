@@ -15,6 +15,7 @@ _TASKS = {
     "Score and compare": {
         "score": "How good each reply in a file is, by the judge in the box or by others.",
         "compare": "Which of two systems is better, or that they cannot be told apart.",
+        "estimate": "What people would say of systems, from few ratings and a scorer's word on all lines.",
     },
     "Study agreement": {
         "study": "Which scorers agree with people, on replies that people have rated.",
