@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,16 +59,12 @@ def joined(lines: Sequence[Example], rated: Sequence[Example], dimension: str = 
         by_text[_text(line)].append(place)
     own = [line for line in rated if line.rating(dimension) is not None]
     for line in own:
-        place = by_id.get((line.dataset, line.id)) if _named(line) else None
-        if place is None:
-            place = _by_text(line, by_text[_text(line)], lines, taken)
-        else:
-            _require_same(line, lines[place])
-        if place is None:
+        at = _place(line, lines, by_id, by_text[_text(line)], taken)
+        if at is None:
             extra.append(line)
         else:
-            taken[place] = line
-            found[place] = _with_ratings(lines[place], line)
+            taken[at] = line
+            found[at] = _with_ratings(lines[at], line)
     return Joined((*found, *extra), np.arange(len(found) + len(extra)) < len(found), len(own), len(taken))
 
 
@@ -110,7 +106,24 @@ def _text(line: Example) -> tuple[object, ...]:
     return line.context_id, line.context, line.response
 
 
-def _by_text(line: Example, places: Sequence[int], lines: Sequence[Example], taken: dict[int, Example]) -> int | None:
+def _place(
+    line: Example,
+    lines: Sequence[Example],
+    by_id: Mapping[tuple[str | None, str], int],
+    by_text: Sequence[int],
+    taken: Mapping[int, Example],
+) -> int | None:
+    """Where among the lines a rated one stands; None where it does not."""
+    place = by_id.get((line.dataset, line.id)) if _named(line) else None
+    if place is None:
+        return _by_text(line, by_text, lines, taken)
+    _require_same(line, lines[place])
+    return place
+
+
+def _by_text(
+    line: Example, places: Sequence[int], lines: Sequence[Example], taken: Mapping[int, Example]
+) -> int | None:
     """The line with the text of a rated one; None where there is none."""
     fitting = [place for place in places if line.system is None or lines[place].system in (None, line.system)]
     if not fitting:

@@ -100,7 +100,7 @@ class Sample:
         """This one less another; clusters that have lines of both count as what they are."""
         clusters, places = np.unique(np.concatenate([self.clusters, other.clusters]), return_inverse=True)
         ratings, rated, listed = (
-            np.bincount(places, weights=np.concatenate([own, -its]), minlength=len(clusters))
+            _summed(places, np.concatenate([own, -its]))
             for own, its in (
                 (self.ratings, other.ratings),
                 (self.rated, other.rated),
@@ -158,14 +158,12 @@ def sample_of(
     shares = shares / shares.sum()
     mean, mean_score, of_all = float(shares[rated] @ ratings[rated]), float(shares @ scores), float(whole @ scores)
     held, away = np.where(rated, ratings - mean, 0.0), scores - mean_score
-    leverage = np.bincount(places, weights=shares)
+    leverage = _summed(places, shares)
     scale = np.sqrt(1 / (1 - np.minimum(leverage, 0.5)))
-    moved = [
-        scale * np.bincount(places, weights=part) for part in (shares * held, shares * away, whole * (scores - of_all))
-    ]
+    a, b, c = (scale * _summed(places, part) for part in (shares * held, shares * away, whole * (scores - of_all)))
     freedom = 1 / float(leverage @ leverage) - 1 if (leverage > 0).sum() >= FEWEST else 0.0
     largest = float(np.abs(ratings[rated]).max()) or 1.0, float(np.abs(scores).max()) or 1.0
-    return Sample(n, mean, mean_score - of_all, numbers, *moved, freedom, largest)
+    return Sample(n, mean, mean_score - of_all, numbers, a, b, c, freedom, largest)
 
 
 def shared_power(samples: Sequence[Sample]) -> float | None:
@@ -237,6 +235,11 @@ def ratings_needed(sample: Sample, half: float, *, scored: bool, most: int = 10*
         middle = (low + high) // 2
         low, high = (low, middle) if _reach(sample, middle, scored=scored) <= half else (middle + 1, high)
     return low
+
+
+def _summed(places: IntArray, parts: FloatArray) -> FloatArray:
+    """[G] the sums of `parts` [N] over clusters."""
+    return np.bincount(places, weights=parts).astype(np.float64)
 
 
 def _reach(sample: Sample, ratings: int, *, scored: bool) -> float:
