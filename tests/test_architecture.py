@@ -33,6 +33,7 @@ FLOORS = {
     "papers": 7,
     "report": 6,
     "auditing": 5,
+    "improve": 5,
     "meta": 4,
     "annotation": 3,
     "judges": 3,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.explained import Explanation
+    from rejoinder.improve.reranking import rerank
     from rejoinder.io import examples_of, pairs_of, read, read_pairs, reply_sets_of, write
     from rejoinder.judges.train import train_judge
     from rejoinder.kinds import listing
@@ -76,6 +77,7 @@ _HOME = {
     "relevance": "rejoinder.auditing",
     "reply_sets_of": "rejoinder.io",
     "reproduce": "rejoinder.papers.run",
+    "rerank": "rejoinder.improve.reranking",
     "request": "rejoinder.responder",
     "respond": "rejoinder.streams.replies",
     "score": "rejoinder.catalogue",
@@ -133,6 +135,7 @@ __all__ = [
     "reply_sets_of",
     "reproduce",
     "request",
+    "rerank",
     "respond",
     "score",
     "score_stream",

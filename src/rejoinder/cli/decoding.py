@@ -1,4 +1,4 @@
-"""The flags that `respond` and `selftalk` share: who replies, and how a model chooses its words."""
+"""The flags that `respond`, `rerank` and `selftalk` share: who replies, and how a model chooses its words."""
 
 from __future__ import annotations
 
@@ -21,16 +21,22 @@ class Method(StrEnum):
     SAMPLE = "sample"
 
 
-ResponderNames = Annotated[
-    list[str],
+_RESPONDER = typer.Option(
+    "-r",
+    "--responder",
+    help="Who replies: the folder of a model, human:FILE, command:'PROGRAM ARGUMENTS' or openai:URL#MODEL. "
+    "Repeat for more.",
+    metavar="NAME",
+)
+ResponderNames = Annotated[list[str], _RESPONDER, Reads(in_responder)]
+MaybeResponders = Annotated[list[str] | None, _RESPONDER, Reads(in_responder)]
+Count = Annotated[int, typer.Option(min=1, help="Replies to each context; the best is the response.")]
+Withhold = Annotated[
+    bool,
     typer.Option(
-        "-r",
-        "--responder",
-        help="Who replies: the folder of a model, human:FILE, command:'PROGRAM ARGUMENTS' or openai:URL#MODEL. "
-        "Repeat for more.",
-        metavar="NAME",
+        "--withhold",
+        help="Hide the true response (first reference, else response) from models that choose.",
     ),
-    Reads(in_responder),
 ]
 Unseen = Annotated[
     float | None,

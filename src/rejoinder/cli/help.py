@@ -30,6 +30,7 @@ _TASKS = {
     },
     "Systems that reply": {
         "respond": "Answer every context in a file.",
+        "rerank": "The best of several replies to each context, and whether that made them better.",
         "selftalk": "Let systems talk with themselves or with each other.",
     },
     "Look around": {

@@ -10,6 +10,7 @@ import typer
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.decoding import (
     Beam,
+    Count,
     Longest,
     Method,
     MethodFlag,
@@ -18,20 +19,13 @@ from rejoinder.cli.decoding import (
     Temperature,
     TopP,
     Unseen,
+    Withhold,
     decoding_of,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, how
 from rejoinder.cli.places import Writes
 
 Out = Annotated[Path, typer.Option("-o", "--out", help="Where to: - is standard output.", metavar="FILE"), Writes()]
-Count = Annotated[int, typer.Option(min=1, help="Replies to each context; the best is the response.")]
-Withhold = Annotated[
-    bool,
-    typer.Option(
-        "--withhold",
-        help="Hide the true response (first reference, else response) from models that choose.",
-    ),
-]
 
 
 def command(

@@ -62,6 +62,15 @@ def read_contexts(
     names.require_met()
 
 
+def context_in(record: Mapping[str, Any], where: str) -> Example:
+    """The context of one record under our names, as `read_contexts` makes it of a line that is no dialogue.
+
+    Raises:
+        DataError: it cannot be used.
+    """
+    return parse_record(_as_example(record, where), where)
+
+
 def _lines(
     path: str | Path, names: Names, on_bad: OnBad, input_format: Format | None
 ) -> Iterator[tuple[Dialogue | None, Example]]:

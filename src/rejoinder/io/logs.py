@@ -88,9 +88,11 @@ def _reply_in_object(value: Mapping[str, Any], where: str) -> str | None:
 
 
 def _chosen(value: Mapping[str, Any], key: str) -> list[Any]:
-    """What a reply offers under `key`; the texts of a multiple-choice question are no replies."""
+    """What a reply offers under `key`; neither the texts of a multiple-choice question nor candidates of ours."""
     found = value.get(key)
-    return found if isinstance(found, list) and all(isinstance(one, Mapping) for one in found) else []
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) and "response" not in one for one in found):
+        return []
+    return found
 
 
 def _body(value: Any) -> Mapping[str, Any] | None:

@@ -204,6 +204,12 @@ def contexts_of(
         raise DataError(problem, "Give more dialogues, or the share of the recipe")
 
 
+def with_response(example: Example, response: str, system: str | None) -> Example:
+    """The example with another response, and without what its line said of the one that it came with."""
+    kept = {key: value for key, value in example.extra.items() if key not in _OF_THE_OLD and not of_scoring(key, value)}
+    return replace(example, response=response, system=system, ratings=(), quality={}, scales={}, extra=kept)
+
+
 def require_answers(tallies: Sequence[Tally]) -> None:
     """Raise where not one responder had an answer to a single context.
 
@@ -217,21 +223,7 @@ def require_answers(tallies: Sequence[Tally]) -> None:
 
 def _record(example: Example, found: Answer, name: str, *, several: bool) -> dict[str, Any]:
     """The line of one example and one answer, but for the signature."""
-    record = to_record(
-        replace(
-            example,
-            response=found.replies[0].text if found.replies else "",
-            system=name,
-            ratings=(),
-            quality={},
-            scales={},
-            extra={
-                key: value
-                for key, value in example.extra.items()
-                if key not in _OF_THE_OLD and not of_scoring(key, value)
-            },
-        )
-    )
+    record = to_record(with_response(example, found.replies[0].text if found.replies else "", name))
     if several:
         record["replies"] = [{"response": reply.text, "score": reply.score} for reply in found.replies]
     if not found.replies:

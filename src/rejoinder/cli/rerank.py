@@ -1,0 +1,134 @@
+"""`rejoinder rerank`: the best of several replies to each context."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Seed, progress, reporting, tell, width
+from rejoinder.cli.decoding import (
+    Beam,
+    Count,
+    Longest,
+    MaybeResponders,
+    Method,
+    MethodFlag,
+    Shortest,
+    Temperature,
+    TopP,
+    Unseen,
+    Withhold,
+    decoding_of,
+)
+from rejoinder.cli.inputs import Columns, InputFormat, how
+from rejoinder.cli.places import Reads, Writes, in_scorer
+from rejoinder.errors import UsageError
+
+if TYPE_CHECKING:
+    from rejoinder.improve.result import Reranking
+
+Chooser = Annotated[
+    str,
+    typer.Option(
+        "-s",
+        "--scorer",
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; it chooses. "
+        "Default: rejoinder, the judge in the box.",
+        metavar="NAME",
+        show_default=False,
+    ),
+    Reads(in_scorer),
+]
+MeasureBy = Annotated[
+    str | None,
+    typer.Option(
+        "--measure-by",
+        help="A scorer that did not choose, to say whether the chosen replies are better.",
+        metavar="NAME",
+    ),
+    Reads(in_scorer),
+]
+AtLeast = Annotated[
+    float | None,
+    typer.Option("--at-least", help="Leave a context unanswered where no candidate has so good a score.", metavar="X"),
+]
+Every = Annotated[
+    bool, typer.Option("--candidates", help="Also write all candidates of each context, with their scores.")
+]
+Out = Annotated[Path, typer.Option("-o", "--out", help="Where to: - is standard output.", metavar="FILE"), Writes()]
+
+
+def command(
+    files: Files,
+    responders: MaybeResponders = None,
+    scorer: Chooser = "rejoinder",
+    measure_by: MeasureBy = None,
+    at_least: AtLeast = None,
+    every: Every = False,
+    out: Out = Path("-"),
+    as_json: AsJson = False,
+    count: Count = 1,
+    withhold: Withhold = False,
+    unseen: Unseen = None,
+    method: MethodFlag = Method.BEAM,
+    beam: Beam = None,
+    temperature: Temperature = 1.0,
+    top_p: TopP = 1.0,
+    longest: Longest = 40,
+    shortest: Shortest = 1,
+    seed: Seed = 0,
+    columns: Columns = None,
+    input_format: InputFormat = None,
+    on_error: OnErrorFlag = OnError.STOP,
+) -> None:
+    """Choose the best of several replies to each context, and say whether that made the replies better.
+
+    The candidates are what responders say (-r), a list under "candidates" or "replies" in each line, or the lines of
+    several systems that have one context. One line out a context, ready for `rejoinder score`. References are hidden
+    from the scorer that chooses, unless it reads nothing else.
+    """
+    from rejoinder.improve.reranking import rerank
+    from rejoinder.io.write import format_of, open_writer
+    from rejoinder.streams.replies import contexts_of
+
+    if as_json and str(out) == "-":
+        raise UsageError("--json and the lines would both go to standard output. Name a file for the lines: -o FILE")
+    kind = format_of(out)
+    decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
+    with reporting(on_error) as on_bad, progress("re-ranking", streaming=str(out) == "-") as advance:
+        asked = how(columns, input_format, scorers=[scorer, *([measure_by] if measure_by else [])])
+        lines = rerank(
+            contexts_of(files, unseen, on_bad=on_bad, **asked),
+            responders or [],
+            scorer,
+            measure_by=measure_by,
+            at_least=at_least,
+            every=every,
+            count=count,
+            decoding=decoding,
+            withhold=withhold,
+            seed=seed,
+            on_bad=on_bad,
+            advance=advance,
+        )
+        with open_writer(out, kind) as put:
+            for line in lines:
+                put(line)
+    _say(lines.found, out, as_json=as_json)
+
+
+def _say(found: Reranking, out: Path, *, as_json: bool) -> None:
+    """What was found: beside the lines on standard error, else on standard output."""
+    from rejoinder.report.reranking import reranking
+    from rejoinder.report.terminal import terminal
+
+    if as_json:
+        typer.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        return
+    to_file = str(out) != "-"
+    tell(terminal(reranking(found), width()), err=not to_file)
+    if to_file:
+        tell(f"{found.answered:,} replies in {out}; score them: rejoinder score {out}")

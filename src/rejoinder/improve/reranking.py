@@ -1,0 +1,180 @@
+"""`rerank`: of several replies to each context the best, and whether that made the replies better."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rejoinder.catalogue import DEFAULT, load_responders, load_scorers
+from rejoinder.errors import UsageError
+from rejoinder.improve.choosing import Choice, choose, require_direction
+from rejoinder.improve.measuring import Measuring
+from rejoinder.improve.pools import CANDIDATES, Pool, pools_by, pools_in
+from rejoinder.improve.result import Reranking
+from rejoinder.improve.winnings import Winnings
+from rejoinder.io.contexts import context_in
+from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.io.parse import to_record
+from rejoinder.records import UNANSWERED, Example
+from rejoinder.responder import Decoding
+from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
+from rejoinder.stats.sampling import Sampling
+from rejoinder.streams.replies import ResponderLike, Tally, as_example, several
+
+CHUNK = 2048
+"""Candidates that are scored together."""
+Context = Example | Mapping[str, Any] | Sequence[str]
+
+
+@dataclass(frozen=True)
+class Reranked:
+    """Lines of chosen replies, one after the other as they are made, and what they come to.
+
+    Attributes:
+        lines: one mapping a context, which `score` and `examples_of` take.
+        tallies: what each responder did, by its name; complete when all lines were taken.
+    """
+
+    lines: Iterator[dict[str, Any]]
+    tallies: Mapping[str, Tally]
+    _winnings: Winnings
+    _sampling: Sampling
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The lines that were not taken yet."""
+        return self.lines
+
+    @property
+    def found(self) -> Reranking:
+        """What the lines that were taken come to."""
+        return self._winnings.result(self._sampling)
+
+
+def rerank(
+    contexts: Iterable[Context],
+    responders: ResponderLike | Sequence[ResponderLike] = (),
+    scorer: ScorerLike = DEFAULT,
+    *,
+    measure_by: ScorerLike | None = None,
+    at_least: float | None = None,
+    every: bool = False,
+    count: int = 1,
+    decoding: Decoding | None = None,
+    withhold: bool = False,
+    resamples: int = 1000,
+    seed: int = 0,
+    on_bad: OnBad = raise_bad,
+    advance: Advance = ignore,
+) -> Reranked:
+    """The best of several replies to each context, by a scorer; lines that `score` takes, made as they are read.
+
+    Args:
+        contexts: examples or dicts with the keys of an input line, or turns, oldest first. Without responders each has
+            its replies under `candidates`, or is one of the replies to its context (those are held in memory).
+        responders: who replies; see `load_responder`. None where the lines hold their candidates.
+        scorer: what chooses; references are hidden from it unless it reads nothing else. See `load_scorer`.
+        measure_by: a scorer that did not choose, to say whether the chosen replies are better; None measures nothing.
+        at_least: a score that is as good as the chosen reply's has to be; where none is, the line is unanswered.
+        every: whether each line also holds all `candidates` with their scores.
+        count: replies of each responder, 1 or more.
+        decoding: how a model that writes replies word by word chooses the words; None takes the usual way.
+        withhold: whether a retrieval model leaves out among its candidates the first reference, or where there is none
+            the response.
+        resamples: of contexts, for the intervals.
+        seed: decides what is random in the replies, and the resamples.
+        on_bad: what to do with the error of a list that holds something else than replies.
+        advance: called with the number of contexts that are done.
+
+    Raises:
+        UsageError: there is no such scorer or responder, or one that measures has chosen too; a scorer claims no
+            direction; a number is out of range.
+        DataError: once lines are taken: a list holds something else than replies, or there is nothing to choose.
+        TooManyUnscored: once lines are taken: no candidate has a score.
+    """
+    sampling = Sampling.checked(resamples, seed)
+    if at_least is not None and not math.isfinite(at_least):
+        raise UsageError(f"at_least is {at_least}, expected a finite number")
+    winnings = Winnings(*_scorers(scorer, measure_by))
+    tallies = {name: Tally(one) for name, one in load_responders(several(responders), decoding=decoding).items()}
+    lines = _lines_of(contexts)
+    pools = pools_by(lines, tallies, count=count, seed=seed, withhold=withhold) if tallies else pools_in(lines, on_bad)
+    found = _stream(pools, winnings, at_least=at_least, every=every, advance=advance)
+    return Reranked(found, tallies, winnings, sampling)
+
+
+def _scorers(scorer: ScorerLike, measure_by: ScorerLike | None) -> tuple[Any, ...]:
+    """What chooses and what measures, each with its name."""
+    ((name, chooser),) = load_scorers([scorer]).items()
+    require_direction(chooser, "choose")
+    if measure_by is None:
+        return (name, chooser), None
+    ((by, measure),) = load_scorers([measure_by]).items()
+    require_direction(measure, "measure")
+    if by == name or str(signature_of(measure)) == str(signature_of(chooser)):
+        raise UsageError(f"{by} chose the replies, and finds them better for that. Measure by another scorer")
+    return (name, chooser), (by, Measuring(measure))
+
+
+def _lines_of(contexts: Iterable[Context]) -> Iterator[Example]:
+    """The lines that were given, as examples."""
+    for number, given in enumerate(contexts, start=1):
+        if isinstance(given, Mapping):
+            yield context_in(given, f"contexts:item {number}")
+        else:
+            yield as_example(given, number)
+
+
+def _stream(
+    pools: Iterable[Pool], winnings: Winnings, *, at_least: float | None, every: bool, advance: Advance
+) -> Iterator[dict[str, Any]]:
+    """Yield the line of each pool; a chunk of candidates is scored together."""
+    for part in _chunks(pools):
+        choices = choose(winnings.chooser[1], part, at_least)
+        measured = winnings.add(choices)
+        for choice, value in zip(choices, measured, strict=True):
+            yield _record(choice, winnings, value, every=every)
+        advance(len(part))
+    winnings.require_choice(bar=at_least is not None)
+
+
+def _chunks(pools: Iterable[Pool]) -> Iterator[list[Pool]]:
+    """Pools, as many together as have some `CHUNK` candidates."""
+    part, size = list[Pool](), 0
+    for pool in pools:
+        part.append(pool)
+        size += len(pool.candidates) + 1
+        if size >= CHUNK:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
+
+
+def _record(choice: Choice, winnings: Winnings, measured: float, *, every: bool) -> dict[str, Any]:
+    """The line of one context."""
+    name, scorer = winnings.chooser
+    record = to_record(choice.pool.context if choice.reply is None else choice.reply)
+    if choice.place is None:
+        record[UNANSWERED] = choice.reason
+    else:
+        scores, signatures = {name: float(choice.values[choice.place])}, {name: str(signature_of(scorer))}
+        if winnings.measuring is not None and math.isfinite(measured):
+            by, measuring = winnings.measuring
+            scores[by], signatures[by] = measured, str(signature_of(measuring.scorer))
+        for key, own in (("scores", scores), ("signatures", signatures)):
+            record[key] = {**(record.get(key) or {}), **own}
+        if "score" not in choice.pool.context.extra:
+            record.pop("score", None)  # of a list that says what its responder gave for each reply
+    return {**record, CANDIDATES: [_candidate(choice, place) for place in choice.order]} if every else record
+
+
+def _candidate(choice: Choice, place: int) -> dict[str, Any]:
+    """One candidate with its score, or why it could not be chosen."""
+    one, value = choice.pool.candidates[place], float(choice.values[place])
+    found: dict[str, Any] = {"response": one.response}
+    if one.system is not None:
+        found["system"] = one.system
+    found["score"] = value if math.isfinite(value) else None
+    return {**found, "unscored": choice.reasons[place]} if place in choice.reasons else found

@@ -1,0 +1,57 @@
+"""What re-ranking came to, as a document."""
+
+from __future__ import annotations
+
+from rejoinder.improve.result import Reranking, System
+from rejoinder.report.cells import count, measured
+from rejoinder.report.document import Cell, Document, Section, Table
+
+
+def reranking(found: Reranking) -> Document:
+    """The document."""
+    systems = _systems(found)
+    record = found.to_dict()
+    return Document(
+        title="Re-ranked replies",
+        question="Are the chosen replies better?",
+        answer=found.answer,
+        sections=[Section("By system", [systems])],
+        signatures=found.signatures,
+        brief=[systems],
+        results=record["results"],
+        record=record,
+    )
+
+
+def _systems(found: Reranking) -> Table:
+    """A row a system, most wins first."""
+    by = ["mean", "chosen less it"] if found.measured_by else []
+    rows = [_row(one, found) for one in found.systems]
+    if found.measured_by:
+        rows.append((Cell("chosen"), *(Cell("") for _ in range(4)), measured(found.chosen, 2), Cell("")))
+    return Table(
+        "",
+        "",
+        ("system", "contexts", "won", "by its first", "share", *by),
+        tuple(rows),
+        notes=_notes(found),
+    )
+
+
+def _row(one: System, found: Reranking) -> tuple[Cell, ...]:
+    """The row of one system."""
+    counts = (Cell(one.name), count(one.offered), count(one.won), count(one.kept), measured(one.share, share=True))
+    if not found.measured_by:
+        return counts
+    return (*counts, measured(one.mean, 2, note=one.mean.method), measured(one.gain, 2, signed=True))
+
+
+def _notes(found: Reranking) -> list[str]:
+    """How the figures came about."""
+    if not found.measured_by:
+        return []
+    return [
+        f"Mean: by {found.measured_by}, of what a system said first, in contexts with a chosen reply. [low, high]: "
+        f"95 % expanded percentile interval over {found.resamples:,} resamples of contexts, seed {found.seed}; "
+        "of the share Wilson's."
+    ]

@@ -1,0 +1,386 @@
+"""`rejoinder rerank`: candidates from every place, the best of them out, and what an independent scorer says of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rejoinder
+from conftest import Run, refused
+from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.improve.choosing import choose
+from rejoinder.improve.pools import Pool
+from rejoinder.improve.reranking import CHUNK, Reranked, rerank
+from rejoinder.records import Example
+from rejoinder.responders.plain import FunctionResponder
+from rejoinder.scorer import Card, Outcome
+
+
+class Lengths:
+    """Scores a reply by its letters; counts references as letters too where there are any."""
+
+    def __init__(self, name: str = "letters", *, higher: bool | None = True, needs: Iterable[Any] = ()) -> None:
+        self.card = Card(name, "", "baseline", frozenset(needs), (0, None), "", higher_is_better=higher)
+        self.options: dict[str, Any] = {}
+        self.seen: list[Example] = []
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        self.seen += examples
+        return Outcome(np.array([len(one.response) + 100.0 * len(one.references) for one in examples]))
+
+
+def vowels(examples: list[Example]) -> list[float | None]:
+    """Vowels of a reply; None of one that says nothing about itself."""
+    return [None if "?" in one.response else float(sum(map(one.response.count, "aeiou"))) for one in examples]
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def write_lines(path: Path, *lines: Any) -> Path:
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def letters(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of a scorer that counts letters, for the command line."""
+    (tmp_path / "counting.py").write_text(
+        "def letters(examples):\n    return [len(one.response) for one in examples]\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "counting", raising=False)
+    return "python:counting:letters"
+
+
+def listed(*candidates: Any, **more: Any) -> dict[str, Any]:
+    return {"id": "a", "context": ["hi"], "candidates": list(candidates), **more}
+
+
+# Candidates
+
+
+def test_the_best_of_a_list_is_the_response() -> None:
+    found = rerank([listed("ho", {"response": "hello", "system": "b", "mood": "good"}, "hey")], scorer=Lengths())
+    (line,) = found
+    assert line == {
+        "id": "a",
+        "context": ["hi"],
+        "response": "hello",
+        "system": "b",
+        "mood": "good",
+        "scores": {"letters": 5.0},
+        "signatures": line["signatures"],
+    }
+    assert line["signatures"]["letters"].startswith("scorer:letters|")
+
+
+def test_what_respond_writes_is_a_list(run: Run, tmp_path: Path) -> None:
+    said = [{"response": "a", "score": -1.0, "good": 1}, {"response": "abc", "score": -2.0, "good": 1}]
+    file = write_lines(
+        tmp_path / "in.jsonl", {"context": ["hi"], "response": "a", "replies": said, "system": "bot", "responder": "x"}
+    )
+    assert run("rerank", file, "-s", "column:good", "-o", tmp_path / "out.jsonl").code == 0
+    (line,) = lines_of(tmp_path / "out.jsonl")
+    assert (line["response"], line["system"]) == ("a", "bot")  # of equals the first
+    assert not {"replies", "score"} & line.keys()
+    assert run("rerank", file, "-s", "column:score", "-o", tmp_path / "out.jsonl").code == 0
+    assert lines_of(tmp_path / "out.jsonl")[0]["scores"] == {"column:score": -1.0}
+
+
+def test_lines_of_one_context_are_candidates_wherever_they_stand() -> None:
+    rows = [
+        {"id": f"{number}/{system}", "context": [f"hi {number}"], "response": text, "system": system, "stars": number}
+        for system, texts in (("a", ["x", "xyz"]), ("b", ["xy", ""]))
+        for number, text in enumerate(texts)
+    ]
+    found = rerank(rows, scorer=Lengths(), every=True)
+    assert [(line["id"], line["response"], line["stars"]) for line in found] == [("0/b", "xy", 0), ("1/a", "xyz", 1)]
+    assert {one.name: (one.offered, one.won, one.kept) for one in found.found.systems} == {
+        "a": (2, 1, 1),
+        "b": (2, 1, 1),
+    }
+
+
+def test_responders_are_asked(run: Run, tmp_path: Path, letters: str) -> None:
+    echo = "    print(json.dumps({'response': json.loads(line)['context'][-1]}))\n"
+    (tmp_path / "bot.py").write_text(f"import json, sys\nfor line in sys.stdin:\n{echo}")
+    file = write_lines(
+        tmp_path / "in.jsonl",
+        *({"context": [f"turn {n}"], "references": ["so it is said"], "response": "so it is said"} for n in range(4)),
+    )
+    call = ["rerank", file, "-r", f"command:{sys.executable} {tmp_path}/bot.py", "-r", f"human:{file}", "-s", letters]
+    done = run(*call, "--candidates", "-o", tmp_path / "out.jsonl")
+    assert done.code == 0, done.err
+    out = lines_of(tmp_path / "out.jsonl")
+    assert [line["response"] for line in out] == ["so it is said"] * 4
+    assert out[0]["system"] == "human" and "responder" in out[0] and out[0]["references"] == ["so it is said"]
+    assert [one["response"] for one in out[0]["candidates"]] == ["so it is said", "turn 0"]
+    assert "Won by human 100 %, " in done.out
+    assert done.out.splitlines()[-1].startswith("4 replies in ")
+
+
+def test_only_the_replies_of_responders_count_where_there_are_some() -> None:
+    systems = [FunctionResponder(lambda _: "x", "a"), FunctionResponder(lambda _: "xy", "b")]
+    found = rerank([listed("much longer", response="the old one")], systems, Lengths(), every=True)
+    (line,) = found
+    assert [one["response"] for one in line["candidates"]] == ["xy", "x"]
+    assert {name: tally.answered for name, tally in found.tallies.items()} == {"a": 1, "b": 1}
+
+
+def test_cells_hold_lists_too(run: Run, tmp_path: Path, letters: str) -> None:
+    (tmp_path / "in.csv").write_text('context,candidates\nhi,"[""ho"", ""hello you""]"\n')
+    assert run("rerank", tmp_path / "in.csv", "-s", letters, "-o", tmp_path / "out.csv").code == 0
+    assert "hello you" in (tmp_path / "out.csv").read_text()
+
+
+# Choosing
+
+
+def test_references_are_hidden_from_what_can_do_without() -> None:
+    chooser, other = Lengths(), Lengths("other", needs=["reference"])
+    line = listed("ho", "hello", references=["hey"])
+    list(rerank([line], scorer=chooser))
+    assert {one.references for one in chooser.seen} == {()}
+    found = rerank([line], scorer=other)
+    assert [one["references"] for one in found] == [["hey"]]
+    assert {one.references for one in other.seen} == {("hey",)}
+    assert any("nobody has who looks for a reply" in said for said in found.found.answer)
+
+
+def test_the_lowest_is_best_where_lower_is_better() -> None:
+    (line,) = rerank([listed("hello", "ho")], scorer=Lengths(higher=False), at_least=3)
+    assert line["response"] == "ho"
+    (line,) = rerank([listed("hello", "hallo")], scorer=Lengths(higher=False), at_least=3)
+    assert line["unanswered"] == "no candidate has a score of 3 or better"
+
+
+@given(st.lists(st.text(alphabet="ab ", max_size=4), min_size=2, max_size=9))
+def test_no_eligible_candidate_beats_the_chosen_one_and_none_before_it_equals_it(texts: list[str]) -> None:
+    pool = Pool(Example(("hi",), ""), tuple(Example(("hi",), text) for text in texts))
+    (choice,) = choose(Lengths(), [pool])
+    eligible = [place for place, text in enumerate(texts) if text.strip()]
+    if choice.place is None:
+        assert not eligible and choice.reason == "no candidate has a score (an empty reply, which is never chosen)"
+        return
+    lengths = [len(text) for text in texts]
+    assert choice.place == max(eligible, key=lambda place: (lengths[place], -place))
+    assert sorted(choice.order) == list(range(len(texts))) and choice.order[0] == choice.place
+
+
+def test_below_the_bar_a_line_is_unanswered_as_respond_writes_it() -> None:
+    found = rerank([listed("hello", "ho"), listed("ho", "he", id="b")], scorer=Lengths(), at_least=3, every=True)
+    first, second = found
+    assert first["response"] == "hello" and "unanswered" not in first
+    assert (second["response"], second["unanswered"]) == ("", "no candidate has a score of 3 or better")
+    assert "scores" not in second and [one["score"] for one in second["candidates"]] == [2.0, 2.0]
+    assert rejoinder.examples_of([second])[0].unanswered
+    assert found.found.unanswered == {"no candidate has a score of 3 or better": 1}
+    assert "1 context left without a reply (no candidate has a score of 3 or better: 1)." in found.found.answer
+
+
+def test_one_candidate_is_a_choice_only_under_a_bar() -> None:
+    assert len(list(rerank([listed("hello")], scorer=Lengths(), at_least=3))) == 1
+    with pytest.raises(DataError, match=r"no context has two candidates \(1 in 1 contexts\)"):
+        list(rerank([listed("hello")], scorer=Lengths()))
+
+
+def test_a_scorer_that_fails_half_the_time_is_counted() -> None:
+    lines = [listed("why?", "because", id=str(number)) for number in range(4)] + [listed("a?", "b?", id="x")]
+    found = rerank(lines, scorer=vowels)
+    assert [line["response"] for line in found] == ["because"] * 4 + [""]
+    assert found.found.unscored == {"vowels gave None": 6}
+    assert found.found.unanswered == {"no candidate has a score (vowels gave None)": 1}
+    with pytest.raises(TooManyUnscored, match="none of 2 candidates can be chosen by vowels: vowels gave None"):
+        list(rerank([listed("a?", "b?")], scorer=vowels))
+
+
+def test_the_scorer_is_asked_for_a_chunk_at_a_time() -> None:
+    calls = []
+
+    def counted(examples: list[Example]) -> list[int]:
+        calls.append(len(examples))
+        return [1] * len(examples)
+
+    taken = []
+
+    def lines() -> Iterator[dict[str, Any]]:
+        for number in range(3 * CHUNK // 8):
+            taken.append(number)
+            yield listed(*"abcdefg", id=str(number))
+
+    found = iter(rerank(lines(), scorer=counted))
+    next(found)
+    assert len(taken) == CHUNK // 8  # as many contexts were read as are scored together
+    assert len(list(found)) == len(taken) - 1 and len(calls) == 3
+
+
+# Measuring
+
+
+def measured(count: int = 12) -> Reranked:
+    lines = [
+        listed(
+            {"response": "bcd" * (number % 3 + 1), "system": "a"},
+            {"response": "aaaa" * 4, "system": "b"},
+            {"response": "i", "system": "c"},
+            id=str(number),
+            context=[f"hi {number}"],
+        )
+        for number in range(count)
+    ]
+    return rerank(lines, scorer=Lengths(), measure_by=vowels)
+
+
+def test_the_gain_is_over_the_best_single_system_by_what_did_not_choose() -> None:
+    found = measured()
+    lines = list(found)
+    assert lines[0]["scores"] == {"letters": 16.0, "vowels": 16.0}
+    result = found.found
+    assert {one.name: (one.won, one.mean.value, one.gain.value) for one in result.systems} == {
+        "b": (12, 16.0, 0.0),
+        "a": (0, 0.0, 16.0),
+        "c": (0, 1.0, 15.0),
+    }
+    assert result.best_single is not None and result.best_single.name == "b"
+    assert (result.chosen.value, result.chosen.n, result.systems[1].gain.low) == (16.0, 12, 16.0)
+    assert result.answer[0].startswith("The chosen replies are not shown to be better: by vowels, which did not choose")
+
+
+@pytest.mark.parametrize(("texts", "verdict"), [(("xy", "aaa"), "better"), (("aa", "xyz"), "worse")])
+def test_the_verdict_follows_the_interval(texts: tuple[str, str], verdict: str) -> None:
+    short, long = texts
+    lines = [listed(short, long, id=str(number), context=[f"hi {number}"]) for number in range(9)]
+    found = rerank(lines, scorer=Lengths(), measure_by=vowels)
+    list(found)
+    assert found.found.answer[0].startswith(f"The chosen replies are {verdict}: by vowels, which did not choose, ")
+    assert found.found.answer[1] == "In 0 % of them the chosen reply is the first in its list."
+
+
+def test_lines_of_one_context_are_resampled_together() -> None:
+    lines = [listed("xy", "aaa", id=str(number), context=["hi"]) for number in range(9)]
+    found = rerank(lines, scorer=Lengths(), measure_by=vowels)
+    list(found)
+    assert found.found.systems[0].gain.n == 9 and not found.found.systems[0].gain.has_interval
+
+
+def test_figures_do_not_depend_on_order_or_chunks() -> None:
+    lines = [listed("a" * (n % 5 + 1), "e" * (n % 3 + 1), id=str(n), context=[f"hi {n}"]) for n in range(40)]
+    one, two = (rerank(given, scorer=Lengths(), measure_by=vowels) for given in (lines, lines[::-1]))
+    assert sorted(line["id"] for line in one) == sorted(line["id"] for line in two)
+    assert one.found.to_dict() == two.found.to_dict()
+
+
+def test_what_was_not_measured_is_counted() -> None:
+    lines = [listed("xy", "abcd?" if n % 2 else "abcde", id=str(n), context=[f"hi {n}"]) for n in range(8)]
+    found = rerank(lines, scorer=Lengths(), measure_by=vowels)
+    list(found)
+    assert found.found.chosen.n == 4 and found.found.unmeasured == {"vowels gave None": 4}
+    assert "4 chosen replies were not measured; most often: vowels gave None." in found.found.answer
+
+
+def test_what_chose_does_not_measure(run: Run, tmp_path: Path, letters: str) -> None:
+    file = write_lines(tmp_path / "in.jsonl", listed("a", "b c"))
+    refused(
+        run("rerank", file, "-s", letters, "--measure-by", letters),
+        2,
+        f"{letters} chose the replies, and finds them better for that. Measure by another scorer",
+    )
+    refused(
+        run("rerank", file, "-s", "context-overlap"),
+        2,
+        "context-overlap does not say whether higher is better, so it cannot choose. Name another",
+    )
+
+
+def test_judges_that_were_fitted_on_the_same_sets_are_told() -> None:
+    one, two = Lengths("one"), Lengths("two")
+    for scorer in (one, two):
+        scorer.trained_on = frozenset({"dstc7", scorer.card.name})  # type: ignore[attr-defined]
+    found = rerank([listed("a", "bc")], scorer=one, measure_by=two)
+    list(found)
+    assert "Both scorers were fitted on dstc7: what one overrates, the other may too." in found.found.answer
+
+
+# Bad input, and the command
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (listed(3, "a"), 'field "candidates": holds a number, expected texts'),
+        (listed({"text": "a"}, "b"), 'field "candidates": holds an object without a "response", expected texts'),
+        ({"id": "a", "context": ["hi"], "candidates": "a, b"}, 'field "candidates": is text that holds no JSON list'),
+        ({"id": "a", "context": ["hi"], "candidates": {"a": 1}}, 'field "candidates": is an object, expected a list'),
+    ],
+)
+def test_a_bad_list_is_told_with_its_place(
+    line: dict[str, Any], said: str, run: Run, tmp_path: Path, letters: str
+) -> None:
+    file = write_lines(tmp_path / "in.jsonl", listed("a", "b c"), line)
+    done = run("rerank", file, "-s", letters, "-o", tmp_path / "out.jsonl")
+    assert done.code == 3 and f"in.jsonl:2: {said}" in done.err and not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_bad_list_can_be_skipped(run: Run, tmp_path: Path, letters: str) -> None:
+    file = write_lines(tmp_path / "in.jsonl", listed("a", "b c"), listed(3, "a"), listed("d", "e f", id="c"))
+    done = run("rerank", file, "-s", letters, "-o", tmp_path / "out.jsonl", "--on-error", "skip")
+    assert done.code == 0 and len(lines_of(tmp_path / "out.jsonl")) == 2
+    assert 'in.jsonl:2: field "candidates"' in done.err
+
+
+def test_an_empty_list_and_a_context_alone_are_unanswered() -> None:
+    lines = [listed(), {"id": "b", "context": ["ho"]}, listed("a", "bc", id="c")]
+    assert {line["id"]: line.get("unanswered") for line in rerank(lines, scorer=Lengths())} == {
+        "a": "the list of candidates is empty",
+        "b": "no candidate in the line",
+        "c": None,
+    }
+
+
+def test_nothing_at_all_is_an_error() -> None:
+    with pytest.raises(DataError, match="no line is left to choose in"):
+        list(rerank([], scorer=Lengths()))
+
+
+def test_a_bar_is_a_number() -> None:
+    with pytest.raises(UsageError, match="at_least is nan, expected a finite number"):
+        rerank([listed("a", "b")], at_least=float("nan"))
+
+
+def test_json_and_lines_do_not_go_to_one_place(run: Run, tmp_path: Path, letters: str) -> None:
+    file = write_lines(
+        tmp_path / "in.jsonl",
+        *(
+            listed({"response": "a", "m": 1}, {"response": "b c", "m": n}, id=str(n), context=[f"hi {n}"])
+            for n in range(5)
+        ),
+    )
+    done = run("rerank", file, "-s", letters, "--json")
+    assert done.code == 2 and "Name a file for the lines: -o FILE" in done.err
+    done = run("rerank", file, "-s", letters, "--measure-by", "column:m", "-o", tmp_path / "o.jsonl", "--json")
+    assert done.code == 0, done.err
+    record = json.loads(done.out)
+    assert record["counts"]["answered"] == 5 and record["options"]["measured_by"] == "column:m"
+    assert {(one["statistic"], one["n"]) for one in record["results"]} == {
+        ("mean of the chosen", 5),
+        ("share won", 5),
+        ("mean", 5),
+        ("gain", 5),
+    }
+
+
+def test_lines_go_to_standard_output_and_the_answer_beside_them(run: Run, tmp_path: Path, letters: str) -> None:
+    file = write_lines(tmp_path / "in.jsonl", listed("a", "b c"))
+    done = run("rerank", file, "-s", letters)
+    assert [line["response"] for line in done.records] == ["b c"]
+    assert done.err.startswith(f"{letters} chose a reply in 1 of 1 context. Whether they are better says a scorer")
