@@ -19,6 +19,7 @@ NAMES = st.text(max_size=20) | st.lists(st.integers(0, 10**6), min_size=1, max_s
 # and 7 clusters, and for a paper.
 DRAWN: dict[Purpose, list[int]] = {
     "agreement": [865, 22, 410],
+    "assignment": [865, 22, 410],
     "attack": [69, 539, 402],
     "audited lines": [710, 141, 257],
     "bias": [142, 772, 981],
