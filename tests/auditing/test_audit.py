@@ -22,6 +22,8 @@ from rejoinder.auditing.results import Measured, Result, fooled, result_of
 from rejoinder.auditing.search import best_for_all
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.records import Example
+from rejoinder.report.audit import audit_document
+from rejoinder.report.markdown import markdown
 from rejoinder.scorer import Card, Outcome
 from rejoinder.stats.sampling import Sampling
 
@@ -185,6 +187,22 @@ def test_bad_replies_stand_beside_good_ones_alone() -> None:
     assert [(one.n, one.skipped) for one in found.results] == [(80, 0), (160, 0)] and found.good == 80
     low = [replace(one, quality={"overall": one.quality["overall"] - 1.5}) for one in lines()]  # 0.5 and 2.5 of 1 to 5
     assert not originals_of(low, 500, Sampling(0, 0)).good.any()
+
+
+def test_without_a_scale_the_card_says_what_counts_as_good() -> None:
+    bare = [replace(one, scales={}) for one in lines()]
+    low = [replace(one, quality={"overall": one.quality["overall"] - 1.5}) for one in bare]
+    found = rejoinder.audit(low, longest, families=["empty"])
+    assert (found.rated, found.scaled, found.good) == (160, 0, 80)
+    assert any("160 ratings came without a scale" in said for said in found.answer)
+    assert "in the upper half of ratings." in markdown(audit_document(found))
+    scaled = [replace(one, dataset="scaled") for one in lines()[80:120]]
+    mixed = [*bare[:80], *scaled, *(replace(one, quality={}) for one in bare[120:])]
+    page = markdown(audit_document(rejoinder.audit(mixed, longest, families=["empty"])))
+    assert "in the upper half of ratings and, of 40, of the scale, or not rated." in page
+    whole = rejoinder.audit(lines(), longest, families=["empty"])
+    assert "in the upper half of ratings and scale." in markdown(audit_document(whole))
+    assert not any("without a scale" in said for said in whole.answer)
 
 
 def test_without_ratings_a_persons_reply_is_taken_where_it_is_not_the_only_one() -> None:

@@ -102,6 +102,21 @@ def test_answers_are_kept(endpoint: Endpoint, tmp_path: Path) -> None:
     assert b"hi" not in (tmp_path / "kept.db").read_bytes()  # no conversation lies there
 
 
+def test_what_cannot_be_read_is_asked_again(endpoint: Endpoint, tmp_path: Path) -> None:
+    said = iter(["I had rather not.", '{"score": 9}', '{"score": 4}'])
+    endpoint.answering = lambda body: completion(next(said))
+    cache = f",cache={tmp_path / 'kept.db'}"
+    found = [run(named(endpoint, cache), replies("abc")).values[0] for _ in range(4)]
+    np.testing.assert_array_equal(found, [np.nan, np.nan, 4, 4])
+    assert len(endpoint.heard) == 3
+
+
+def test_the_scale_it_is_asked_for_stands_in_the_signature(endpoint: Endpoint, tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("Rate {response}.")
+    judges = [named(endpoint, f",prompt={tmp_path / 'own.txt'}{more}") for more in ("", ",low=0,high=10")]
+    assert [one.options["asks_for"] for one in judges] == ["1..5", "0..10"]
+
+
 def test_what_is_cut_off_or_empty_is_not_kept(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.script = [
         completion("Let me think", choice={"finish_reason": "length"}),

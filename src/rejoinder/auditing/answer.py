@@ -70,6 +70,11 @@ def _caveats(found: Audit) -> list[str]:
     if not found.rated:
         taken = "the first reference where there are several, else the reply" if found.human else "each reply"
         said.append(f"Nobody rated these replies, so {taken} is taken to be good; rated replies tell more.")
+    if unknown := found.rated - found.scaled:
+        said.append(
+            f"{so_many(unknown, 'rating')} came without a scale, so replies from the median of their data set on are "
+            "taken to be good, however low that is; --scale says it."
+        )
     if not found.directed:
         said.append(f"{found.scorer} claims no direction; higher is taken as better.")
     if found.fitted:

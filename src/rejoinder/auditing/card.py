@@ -45,6 +45,7 @@ class Audit:
         examples: replies that were attacked.
         given: lines in all.
         rated: replies of these that people rated.
+        scaled: replies of these whose data set has a known scale.
         human: replies of these that are a reference in the place of an unrated response.
         good: replies of these that a bad one can be held against.
         contexts: contexts that they answer.
@@ -71,6 +72,7 @@ class Audit:
     examples: int
     given: int
     rated: int
+    scaled: int
     human: int
     good: int
     contexts: int
@@ -107,7 +109,7 @@ class Audit:
             "options": {"allowed": self.allowed, "limit": self.limit, "seed": self.seed},
             "counts": {
                 name: getattr(self, name)
-                for name in ("examples", "given", "rated", "human", "good", "contexts", "empty", "unscored")
+                for name in ("examples", "given", "rated", "scaled", "human", "good", "contexts", "empty", "unscored")
             },
             "geometry": [plain(one) for one in self.cones],
             "breadth": plain(self.breadth),

@@ -182,6 +182,7 @@ class _Judged:
             examples=len(found.examples),
             given=found.given,
             rated=found.rated,
+            scaled=found.scaled,
             human=found.human,
             good=int(found.good.sum()),
             contexts=number_of(found.clusters),

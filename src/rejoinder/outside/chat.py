@@ -131,11 +131,12 @@ class ChatJudge:
     @property
     def options(self) -> Mapping[str, Any]:
         """Address, model and what it is asked."""
-        asking = self._asking
+        asking, (low, high) = self._asking, self.scale
         return {
             "endpoint": self._endpoint.address,
             "model": self._endpoint.model,
             "prompt": asking.prompt.digest,
+            "asks_for": f"{low:g}..{high:g}",
             "repeats": asking.repeats,
             **self._decoding,
         }
@@ -174,18 +175,22 @@ class ChatJudge:
         return found
 
     def _asked(self, question: str, repeat: int) -> Completion:
-        """The answer to a question, from before where there is one."""
+        """The answer to a question, from before where there is one that holds a score."""
         options = self._decoding | ({"seed": repeat} if self._asking.repeats > 1 else {})
         messages = [{"role": "user", "content": question}]
         key = [self._endpoint.address, self._endpoint.model, messages, options]
-        if self._kept and (before := self._kept.get(key)):
+        if self._kept and (before := self._kept.get(key)) and self._scored(before):
             self.spent.add(before, kept=True)
             return before
         answer = self._endpoint.chat(messages, options)
         self.spent.add(answer, kept=False)
-        if self._kept:
+        if self._kept and self._scored(answer):
             self._kept.put(key, answer)
         return answer
+
+    def _scored(self, answer: Completion) -> bool:
+        """Whether an answer holds a score; one that does not may hold one when it is asked for again."""
+        return bool(answer.texts) and not isinstance(self._asking.prompt.score(answer.texts[0]), str)
 
     def _failure(self, error: MissingAsset | DataError) -> None:
         """Count a failure that may be the endpoint's."""

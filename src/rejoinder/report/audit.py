@@ -104,16 +104,24 @@ def gate_text(gate: Gate) -> str:
 def _made(found: Audit) -> list[str]:
     """How the figures came about, in sentences."""
     drawn = f", {found.examples:,} drawn of {found.given:,} lines" if found.examples < found.given - found.empty else ""
-    good = "in the upper half of ratings and scale" if found.rated else "taken to be good"
     return [
         f"{replies_to(found.examples, found.contexts)}{drawn}; bad replies stand beside {found.good:,} "
-        f"that are {good}. Seed {found.seed}.",
+        f"that are {_good(found)}. Seed {found.seed}.",
         "Fooled: a bad reply scores higher than the good one (as high counts half); a good one loses more than "
         f"{DROP:g} spread; a change of nothing moves the score by more than {MOVE:g}. A spread is the standard "
         f"deviation of the scorer's scores, here {number(found.spread)}.",
         f"[low, high]: Wilson's 95 % interval with contexts as trials. Verdict: fooled where all of it is over "
         f"{percent(found.allowed)}, holds where none is; none with fewer than {FEWEST} replies.",
     ]
+
+
+def _good(found: Audit) -> str:
+    """Which replies bad ones are held against."""
+    if not found.rated:
+        return "taken to be good"
+    scale = " and scale" if found.scaled == found.rated else f" and, of {found.scaled:,}, of the scale"
+    unrated = ", or not rated" if found.rated < found.examples else ""
+    return f"in the upper half of ratings{scale if found.scaled else ''}{unrated}"
 
 
 # the first screen
