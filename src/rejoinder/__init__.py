@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rejoinder.errors import RejoinderError
     from rejoinder.explained import Explanation
     from rejoinder.improve.reranking import rerank
+    from rejoinder.improve.reward import reward
     from rejoinder.io import examples_of, pairs_of, read, read_pairs, reply_sets_of, write
     from rejoinder.judges.train import train_judge
     from rejoinder.kinds import listing
@@ -78,6 +79,7 @@ _HOME = {
     "reply_sets_of": "rejoinder.io",
     "reproduce": "rejoinder.papers.run",
     "rerank": "rejoinder.improve.reranking",
+    "reward": "rejoinder.improve.reward",
     "request": "rejoinder.responder",
     "respond": "rejoinder.streams.replies",
     "score": "rejoinder.catalogue",
@@ -137,6 +139,7 @@ __all__ = [
     "request",
     "rerank",
     "respond",
+    "reward",
     "score",
     "score_stream",
     "selftalk",

@@ -1,0 +1,186 @@
+"""A judge as a reward function, in the form that libraries for reinforcement learning call: TRL's trainers and others.
+
+Shapes: N completions, S scorers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rejoinder.catalogue import DEFAULT, load_scorers
+from rejoinder.errors import TooManyUnscored, UsageError
+from rejoinder.improve.choosing import require_direction
+from rejoinder.io.chat import as_turns, content_of, spoken
+from rejoinder.io.scales import required
+from rejoinder.judges.answers import is_judge
+from rejoinder.records import Example
+from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
+from rejoinder.stats.arrays import BoolArray
+
+Prompt = str | Sequence[Mapping[str, Any]]
+"""A text, or chat messages."""
+FEWEST = 32
+"""Completions before the share of those without a reward counts."""
+
+
+class Reward:
+    """Rewards from 0 to 1 by scorers; call it, or hand it to whoever calls reward functions.
+
+    It can be pickled where its scorers can.
+
+    Attributes:
+        scorers: what judges, by name; of several the lowest reward counts.
+        asked: completions that it was called with.
+        unscored: why some have no reward, counted.
+    """
+
+    def __init__(
+        self,
+        scorers: Mapping[str, Scorer],
+        bounds: Mapping[str, tuple[float, float]],
+        *,
+        lower: bool,
+        references: str | None,
+        most_unscored: float,
+    ) -> None:
+        self.__name__ = f"reward_{'_'.join(scorers)}"  # what trainers call it in their logs
+        self.scorers = scorers
+        self.asked = 0
+        self.unscored: Counter[str] = Counter()
+        self._bounds, self._lower, self._references, self._most = bounds, lower, references, most_unscored
+
+    def __call__(self, prompts: Sequence[Prompt], completions: Sequence[Prompt], **columns: Any) -> list[float | None]:
+        """A reward from 0 to 1 for each completion, in their order; None where a scorer has no score for it.
+
+        An empty completion is the worst one, not a missing one: its reward is 0, whatever a scorer would say.
+
+        Args:
+            prompts: texts, each one turn (or several with speakers before them), or chat messages.
+            completions: N texts, or chat messages, of which those of the assistant count.
+            columns: what else the caller hands over; only the references are read, where they were named.
+
+        Raises:
+            UsageError: there are not as many completions as prompts, or as references; a prompt is neither.
+            TooManyUnscored: more completions than are allowed have had no reward so far.
+        """
+        if len(prompts) != len(completions):
+            raise UsageError(f"{len(prompts)} prompts and {len(completions)} completions, expected one for each")
+        references = self._references_of(columns, len(prompts))
+        examples = [
+            Example(_turns(prompt), _text(completion), references=own)
+            for prompt, completion, own in zip(prompts, completions, references, strict=True)
+        ]
+        empty = np.array([one.unanswered for one in examples], dtype=bool)
+        rewards = np.where(empty, 0.0, self._rewards(examples, empty))
+        self._require_enough(len(examples))
+        return [None if math.isnan(one) else one for one in rewards.tolist()]
+
+    def _rewards(self, examples: Sequence[Example], empty: BoolArray) -> FloatArray:
+        """[N] the lowest reward by any scorer; NaN where one of them has none."""
+        lowest = np.ones(len(examples))
+        for name, scorer in self.scorers.items():
+            scores = run(scorer, examples)
+            self.unscored.update(why for row, why in scores.reasons.items() if not empty[row])
+            lowest = np.minimum(lowest, self._bounded(name, scorer.card, scores))
+        return lowest
+
+    def _bounded(self, name: str, card: Card, scores: Scores) -> FloatArray:
+        """[N] scores brought from the bounds to 0 to 1, higher is better; NaN stays."""
+        low, high = self._bounds[name]
+        values = scores.values
+        if self._lower:
+            unfavourable = scores.low if card.higher_is_better else scores.high
+            if unfavourable is None:
+                raise UsageError(
+                    f"{name} does not say how sure it is of its scores. Leave lower out, or name a judge that does"
+                )
+            values = unfavourable
+        shares = np.clip((values - low) / (high - low), 0.0, 1.0)
+        return shares if card.higher_is_better else 1.0 - shares
+
+    def _references_of(self, columns: Mapping[str, Any], count: int) -> Sequence[tuple[str, ...]]:
+        """The references of each completion."""
+        if self._references is None:
+            return [()] * count
+        given = columns.get(self._references)
+        if given is None or len(given) != count:
+            found = "none" if given is None else f"{len(given)} of them"
+            raise UsageError(f"{count} completions and no references under {self._references!r} for each, but {found}")
+        return [(one,) if isinstance(one, str) else tuple(one or ()) for one in given]
+
+    def _require_enough(self, count: int) -> None:
+        """Count what was asked, and raise where too much of it has no reward."""
+        self.asked += count
+        lost = self.unscored.total()
+        if self.asked >= FEWEST and lost > self._most * self.asked * len(self.scorers):
+            why, _ = self.unscored.most_common(1)[0]
+            raise TooManyUnscored(f"{lost:,} of {self.asked:,} completions have no reward; most often: {why}")
+
+
+def reward(
+    scorer: ScorerLike | Iterable[ScorerLike] = DEFAULT,
+    *,
+    bounds: tuple[float, float] | None = None,
+    lower: bool = False,
+    references: str | None = None,
+    most_unscored: float = 0.5,
+) -> Reward:
+    """A reward function, `(prompts, completions, **columns) -> list[float | None]`, as TRL's trainers call it.
+
+    Rewards lie between 0 and 1, so that no completion is worth any price; a completion that cannot be scored has None,
+    which such trainers leave out.
+
+    Args:
+        scorer: what judges, see `load_scorer`; of several the lowest reward counts.
+        bounds: the scores that are worth 0 and 1, for every scorer; None takes a judge's scale, or a metric's range.
+        lower: whether the unfavourable end of a judge's interval counts and not its score, so that what it is unsure of
+            is worth little.
+        references: the column with the references of each completion; None hides them.
+        most_unscored: the share of completions without a reward at which to stop, once there were some.
+
+    Raises:
+        UsageError: there is no such scorer, or it claims no direction, or it reads nothing but references and none were
+            named, or it has no bounds and none were given; a number is out of range.
+    """
+    loaded = load_scorers(scorer)
+    if not loaded:
+        raise UsageError("no scorer was named; a reward needs one or more")
+    if not 0 <= most_unscored <= 1:
+        raise UsageError(f"most_unscored is {most_unscored}, expected a share from 0 to 1")
+    for name, one in loaded.items():
+        require_direction(one, "reward")
+        if "reference" in one.card.needs and references is None:
+            raise UsageError(f"{name} compares with references. Say which column has them: references='NAME'")
+    between = {name: required(bounds) if bounds else _bounds_of(name, one) for name, one in loaded.items()}
+    return Reward(loaded, between, lower=lower, references=references, most_unscored=most_unscored)
+
+
+def _bounds_of(name: str, scorer: Scorer) -> tuple[float, float]:
+    """The scale of a judge, or the range of a metric."""
+    if is_judge(scorer):
+        return scorer.scale
+    low, high = scorer.card.range
+    if low is None or high is None:
+        raise UsageError(f"{name} has no lowest and highest score. Say what is worth 0 and 1: bounds=(1, 5)")
+    return low, high
+
+
+def _turns(prompt: Prompt) -> tuple[str, ...]:
+    """The turns of a prompt."""
+    return tuple(as_turns(prompt if isinstance(prompt, str) else list(prompt), "prompts"))
+
+
+def _text(completion: Prompt) -> str:
+    """What a completion says: a text, or all that the assistant says in its messages."""
+    if isinstance(completion, str):
+        return completion
+    if not all(isinstance(message, Mapping) for message in completion):
+        raise UsageError("a completion is neither a text nor chat messages")
+    if not any(content_of(message.get("content")) for message in completion):
+        return ""
+    return "\n".join(text for role, text in spoken(list(completion), "completions") if role == "assistant")
