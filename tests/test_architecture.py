@@ -30,6 +30,7 @@ from rejoinder.stats.figure import Figure
 SOURCE = Path(rejoinder.__file__).parent
 FLOORS = {
     "cli": 8,
+    "pages": 7,
     "papers": 7,
     "report": 6,
     "auditing": 5,

@@ -31,6 +31,9 @@ PLAIN = {
     ("audit", "family"),
     ("train", "kind"),
     ("compare", "by"),
+    ("annotate", "database"),
+    ("annotate", "host"),
+    ("annotate", "url"),
     ("*", "columns"),
     ("*", "scale"),
 }

@@ -66,6 +66,7 @@ class Task:
         done: how many have an answer.
         item: what is rated.
         flipped: of two replies the second stands first.
+        again: whether the context is that of the task before.
         answer: what the rater has said of it before, or None.
     """
 
@@ -74,6 +75,7 @@ class Task:
     done: int
     item: Item
     flipped: bool
+    again: bool
     answer: Answer | None
 
 
@@ -114,15 +116,18 @@ def next_place(study: Study, rater: Rater) -> int | None:
 
 def task_at(study: Study, rater: Rater, place: int) -> Task | None:
     """The task at a place, or None where there is none."""
+    near = sql.and_(db.tasks.c.rater == rater.number, db.tasks.c.place.in_((place - 1, place)))
     with study.engine.connect() as connection:
-        wanted = sql.select(db.tasks).where(db.tasks.c.rater == rater.number, db.tasks.c.place == place)
-        row = connection.execute(wanted).one_or_none()
-        if row is None:
+        rows = {row.place: row for row in connection.execute(sql.select(db.tasks).where(near))}
+        if place not in rows:
             return None
-        given = sql.select(db.answers).where(db.answers.c.rater == rater.number, db.answers.c.item == row.item)
+        number, flipped = rows[place].item, rows[place].flipped
+        given = sql.select(db.answers).where(db.answers.c.rater == rater.number, db.answers.c.item == number)
         answer = connection.execute(given).one_or_none()
         done, total = _counts(connection, rater.number)
-    return Task(place, total, done, study.plan.item(row.item), row.flipped, _answer(answer) if answer else None)
+    item, before = study.plan.item(number), rows.get(place - 1)
+    again = before is not None and item.block is not None and item.block == study.plan.item(before.item).block
+    return Task(place, total, done, item, flipped, again, _answer(answer) if answer else None)
 
 
 def save(study: Study, answer: Answer) -> None:

@@ -22,6 +22,9 @@ _TASKS = {
         "audit": "What fools a scorer, and how often.",
         "reproduce": "Experiments of papers, and other results, anew.",
     },
+    "Ask people": {
+        "annotate": "A web page on which people rate replies.",
+    },
     "Train": {
         "fit": "A judge adapted to a few hundred ratings, or choices, of your own.",
         "train": "A judge of your own, from replies that people have rated.",

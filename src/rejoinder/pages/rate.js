@@ -1,0 +1,78 @@
+"use strict";
+// Keys, and the time that the page is in sight. Everything works without this too.
+
+const form = document.querySelector("form[data-rate]");
+const questions = [...document.querySelectorAll("[data-question]")];
+const ON_ITS_OWN = "textarea, summary, a, button";
+
+let seen = 0;
+let since = document.visibilityState === "visible" ? performance.now() : null;
+
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") {
+    since = performance.now();
+  } else if (since !== null) {
+    seen += performance.now() - since;
+    since = null;
+  }
+});
+
+const answered = (question) => question.querySelector("input:checked") !== null;
+
+// The question that a key answers: that with the focus, else the first that is open, else the only one.
+function current() {
+  const focused = document.activeElement.closest("[data-question]");
+  if (focused && !(answered(focused) && questions.some((one) => !answered(one)))) return focused;
+  return questions.find((one) => !answered(one)) || (questions.length === 1 ? questions[0] : focused);
+}
+
+function choose(key) {
+  const question = current();
+  const option = question && [...question.querySelectorAll("input")].find((one) => one.dataset.key === key);
+  if (!option) return false;
+  option.checked = true;
+  option.focus({ focusVisible: true, preventScroll: form.classList.contains("sticky") });
+  return true;
+}
+
+function follow(selector) {
+  const link = document.querySelector(selector);
+  if (link) link.click();
+  return link !== null;
+}
+
+document.addEventListener("keydown", (event) => {
+  const place = document.activeElement;
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (place.matches("textarea")) {
+    if (event.key === "Escape") place.blur();
+    return;
+  }
+  let used = false;
+  if (event.key === "Backspace") {
+    used = follow("[data-back]");
+  } else if (event.key === "Enter" && !place.matches(ON_ITS_OWN)) {
+    used = form ? (form.requestSubmit(), true) : follow("[data-go]");
+  } else if (event.key === "c" && form && form.querySelector("details")) {
+    form.querySelector("details").open = true;
+    form.querySelector("textarea").focus();
+    used = true;
+  } else if (form && event.key.length === 1) {
+    used = choose(event.key.toLowerCase());
+  }
+  if (used) event.preventDefault();
+});
+
+if (form) {
+  form.addEventListener("submit", (event) => {
+    if (form.dataset.sent) {
+      event.preventDefault();
+      return;
+    }
+    form.dataset.sent = "yes";
+    const all = seen + (since === null ? 0 : performance.now() - since);
+    form.elements.seconds.value = (all / 1000).toFixed(2);
+  });
+  // A page that comes back out of the browser's memory can be sent again.
+  window.addEventListener("pageshow", () => { delete form.dataset.sent; });
+}
