@@ -35,7 +35,7 @@ DesignFile = Annotated[
     Path | None,
     typer.Option(
         "--questions",
-        help="What is asked, scales, instructions, shares; TOML. Default: overall quality from 1 to 5, as in Lowe et al.",
+        help="What is asked, scales, instructions, shares; TOML. Default: quality from 1 to 5, as in Lowe et al.",
         metavar="FILE.toml",
     ),
     Reads(),
