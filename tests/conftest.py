@@ -62,6 +62,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.skip(reason="slow; run with --slow"))
 
 
+@pytest.fixture
+def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forests of full size stay small: where fits are many, what is done with them is asked, not how good they are."""
+    from rejoinder.judges.views import head, trees
+
+    def grown(*arguments: Any) -> Any:
+        *given, growth, rng = arguments
+        return trees.grow(*given, growth._replace(trees=min(growth.trees, 10), step=0.3), rng)
+
+    monkeypatch.setattr(head, "grow", grown)
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of shared data (judgements, corpora); tests that need it skip where it is absent."""

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -63,9 +64,15 @@ def room(module: str) -> str:
     return name if (SOURCE / name).is_dir() else "ground"
 
 
+@cache
+def nodes(path: Path) -> list[ast.stmt]:
+    """All statements of a file, those inside functions too."""
+    return [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.stmt)]
+
+
 def edges(path: Path) -> Iterator[tuple[str, int]]:
-    """(imported rejoinder module, line) for every import in a file, those inside functions too."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """(imported rejoinder module, line) for every import in a file."""
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             for name in node.names:
                 if name.name.startswith("rejoinder."):
@@ -139,7 +146,7 @@ def test_functions_stay_short() -> None:
     long = [
         f"{path.relative_to(SOURCE)}: {node.name}"
         for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef) and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION
     ]
     assert long == []

@@ -54,6 +54,8 @@ WORDS = [
 ]
 OPTIONS = FitOptions(components=8, epochs=3)
 
+pytestmark = pytest.mark.usefixtures("few_trees")
+
 
 def sets(sizes: dict[str, int] | None = None, seed: int = 0) -> list[Example]:
     """Rated lines of several sets, two a context; good replies take a word up. Each second line has a reference."""
