@@ -101,7 +101,12 @@ GIVEN = {"languages.md": write_german, "compare.md": write_weeks, "fit.md": writ
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_commands_run_in_their_order(document: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_run_in_their_order(
+    document: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    slow = request.config.getoption("--slow")
+    if not slow:
+        request.getfixturevalue("few_trees")
     commands = [
         (command, shown)
         for block in blocks(document, "console")
@@ -114,6 +119,8 @@ def test_commands_run_in_their_order(document: Path, tmp_path: Path, run: Run, m
     for command, shown in commands:
         program, *words = shlex.split(command)
         assert program == "rejoinder", command
+        if words[0] == "audit" and "--family" not in words and not slow:
+            words += ["--limit", "40"]  # of every family, which takes half a minute otherwise
         done = run(*words)  # in this process, which has its libraries loaded; test_cli_process calls the program itself
         assert done.code == 0, f"{document.name}: {command}\n{done.err}"
         for line in shown:
