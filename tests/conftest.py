@@ -67,9 +67,8 @@ def few_trees(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forests of full size stay small: where fits are many, what is done with them is asked, not how good they are."""
     from rejoinder.judges.views import head, trees
 
-    def grown(*arguments: Any) -> Any:
-        *given, growth, rng = arguments
-        return trees.grow(*given, growth._replace(trees=min(growth.trees, 10), step=0.3), rng)
+    def grown(features: Any, targets: Any, weights: Any, growth: trees.Growth, rng: Any) -> trees.Trees:
+        return trees.grow(features, targets, weights, growth._replace(trees=min(growth.trees, 10), step=0.3), rng)
 
     monkeypatch.setattr(head, "grow", grown)
 
