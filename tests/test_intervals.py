@@ -118,3 +118,18 @@ def test_a_key_of_the_users_own_stays(run: Run, tmp_path: Path) -> None:
     mine = run("score", path, "-s", "sure").records[0]
     assert mine["input_intervals"] == "every day" and list(mine["intervals"]) == ["sure"]
     assert run("score", path, "-s", "length", "--format", "csv").out.splitlines()[0].count("low.x") == 1
+
+
+def test_a_judge_that_takes_few_at_a_time_does_so_on_another_scale() -> None:
+    class Slow(Sure):
+        portion = 2
+
+        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+            batches.append(len(examples))
+            return super().score_batch(examples)
+
+    batches: list[int] = []
+    examples = [Example(("hi",), "a " * (number + 1)) for number in range(5)]
+    run(Answering(Slow(), (0.0, 1.0)), examples)
+    assert batches == [2, 2, 1]
+    assert run(Answering(Sure(), (0.0, 1.0)), examples).values[0] == 0.0

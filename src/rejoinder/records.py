@@ -24,6 +24,11 @@ LEVEL, DIALOGUE = "level", "dialogue"
 """The key under which a line says what was rated, and what stands there where that is the whole conversation."""
 
 
+def visible(text: str) -> bool:
+    """Whether a text has a character that can be seen."""
+    return any(character.isprintable() and not character.isspace() for character in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Rating:
     """One person's rating of one response in one dimension.
@@ -121,8 +126,7 @@ class Example:
     @property
     def unanswered(self) -> bool:
         """Whether nothing was replied: no character that can be seen, or a line that is marked as without a reply."""
-        seen = any(character.isprintable() and not character.isspace() for character in self.response)
-        return not seen or bool(self.extra.get(UNANSWERED))
+        return not visible(self.response) or bool(self.extra.get(UNANSWERED))
 
     @property
     def is_dialogue(self) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.frames import to_pandas
-from rejoinder.records import UNANSWERED, Example
+from rejoinder.records import UNANSWERED, Example, visible
 from rejoinder.version import __version__
 
 FloatArray = NDArray[np.float64]
@@ -260,12 +260,12 @@ def missing_need(card: Card, example: Example) -> str | None:
     """Why `example` cannot be scored by a scorer with `card`, or None where it can."""
     if why := example.extra.get(UNANSWERED):
         return f"no response ({why})"
-    if "context" in card.needs and not any(map(str.strip, example.context)):
+    if "context" in card.needs and not any(map(visible, example.context)):
         return "no context"
-    if "reference" in card.needs and not any(map(str.strip, example.references)):
+    if "reference" in card.needs and not any(map(visible, example.references)):
         return "no reference"
     texts = (*example.context, *example.references)
-    if "context or reference" in card.needs and not any(map(str.strip, texts)):
+    if "context or reference" in card.needs and not any(map(visible, texts)):
         return "no context and no reference"
     return None
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rejoinder
+from rejoinder.auditing.relevance import _pairs, _Replies
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.records import Example, ReplySet
 from rejoinder.scorer import Card, Outcome
@@ -74,6 +75,19 @@ def test_pairs_are_of_one_context_and_the_area_is_of_all() -> None:
 
     got = values(rejoinder.relevance(sets(), by_context))
     assert got["random", "pairs"] == 1.0 and got["random", "auc"] == pytest.approx(0.5 + 0.5 / 40)
+
+
+def test_pairs_take_no_table_of_all_replies_by_all() -> None:
+    few, sets = 3, 20_000
+    kinds = np.tile(["relevant"] * few + ["random"] * few, sets)
+    numbers = np.repeat(np.arange(sets), 2 * few)
+    replies = _Replies([], kinds, numbers, numbers)
+    values = np.random.default_rng(0).normal(size=len(kinds)).round(1)
+    good, bad = np.flatnonzero(kinds == "relevant"), np.flatnonzero(kinds == "random")
+    won, contexts = _pairs(good, bad, values, replies)  # a table of them all would be 3.6 GB
+    assert len(won) == few * few * sets and np.bincount(contexts).tolist() == [few * few] * sets
+    own = values[6:12]
+    assert won[9:18].tolist() == [0.5 + 0.5 * np.sign(one - other) for one in own[:3] for other in own[3:]]
 
 
 def test_a_threshold_is_not_measured_where_it_was_chosen() -> None:

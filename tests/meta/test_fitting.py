@@ -18,8 +18,9 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io import write
 from rejoinder.io.parse import to_record
 from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.meta.fitting import STEPS, fit
+from rejoinder.meta.fitting import STEPS, _how_many_folds, _is_kept, fit
 from rejoinder.records import Example, Pair
+from rejoinder.stats.figure import Figure
 
 Line = dict[str, Any]
 
@@ -54,7 +55,7 @@ def test_what_was_gained_is_shown(judge: ViewsJudge) -> None:
     assert found.judge.scale == (0.0, 100.0)
     assert found.answer[0].startswith("The adapted judge is better: Spearman 0.")
     assert "It answers from 0 to 100" in found.answer[-1]
-    assert [point.items for point in found.curve] == [25, 50] and sum(steps) == STEPS
+    assert [point.items for point in found.curve] == [25, 50, 100] and sum(steps) == STEPS
     assert found.judge.training["adapted"]["spearman"]["after"]["value"] == spearman.after.value
 
 
@@ -71,15 +72,31 @@ def test_the_same_seed_gives_the_same_judge(judge: ViewsJudge) -> None:
     assert one.to_dict() == other.to_dict() and one.judge.options == other.judge.options
 
 
-def test_where_nothing_was_bought_only_the_scale_is_mapped(judge: ViewsJudge) -> None:
+def test_where_nothing_was_bought_that_is_said(judge: ViewsJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(5)
     lines = rated("user", 60, references=False)  # as the judge was fitted: there is nothing to add but noise
     lines = [replace(one, quality={"overall": float(rng.integers(1, 6))}) for one in lines]
-    found = next(one for seed in range(9) if not (one := fit(lines, judge, resamples=100, seed=seed)).corrected)
+    tried = [fit(lines, judge, resamples=100, seed=seed) for seed in range(3)]
+    nothing = next(one for one in tried if one.gains[0].gain.value <= 0)
+    assert nothing.corrected and nothing.answer[0].startswith("These ratings bought nothing that shows: ")
+    monkeypatch.setattr("rejoinder.meta.fitting._is_kept", lambda gain: False)
+    found = fit(lines, judge, resamples=100)
     assert found.answer[0].startswith("These ratings bought nothing: ")
-    assert "not shown to agree with people" in found.answer[1]
+    assert "The folder holds the judge as it was" in found.answer[0] and "not shown to agree" in found.answer[1]
     adaptation = found.judge.heads["context"].adaptation
     assert adaptation is not None and not adaptation.linear.weights[1:].any()
+
+
+def test_what_was_learnt_is_kept_unless_it_is_shown_to_lose() -> None:
+    gains = [(-0.1, -0.3, 0.1), (0.1, -0.1, 0.3), (0.2, 0.1, 0.3), (-0.2, -0.3, -0.1)]
+    assert [_is_kept(Figure(value=value, low=low, high=high)) for value, low, high in gains] == [
+        True,
+        True,
+        True,
+        False,
+    ]
+    assert not _is_kept(Figure())
+    assert [_how_many_folds(items) for items in (30, 60, 99, 100, 500)] == [5, 6, 9, 10, 10]
 
 
 def test_pairs_are_fitted_and_told_by_length(judge: ViewsJudge) -> None:

@@ -123,11 +123,17 @@ def test_no_text_breaks_html(text: str) -> None:
     assert not page.open
     assert [tag for tag, _, _ in page.elements] == [tag for tag, _, _ in usual.elements]
     titles = [one["title"] for one in page.all("td") if "title" in one]
-    assert titles[0] == text
+    assert titles[0] == inert(text)
     assert {name for _, attributes, _ in page.elements for name in attributes} == {
         name for _, attributes, _ in usual.elements for name in attributes
     }
-    assert [said for tag, said in page.texts if tag == "title"] == [text]
+    assert [said for tag, said in page.texts if tag == "title"] == [inert(text)]
+
+
+def test_a_page_holds_no_character_that_is_obeyed() -> None:
+    page = html(dummy("an \x1b[31mescape\x00, \u202eturned\x9b"))
+    assert not set(page) & set("\x00\x1b\x9b\u202e")
+    assert "an \\u001b[31mescape\\u0000, \\u202eturned\\u009b" in page
 
 
 @given(TEXTS)

@@ -219,9 +219,12 @@ def _told(kind: Kind, values: FloatArray, replies: _Replies) -> list[Told]:
 
 def _pairs(good: IntArray, bad: IntArray, values: FloatArray, replies: _Replies) -> tuple[FloatArray, IntArray]:
     """Of each pair of relevant and irrelevant reply in one set: 1 where the first scores higher, and its context."""
-    one, other = np.nonzero(replies.sets[good][:, None] == replies.sets[bad][None, :])
-    won = 0.5 + 0.5 * np.sign(values[good[one]] - values[bad[other]])
-    return won, replies.clusters[good[one]]
+    bad = bad[np.argsort(replies.sets[bad], kind="stable")]
+    start, end = (np.searchsorted(replies.sets[bad], replies.sets[good], side) for side in ("left", "right"))
+    # Only the pairs themselves are written down: a table of all replies by all would not fit into memory.
+    one = np.repeat(good, end - start)
+    other = bad[np.concatenate([np.arange(0), *map(np.arange, start, end)])]
+    return 0.5 + 0.5 * np.sign(values[one] - values[other]), replies.clusters[one]
 
 
 def _shorter(kind: Kind, replies: _Replies) -> Figure:

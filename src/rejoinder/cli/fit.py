@@ -46,8 +46,8 @@ def command(
 ) -> None:
     """Adapt a judge to 50 to 500 of your own ratings, or choices between two replies, and say what that bought.
 
-    What it bought comes from cross-validation over conversations. Where that is nothing, the folder holds the judge as
-    it was, brought to the scale of the ratings.
+    What it bought comes from cross-validation over conversations. Where that is shown to be a loss, the folder holds
+    the judge as it was, brought to the scale of the ratings.
     """
     from rejoinder.io import read_either
     from rejoinder.io.folders import require_free

@@ -1,4 +1,4 @@
-"""Texts for a terminal: what data could make it do (colours, titles, moved cursors, turned writing) is shown, not done.
+"""Texts for terminals and pages: what data could make them do (colours, titles, turned writing) is shown, not done.
 
 The command line puts both its streams behind `Inert`, so whatever it prints passes here: tables, messages, lists. A
 character that a terminal would obey becomes its escape as JSON writes it, so JSON stays JSON and means the same.

@@ -13,7 +13,7 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
 from rejoinder.learner import PREDICTED, Judge
 from rejoinder.records import Example
-from rejoinder.scorer import Card, Outcome, Scorer
+from rejoinder.scorer import Card, Outcome, Scorer, SlowScorer
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,11 @@ class Answering:
     def options(self) -> Mapping[str, Any]:
         """The judge's own, and the scale."""
         return {**self.judge.options, "scale": written(self.scale)}
+
+    @property
+    def portion(self) -> int:
+        """See `scorer.SlowScorer`; no attribute where the judge has none."""
+        return cast("SlowScorer", self.judge).portion
 
     @property
     def trained_on(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ from rejoinder.io.ratings import Scale, require_inside
 from rejoinder.io.scales import Span, hint, require_alike, rescaled, spans_of, with_scale
 from rejoinder.judges.conversations import TRACES, traces
 from rejoinder.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
-from rejoinder.records import OVERALL, Example, Given
+from rejoinder.records import OVERALL, Example, Given, visible
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.splits import numbered
 
@@ -110,7 +110,7 @@ def encode_rated(examples: Given, learner: AnyLearner, scale: Scale | None = Non
         traces=np.array(told, dtype=np.intp).reshape(-1, TRACES),
         ratings=ratings,
         encoded=encoded,
-        given={side: np.array([any(map(str.strip, one)) for one in texts], bool) for side, texts in sides.items()},
+        given={side: np.array([any(map(visible, one)) for one in texts], bool) for side, texts in sides.items()},
         unusable={member.name: member.unusable(encoded) for member in members_of(learner)},
     )
 

@@ -21,7 +21,7 @@ from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, val
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, with_the_worst
-from rejoinder.records import Example, Given
+from rejoinder.records import Example, Given, visible
 from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
@@ -179,7 +179,7 @@ def _alike_sides(sides: Sides, card: Card) -> Sides:
 
 def _has_reference(example: Example) -> bool:
     """Whether there is a reference with something in it."""
-    return any(map(str.strip, example.references))
+    return any(map(visible, example.references))
 
 
 def _contrast(name: str, card: Card, compared: Compared, scores: tuple[Scores, Scores], sampling: Sampling) -> Contrast:

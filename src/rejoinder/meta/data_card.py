@@ -8,6 +8,7 @@ import numpy as np
 
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
+from rejoinder.records import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def card_of(scored: ScoredSet) -> DataCard:
         rated=len(rated),
         contexts=rated.clusters,
         systems=len(rated.named_systems),
-        with_references=sum(any(map(str.strip, example.references)) for example in rated.examples),
+        with_references=sum(any(map(visible, example.references)) for example in rated.examples),
         copies=int(rated.copies.sum()),
         scale=rated.scale,
         mean_rating=float(rated.ratings.mean()),

@@ -1,11 +1,12 @@
 """A judge adapted to a user's own ratings or choices, and what that bought: what `rejoinder fit` calls.
 
-Whatever is said of the adapted judge comes from cross-validation: conversations are divided into five folds, each of
-which is judged by an adaptation to the other four. Shapes: N rated lines or pairs.
+Whatever is said of the adapted judge comes from cross-validation: conversations are divided into five to ten folds,
+each of which is judged by an adaptation to the others. Shapes: N rated lines or pairs.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +24,7 @@ from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings, unlearnable
 from rejoinder.judges.views.adapted import FEWEST, Adaptable, of_choices, of_ratings
-from rejoinder.judges.views.adapting import FOLDS, folds_of
+from rejoinder.judges.views.adapting import FEWEST_FOLDS, folds_of
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.learner import Rows
 from rejoinder.meta.fitting_answer import fitting_answer
@@ -33,9 +34,10 @@ from rejoinder.metrics.baselines import words
 from rejoinder.records import Example, Given, Pair
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore
 from rejoinder.stats.arrays import IntArray, renumbered
-from rejoinder.stats.figure import plain
+from rejoinder.stats.figure import Figure, plain
 from rejoinder.stats.sampling import Sampling
 
+FOLDS = 10
 FEWEST_CONVERSATIONS = 10
 SIZES = (25, 50, 100, 200, 400)
 DRAWS = 2  # of the lines of each size of the learning curve
@@ -92,11 +94,11 @@ def fit(
     examples, pairs = _apart(either_of(given))
     task = _of_pairs(loaded, pairs, scale) if pairs else _of_ratings(loaded, examples, scale)
     rng = sampling.generator("fit", "fit")
-    folds = folds_of(task.able.groups, FOLDS, rng)
+    folds = folds_of(task.able.groups, _how_many_folds(len(task.able.groups)), rng)
     before, after = task.able.before(), task.able.left_out(folds, rng)
     advance(1)
     gains = task.measure(before, after, folds, sampling)
-    corrected = gains[0].gain.value > 0
+    corrected = _is_kept(gains[0].gain)
     curve = _curve(task, folds, before, rng, Sampling(0, seed), advance)
     record = {
         "to": task.kind,
@@ -113,6 +115,20 @@ def fit(
     found = Fit((), adapted, task.kind, int(read.sum()), contexts, task.left_out, gains, curve, corrected, seed)
     verdict, *rest = fitting_answer(found)
     return replace(found, answer=(verdict, *_known(loaded, task.datasets), *rest))
+
+
+def _how_many_folds(items: int) -> int:
+    """Ten; fewer where one would hold fewer than ten items, inside which figures say nothing; five at least."""
+    return min(FOLDS, max(FEWEST_FOLDS, items // FOLDS))
+
+
+def _is_kept(gain: Figure) -> bool:
+    """Whether what was learnt is kept: unless it is shown to lose.
+
+    The gain is noisy, and the penalty was chosen by cross-validation already: to ask for a gain over 0 besides would
+    lose good corrections of few lines.
+    """
+    return math.isfinite(gain.value) and not gain.high < 0
 
 
 def _known(judge: ViewsJudge, datasets: Mapping[str, int]) -> list[str]:
@@ -196,12 +212,12 @@ def _require_enough(count: int, what: str, left_out: Mapping[str, int]) -> None:
 def _curve(
     task: _Task, folds: Rows, before: FloatArray, rng: np.random.Generator, sampling: Sampling, advance: Advance
 ) -> tuple[Point, ...]:
-    """What fewer items would have bought, as far as there are as many in four of the five folds."""
-    groups, points = task.able.groups, []
+    """What fewer items would have bought, as far as there are as many in all folds but one."""
+    groups, points, count = task.able.groups, [], int(folds.max()) + 1
     for size in SIZES:
         values = []
         for _ in range(DRAWS):
-            wanted = round(size * FOLDS / (FOLDS - 1))
+            wanted = round(size * count / (count - 1))
             if wanted < len(groups):
                 places = np.argsort(rng.permutation(int(groups.max()) + 1)[groups], kind="stable")[:wanted]
                 after = task.able.left_out(folds, rng, np.sort(places))

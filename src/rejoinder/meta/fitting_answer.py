@@ -23,13 +23,16 @@ def _verdict(found: Fit) -> str:
     before, after = (interval(one, 2, share=share) for one in (first.before, first.after))
     gain = interval(first.gain, 2, share=share, signed=True)
     on = f"on {first.n:,} {'pairs' if share else 'ratings'} of {found.contexts:,} conversations, each judged without it"
+    figures = f"{what} {after} after, {before} before (gain {gain}), {on}"
     if not found.corrected:
         kept = "the judge as it was" + ("" if share else ", brought to the scale of your ratings")
-        nothing = f"{what} {after} after, {before} before (gain {gain}), {on}"
-        return f"These {found.kind} bought nothing: {nothing}. The folder holds {kept}."
+        return f"These {found.kind} bought nothing: {figures}. The folder holds {kept}."
     if first.gain.low > 0:
-        return f"The adapted judge is better: {what} {after}, {before} before (gain {gain}), {on}."
-    return f"The adapted judge may be better, which is not shown: {what} {after}, {before} before (gain {gain}), {on}."
+        return f"The adapted judge is better: {figures}."
+    if first.gain.value > 0:
+        return f"The adapted judge may be better, which is not shown: {figures}. What it learnt is kept."
+    learnt = "What it learnt is kept, because it is not shown to be worse; give more to know"
+    return f"These {found.kind} bought nothing that shows: {figures}. {learnt}."
 
 
 def _agreement(found: Fit) -> list[str]:

@@ -61,7 +61,8 @@ class Fit:
         left_out: lines that nothing was learnt from, by reason.
         gains: figures before and after, by cross-validation; the first is the one that decides.
         curve: the first of them by how much was fitted on.
-        corrected: whether the judge was corrected; else its scores were only brought to the scale of the ratings.
+        corrected: whether the judge was corrected, as it is unless that is shown to lose; else its scores were only
+            brought to the scale of the ratings.
         seed: of folds and resampling.
     """
 

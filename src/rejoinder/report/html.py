@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
+from rejoinder.io.terminal import inert
 from rejoinder.report.document import Block, Cases, Cell, Document, Gallery, Picture, Prose, Section, Table
 
 if TYPE_CHECKING:
@@ -19,9 +20,10 @@ _KINDS = {"prose": Prose, "table": Table, "picture": Picture, "gallery": Gallery
 
 
 def html(document: Document) -> str:
-    """The page; texts are shown as they are, whatever they hold."""
+    """The page; texts are shown as they are, but for characters that are obeyed and not seen, now escapes."""
     parts = [section for section in document.sections if section.title]
-    return _template().render(document=document, parts=parts, contents=len(parts) >= _CONTENTS)
+    page = _template().render(document=document, parts=parts, contents=len(parts) >= _CONTENTS)
+    return inert(page)
 
 
 @cache

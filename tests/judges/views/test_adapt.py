@@ -119,6 +119,12 @@ def test_what_it_was_fitted_on_is_no_longer_unlike(judge: ViewsJudge) -> None:
     assert before > 50 and after <= 6
 
 
+def test_the_text_is_read_as_a_reader_sees_it() -> None:
+    plain = Example(("what of it?",), "Well, all of it.")
+    strange = Example(("bot: wh\u0430t of\u200b it?",), "Bot: W\u0435ll, \u200ball of it.")
+    np.testing.assert_array_equal(raw_features([strange]), raw_features([plain]))
+
+
 @pytest.mark.parametrize("name", ["weights", "likeness.whitening", "spread", "numbers"])
 def test_a_tampered_part_is_refused(adapted: ViewsJudge, name: str) -> None:
     parts = adapted.parts

@@ -58,6 +58,22 @@ def test_scores_come_with_intervals_and_do_not_depend_on_neighbours(judge: Views
     assert alone == [value.tobytes() for value in found.values[:, None]]
 
 
+def test_intervals_stay_inside_the_scale_and_scores_keep_their_order_beyond_it(judge: ViewsJudge) -> None:
+    stretched = {
+        way: part._replace(calibration=replace(part.calibration, stretch=3 * part.calibration.stretch))
+        for way, part in judge.heads.items()
+    }
+    unseen = rated("three", 60)
+    found = replace(judge, heads=stretched, scale=(0.0, 100.0)).score_batch(unseen)
+    assert found.low is not None and found.high is not None
+    beyond = (found.values < 0) | (found.values > 100)
+    assert beyond.sum() > 5 and len(set(found.values[beyond].tolist())) == beyond.sum()
+    np.testing.assert_array_equal(found.low >= 0, found.values >= 0)
+    np.testing.assert_array_equal(found.high <= 100, found.values <= 100)
+    assert ((found.low == 0) | (found.high == 100)).any()
+    assert (found.low <= found.values).all() and (found.values <= found.high).all()
+
+
 def test_references_are_read_where_there_are_any(judge: ViewsJudge) -> None:
     with_one = next(example for example in rated("three") if example.references)
     without = replace(with_one, references=())
@@ -103,6 +119,14 @@ def test_what_ratings_hang_on_is_what_moved_scores(judge: ViewsJudge) -> None:
 def test_an_empty_response_is_unscored(judge: ViewsJudge) -> None:
     found = judge.score_batch([Example(("hello",), " "), Example(("hello",), "hello")])
     assert np.isnan(found.values[0]) and found.reasons == {0: EMPTY} and np.isfinite(found.values[1])
+
+
+def test_what_nobody_can_see_is_no_text(judge: ViewsJudge) -> None:
+    hidden = "\u200b\u2060 \u00ad"
+    assert judge.score_batch([Example(("hello",), hidden)]).reasons == {0: EMPTY}
+    found = run(judge, [Example((hidden,), "hello"), Example(("hello",), "hi", references=(hidden,))])
+    assert found.reasons == {0: "no context and no reference"}
+    assert found.values[1] == run(judge, [Example(("hello",), "hi")]).values[0]
 
 
 def test_what_is_unlike_all_it_was_fitted_on_is_noted(judge: ViewsJudge) -> None:

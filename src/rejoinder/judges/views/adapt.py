@@ -24,6 +24,7 @@ from rejoinder.judges.views.linear import FARTHEST, Linear
 from rejoinder.judges.views.view import Column, Features, table
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
+from rejoinder.text.seen import seen
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 _MARKDOWN = re.compile(r"^#{1,6} |\*\*|__|^\s*\|.*\||^>", re.MULTILINE)
@@ -33,12 +34,12 @@ _WORD = re.compile(r"\w+")
 
 
 class _Text:
-    """A reply and what it answers, with their words."""
+    """A reply and what it answers, as a reader sees them, with their words."""
 
     def __init__(self, example: Example) -> None:
-        self.reply = example.response
+        self.reply = seen(example.response)
         self.words = _WORD.findall(self.reply.lower())
-        self.asked = set(_WORD.findall(example.context[-1].lower())) if example.context else set[str]()
+        self.asked = set(_WORD.findall(seen(example.context[-1]).lower())) if example.context else set[str]()
 
 
 def _raw(name: str, of: Callable[[_Text], float]) -> Column[_Text]:
@@ -68,7 +69,7 @@ RAW: tuple[Column[_Text], ...] = (
 
 
 def raw_features(examples: Sequence[Example]) -> Features:
-    """[N, R] features of the text as it is written, finite for every text."""
+    """[N, R] features of the text as a reader sees it, finite for every text."""
     return table(RAW, map(_Text, examples))
 
 

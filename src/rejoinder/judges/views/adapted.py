@@ -18,7 +18,7 @@ from rejoinder.io.scales import required
 from rejoinder.judges.notes import shares, text_notes
 from rejoinder.judges.views.adapt import Adaptation, raw_features, table_of
 from rejoinder.judges.views.adapting import (
-    FOLDS,
+    FEWEST_FOLDS,
     NO_CORRECTION,
     Adapting,
     Choices,
@@ -34,7 +34,7 @@ from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
 from rejoinder.judges.views.linear import SILENT, Linear
 from rejoinder.judges.views.view import Features
 from rejoinder.learner import Rows
-from rejoinder.records import Example, Pair
+from rejoinder.records import Example, Pair, visible
 from rejoinder.scorer import FloatArray
 
 FEWEST = 30  # items of a head; of fewer, folds of them tell nothing
@@ -165,9 +165,9 @@ def of_choices(judge: ViewsJudge, pairs: Sequence[Pair], groups: Rows, longer: F
 
 def _sides(examples: Sequence[Example]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """[N] whether there is any context, and any reference, and a reply."""
-    replied = np.array([bool(one.response.strip()) for one in examples], np.bool_)
-    context = np.array([any(map(str.strip, one.context)) for one in examples], np.bool_)
-    reference = np.array([any(map(str.strip, one.references)) for one in examples], np.bool_)
+    replied = np.array([visible(one.response) for one in examples], np.bool_)
+    context = np.array([any(map(visible, one.context)) for one in examples], np.bool_)
+    reference = np.array([any(map(visible, one.references)) for one in examples], np.bool_)
     return context & replied, reference & replied
 
 
@@ -178,7 +178,7 @@ def _rows(judge: ViewsJudge, sides: Sequence[NDArray[np.bool_]], groups: Rows) -
         for way, there in zip(WAYS, sides, strict=True)
         if way in judge.heads and int(there.sum()) >= FEWEST
     }
-    several = {way: rows for way, rows in found.items() if len(np.unique(groups[rows])) >= FOLDS}
+    several = {way: rows for way, rows in found.items() if len(np.unique(groups[rows])) >= FEWEST_FOLDS}
     return several or found  # of none in enough conversations what is asked of all of them tells
 
 

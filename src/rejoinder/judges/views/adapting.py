@@ -1,8 +1,9 @@
 """How an adaptation is fitted: to a user's ratings by ridge regression, to choices between replies by a logistic one.
 
 How strongly the correction is held back is chosen among a few penalties by cross-validation over contexts, and whatever
-is reported comes from folds in which that choice was made without them. The last penalty is infinite: no correction at
-all, but a straight line over the head's prediction. Shapes: N lines or pairs, C columns of a table (`adapt.table_of`).
+is reported comes from folds in which that choice was made without them. Under an infinite penalty there is no
+correction at all, but a straight line over the head's prediction: for ratings it is one of the choices; choices between
+replies are corrected always. Shapes: N lines or pairs, C columns of a table (`adapt.table_of`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from rejoinder.scorer import FloatArray
 from rejoinder.stats.splits import fold_groups
 
 NO_CORRECTION = float("inf")
-FOLDS = 5
+FEWEST_FOLDS = 5
 _INNER = 4
 _OF_HEAD = 3.0  # the penalty of the head's own prediction, which has shown elsewhere that it tells something
 _OF_RAW = 0.3  # how much less features of the raw text are held back: answers of language models differ in these

@@ -23,8 +23,8 @@ from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
 from rejoinder.learner import PREDICTED
-from rejoinder.records import Example
-from rejoinder.scorer import Card, Notes, Outcome
+from rejoinder.records import Example, visible
+from rejoinder.scorer import Card, FloatArray, Notes, Outcome
 
 FAMILY = "views"
 UNLIKE = "unlike what it was fitted on"
@@ -58,7 +58,7 @@ class ViewsJudge:
 
     @property
     def card(self) -> Card:
-        """The card; predictions are not clipped to the scale."""
+        """The card; predictions are not clipped to the scale, so that the best of several keep their order."""
         return Card(
             name=self.name,
             summary=f"A judge: the rating from {said(self.scale)} that people would give, predicted",
@@ -68,8 +68,8 @@ class ViewsJudge:
             version=self.version,
             source="boosted trees and ridge regression over views of an example (docs/judge.md)",
             notes=(
-                f"Nominally {said(self.scale)}, not clipped; each score with an interval that is meant to hold 90 % of "
-                "ratings."
+                f"Nominally {said(self.scale)}; scores beyond are not clipped, so that the best of several replies "
+                "keep their order. Each comes with an interval that is meant to hold 90 % of ratings."
             ),
         )
 
@@ -93,7 +93,7 @@ class ViewsJudge:
             part, features = self.heads[way], self.features(own, way)
             ratings = part.calibration.ratings(part.predict(features, own))
             found["values"][rows] = ratings
-            found["low"][rows], found["high"][rows] = part.calibration.interval(ratings)
+            found["low"][rows], found["high"][rows] = _inside(ratings, *part.calibration.interval(ratings))
             unlike.update(rows[place] for place in np.flatnonzero(part.unlike(features)).tolist())
         outcome = Outcome(
             found["values"], reasons, notes=self._notes(examples, unlike), low=found["low"], high=found["high"]
@@ -116,8 +116,8 @@ class ViewsJudge:
 
     def _shared(self, examples: Sequence[Example], reasons: Mapping[int, str]) -> dict[Way, list[int]]:
         """The rows that each head scores."""
-        context = np.array([any(map(str.strip, one.context)) for one in examples], np.bool_)
-        reference = np.array([any(map(str.strip, one.references)) for one in examples], np.bool_)
+        context = np.array([any(map(visible, one.context)) for one in examples], np.bool_)
+        reference = np.array([any(map(visible, one.references)) for one in examples], np.bool_)
         shared: dict[Way, list[int]] = {}
         for row, way in enumerate(parts_used(self.heads, context, reference)):
             if way is not None and row not in reasons:
@@ -151,9 +151,15 @@ class ViewsJudge:
         return f"# Judge over views\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
 
 
+def _inside(ratings: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """[N] the ends of intervals around [N] ratings, inside the scale: nobody rates beyond it. A score stays between."""
+    least, most = PREDICTED
+    return np.minimum(ratings, np.maximum(low, least)), np.maximum(ratings, np.minimum(high, most))
+
+
 def _empty(examples: Sequence[Example]) -> dict[int, str]:
-    """The rows without a word, and why they have no score."""
-    return {row: EMPTY for row, example in enumerate(examples) if not example.response.strip()}
+    """The rows of which nothing can be seen, and why they have no score."""
+    return {row: EMPTY for row, example in enumerate(examples) if not visible(example.response)}
 
 
 def from_parts(parts: Parts) -> ViewsJudge:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
 from rejoinder.learner import Rows
-from rejoinder.records import Example
+from rejoinder.records import Example, visible
 from rejoinder.scorer import FloatArray
 
 
@@ -101,8 +101,8 @@ def encode(views: Views, examples: Sequence[Example], spoilt: Sequence[Spoilt]) 
         features=views.features(examples),
         sets=_numbers([example.dataset or "" for example in examples]),
         groups=_numbers(["\n".join(map(str, example.context_key)) for example in examples]),
-        context=np.array([any(map(str.strip, example.context)) for example in examples], np.bool_),
-        reference=np.array([any(map(str.strip, example.references)) for example in examples], np.bool_),
+        context=np.array([any(map(visible, example.context)) for example in examples], np.bool_),
+        reference=np.array([any(map(visible, example.references)) for example in examples], np.bool_),
         replies=known,
         added=Added(
             views.features([one.example for one in spoilt]),
