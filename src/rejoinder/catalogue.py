@@ -167,8 +167,8 @@ def listed(names: Iterable[ScorerLike] | ScorerLike) -> list[ScorerLike]:
 
 def columns_of(names: Iterable[ScorerLike] | ScorerLike | None) -> list[str]:
     """The keys of the input that scorers among `names` read by themselves: the `KEY` of each `column:KEY`."""
-    named = [str(name) for name in listed(() if names is None else names) if str(name).startswith("column:")]
-    paths = [name.removeprefix("column:").lstrip("-") for name in named]
+    named = [str(name) for name in listed(() if names is None else names) if isinstance(name, (str, Path))]
+    paths = [name.removeprefix("column:").lstrip("-") for name in named if name.startswith("column:")]
     return [key for path in paths for key in (path, path.partition(".")[0])]
 
 

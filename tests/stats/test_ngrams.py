@@ -206,7 +206,9 @@ def test_the_probabilities_of_a_sequence_are_its_own(asked: Sequences) -> None:
     together = model.probabilities(asked)
     assert [row.tobytes() for row in together] == [model.probabilities([one])[0].tobytes() for one in asked]
     assert [len(row) for row in together] == [len(one) for one in asked]
-    assert model.shortened(1).probabilities([[3, 3]])[0] == pytest.approx(model.levels[0].shares[[3, 3]])
+    alone, _, after = model.by_order([[3, 3]])
+    assert alone[0] == pytest.approx(model.levels[0].shares[[3, 3]])
+    assert after[0].tobytes() == model.probabilities([[3, 3]])[0].tobytes()
 
 
 def test_messages() -> None:

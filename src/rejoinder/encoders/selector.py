@@ -67,7 +67,11 @@ class Selector:
             turns: the encoder's vectors [D] of its last turn, of the one before and so on, one or more; those beyond
                 `self.turns` are not read. A row of NaN or zeros is a turn that has no vector.
         """
-        return self._network.context([np.nan_to_num(turn) for turn in turns[: self.turns]])
+        return self.contexts(turns)[1]
+
+    def contexts(self, turns: Sequence[NDArray[Any]]) -> tuple[Floats, Floats]:
+        """[O] the unit vectors of the last turn as the whole context, and of the context; see `context`."""
+        return self._network.contexts([np.where(np.isnan(turn), 0, turn) for turn in turns[: self.turns]])
 
     def reply(self, vector: NDArray[Any]) -> Floats:
         """[O] the unit vector of a reply, of the encoder's vector [D]."""

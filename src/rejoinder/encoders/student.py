@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from rejoinder.text.untokenised import untokenised
 VOCABULARY = "vocabulary.json"
 TURNS = 3
 """Turns that a context is read with."""
+_SHORT = 1000  # characters: pieces of longer texts are not remembered, so that it takes some megabytes at most
 _POSITIVE = ("vocabulary", "output", "buckets", "embedding", "inner", "positions")
 
 
@@ -67,8 +68,7 @@ class StudentEncoder:
 
     def pieces(self, text: str) -> list[int]:
         """The ids of a text's pieces: rows of `table` and of `weights`."""
-        ids = self.vocabulary.encode(untokenised(text))
-        return [UNK_ID if number in (PAD_ID, END_ID) else number for number in ids]
+        return list((_known_pieces if len(text) <= _SHORT else _pieces)(self.vocabulary, text))
 
     @property
     def table(self) -> Floats:
@@ -84,6 +84,16 @@ class StudentEncoder:
     def network(self) -> StudentNetwork:
         """What turns pieces into vectors."""
         return StudentNetwork(self.parts.tensors)
+
+
+def _pieces(vocabulary: Vocabulary, text: str) -> tuple[int, ...]:
+    """The ids of a text's pieces; what is written like padding or an end is unknown."""
+    ids = vocabulary.encode(untokenised(text))
+    return tuple(UNK_ID if number in (PAD_ID, END_ID) else number for number in ids)
+
+
+_known_pieces = lru_cache(maxsize=1 << 12)(_pieces)
+"""The same for short texts, remembered: views of one example ask for the vector of a text and for its pieces."""
 
 
 def from_parts(parts: Parts) -> StudentEncoder:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from rejoinder.encoders import PortableEncoder, load_encoder
@@ -37,8 +38,14 @@ CARDS = {
 
 def load(name: str, vectors: str | Path | None) -> ViewsJudge:  # noqa: ARG001 - every scorer is loaded so
     """The judge in the box."""
+    return _judge()
+
+
+@cache
+def _judge() -> ViewsJudge:
+    """The judge in the box, read once in a process: who scores reply after reply by its name asks for it each time."""
     # Its own name and version, because a signature must tell it from a judge of the user's.
-    return replace(from_parts(read_folder(FOLDER)), name=name, version=VERSION)
+    return replace(from_parts(read_folder(FOLDER)), name=NAME, version=VERSION)
 
 
 def learner(name: str, choices: Choices) -> ViewsLearner:

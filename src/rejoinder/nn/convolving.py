@@ -23,6 +23,7 @@ HIGHEST = 4.0
 _AT_ONCE = 1024
 _EPSILON = np.float32(1e-5)  # of torch's layer normalisation
 _SHORTEST = np.float32(1e-12)
+_FOURS = 4  # rows: products of matrices take longer for one to three left over than for four
 
 _Map = tuple[Floats, Floats]  # a matrix [inputs, outputs] and a bias
 
@@ -108,12 +109,13 @@ class StudentNetwork:
     def vector(self, ids: Sequence[int]) -> Floats:
         """[O] the unit vector of a text of one piece or more."""
         numbers = np.asarray(ids, dtype=np.int64)
-        logs = self._logs[numbers]
         total, pooled = np.zeros(self.pieces.shape[1], dtype=np.float32), []
         for start, stop in _spans(len(numbers)):
-            total += np.exp(logs[start:stop]) @ self.pieces[numbers[start:stop]]
+            low, high = max(start - self._halo, 0), min(stop + self._halo, len(numbers))
+            rows, own = self.pieces[numbers[low:high]], slice(start - low, stop - low)
+            total += self._counts[numbers[start:stop]] @ rows[own]
             total += self._paired(numbers[start : stop + 1])
-            pooled.append(self._pooled(numbers, logs, start, stop))
+            pooled.append(self._pooled(self._read_over(rows, low)[own], self._logs[numbers[start:stop]]))
         bag = total / np.sqrt(np.float32(len(numbers)))
         vector = _mapped(bag, self._bag) + _mapped(_mean(pooled), self._read)
         unit: Floats = vector / np.maximum(np.sqrt(np.square(vector).sum()), _SHORTEST)
@@ -127,23 +129,25 @@ class StudentNetwork:
     @cached_property
     def weights(self) -> Floats:
         """[R] how much each piece counts in a text: its weight times the length of its vector."""
-        found: Floats = np.exp(self._logs) * np.sqrt(np.square(self.pieces).sum(axis=1))
+        found: Floats = self._counts * np.sqrt(np.square(self.pieces).sum(axis=1))
         return found
 
     def _paired(self, numbers: NDArray[np.int64]) -> Floats:
         """[E] the sum of the vectors of pairs of neighbours."""
         return self._pairs.total((numbers[:-1] * LEFT + numbers[1:] * RIGHT) % len(self._pairs))
 
-    def _pooled(self, numbers: NDArray[np.int64], logs: Floats, start: int, stop: int) -> _Pooled:
-        """What the pieces from `start` to `stop` add to the mean of what was read."""
-        halo = sum(len(layer.kernel) // 2 for layer in self._layers)
-        low, high = max(start - halo, 0), min(stop + halo, len(numbers))
-        states = _normed(self.pieces[numbers[low:high]]) * self._first
-        states += self._positions[np.minimum(np.arange(low, high), len(self._positions) - 1)]
+    def _read_over(self, rows: Floats, low: int) -> Floats:
+        """[n, E] what the layers make of the pieces at the places from `low` on, whose vectors are [n, E]."""
+        places = np.arange(low, low + len(rows))
+        states = _normed(rows) * self._first
+        states += self._positions[np.minimum(places, len(self._positions) - 1, out=places)]
         for layer in self._layers:
             states += _layered(states, layer)
-        states = _normed(states[start - low : stop - low])
-        logits = states @ self._gate + logs[start:stop] / 2
+        return _normed(states)
+
+    def _pooled(self, states: Floats, logs: Floats) -> _Pooled:
+        """What n pieces add to the mean of what was read: their states [n, E], and the logarithms [n] of weights."""
+        logits = states @ self._gate + logs / 2
         top = logits.max()
         shares = np.exp(logits - top)
         return _Pooled(top, shares.sum(), shares @ states)
@@ -173,6 +177,17 @@ class StudentNetwork:
     def _logs(self) -> Floats:
         """[R] the logarithm of each piece's weight."""
         return np.clip(self._float("weights.weight")[:, 0], -HIGHEST, HIGHEST)
+
+    @cached_property
+    def _counts(self) -> Floats:
+        """[R] the weight of each piece."""
+        found: Floats = np.exp(self._logs)
+        return found
+
+    @cached_property
+    def _halo(self) -> int:
+        """How many neighbours on either side the layers reach together."""
+        return sum(len(layer.kernel) // 2 for layer in self._layers)
 
     @cached_property
     def _first(self) -> Floats:
@@ -218,15 +233,16 @@ def _spans(length: int) -> Iterator[tuple[int, int]]:
 
 def _layered(states: Floats, layer: _Layer) -> Floats:
     """[n, E] what one layer of convolution adds to [n, E]."""
-    count, reach = len(states), len(layer.kernel) // 2
-    wide = np.zeros((count + 2 * reach, states.shape[1]), dtype=np.float32)
-    wide[reach : reach + count] = states
-    mixed, product = wide[:count] * layer.kernel[0], np.empty_like(states)
-    for shift, column in enumerate(layer.kernel[1:], start=1):
-        mixed += np.multiply(wide[shift : shift + count], column, out=product)
+    (count, width), size = states.shape, len(layer.kernel)
+    rows = -(-count // _FOURS) * _FOURS
+    wide = np.zeros((rows + size - 1, width), dtype=np.float32)
+    wide[size // 2 : size // 2 + count] = states
+    # [rows, size, E] each piece with its neighbours: a view whose first two axes both step from row to row.
+    around = np.ndarray((rows, size, width), np.float32, wide, strides=(wide.strides[0], *wide.strides))
+    mixed: Floats = np.einsum("nke,ke->ne", around, layer.kernel)
     mixed += layer.bias
     inner = _mapped(_normed(mixed), layer.up)
-    return _mapped(np.maximum(inner, 0, out=inner), layer.down)
+    return _mapped(np.maximum(inner, 0, out=inner), layer.down)[:count]
 
 
 def _mapped(inputs: Floats, by: tuple[Floats, Floats]) -> Floats:
@@ -239,10 +255,9 @@ def _mapped(inputs: Floats, by: tuple[Floats, Floats]) -> Floats:
 def _normed(inputs: Floats) -> Floats:
     """[n, E] each row less its mean, by its spread."""
     width = np.float32(inputs.shape[1])
-    centred = inputs - inputs.mean(axis=1, keepdims=True)
-    spread = np.sqrt(np.einsum("ij,ij->i", centred, centred) / width + _EPSILON)
-    centred /= spread[:, None]
-    normed: Floats = centred
+    normed: Floats = inputs - inputs.sum(axis=1, keepdims=True) / width
+    spread = np.sqrt(np.einsum("ij,ij->i", normed, normed) / width + _EPSILON)
+    normed /= spread[:, None]
     return normed
 
 

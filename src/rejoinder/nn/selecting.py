@@ -69,12 +69,19 @@ class SelectorNetwork:
 
         There may be fewer than the network reads; zeros stand for a turn that has no vector.
         """
+        return self.contexts(turns)[1]
+
+    def contexts(self, turns: Sequence[Floats]) -> tuple[Floats, Floats]:
+        """[O] the vectors of the last turn as the whole context, and of the context; arguments as for `context`."""
         side = self._contexts
-        parts = side.up.reshape(-1, len(turns[0]), side.up.shape[1])
-        total = side.up_bias.copy()
-        for turn, part in zip(turns, parts, strict=False):
+        first, *others = side.up.reshape(-1, len(turns[0]), side.up.shape[1])
+        total = unit(turns[0]) @ first + side.up_bias
+        last = _finished(total, side)
+        if len(turns) == 1:
+            return last, last
+        for turn, part in zip(turns[1:], others, strict=False):
             total += unit(turn) @ part
-        return _finished(total, side)
+        return last, _finished(total, side)
 
     def reply(self, vector: Floats) -> Floats:
         """[O] the unit vector of a reply whose vector [D] may be of any length."""
@@ -97,7 +104,7 @@ class SelectorNetwork:
 def unit(vector: NDArray[Any]) -> Floats:
     """A vector in single precision and of length 1; zeros stay zeros."""
     found: Floats = vector.astype(np.float32)
-    found /= np.maximum(np.sqrt(np.square(found).sum()), _SHORTEST)
+    found /= max(np.sqrt(found @ found), _SHORTEST)
     return found
 
 

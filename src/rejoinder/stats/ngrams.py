@@ -79,14 +79,20 @@ class NgramModel:
         Raises:
             UsageError: a token is outside the vocabulary.
         """
-        if not sequences:
-            return []
-        found = self._found(_padded(sequences, self.order, self.vocabulary_size))
-        return np.split(found, np.cumsum([len(np.asarray(sequence)) for sequence in sequences[:-1]]))
+        return self.by_order(sequences)[-1]
 
-    def shortened(self, order: int) -> NgramModel:
-        """The model that looks at the last `order` - 1 tokens alone."""
-        return NgramModel(order, self.vocabulary_size, self.levels[:order])
+    def by_order(self, sequences: Sequence[ArrayLike]) -> list[list[Floats]]:
+        """[`order`] what `probabilities` gives by each token alone, after the one before it, and so on.
+
+        Raises:
+            UsageError: a token is outside the vocabulary.
+        """
+        if not sequences:
+            return [[] for _ in self.levels]
+        ends = np.cumsum([len(np.asarray(sequence)) for sequence in sequences]).tolist()
+        spans = [slice(start, end) for start, end in zip([0, *ends], ends, strict=False)]
+        flat = _padded(sequences, self.order, self.vocabulary_size)
+        return [[found[span] for span in spans] for found in self._found(flat)]
 
     def perplexity(self, sequences: Iterable[ArrayLike]) -> float:
         """The perplexity per token of all `sequences` together: e to the mean negative `log_prob`.
@@ -105,11 +111,12 @@ class NgramModel:
 
     def _log_probs(self, flat: Ints) -> Floats:
         """The logarithms for all tokens of padded sequences that stand one after the other."""
-        logs: Floats = np.log(self._found(flat))
+        *_, found = self._found(flat)
+        logs: Floats = np.log(found)
         return logs
 
-    def _found(self, flat: Ints) -> Floats:
-        """The probabilities of all tokens of padded sequences that stand one after the other."""
+    def _found(self, flat: Ints) -> Iterator[Floats]:
+        """The probabilities of all tokens of padded sequences that stand one after the other, order by order."""
         base = self.vocabulary_size + 1
         places = np.flatnonzero(flat != self.vocabulary_size)
         found = np.full(len(places), 1.0 / self.vocabulary_size)
@@ -117,7 +124,7 @@ class NgramModel:
             grams = _grams(flat, places, length, base)
             weights = _looked_up(level.histories, level.weights, grams // base, absent=1.0)
             found = weights * found + _looked_up(level.grams, level.shares, grams, absent=0.0)
-        return found
+            yield found
 
 
 def fit_ngrams(sequences: Iterable[ArrayLike], order: int, *, vocabulary_size: int) -> NgramModel:

@@ -6,7 +6,7 @@ a reply, C of a context, E dimensions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.judges.views.reading import Remembered
 from rejoinder.judges.views.view import Features, Group
 from rejoinder.learner import Side
 from rejoinder.records import Example
@@ -99,18 +98,13 @@ class AlignmentView:
         """[N, F] the features, from -1 to 1; NaN where the reply or the context has no piece."""
         rows = np.full((len(examples), len(_COLUMNS)), np.nan, dtype=np.float32)
         for row, example in zip(rows, examples, strict=True):
-            reply = self._read(self._ids(example.response)[:LONGEST])
+            reply = self._read(self.encoder.pieces(example.response)[:LONGEST])
             contexts = (example.context[-1:], example.context[-_TURNS:])
             for start, turns in zip((0, len(_MEASURES)), contexts, strict=True):
-                context = self._read(self._ids(" ".join(turns))[-RECENT:])
+                context = self._read(self.encoder.pieces(" ".join(turns))[-RECENT:])
                 if reply and context:
                     row[start : start + len(_MEASURES)] = _aligned(reply, context)
         return rows
-
-    @cached_property
-    def _ids(self) -> Callable[[str], Sequence[int]]:
-        """The pieces of a text, remembered."""
-        return Remembered(self.encoder.pieces)
 
     @cached_property
     def _lengths(self) -> Floats:

@@ -11,11 +11,13 @@ from functools import cached_property
 from math import fsum, log2
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rejoinder.judges.views.reading import words_of
 from rejoinder.judges.views.view import Column, Features, Group, table
 from rejoinder.learner import Side
 from rejoinder.records import Example
-from rejoinder.stats.ngrams import NgramModel
 from rejoinder.training.phrases import Phrases
 
 _LEAST = 1e-9  # no word is less likely
@@ -87,11 +89,10 @@ class LanguageView:
     def features(self, examples: Sequence[Example]) -> Features:
         """[N, F] the features, finite for every text."""
         replies = [self.phrases.tokens(words_of(example.response)) for example in examples]
-        model = self.phrases.model
-        both = zip(_logs(model, replies), _logs(model.shortened(1), replies), strict=True)
-        return table(COLUMNS, (Likelihood(after, alone) for after, alone in both))
+        alone, *_, after = self.phrases.model.by_order(replies)
+        return table(COLUMNS, (Likelihood(_logs(one), _logs(other)) for one, other in zip(after, alone, strict=True)))
 
 
-def _logs(model: NgramModel, replies: Sequence[Sequence[int]]) -> list[list[float]]:
-    """The logarithm of each token's probability, taken one by one: of arrays the last bit may depend on the others."""
-    return [[log2(max(found, _LEAST)) for found in row.tolist()] for row in model.probabilities(replies)]
+def _logs(found: NDArray[np.float64]) -> list[float]:
+    """The logarithm of each probability, taken one by one: of arrays the last bit may depend on the others."""
+    return [log2(max(one, _LEAST)) for one in found.tolist()]

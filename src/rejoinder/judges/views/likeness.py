@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.judges.views.linear import FARTHEST, SILENT
+from rejoinder.judges.views.linear import SILENT, standardised
 from rejoinder.scorer import FloatArray
 
 USUAL = 0.95  # of the lines of data sets that were left out lie within the bound
@@ -35,8 +35,7 @@ class Likeness:
 
     def distances(self, features: NDArray[np.floating]) -> FloatArray:
         """[N] squared Mahalanobis distances, a feature on average 1 for a line of the cloud; missing ones count 0."""
-        standard = (np.asarray(features, np.float64) - self.centre) / self.spread
-        standard = np.nan_to_num(np.clip(standard, -FARTHEST, FARTHEST), nan=0.0)
+        standard = standardised(features, self.centre, self.spread)
         # A product of its own for each row, so that a line's distance does not depend on its neighbours.
         return np.array([float(np.square(row @ self.whitening).mean()) for row in standard])
 
@@ -53,8 +52,7 @@ def cloud_of(features: NDArray[np.floating], shrinkage: float = SHRINKAGE) -> Li
     centre = np.where(known, given, 0.0).sum(axis=0) / counts
     spread = np.sqrt(np.where(known, (given - centre) ** 2, 0.0).sum(axis=0) / counts)
     spread = np.where(spread > 1e-9, spread, SILENT)  # what never varied, or was never there, tells nothing
-    standard = np.nan_to_num(np.clip((given - centre) / spread, -FARTHEST, FARTHEST), nan=0.0)
-    covariance = np.cov(standard.T)
+    covariance = np.cov(standardised(given, centre, spread).T)
     covariance = (1 - shrinkage) * covariance + shrinkage * np.eye(len(covariance))
     values, vectors = np.linalg.eigh(covariance)
     return Likeness(centre, spread, vectors / np.sqrt(np.maximum(values, 1e-6)))

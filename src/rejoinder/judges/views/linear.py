@@ -51,9 +51,14 @@ class Linear:
 
     def standardised(self, features: NDArray[np.floating]) -> FloatArray:
         """[N, F] in standard deviations from the mean, `FARTHEST` at most; 0 where missing."""
-        found = (np.asarray(features, np.float64) - self.centre) / self.spread
-        clipped: FloatArray = np.nan_to_num(np.clip(found, -FARTHEST, FARTHEST), nan=0.0)
-        return clipped
+        return standardised(features, self.centre, self.spread)
+
+
+def standardised(features: NDArray[np.floating], centre: FloatArray, spread: FloatArray) -> FloatArray:
+    """[N, F] features in [F] spreads from [F] centres, `FARTHEST` at most; 0 where missing."""
+    found: FloatArray = (np.asarray(features, np.float64) - centre) / spread
+    found[np.isnan(found)] = 0.0
+    return np.minimum(np.maximum(found, -FARTHEST, out=found), FARTHEST, out=found)
 
 
 def fit_linear(

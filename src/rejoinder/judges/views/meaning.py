@@ -107,11 +107,13 @@ class ReferenceMeaningView:
 
     def features(self, examples: Sequence[Example]) -> Features:
         """[N, 2]; NaN without a reference, or where a text has no vector."""
-        vectors = unit_vectors(self.encoder, (text for one in examples for text in (one.response, *one.references)))
+        there = [one for one in examples if one.references]
+        vectors = unit_vectors(self.encoder, (text for one in there for text in (one.response, *one.references)))
         found = np.full((len(examples), 2), np.nan, np.float32)
         for row, example in enumerate(examples):
-            reply = vectors[example.response]
-            cosines = [float((vectors[text] * reply).sum()) for text in example.references if text.strip()]
+            cosines = [
+                float((vectors[text] * vectors[example.response]).sum()) for text in example.references if text.strip()
+            ]
             known = [cosine for cosine in cosines if not np.isnan(cosine)]
             if known:
                 found[row] = max(known), fsum(known) / len(known)
@@ -121,6 +123,8 @@ class ReferenceMeaningView:
 def unit_vectors(encoder: PortableEncoder, texts: Iterable[str]) -> dict[str, FloatArray]:
     """The vector of each text at length 1, each worked out once; NaN where there is none."""
     distinct = list(dict.fromkeys(texts))
+    if not distinct:
+        return {}
     encoded = encoder.encode(distinct)
     norms = np.sqrt((encoded * encoded).sum(axis=1, keepdims=True))
     return dict(zip(distinct, encoded / np.where(norms > 0, norms, np.nan), strict=True))

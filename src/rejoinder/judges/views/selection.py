@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,50 +20,46 @@ from rejoinder.records import Example
 from rejoinder.scorer import Encoder, FloatArray
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """A context as a selector reads it, once for all replies to it.
 
     Attributes:
-        selector: the selector.
-        turns: the encoder's vectors [D] of its last turn, of the one before and so on.
+        whole: [O] all turns that are read.
+        last: [O] the last turn alone.
+        said: [O] the last turn and the one before, each as if it were a reply; NaN where there is none.
+        common: [C] the cosines of the context with common replies.
     """
 
-    selector: Selector
-    turns: Sequence[FloatArray]
+    whole: Floats
+    last: Floats
+    said: tuple[Floats, Floats]
+    common: Floats
 
-    @cached_property
-    def whole(self) -> Floats:
-        """[O] all turns that are read."""
-        return self.selector.context(self.turns)
-
-    @cached_property
-    def last(self) -> Floats:
-        """[O] the last turn alone."""
-        return self.selector.context(self.turns[:1])
-
-    @cached_property
-    def said(self) -> list[Floats]:
-        """[O] the last turn and the one before, each as if it were a reply; NaN where there is none."""
-        return [self.selector.reply(turn) for turn in self.turns[:2]] + [np.full_like(self.whole, np.nan)]
-
-    @cached_property
-    def common(self) -> Floats:
-        """[C] the cosines of the context with common replies."""
-        cosines: Floats = self.selector.common @ self.whole
-        return cosines
+    @classmethod
+    def of(cls, selector: Selector, turns: Sequence[FloatArray]) -> Asked:
+        """A context, of the encoder's vectors [D] of its last turn, of the one before and so on."""
+        last, whole = selector.contexts(turns)
+        before = selector.reply(turns[1]) if len(turns) > 1 else np.full_like(whole, np.nan)
+        return cls(whole, last, (selector.reply(turns[0]), before), selector.common @ whole)
 
 
 class Choice(NamedTuple):
-    """A context, and the vector [O] of a reply to it."""
+    """A context, and a reply to it.
+
+    Attributes:
+        asked: the context.
+        reply: [O] the vector of the reply.
+        cosine: that of the two.
+    """
 
     asked: Asked
     reply: Floats
+    cosine: float
 
-    @property
-    def cosine(self) -> float:
-        """That of the reply with the context."""
-        return float(self.asked.whole @ self.reply)
+    @classmethod
+    def of(cls, asked: Asked, reply: Floats) -> Choice:
+        """A reply to a context."""
+        return cls(asked, reply, float(asked.whole @ reply))
 
 
 COLUMNS: tuple[Column[Choice], ...] = (
@@ -120,11 +115,14 @@ class SelectionView:
         vectors = self._vectors([*(example.response for example in examples), *(text for own in turns for text in own)])
         rows = [row for row, own in enumerate(turns) if own and {own[0], examples[row].response} <= vectors.keys()]
         absent = np.full(self.encoder.width, np.nan)
-        asked = {turns[row]: Asked(self.selector, [vectors.get(text, absent) for text in turns[row]]) for row in rows}
+        asked = {
+            own: Asked.of(self.selector, [vectors.get(text, absent) for text in own])
+            for own in {turns[row] for row in rows}
+        }
         found = np.full((len(examples), len(COLUMNS)), np.nan, dtype=np.float32)
         replies = (self.selector.reply(vectors[examples[row].response]) for row in rows)
         found[rows] = table(
-            COLUMNS, (Choice(asked[turns[row]], reply) for row, reply in zip(rows, replies, strict=True))
+            COLUMNS, (Choice.of(asked[turns[row]], reply) for row, reply in zip(rows, replies, strict=True))
         )
         return found
 

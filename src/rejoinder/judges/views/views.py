@@ -60,6 +60,9 @@ class Views:
 
 
 def _as_seen(example: Example) -> Example:
-    """The example with its texts as a reader sees them."""
+    """The example with its texts as a reader sees them; mostly they are that already."""
     context, references = (tuple(map(seen, texts)) for texts in (example.context, example.references))
-    return replace(example, context=context, response=seen(example.response), references=references)
+    texts = (context, seen(example.response), references)
+    if texts == (example.context, example.response, example.references):
+        return example
+    return replace(example, context=texts[0], response=texts[1], references=texts[2])
