@@ -9,7 +9,6 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
-from studies import rate_all, raters, replies
 
 import rejoinder
 from rejoinder.annotation.answers import Answer, all_answers, assigned, counts, next_place, rater_of, save, task_at
@@ -17,6 +16,7 @@ from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import CONFIG, DATABASE, Study, add_raters, annotate, opened
 from rejoinder.errors import DataError, UsageError
 from rejoinder.records import Example, Pair, Rating
+from studies import rate_all, raters, replies
 
 
 @pytest.fixture
