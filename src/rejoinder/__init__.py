@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rejoinder.meta import compare, full_study, study, study_pairs
     from rejoinder.meta.estimate import estimate
     from rejoinder.meta.fitting import fit
+    from rejoinder.meta.ratings import ratings
     from rejoinder.meta.training import train
     from rejoinder.papers.run import reproduce
     from rejoinder.records import Example, Pair, Rating, ReplySet
@@ -73,6 +74,7 @@ _HOME = {
     "load_study": "rejoinder.annotation.collected",
     "pairs_of": "rejoinder.io",
     "pretrain": "rejoinder.responders.pretrain",
+    "ratings": "rejoinder.meta.ratings",
     "read": "rejoinder.io",
     "read_pairs": "rejoinder.io",
     "relevance": "rejoinder.auditing",
@@ -131,6 +133,7 @@ __all__ = [
     "load_study",
     "pairs_of",
     "pretrain",
+    "ratings",
     "read",
     "read_pairs",
     "relevance",

@@ -13,7 +13,8 @@ from scipy import stats
 
 import rejoinder
 from rejoinder.errors import UsageError
-from rejoinder.stats.reliability import krippendorff_alpha, one_against_others, random_halves, reliability
+from rejoinder.stats.alpha import krippendorff_alpha
+from rejoinder.stats.reliability import one_against_others, random_halves, reliability
 
 Table = NDArray[np.float64]
 NONE = math.nan

@@ -19,6 +19,7 @@ _TASKS = {
     },
     "Study agreement": {
         "study": "Which scorers agree with people, on replies that people have rated.",
+        "ratings": "How far people agree who rated, whose ratings count, one rating a line.",
         "audit": "What fools a scorer, and how often.",
         "reproduce": "Experiments of papers, and other results, anew.",
     },

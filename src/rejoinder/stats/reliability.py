@@ -74,7 +74,7 @@ def reliability(ratings: FloatArray) -> Reliability:
     Source: Shrout and Fleiss (1979), ICC(1, 1) and ICC(1, k); Searle, Casella and McCulloch (1992), Variance
     Components, section 3.6 (unequal numbers); Spearman (1904) for the ceiling (correction for attenuation).
     """
-    table, reason = _rated(ratings, least=1)
+    table, reason = usable(ratings, least=1)
     k = _numbers(table)
     items, n = len(table), int(k.sum())
     if reason:
@@ -86,28 +86,6 @@ def reliability(ratings: FloatArray) -> Reliability:
     single = about_items / (about_items + within)
     mean = about_items / (about_items + within * float((1 / k).mean()))
     return Reliability(single, mean, sqrt(mean), items, n)
-
-
-def krippendorff_alpha(ratings: FloatArray) -> Figure:
-    """Krippendorff's alpha for an interval scale: 1 less observed over expected disagreement; 0 is agreement by chance.
-
-    With squared differences as disagreement both are variances: the mean over ratings of the variance within their
-    item, and the variance of all ratings of items that have two or more.
-
-    Args:
-        ratings: [N, R].
-
-    Raises:
-        UsageError: `ratings` is not a table.
-
-    Source: Krippendorff (2011), Computing Krippendorff's Alpha-Reliability, case D.
-    """
-    table, reason = _rated(ratings, least=2)
-    if reason:
-        return Figure(n=len(table), reason=reason)
-    k = _numbers(table)
-    observed = (k * np.nanvar(table, axis=1, ddof=1)).sum() / k.sum()
-    return Figure(value=float(1 - observed / np.nanvar(table, ddof=1)), n=len(table))
 
 
 def one_against_others(ratings: FloatArray, rng: np.random.Generator, draws: int = 100) -> RaterCorrelation:
@@ -143,7 +121,7 @@ def _between_parts(
     ratings: FloatArray, first: Callable[[NDArray[np.int64]], NDArray[np.int64]], rng: np.random.Generator, draws: int
 ) -> RaterCorrelation:
     """Mean correlations of the `first` ratings of each item, so many as it says for k ratings, with the others."""
-    table, reason = _rated(ratings, least=2)
+    table, reason = usable(ratings, least=2)
     if reason:
         return RaterCorrelation(*[Figure(n=len(table), reason=reason)] * 2)
     k = _numbers(table)
@@ -151,12 +129,12 @@ def _between_parts(
     for draw in range(draws):
         pairs[:, :, draw] = _part_means(table / np.nanmax(np.abs(table)), k, first(k), rng)
     found = np.stack([columns_pearson(*pairs), columns_spearman(*pairs)])
-    usable = np.isfinite(found[0])
-    if not usable.any():
+    known = np.isfinite(found[0])
+    if not known.any():
         return RaterCorrelation(*[Figure(n=len(table), reason=f"none of {draws} draws has a correlation")] * 2)
-    left_out = draws - int(usable.sum())
+    left_out = draws - int(known.sum())
     method = f"mean over {draws} random draws" + (f", {left_out} of them without a correlation" if left_out else "")
-    means = found[:, usable].mean(axis=1).tolist()
+    means = found[:, known].mean(axis=1).tolist()
     return RaterCorrelation(*(Figure(value=value, n=len(table), method=method) for value in means))
 
 
@@ -174,7 +152,7 @@ def _part_means(
     return np.round(one / first, 12), np.round(others, 12)
 
 
-def _rated(ratings: FloatArray, least: int) -> tuple[FloatArray, str]:
+def usable(ratings: FloatArray, least: int) -> tuple[FloatArray, str]:
     """The rows of `ratings` with `least` ratings or more, and why nothing can be said of them, or ""."""
     if ratings.ndim != 2:
         raise UsageError(f"ratings are a table of items and raters, not of shape {ratings.shape}")

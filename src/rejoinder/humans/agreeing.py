@@ -1,0 +1,251 @@
+"""How far the raters of a data set agree with each other, worked out: all of them, each, and each two.
+
+Shapes: N lines, M meetings, P groups of them, G contexts, B resamples. Draws [.., 1 + B] hold the value itself, then
+those of the resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from rejoinder.humans.agreement import LEAST, OfPair, OfRater, RaterAgreement
+from rejoinder.humans.raters import Meetings, Raters
+from rejoinder.stats.alpha import LEVELS, alphas
+from rejoinder.stats.arrays import Counts, FloatArray, IntArray, number_of, renumbered
+from rejoinder.stats.bootstrap import BLOCK, percentile_interval
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.icc import two_way
+from rejoinder.stats.kappa import WEIGHTINGS, Weighting, kappas
+from rejoinder.stats.reliability import random_halves, reliability, usable
+from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.weighted import WEIGHTED
+
+KAPPAS: Mapping[Weighting, str] = {"unweighted": "kappa", "linear": "kappa_linear", "quadratic": "kappa_quadratic"}
+MOST_VALUES = 101  # different ratings; with more they are no categories
+_FEWER = 200  # resamples of figures that are worked out one resample at a time
+_DRAWS = 100  # of who is in which half
+
+
+def agreement_of(raters: Raters, sampling: Sampling) -> RaterAgreement:
+    """How far raters agree; figures are NaN, with the reason, where that cannot be said."""
+    given = np.isfinite(raters.ratings)
+    found = RaterAgreement(
+        lines=int(given.any(axis=1).sum()),
+        ratings=int(given.sum()),
+        raters=int((raters.count() > 0).sum()),
+        named=raters.named,
+        again=raters.again,
+        nameless=raters.nameless,
+        seed=sampling.seed,
+    )
+    _, reason = usable(raters.ratings, least=2)
+    if reason:
+        return replace(found, reason=reason)
+    drawn = _Drawn.of(raters, sampling)
+    pairs, medians = _pairs(drawn)
+    return replace(
+        found,
+        pairs=len(pairs),
+        **medians,
+        **_alphas(drawn),
+        **_iccs(drawn),
+        **_halves(drawn),
+        by_rater=_by_rater(drawn) if raters.named else (),
+        by_pair=pairs if raters.named else (),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """The ratings of a data set, and the resamples of its contexts that all intervals are over.
+
+    Attributes:
+        raters: who rated what.
+        counts: [G, 1 + B] how often each context is drawn; first each once.
+        rng: decides halves and further resamples.
+        no_categories: why ratings are no categories, or "".
+    """
+
+    raters: Raters
+    counts: Counts
+    rng: np.random.Generator
+    no_categories: str
+
+    @classmethod
+    def of(cls, raters: Raters, sampling: Sampling) -> _Drawn:
+        """Those of a data set."""
+        clusters = number_of(raters.rated.contexts)
+        counts = sampling.counts(clusters, raters.rated.name, "raters")
+        values = len(np.unique(raters.ratings[np.isfinite(raters.ratings)]))
+        why = f"ratings take {values:,} values; with more than {MOST_VALUES} they are no categories"
+        once = np.ones((clusters, 1), dtype=np.uint16)
+        rng = sampling.generator(raters.rated.name, "halves of raters")
+        return cls(raters, np.hstack([once, counts]), rng, why if values > MOST_VALUES else "")
+
+    @property
+    def contexts(self) -> IntArray:
+        """[N] context of each line."""
+        return self.raters.rated.contexts
+
+    def figure(self, draws: FloatArray, n: int, why: str = "") -> Figure:
+        """The figure of draws [1 + B]."""
+        if np.isnan(draws[0]):
+            return Figure(n=n, reason=why or "undefined where ratings do not vary")
+        found = percentile_interval(draws[1:], len(self.counts), value=float(draws[0]), unit="context")
+        return Figure.of(found, n=n)
+
+    def correlation(self, name: str, one: FloatArray, other: FloatArray, lines: IntArray) -> FloatArray:
+        """[1 + B] the correlation called `name` of two columns that stand on `lines`."""
+        whole = self.counts.shape[1]
+        if not len(one) or np.ptp(one) == 0 or np.ptp(other) == 0:
+            return np.full(whole, np.nan)
+        width = max(1, BLOCK // len(one))
+        starts, own = range(0, whole, width), self.contexts[lines]
+        parts = [self.counts[own, start : start + width].astype(np.float64) for start in starts]
+        return np.concatenate([WEIGHTED[name](one, other, part) for part in parts])
+
+    def kappas(self, met: Meetings, groups: IntArray) -> dict[str, FloatArray]:
+        """[P, 1 + B] kappas of groups of meetings, by name."""
+        if self.no_categories:
+            nothing = np.full((number_of(groups), self.counts.shape[1]), np.nan)
+            return dict.fromkeys(KAPPAS.values(), nothing)
+        own = self.contexts[met.lines]
+        return {KAPPAS[way]: kappas(met.one, met.other, groups, own, self.counts, way) for way in WEIGHTINGS}
+
+    def row(self, draws: Mapping[str, FloatArray], group: int, sizes: Mapping[str, int]) -> dict[str, Any]:
+        """The figures of one group."""
+        return {
+            name: self.figure(values[group], sizes[name], self.no_categories if name in KAPPAS.values() else "")
+            for name, values in draws.items()
+        }
+
+
+def _pairs(drawn: _Drawn) -> tuple[tuple[OfPair, ...], dict[str, Any]]:
+    """Each two raters who share enough lines, and the medians over them by name."""
+    met, names = drawn.raters.meetings, drawn.raters.names
+    codes, places, sizes = np.unique(met.first * len(names) + met.second, return_inverse=True, return_counts=True)
+    often = np.flatnonzero(sizes >= LEAST)
+    if not len(often):
+        why = Figure(reason=f"no two raters share {LEAST} lines")
+        return (), dict.fromkeys((*KAPPAS.values(), "spearman"), why)
+    chosen = met.at(np.isin(places, often))
+    groups = renumbered(places[np.isin(places, often)])
+    draws = {**drawn.kappas(chosen, groups), "spearman": _spearmans(drawn, chosen, groups)}
+    pairs = tuple(
+        OfPair(
+            rater=names[code // len(names)],
+            other=names[code % len(names)],
+            n=size,
+            **drawn.row(draws, group, dict.fromkeys(draws, size)),
+        )
+        for group, (code, size) in enumerate(zip(codes[often].tolist(), sizes[often].tolist(), strict=True))
+    )
+    return pairs, {name: _median(drawn, values, name) for name, values in draws.items()}
+
+
+def _median(drawn: _Drawn, draws: FloatArray, name: str) -> Figure:
+    """The median over groups that have a value; in a resample over those that have one there.
+
+    Pairs share few lines, of which a resample holds fewer that differ, so medians of resamples lie apart from that of
+    the data. The interval is moved by as much.
+    """
+    kept = draws[np.isfinite(draws[:, 0])]
+    if not len(kept):
+        return Figure(reason=(name in KAPPAS.values() and drawn.no_categories) or "undefined where ratings do not vary")
+    known = np.isfinite(kept).any(axis=0)
+    medians = np.full(kept.shape[1], np.nan)
+    medians[known] = np.nanmedian(kept[:, known], axis=0)
+    medians[1:] += medians[0] - np.nanmean(medians)
+    return drawn.figure(medians, len(kept))
+
+
+def _spearmans(drawn: _Drawn, met: Meetings, groups: IntArray) -> FloatArray:
+    """[P, 1 + B] Spearman's correlation of the two ratings of each group of meetings."""
+    order = np.argsort(groups, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(groups))[:-1])
+    own = (met.at(part) for part in parts)
+    return np.stack([drawn.correlation("spearman", part.one, part.other, part.lines) for part in own])
+
+
+def _by_rater(drawn: _Drawn) -> tuple[OfRater, ...]:
+    """Each rater with all others."""
+    met, table = drawn.raters.meetings.both_ways, drawn.raters.table
+    numbers = np.unique(met.first).tolist()
+    groups = renumbered(met.first)
+    draws = drawn.kappas(met, groups) if numbers else {}
+    sizes = np.bincount(groups, minlength=len(numbers)).tolist()
+    rows = []
+    for number, name in enumerate(drawn.raters.names):
+        given = table[np.isfinite(table[:, number]), number]
+        if not len(given):
+            continue
+        row = OfRater(rater=name, ratings=len(given), mean=float(given.mean()), spread=float(given.std()))
+        if number in numbers:
+            group = numbers.index(number)
+            figures = drawn.row(draws, group, dict.fromkeys(draws, sizes[group]))
+            row = replace(row, n=sizes[group], spearman=_with_others(drawn, number), **figures)
+        rows.append(row)
+    return tuple(rows)
+
+
+def _with_others(drawn: _Drawn, number: int) -> Figure:
+    """Spearman's correlation of a rater with the mean of what others gave to the same lines."""
+    table = drawn.raters.table
+    several = np.isfinite(table).sum(axis=1)
+    lines = np.flatnonzero(np.isfinite(table[:, number]) & (several > 1))
+    own = table[lines, number]
+    others = (np.nansum(table[lines], axis=1) - own) / (several[lines] - 1)
+    # Rounded, so that equal means tie whatever the order of summation was.
+    return drawn.figure(drawn.correlation("spearman", own, others.round(12), lines), len(lines))
+
+
+def _alphas(drawn: _Drawn) -> dict[str, Any]:
+    """Krippendorff's, by name."""
+    if drawn.no_categories:
+        return {f"alpha_{level}": Figure(reason=drawn.no_categories) for level in LEVELS}
+    own = np.isfinite(drawn.raters.ratings).sum(axis=1) >= 2
+    table, contexts = drawn.raters.ratings[own], drawn.contexts[own]
+    return {
+        f"alpha_{level}": drawn.figure(alphas(table, contexts, drawn.counts, level), len(table)) for level in LEVELS
+    }
+
+
+def _iccs(drawn: _Drawn) -> dict[str, Any]:
+    """Intraclass correlations, by name."""
+    names = {"icc_2": "agreement", "icc_2k": "agreement_mean", "icc_3": "consistency", "icc_3k": "consistency_mean"}
+    rows, raters = _rows(drawn), drawn.raters
+    table = raters.table[:, raters.count() > 0]
+    ways = [reliability(raters.ratings[row]) for row in rows]
+    both = [two_way(table)]
+    if not both[0].reason:
+        both += [two_way(table[row]) for row in rows[1:]]
+    found = {"icc_1": [way.single for way in ways], "icc_1k": [way.mean for way in ways]}
+    found |= {key: [getattr(way, name) for way in both] for key, name in names.items()}
+    return {
+        key: drawn.figure(np.array(draws), both[0].items if key in names else ways[0].items, both[0].reason)
+        for key, draws in found.items()
+    }
+
+
+def _halves(drawn: _Drawn) -> dict[str, Any]:
+    """Correlations of random halves of the raters, by name; each resample deals the halves anew."""
+    ratings, rng = drawn.raters.ratings, drawn.rng
+    found = random_halves(ratings, rng, _DRAWS)
+    again = [random_halves(ratings[row], rng, draws=1) for row in _rows(drawn)[1:]]
+
+    def figure(name: str) -> Figure:
+        one: Figure = getattr(found, name)
+        draws = np.array([one.value, *(getattr(other, name).value for other in again)])
+        return drawn.figure(draws, one.n, one.reason)
+
+    return {"halves": figure("pearson"), "halves_spearman": figure("spearman")}
+
+
+def _rows(drawn: _Drawn) -> list[IntArray]:
+    """The lines as they are, and those of the first resamples: of a context that is drawn twice its lines twice."""
+    lines = np.arange(len(drawn.contexts))
+    return [np.repeat(lines, counts[drawn.contexts]) for counts in drawn.counts[:, : 1 + _FEWER].T]

@@ -1,0 +1,133 @@
+"""Whose ratings do not count, by rule: who misses attention checks, and who hardly agrees with the others.
+
+Nobody's ratings are deleted: they are listed, with the reason, and stand aside.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rejoinder.errors import DataError, UsageError
+from rejoinder.humans.agreeing import KAPPAS
+from rejoinder.humans.agreement import LEAST, OfRater
+from rejoinder.io.values import is_number
+from rejoinder.records import Example
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.kappa import WEIGHTINGS, Weighting
+from rejoinder.stats.written import number, so_many
+
+CHECK = "check"
+"""The key of a line whose rating is known: what an attentive rater gives, or the lowest and highest of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Who is left out.
+
+    Attributes:
+        kappa: a rater whose kappa with the others is lower; -1 or less leaves nobody out for that.
+        weighting: of that kappa.
+    """
+
+    kappa: float = 0.2
+    weighting: Weighting = "quadratic"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no rule.
+
+        Raises:
+            UsageError: `kappa` is no number up to 1, or there is no such weighting.
+        """
+        if not is_number(self.kappa) or not self.kappa <= 1:
+            raise UsageError(f"the least kappa is {self.kappa!r}, expected a number up to 1")
+        if self.weighting not in WEIGHTINGS:
+            raise UsageError(f"{self.weighting!r} weighs no kappa. There are: {', '.join(WEIGHTINGS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A rater whose ratings stand aside.
+
+    Attributes:
+        rater: the name.
+        why: the rule that it is by, with the figure.
+        ratings: how many.
+    """
+
+    rater: str
+    why: str
+    ratings: int
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What is known of a rater besides the ratings.
+
+    Attributes:
+        missed: attention checks that were missed.
+        checks: attention checks that were given.
+        seconds: time spent on each reply, where that is known.
+    """
+
+    missed: int = 0
+    checks: int = 0
+    seconds: tuple[float, ...] = ()
+
+
+def watched(checks: Sequence[Example], dimension: str) -> dict[str, Watched]:
+    """By rater, how many attention checks among lines were missed, and how many there were.
+
+    Args:
+        checks: lines with the key `check`.
+        dimension: which ratings.
+
+    Raises:
+        DataError: a check says no rating, nor the lowest and highest of one.
+    """
+    found: dict[str, Watched] = {}
+    for line in checks:
+        low, high = _expected(line)
+        for one in line.ratings:
+            if one.dimension == dimension and one.rater is not None:
+                known = found.get(one.rater, Watched())
+                missed = known.missed + (not low <= one.value <= high)
+                found[one.rater] = Watched(missed, known.checks + 1)
+    return found
+
+
+def _expected(line: Example) -> tuple[float, float]:
+    """What an attentive rater gives at the lowest and at the highest."""
+    given: Any = line.extra[CHECK]
+    ends = given if isinstance(given, list) else [given, given]
+    if len(ends) != 2 or not all(map(is_number, ends)) or ends[0] > ends[1]:
+        remedy = 'Write "check": 1, or "check": [1, 2]'
+        raise DataError(f"{given!r}, expected a rating or [lowest, highest]", remedy, where=line.where, field=CHECK)
+    return ends[0], ends[1]
+
+
+def excluded(raters: Sequence[OfRater], known: Mapping[str, Watched], rule: Rule) -> tuple[Excluded, ...]:
+    """Those left out, in the order of `raters`.
+
+    A rater who shares fewer than ten ratings with others is not judged by them.
+
+    Args:
+        raters: all of them.
+        known: what is known of each besides; one attention check that is missed is enough.
+        rule: who is left out.
+
+    Source: Lowe et al. (2017), appendix (checks, and kappa under .2); Liu et al. (2016), section 5.1 (kappa).
+    """
+    found = []
+    for one in raters:
+        own = known.get(one.rater, Watched())
+        kappa: Figure = getattr(one, KAPPAS[rule.weighting])
+        if own.missed:
+            why = f"missed {own.missed} of {so_many(own.checks, 'attention check')}"
+            found.append(Excluded(one.rater, why, one.ratings))
+        elif one.n >= LEAST and not math.isnan(kappa.value) and kappa.value < rule.kappa:
+            why = f"kappa {number(kappa.value, 2)} with the others, below {rule.kappa:g}"
+            found.append(Excluded(one.rater, why, one.ratings))
+    return tuple(found)

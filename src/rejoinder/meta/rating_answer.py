@@ -1,0 +1,66 @@
+"""What people's ratings are worth, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rejoinder.humans.agreement import RaterAgreement
+from rejoinder.meta.rating_results import RatingStudy, SetRatings
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.written import interval, so_many
+
+# What Landis and Koch (1977) call a kappa, up to which value.
+_WORDS = ((0.0, "no"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"))
+
+
+def answer(study: RatingStudy) -> tuple[str, ...]:
+    """The sentences, the main thing first."""
+    several = len(study.sets) > 1
+    return tuple(f"{one.title}: {said}" if several else said for one in study.sets for said in _of_set(one, study))
+
+
+def words_for(alpha: float) -> str:
+    """What an agreement beyond chance is called."""
+    return next((word for most, word in _WORDS if alpha <= most), _WORDS[-1][1])
+
+
+def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
+    """What is said of a data set."""
+    counting = one.counting
+    if counting.reason:
+        yield f"how far people agree is not known: {counting.reason}."
+    else:
+        yield _agreement(counting)
+    if one.excluded:
+        names = ", ".join(who.rater for who in one.excluded[:5])
+        more = f" and {len(one.excluded) - 5} more" if len(one.excluded) > 5 else ""
+        yield (
+            f"{so_many(len(one.excluded), 'rater')} of {one.agreement.raters} {_are(len(one.excluded))} left out by "
+            f"rule ({names}{more}); with them alpha is {interval(one.agreement.alpha_interval)}."
+        )
+    unsure = f"; {so_many(one.unsure, 'line')} without, as the least sure" if one.unsure else ""
+    yield f"{so_many(one.rated, 'line')} {'has' if one.rated == 1 else 'have'} a rating by {study.aggregation}{unsure}."
+
+
+def _agreement(found: RaterAgreement) -> str:
+    """How far those who count agree."""
+    alpha = _first(found.alpha_interval, found.icc_1)
+    name = "Krippendorff's alpha (interval)" if alpha is found.alpha_interval else "ICC(1)"
+    who = so_many(found.raters, "rater") if found.named else f"up to {found.raters} unnamed raters a line"
+    mean = f"; of the mean of a line's ratings ICC(1, k) {interval(found.icc_1k)}" if found.icc_1k.known else ""
+    return f"{who} {_show(alpha)} agreement beyond chance: {name} {interval(alpha)}{mean}."
+
+
+def _show(alpha: Figure) -> str:
+    """What raters show."""
+    return f"show {words_for(alpha.value)}"
+
+
+def _first(*figures: Figure) -> Figure:
+    """The first that is known."""
+    return next((one for one in figures if one.known), figures[-1])
+
+
+def _are(count: int) -> str:
+    """Is or are."""
+    return "is" if count == 1 else "are"

@@ -1,0 +1,247 @@
+"""`ratings`: how far the people who rated agree, whose ratings count, and one rating a line made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from rejoinder.errors import DataError
+from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
+from rejoinder.humans.agreeing import agreement_of
+from rejoinder.humans.exclusion import CHECK, Excluded, Rule, Watched, excluded, watched
+from rejoinder.humans.lines import refuse_duplicates
+from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, rated_sets
+from rejoinder.humans.raters import NOBODY, Raters, raters_of
+from rejoinder.io.given import examples_of
+from rejoinder.meta.rating_answer import answer
+from rejoinder.meta.rating_results import Disagreement, Pace, RatedSystem, RatingStudy, SetRatings
+from rejoinder.records import OVERALL, Example, Given, Rating
+from rejoinder.stats.arrays import FloatArray, renumbered
+from rejoinder.stats.bootstrap import group_means, percentile_interval
+from rejoinder.stats.kappa import Weighting
+from rejoinder.stats.sampling import Sampling
+
+ASIDE = "set_aside"
+"""The key under which a line keeps the ratings that do not count, with why."""
+FEW_VALUES = 11  # of which shares are shown
+_DISAGREEMENTS = 5  # lines quoted
+
+
+@dataclass(frozen=True, slots=True)
+class _How:
+    """What holds for all data sets."""
+
+    rule: Rule
+    aggregation: Aggregation
+    share: float
+    sampling: Sampling
+    known: Mapping[str, Watched]
+
+
+def ratings(
+    examples: Given,
+    *,
+    dimension: str = OVERALL,
+    aggregation: Aggregation = "mean",
+    share: float = 1.0,
+    min_kappa: float = 0.2,
+    kappa: Weighting = "quadratic",
+    known: Mapping[str, Watched] | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> RatingStudy:
+    """How far people agree who rated the same lines, whose ratings count, and what is made of them.
+
+    Data set by data set. Raters who miss an attention check (a line with the key `check`, whose rating is known), or
+    whose kappa with the others is below `min_kappa`, do not count: they are listed, and their ratings stand aside.
+    Where nobody is named, nobody is excluded.
+
+    Args:
+        examples: N examples in any form that `examples_of` takes, of which some have single ratings.
+        dimension: which ratings.
+        aggregation: how several ratings of a line become one; see `humans.aggregation.aggregate`.
+        share: of the lines, the surest, that get a rating where a model makes them; 1 for all.
+        min_kappa: the least kappa; -1 leaves nobody out for that.
+        kappa: how it weighs disagreements.
+        known: what is known of raters besides, by name: attention checks, seconds.
+        resamples: number of resamples; 0 gives no intervals.
+        seed: seed of all that is drawn, 0 or more.
+
+    Raises:
+        DataError: no line has a single rating; an id is given twice; scales differ and one is missing; nobody is left
+            who counts.
+        UsageError: an option is none.
+    """
+    rule, sampling = Rule(min_kappa, kappa), Sampling.checked(resamples, seed)
+    every = examples_of(examples)
+    checks = [line for line in every if CHECK in line.extra]
+    lines = [line for line in every if CHECK not in line.extra]
+    refuse_duplicates(lines)
+    single = np.array([_mean_of(line, dimension) for line in lines], dtype=np.float64)
+    _require_single(lines, single, dimension)
+    how = _How(rule, aggregation, share, sampling, {**watched(checks, dimension), **(known or {})})
+    found, made = _of_sets(lines, rated_sets(lines, single, dimension).filled, how)
+    study = RatingStudy(
+        sets=found,
+        dimension=dimension,
+        aggregation=aggregation,
+        resamples=resamples,
+        seed=seed,
+        checks=len(checks),
+        unrated=int(np.isnan(single).sum()),
+        answer=(),
+        lines=made,
+    )
+    return replace(study, answer=answer(study))
+
+
+def _of_sets(
+    lines: Sequence[Example], sets: Sequence[RatedSet], how: _How
+) -> tuple[tuple[SetRatings, ...], list[Example]]:
+    """What the ratings of each data set are worth, and all lines with what is made of them."""
+    found, made = [], list(lines)
+    for rated in sets:
+        of_set, own = _set_ratings(rated, how)
+        found.append(of_set)
+        for place, line in zip(rated.places.tolist(), own, strict=True):
+            made[place] = line
+    return tuple(found), made
+
+
+def _mean_of(line: Example, dimension: str) -> float:
+    """The mean of a line's single ratings, NaN where there is none."""
+    values = [one.value for one in line.ratings if one.dimension == dimension]
+    return round(sum(values) / len(values), 9) if values else np.nan
+
+
+def _require_single(lines: Sequence[Example], single: FloatArray, dimension: str) -> None:
+    """Raise `DataError` where no line has a single rating."""
+    if np.isfinite(single).any():
+        return
+    other = sorted({one.dimension for line in lines for one in line.ratings})
+    rated = (
+        f"Rated one by one are: {', '.join(other)}; choose one of these as the dimension, or add" if other else "Add"
+    )
+    where = ", ".join(dict.fromkeys(line.where.rpartition(":")[0] for line in lines if line.where))
+    remedy = f'{rated} "ratings": {{"{dimension}": [3, 4]}}, "raters": ["ann", "bob"] to each rated line'
+    raise DataError(f'none of {len(lines)} lines has a single rating in "{dimension}"', remedy, where=where)
+
+
+def _set_ratings(rated: RatedSet, how: _How) -> tuple[SetRatings, list[Example]]:
+    """What the ratings of a data set are worth, and its lines with what is made of them."""
+    raters = raters_of(rated)
+    agreed = agreement_of(raters, how.sampling)
+    left_out = excluded(agreed.by_rater, how.known, how.rule)
+    aside = {one.rater: one for one in left_out}
+    counting = raters.without([number for number, name in enumerate(raters.names) if name in aside])
+    rng = how.sampling.generator(rated.name, "models of raters")
+    made = aggregate(counting, how.aggregation, rng=rng, share=how.share)
+    values = np.unique(raters.ratings[np.isfinite(raters.ratings)])
+    few = values if len(values) <= FEW_VALUES else values[:0]
+    found = SetRatings(
+        dataset=rated.name,
+        title=rated.title,
+        agreement=agreed,
+        kept=agreement_of(counting, how.sampling) if left_out else None,
+        excluded=left_out,
+        values=tuple(few.tolist()),
+        rated=int(np.isfinite(made.values).sum()),
+        unsure=made.unsure,
+        competence=made.competence,
+        systems=_systems(counting, made, few, how.sampling),
+        pace=_pace(raters.names, how.known),
+        disagreements=_disagreements(counting, made),
+    )
+    own = zip(rated.examples, _on_own_scales(rated, made.values), strict=True)
+    return found, [_with(line, value, rated.dimension, aside) for line, value in own]
+
+
+def _with(line: Example, value: float, dimension: str, aside: Mapping[str, Excluded]) -> Example:
+    """A line with what is made of its ratings; those that do not count stand under a key of their own."""
+    none = "" if np.isfinite(value) else "no rating was made of them: nobody who counts, or the model is not sure"
+
+    def why(one: Rating) -> str:
+        return "" if one.dimension != dimension else aside[str(one.rater)].why if one.rater in aside else none
+
+    left = [{"rater": one.rater, "value": one.value, "why": why(one)} for one in line.ratings if why(one)]
+    quality = {name: mean for name, mean in line.quality.items() if name != dimension}
+    return replace(
+        line,
+        ratings=tuple(one for one in line.ratings if not why(one)),
+        quality=quality if none else {**quality, dimension: float(value)},
+        extra={**line.extra, ASIDE: {dimension: left}} if left else line.extra,
+    )
+
+
+def _on_own_scales(rated: RatedSet, values: FloatArray) -> list[float]:
+    """[N] ratings on the scale of each line, where a set has several and they are on [0, 1]."""
+    scales = [line.scale(rated.dimension) for line in rated.examples]
+    if len(set(scales)) == 1:
+        return [float(value) for value in values]
+    ends = ((0.0, 1.0) if scale is None else scale for scale in scales)
+    return [round(low + float(value) * (high - low), 9) for value, (low, high) in zip(values, ends, strict=True)]
+
+
+def _systems(raters: Raters, made: Aggregated, values: FloatArray, sampling: Sampling) -> tuple[RatedSystem, ...]:
+    """The systems of a data set, best first."""
+    rated = raters.rated
+    own = np.flatnonzero(np.isfinite(made.values) & (rated.systems != NO_SYSTEM))
+    numbers, systems = np.unique(rated.systems[own], return_inverse=True)
+    if len(numbers) < 2:
+        return ()
+    contexts = renumbered(rated.contexts[own])
+    counts = sampling.counts(int(contexts.max()) + 1, rated.name, "systems")
+    drawn = group_means(made.values[own], systems.astype(np.int64), contexts, counts.astype(np.float64))
+    rows = []
+    for system in range(len(numbers)):
+        lines = own[systems == system]
+        given = raters.ratings[lines]
+        given = given[np.isfinite(given)]
+        mean = percentile_interval(drawn[system], len(counts), value=float(made.values[lines].mean()), unit="context")
+        rows.append(
+            RatedSystem.of(
+                mean,
+                n=len(lines),
+                system=str(rated.examples[lines[0]].system),
+                spread=float(made.values[lines].std()),
+                shares=tuple(float((given == value).mean()) for value in values.tolist()),
+            )
+        )
+    return tuple(sorted(rows, key=lambda row: -row.value))
+
+
+def _pace(names: Sequence[str], known: Mapping[str, Watched]) -> tuple[Pace, ...]:
+    """How long each rater took, where that is known."""
+    return tuple(
+        Pace(rater=name, n=len(took), median=float(np.median(took)), quickest=float(np.quantile(took, 0.1)))
+        for name in names
+        if (took := known.get(name, Watched()).seconds)
+    )
+
+
+def _disagreements(raters: Raters, made: Aggregated) -> tuple[Disagreement, ...]:
+    """The lines whose ratings are furthest apart; of those alike the most rated, then the first."""
+    known = np.isfinite(raters.ratings)
+    several = np.flatnonzero(known.sum(axis=1) >= 2)
+    if not len(several):
+        return ()
+    spread = np.nanstd(raters.ratings[several], axis=1).round(9)
+    order = np.lexsort((several, -known[several].sum(axis=1), -spread))[:_DISAGREEMENTS]
+    return tuple(_disagreement(raters, made, line) for line in several[order[spread[order] > 0]].tolist())
+
+
+def _disagreement(raters: Raters, made: Aggregated, line: int) -> Disagreement:
+    """One line."""
+    example = raters.rated.examples[line]
+    places = np.flatnonzero(raters.raters[line] != NOBODY).tolist()
+    given = [(raters.names[raters.raters[line, place]], float(raters.ratings[line, place])) for place in places]
+    return Disagreement(
+        id=example.id,
+        system=example.system,
+        context=example.context,
+        response=example.response,
+        given=tuple(sorted(given, key=lambda one: one[1])),
+        rating=float(made.values[line]),
+    )

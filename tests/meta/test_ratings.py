@@ -1,0 +1,186 @@
+"""What ratings are worth, from examples to a rated file and a report."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import rejoinder
+from conftest import Run
+from rejoinder.errors import DataError, UsageError
+from rejoinder.meta.ratings import ASIDE
+from rejoinder.records import Example, Rating
+from rejoinder.report.ratings import rating_report
+
+NAMES = ("ann", "bob", "cleo", "dora")
+
+
+def rated(lines: int = 60, seed: int = 0, noise: tuple[float, ...] = (0.4, 0.5, 0.6, 9.0)) -> list[Example]:
+    """Lines of three systems; who has noise 9 answers at random."""
+    rng = np.random.default_rng(seed)
+    found = []
+    for number in range(lines):
+        true = 1 + 2 * (number % 3)
+        given = [
+            Rating(
+                float(rng.integers(1, 6) if width == 9 else np.clip(round(true + rng.normal(0, width)), 1, 5)),
+                rater=name,
+            )
+            for name, width in zip(NAMES, noise, strict=False)
+        ]
+        found.append(
+            Example(
+                (f"about {number // 3}",),
+                f"reply {number}",
+                id=str(number),
+                system="abc"[number % 3],
+                ratings=tuple(given),
+                scales={"overall": (1, 5)},
+            )
+        )
+    return found
+
+
+def test_who_does_not_agree_is_left_out_and_nothing_is_deleted() -> None:
+    lines = rated()
+    found = rejoinder.ratings(lines, resamples=100)
+    (one,) = found.sets
+    assert [who.rater for who in one.excluded] == ["dora"]
+    assert one.kept is not None and one.kept.alpha_interval.value > one.agreement.alpha_interval.value + 0.2
+    assert one.counting is one.kept and one.rated == 60
+    for line, made in zip(lines, found.lines, strict=True):
+        assert [rating.rater for rating in made.ratings] == ["ann", "bob", "cleo"]
+        assert made.quality["overall"] == pytest.approx(np.mean([rating.value for rating in line.ratings[:3]]))
+        (aside,) = made.extra[ASIDE]["overall"]
+        assert (aside["rater"], aside["value"]) == ("dora", line.ratings[3].value) and "kappa" in aside["why"]
+    assert [row.system for row in one.systems] == ["c", "b", "a"]
+    assert all(row.low < row.value < row.high for row in one.systems)
+    assert all(sum(row.shares) == pytest.approx(1) for row in one.systems)
+    worst = one.disagreements[0]
+    assert worst.given[-1][1] - worst.given[0][1] >= 1 and {name for name, _ in worst.given} == {"ann", "bob", "cleo"}
+
+
+def test_lines_written_are_read_by_the_others(tmp_path: Path) -> None:
+    found = rejoinder.ratings(rated(), aggregation="median", resamples=100)
+    rejoinder.write(found.lines, tmp_path / "one.jsonl")
+    again = list(rejoinder.read(tmp_path / "one.jsonl"))
+    assert [line.rating() for line in again] == [line.quality["overall"] for line in found.lines]
+    assert rejoinder.study(again, ["length"], resamples=0).agreements[0].n == 60
+
+
+def test_lines_that_are_not_sure_have_no_rating_and_keep_theirs_aside() -> None:
+    found = rejoinder.ratings(rated(), aggregation="mace", share=0.8, resamples=100)
+    without = [line for line in found.lines if not line.quality]
+    assert len(without) == found.sets[0].unsure == 12
+    assert all(line.rating() is None and len(line.extra[ASIDE]["overall"]) == 4 for line in without)
+    assert found.sets[0].competence.keys() == {"ann", "bob", "cleo"}
+
+
+def test_checks_and_lines_without_ratings_are_counted_and_in_no_figure() -> None:
+    check = Example(("c",), "r", id="x", ratings=(Rating(5, rater="bob"),), extra={"check": [1, 2]})
+    bare = Example(("c",), "r", id="y", quality={"overall": 3})
+    found = rejoinder.ratings([*rated(), check, bare], resamples=100)
+    assert (found.checks, found.unrated) == (1, 1)
+    assert {who.rater: who.why for who in found.sets[0].excluded}["bob"] == "missed 1 of 1 attention check"
+    assert found.lines[-1] is bare and len(found.lines) == 61
+
+
+def test_other_dimensions_stay_as_they_are() -> None:
+    lines = [
+        Example(
+            (f"c{number}",),
+            "r",
+            id=str(number),
+            ratings=(Rating(number % 5, rater="ann"), Rating(number % 5, rater="bob"), Rating(1, "fluent", "ann")),
+            quality={"fluent": 1.0},
+        )
+        for number in range(20)
+    ]
+    found = rejoinder.ratings(lines, resamples=100)
+    assert all(line.quality["fluent"] == 1.0 and len(line.ratings) == 3 for line in found.lines)
+
+
+def test_several_sets_and_scales_are_told_apart() -> None:
+    first = [replace(line, dataset="one") for line in rated(30)]
+    second = [
+        replace(line, dataset="two", scales={"overall": (0, 10)} if number % 2 else {"overall": (1, 5)})
+        for number, line in enumerate(rated(30, seed=1))
+    ]
+    found = rejoinder.ratings([*first, *second], resamples=100, min_kappa=-1)
+    assert [one.dataset for one in found.sets] == ["one", "two"]
+    for line, made in zip([*first, *second], found.lines, strict=True):
+        assert made.quality["overall"] == pytest.approx(np.mean([rating.value for rating in line.ratings]), abs=1e-6)
+    assert all(sentence.startswith(("one: ", "two: ")) for sentence in found.answer)
+
+
+def test_the_same_call_gives_the_same_figures() -> None:
+    first, again = (rejoinder.ratings(rated(), aggregation="mace", resamples=100, seed=3).to_dict() for _ in range(2))
+    assert first == again
+    turned = rejoinder.ratings(rated()[::-1], aggregation="mace", resamples=100, seed=3).to_dict()
+    assert turned["sets"][0]["agreement"]["alpha_interval"] == first["sets"][0]["agreement"]["alpha_interval"]
+
+
+@pytest.mark.parametrize("lines", [[], [Example(("c",), "r", quality={"overall": 3})]])
+def test_ratings_are_needed_one_by_one(lines: list[Example]) -> None:
+    with pytest.raises(DataError, match="single rating"):
+        rejoinder.ratings(lines)
+
+
+def test_options_that_are_none_are_refused() -> None:
+    options: list[dict[str, Any]] = [{"aggregation": "most"}, {"share": 0.5}, {"min_kappa": 2}, {"resamples": -1}]
+    for option in options:
+        with pytest.raises(UsageError):
+            rejoinder.ratings(rated(9), **option)
+
+
+def test_every_figure_is_a_row_with_its_interval() -> None:
+    found = rejoinder.ratings(rated(), resamples=100)
+    rows = {row["statistic"]: row for row in found.to_dict()["results"]}
+    assert {"alpha interval", "kappa quadratic", "icc 1k", "mean rating of c"} <= rows.keys()
+    assert all(row["low"] <= row["value"] <= row["high"] for name, row in rows.items() if row["low"] is not None)
+    assert rows["alpha interval"]["dataset"] == "all" and rows["alpha interval"]["scorer"] == "people"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    rejoinder.write(rated(), tmp_path / "rated.jsonl")
+    return tmp_path / "rated.jsonl"
+
+
+def test_the_command_says_what_the_function_says(run: Run, file: Path) -> None:
+    done = run("ratings", file, "--resamples", 100, "--json", "-o", file.parent / "one.jsonl")
+    assert done.code == 0, done.err
+    found = rejoinder.ratings(file, resamples=100)
+    assert json.loads(done.out) == json.loads(json.dumps(found.to_dict()))
+    assert list(rejoinder.read(file.parent / "one.jsonl")) == list(found.lines)
+
+
+def test_the_terminal_says_it_in_words_and_tables(run: Run, file: Path) -> None:
+    done = run("ratings", file, "--resamples", 100, "--aggregate", "mace")
+    assert done.code == 0, done.err
+    assert "almost perfect agreement beyond chance" in done.out and "left out by rule (dora)" in done.out
+    assert "competence" in done.out and "Left out" in done.out and "Systems" in done.out
+
+
+@pytest.mark.parametrize("suffix", ["html", "md", "tex", "csv", "json"])
+def test_a_report_in_every_format(run: Run, file: Path, suffix: str) -> None:
+    out = file.parent / f"report.{suffix}"
+    assert run("ratings", file, "--resamples", 100, "-o", out).code == 0
+    assert ("dora" in out.read_text()) == (suffix != "csv") and "alpha" in out.read_text()
+
+
+def test_a_page_quotes_lines_on_which_raters_are_apart() -> None:
+    found = rejoinder.ratings(rated(), resamples=100)
+    document = rating_report(found)
+    assert "Lines on which raters are far apart" in [section.title for section in document.sections]
+
+
+def test_what_is_no_ratings_is_one_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "plain.jsonl").write_text('{"context": ["a"], "response": "b"}\n')
+    done = run("ratings", tmp_path / "plain.jsonl")
+    assert done.code == 3 and done.err.count("\n") == 1 and "single rating" in done.err
