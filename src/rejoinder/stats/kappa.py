@@ -68,9 +68,9 @@ def kappas(
 
 def disagreement(one: FloatArray, other: FloatArray, weighting: Weighting) -> FloatArray:
     """What ratings disagree by."""
-    if weighting == "unweighted":
-        return (one != other).astype(np.float64)
     distance: FloatArray = np.abs(one - other)
+    if weighting == "unweighted":
+        distance = (distance > 0).astype(np.float64)
     if weighting == "quadratic":
         distance = distance * distance
     return distance
