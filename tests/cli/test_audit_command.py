@@ -17,7 +17,7 @@ FEW = ("--family", "jumbled", "--family", "upper-case", "--family", "said-twice"
 
 
 def test_the_judge_in_the_box_on_the_sample(run: Run) -> None:
-    done = run("audit", "@conture", "--limit", 60)
+    done = run("audit", "@conture", "--limit", 30)
     assert done.code == 0 and done.err == ""
     assert done.out.startswith("rejoinder is fooled by ") and f"of {len(ATTACKS)} attacks" in done.words
     assert all(f"\n{attack.name} " in done.out for attack in ATTACKS)

@@ -159,14 +159,18 @@ def interrupted(run: Run, call: list[str], number: int, within: str = OURS) -> R
 @pytest.mark.parametrize(
     "call", [OUTPUTS[name] for name in ("study-html", "study-csv", "score-csv", "audit-html", "train")]
 )
-def test_an_interruption_at_any_moment_leaves_nothing(run: Run, rated: Path, call: str) -> None:
+def test_an_interruption_at_any_moment_leaves_nothing(
+    run: Run, rated: Path, call: str, request: pytest.FixtureRequest
+) -> None:
     arguments = call.format(rated).split()
     out = rated / "out"
     with at_call(0) as calls:
         assert run(*arguments).code == 0
         total = calls()
     whole = contents(out)
-    for number in sorted({1, 2, 3, *range(1, total, max(total // 12, 1)), *range(total - 4, total)}):
+    steps, ends = (12, 4) if request.config.getoption("--slow") else (5, 1)
+    moments = {*range(1, ends), *range(1, total, max(total // steps, 1)), *range(total - ends, total)}
+    for number in sorted(moments):
         clear(out)
         done = interrupted(run, arguments, number)
         assert (done.code, done.err) in ((130, INTERRUPTED), (0, "")), number
