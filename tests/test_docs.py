@@ -18,6 +18,7 @@ import pytest
 
 from conftest import PROJECT, Run
 from judges_over_views import made_material, quick_judge
+from rated_systems import write_bots
 from samples import GERMAN, rated, write_vectors, write_weeks
 
 DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
@@ -97,7 +98,13 @@ def write_for_fit(folder: Path) -> None:
             stream.write(f"{json.dumps(line)}\n")
 
 
-GIVEN = {"languages.md": write_german, "compare.md": write_weeks, "fit.md": write_for_fit, "train.md": write_ratings}
+GIVEN = {
+    "languages.md": write_german,
+    "compare.md": write_weeks,
+    "estimate.md": write_bots,
+    "fit.md": write_for_fit,
+    "train.md": write_ratings,
+}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rejoinder.meta import compare, full_study, study, study_pairs
     from rejoinder.meta.estimate import estimate
     from rejoinder.meta.fitting import fit
+    from rejoinder.meta.next_lines import next_lines
     from rejoinder.meta.ratings import ratings
     from rejoinder.meta.training import train
     from rejoinder.papers.run import reproduce
@@ -72,6 +73,7 @@ _HOME = {
     "load_responder": "rejoinder.catalogue",
     "load_scorer": "rejoinder.catalogue",
     "load_study": "rejoinder.annotation.collected",
+    "next_lines": "rejoinder.meta.next_lines",
     "pairs_of": "rejoinder.io",
     "pretrain": "rejoinder.responders.pretrain",
     "ratings": "rejoinder.meta.ratings",
@@ -131,6 +133,7 @@ __all__ = [
     "load_responder",
     "load_scorer",
     "load_study",
+    "next_lines",
     "pairs_of",
     "pretrain",
     "ratings",

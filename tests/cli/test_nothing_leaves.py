@@ -116,6 +116,7 @@ COMMANDS = {
     "study": "study a.jsonl b.jsonl -s rejoinder -s bleu-2 --resamples 100 -o out/study.html -o out/study.csv",
     "train": "train panel a.jsonl b.jsonl -o out/judge",
     "compare": "compare a.jsonl b.jsonl --resamples 100",
+    "estimate": "estimate a.jsonl b.jsonl -s bleu-2 --plan 0.1 -o out/estimate.html -o out/estimate.csv",
     "audit": "audit a.jsonl --limit 40 -o out/audit.html -o out/audit.csv",
 }
 

@@ -78,6 +78,7 @@ OUTPUTS = {
     "score-parquet": "score {0}/rated.jsonl -s length -o {0}/out/a.parquet",
     "study-html": "study {0}/rated.jsonl -s length --resamples 100 -o {0}/out/a.html",
     "study-csv": "study {0}/rated.jsonl -s length --resamples 100 -o {0}/out/a.csv",
+    "estimate-html": "estimate {0}/rated.jsonl -s length -o {0}/out/a.html",
     "audit-html": "audit {0}/rated.jsonl -s length --family jumbled --family other-nearest -o {0}/out/a.html",
     "rerank": "rerank {0}/rated.jsonl -s column:quality.overall --at-least 1 -o {0}/out/a.jsonl",
     "train": "train c-adem {0}/rated.jsonl --epochs 2 -o {0}/out/judge",

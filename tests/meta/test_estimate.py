@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,45 +12,10 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
+from rated_systems import parted, replies, truth
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.io import write
 from rejoinder.meta.estimates import Estimates
-from rejoinder.records import Example
-
-MEANS = {"good": 4.0, "poor": 2.5}
-
-
-def replies(count: int = 400, *, known: float = 0.8, means: dict[str, float] | None = None) -> list[Example]:
-    """Lines of two systems in the same contexts, all rated, with a column `guess` that knows much of the ratings."""
-    rng = random.Random(5)
-    lines = []
-    for number in range(count):
-        for name, mean in (means or MEANS).items():
-            rating = min(5, max(1, round(rng.gauss(mean, 1.0))))
-            guess = 100 * (known * rating + (1 - known) * rng.gauss(0, 2))
-            lines.append(
-                Example(
-                    (f"question {number}?",),
-                    f"answer {number} of {name}",
-                    id=f"{name}-{number}",
-                    system=name,
-                    quality={"overall": rating},
-                    scales={"overall": (1, 5)},
-                    extra={"guess": guess},
-                )
-            )
-    return lines
-
-
-def parted(lines: Sequence[Example], count: int) -> tuple[list[Example], list[Example]]:
-    """All lines without ratings, and some with them, chosen by chance."""
-    bare = [replace(line, quality={}, scales={}) for line in lines]
-    return bare, random.Random(6).sample(list(lines), count)
-
-
-def truth(lines: Sequence[Example], system: str) -> float:
-    own = [line.quality["overall"] for line in lines if line.system == system]
-    return sum(own) / len(own)
 
 
 @pytest.fixture(scope="module")
@@ -76,9 +40,9 @@ def test_means_and_their_difference(found: Estimates) -> None:
 def test_the_answer_says_it_first(found: Estimates) -> None:
     first, shown, worth, *plans = found.answer
     assert first.startswith("People would rate good highest, ") and "on average (1 to 5)" in first
-    assert "by 100 ratings of 800 lines and what column:guess says of all." in first
     assert shown.startswith("good is shown to be higher than poor: +1.") and shown.endswith("p < .001.")
-    assert worth.startswith("column:guess was worth ") and worth.endswith("in place of 100 to know as much.")
+    assert worth.startswith("That rests on 100 ratings of 800 lines and on what column:guess says of all, which was ")
+    assert worth.endswith("in place of 100 to know as much.")
     assert len(plans) == 2 and plans[0].startswith("For an interval of ± 0.2 ")
 
 
@@ -203,6 +167,13 @@ def test_scales_are_brought_together() -> None:
     found = rejoinder.estimate(wide, "column:guess")
     assert found.scale == (0.0, 1.0)
     assert {one.system: one.value for one in found.systems}["good"] == pytest.approx((truth(lines, "good") - 1) / 4)
+
+
+def test_ratings_of_whole_conversations_are_set_beside_scores_of_these() -> None:
+    lines = [replace(line, context=("hi", "a b c", "and?"), extra={"level": "dialogue"}) for line in replies(30)]
+    found = rejoinder.estimate(lines, "length")
+    turns = rejoinder.estimate([replace(line, extra={}) for line in lines], "length")
+    assert str(found.signature) != str(turns.signature) and found.ratings == 60
 
 
 def test_what_cannot_be() -> None:

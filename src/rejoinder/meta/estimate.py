@@ -28,6 +28,7 @@ from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, igno
 from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.prediction_powered import Sample, powered, ratings_needed, sample_of, shared_power, worth
 from rejoinder.stats.significance import adjusted
+from rejoinder.streams.dialogue import as_rated
 
 ALL_PAIRS = 20  # systems: with more, each is compared with the highest alone
 ALL = "all lines"
@@ -75,11 +76,11 @@ def estimate(
     others = [] if rated is None else examples_of(rated, name="rated", keep=keep)
     both = joined(lines, others, dimension)
     ratings, scale = _ratings(both.lines, dimension)
-    loaded = load_scorer(scorer, vectors=vectors)
+    loaded = as_rated(load_scorer(scorer, vectors=vectors), both.lines)
     scores = run(loaded, both.lines, advance=advance)
     if not scores.scored.any():
         raise TooManyUnscored(f"{loaded.card.name}: {most_frequent(list(scores.reasons.values())) or 'no score'}")
-    samples, found = _systems(both, ratings, _filled(both.lines, scores, loaded.card), plan)
+    samples, found = _systems(both, ratings, filled(both.lines, scores, loaded.card), plan)
     shown = Estimates(
         answer=(),
         scorer=str(scorer) if isinstance(scorer, (str, Path)) else loaded.card.name,
@@ -118,12 +119,12 @@ def _ratings(lines: Sequence[Example], dimension: str) -> tuple[FloatArray, Scal
     return ratings, chosen.scale
 
 
-def _filled(lines: Sequence[Example], scores: Scores, card: Card) -> FloatArray:
+def filled(lines: Sequence[Example], scores: Scores, card: Card) -> FloatArray:
     """[N] scores; the mean of all where there is none, the worst of all for an empty reply.
 
     Whatever stands there, the estimate is right: it takes nothing for granted of the scores.
     """
-    known = scores.values[scores.scored]
+    known = scores.values[scores.scored] if scores.scored.any() else np.zeros(1)
     values = np.where(scores.scored, scores.values, known.mean())
     if card.higher_is_better is not None:
         empty = np.array([line.unanswered for line in lines], dtype=bool)
@@ -135,7 +136,7 @@ def _systems(
     both: Joined, ratings: FloatArray, scores: FloatArray, plan: float | None
 ) -> tuple[dict[str, Sample], tuple[Estimate, ...]]:
     """What is known of each system, and its mean, the highest first."""
-    names, places = np.unique(np.array(_names(both.lines), np.str_), return_inverse=True)
+    names, places = np.unique(np.array(names_of(both.lines), np.str_), return_inverse=True)
     weights, contexts = weights_of(both.lines), numbered([line.context_key for line in both.lines])
     samples, about = dict[str, Sample](), dict[str, tuple[int, int]]()
     for name, rows in zip(names.tolist(), _rows(places), strict=True):
@@ -210,7 +211,7 @@ def _told(one: Estimate, p: float) -> Estimate:
     return replace(one, p_adjusted=p, verdict=verdict)
 
 
-def _names(lines: Sequence[Example]) -> list[str]:
+def names_of(lines: Sequence[Example]) -> list[str]:
     """The system of each line; "" where only others say theirs, one name for all where none does."""
     named = any(line.system for line in lines)
     return [line.system or "" if named else ALL for line in lines]
@@ -218,7 +219,7 @@ def _names(lines: Sequence[Example]) -> list[str]:
 
 def _nameless(lines: Sequence[Example]) -> int:
     """Lines that do not say their system, where others do."""
-    return sum(not name for name in _names(lines))
+    return sum(not name for name in names_of(lines))
 
 
 def _unlike(sample: Sample) -> bool:

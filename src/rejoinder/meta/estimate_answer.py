@@ -23,18 +23,14 @@ def _first(found: Estimates) -> str:
     known = [one for one in found.systems if one.known]
     scale = "" if found.scale is None else f" ({said(found.scale)})"
     if len(known) == 1:
-        one = known[0]
+        (one,) = known
         of = "these replies" if len(found.systems) == 1 else one.system
-        return (
-            f"People would rate {of} {interval(one, 2)} on average{scale}, by {so_many(one.n, 'rating')} of "
-            f"{so_many(one.lines, 'line')} and what {found.scorer} says of all; by the ratings alone "
-            f"{interval(one.alone, 2)}."
-        )
+        alone = f"; by the ratings alone {interval(one.alone, 2)}" if one.power else ""
+        return f"People would rate {of} {interval(one, 2)} on average{scale}{alone}."
     high, low = known[0], known[-1]
     return (
         f"People would rate {high.system} highest, {interval(high, 2)} on average{scale}, and {low.system} lowest, "
-        f"{interval(low, 2)}, by {so_many(found.ratings, 'rating')} of {so_many(found.lines, 'line')} and what "
-        f"{found.scorer} says of all."
+        f"{interval(low, 2)}."
     )
 
 
@@ -59,23 +55,20 @@ def _apart(found: Estimates) -> list[str]:
 
 
 def _worth(found: Estimates) -> list[str]:
-    """What the scorer was worth."""
+    """What the estimate rests on, and what the scorer was worth."""
+    basis = f"That rests on {so_many(found.ratings, 'rating')} of {so_many(found.lines, 'line')}"
     known = [one for one in found.systems if not math.isnan(one.worth)]
-    if not known:
-        return []
     had, alone = sum(one.n for one in known), sum(one.worth for one in known)
-    if had == sum(one.lines for one in known):
-        return [f"All lines are rated, which leaves nothing for {found.scorer} to tell."]
-    if not any(one.power for one in known):
-        few = all(one.n < FREEDOM_TO_TUNE for one in known)
-        why = "too few ratings to tell what it is worth" if few else "it says nothing of them that ratings do not"
-        return [f"{found.scorer} was worth no rating here: {why}. The figures are those of the ratings alone."]
-    if alone < had:
-        return [f"{found.scorer} was worth no rating here: on these lines it hardly agrees with people."]
-    return [
-        f"{found.scorer} was worth {rounded(round(alone - had)):,} ratings: by ratings alone it would take "
-        f"{rounded(round(alone)):,} in place of {had:,} to know as much."
-    ]
+    if found.ratings == found.lines:
+        return [f"{basis}, which leaves nothing for {found.scorer} to tell."]
+    if any(one.power for one in known) and alone > had:
+        return [
+            f"{basis} and on what {found.scorer} says of all, which was worth {rounded(round(alone - had)):,} ratings: "
+            f"by ratings alone it would take {rounded(round(alone)):,} in place of {had:,} to know as much."
+        ]
+    few = bool(known) and not any(one.power for one in known) and all(one.n < FREEDOM_TO_TUNE for one in known)
+    why = "they are too few to tell what it is worth" if few else "on these lines it hardly agrees with people"
+    return [f"{basis}; {found.scorer} was worth no rating here: {why}."]
 
 
 def _plans(found: Estimates) -> list[str]:

@@ -54,6 +54,32 @@ class Mark(NamedTuple):
     figure: Figure
 
 
+class _Axis(NamedTuple):
+    """Where values stand, and how they are told.
+
+    Attributes:
+        low: the value at the left end.
+        high: that at the right end.
+        ticks: the values that are written below it.
+        middle: where the line through all rows stands.
+        percent: whether values are shares.
+    """
+
+    low: float
+    high: float
+    ticks: Sequence[float]
+    middle: float
+    percent: bool
+
+    def at(self, value: float) -> float:
+        """Percent of the axis."""
+        return round(100 * (value - self.low) / (self.high - self.low), 2)
+
+    def text(self, value: float, digits: int = 2) -> str:
+        """A number, or a share."""
+        return share(value) if self.percent else number(value, digits)
+
+
 def chart(
     title: str,
     rows: Sequence[Point],
@@ -61,8 +87,9 @@ def chart(
     *,
     axis: str = "Pearson correlation with people",
     percent: bool = False,
+    scale: tuple[float, float] | None = None,
 ) -> str:
-    """One row a point with its interval, on an axis from the lowest value (0 or less) to 1.
+    """One row a point with its interval, on an axis from the lowest value (0 or less) to 1, or on a scale.
 
     Args:
         title: read out in place of the picture, with all values.
@@ -70,82 +97,93 @@ def chart(
         marks: the ceiling and the like.
         axis: what the values are.
         percent: the values are shares, which are told in percent; the line through all rows is one half, not zero.
+        scale: the lowest and highest value there can be; the line through all rows is the middle. What lies beyond is
+            not drawn.
     """
-    reached = [end for row in rows for end in (row.figure.value, row.figure.low, row.before, -row.chance)]
-    known = [end for end in reached if not math.isnan(end)]
-    bottom = min(0.0, math.floor(min(known, default=0.0) * 5) / 5)
+    where = _of_scale(*scale) if scale else _of_shares(rows) if percent else _of_correlations(rows)
     wide = min(max((len(row.name) for row in rows), default=0), _WIDEST_NAME)
-    ticks = [tick / 4 for tick in range(5)] if percent else [tick / 5 for tick in range(round(bottom * 5), 6)]
-    middle = 0.5 if percent else 0.0
-    grid = "".join(_upright("zero" if tick == middle else "grid", tick, bottom) for tick in ticks)
-    lines = "".join(_upright("mark", mark.figure.value, bottom) for mark in marks)
-    bands = "".join(_span("band", *mark.figure.ends, bottom) for mark in marks)
-    parts = [_label(mark, marks[:place], bottom) for place, mark in enumerate(marks)]
+    grid = "".join(_upright("zero" if tick == where.middle else "grid", tick, where) for tick in where.ticks)
+    lines = "".join(_upright("mark", mark.figure.value, where) for mark in marks)
+    bands = "".join(_span("band", *mark.figure.ends, where) for mark in marks)
+    parts = [_label(mark, marks[:place], where) for place, mark in enumerate(marks)]
     apart = [row for row in rows if row.part == "beside"]
     behind = bands + grid
-    parts += [_row(row, behind, lines, bottom, percent=percent) for row in rows if row not in apart]
+    parts += [_row(row, behind, lines, where) for row in rows if row not in apart]
     if apart:
         parts.append(f'<div class="gap"><div class="plot">{behind}{lines}</div></div>')
-        parts += [_row(row, behind, lines, bottom, percent=percent) for row in apart]
-    labels = "".join(_tick(tick, middle, bottom, percent=percent) for tick in ticks)
+        parts += [_row(row, behind, lines, where) for row in apart]
+    labels = "".join(_tick(tick, where) for tick in where.ticks)
     parts.append(f'<div class="ticks"><div class="plot">{labels}</div></div>')
     parts.append(f'<div class="ticks"><div class="axis">{escape(axis)}</div></div>')
     named: list[Point | Mark] = [*rows, *marks]
-    said = "; ".join(f"{one.name} {_text(one.figure.value, percent=percent)}" for one in named)
+    said = "; ".join(f"{one.name} {where.text(one.figure.value)}" for one in named)
     label = escape(f"{title}. {said}", quote=True)
     return f'<div class="chart" role="img" aria-label="{label}" style="--name:{wide}ch">{"".join(parts)}</div>'
 
 
-def _row(row: Point, behind: str, before: str, bottom: float, *, percent: bool) -> str:
+def _of_scale(low: float, high: float) -> _Axis:
+    """The axis of ratings."""
+    return _Axis(low, high, [low + (high - low) * tick / 4 for tick in range(5)], (low + high) / 2, percent=False)
+
+
+def _of_shares(rows: Sequence[Point]) -> _Axis:
+    """The axis of shares."""
+    return _Axis(_bottom(rows), 1.0, [tick / 4 for tick in range(5)], 0.5, percent=True)
+
+
+def _of_correlations(rows: Sequence[Point]) -> _Axis:
+    """The axis of correlations."""
+    bottom = _bottom(rows)
+    return _Axis(bottom, 1.0, [tick / 5 for tick in range(round(bottom * 5), 6)], 0.0, percent=False)
+
+
+def _bottom(rows: Sequence[Point]) -> float:
+    """The fifth below the lowest value, 0 or less."""
+    reached = [end for row in rows for end in (row.figure.value, row.figure.low, row.before, -row.chance)]
+    known = [end for end in reached if not math.isnan(end)]
+    return min(0.0, math.floor(min(known, default=0.0) * 5) / 5)
+
+
+def _row(row: Point, behind: str, before: str, axis: _Axis) -> str:
     """One row."""
-    drawn = _span("chance", -row.chance, row.chance, bottom) + behind + before
+    drawn = _span("chance", -row.chance, row.chance, axis) + behind + before
     if not math.isnan(row.limit):
-        drawn += _upright("limit", row.limit, bottom)
-    drawn += _span("line", *row.figure.ends, bottom)
+        drawn += _upright("limit", row.limit, axis)
+    drawn += _span("line", *row.figure.ends, axis)
     if not math.isnan(row.before):
-        drawn += _upright("dot hollow", row.before, bottom)
-    drawn += _upright("dot", row.figure.value, bottom)
+        drawn += _upright("dot hollow", row.before, axis)
+    drawn += _upright("dot", row.figure.value, axis)
     return (
         f'<div class="row {row.kind} {row.part}" title="{escape(f"{row.name}: {row.note}", quote=True)}">'
         f'<div class="name">{escape(row.name)}</div><div class="plot">{drawn}</div>'
-        f'<div class="value">{_text(row.figure.value, percent=percent)}</div></div>'
+        f'<div class="value">{axis.text(row.figure.value)}</div></div>'
     )
 
 
-def _tick(value: float, middle: float, bottom: float, *, percent: bool) -> str:
+def _tick(value: float, axis: _Axis) -> str:
     """A number on the axis; every second one, counted from the middle, is left out where there is no room."""
-    step = 0.25 if percent else 0.2
-    minor = ' class="minor"' if round((value - middle) / step) % 2 else ""
-    return f'<b{minor} style="left:{_at(value, bottom)}%">{_text(value, 1, percent=percent)}</b>'
+    step = axis.ticks[1] - axis.ticks[0]
+    minor = ' class="minor"' if round((value - axis.middle) / step) % 2 else ""
+    return f'<b{minor} style="left:{axis.at(value)}%">{axis.text(value, 1)}</b>'
 
 
-def _text(value: float, digits: int = 2, *, percent: bool) -> str:
-    """A number, or a share."""
-    return share(value) if percent else number(value, digits)
-
-
-def _label(mark: Mark, above: Sequence[Mark], bottom: float) -> str:
+def _label(mark: Mark, above: Sequence[Mark], axis: _Axis) -> str:
     """A line with the name of a mark beside it; the marks named above go through it."""
-    at = _at(mark.figure.value, bottom)
+    at = axis.at(mark.figure.value)
     place = f"right:{100 - at:.2f}%" if at > _FAR else f"left:{at}%"
-    through = "".join(_upright("mark", one.figure.value, bottom) for one in (*above, mark))
+    through = "".join(_upright("mark", one.figure.value, axis) for one in (*above, mark))
     name = f"{escape(mark.name)} {number(mark.figure.value, 2)}"
     return f'<div class="marks"><div class="plot">{through}<b style="{place}">{name}</b></div></div>'
 
 
-def _upright(kind: str, value: float, bottom: float) -> str:
+def _upright(kind: str, value: float, axis: _Axis) -> str:
     """Something at one value."""
-    return f'<i class="{kind}" style="left:{_at(value, bottom)}%"></i>'
+    return f'<i class="{kind}" style="left:{axis.at(value)}%"></i>'
 
 
-def _span(kind: str, low: float, high: float, bottom: float) -> str:
+def _span(kind: str, low: float, high: float, axis: _Axis) -> str:
     """Something from one value to another; nothing where there is none."""
     if math.isnan(low):
         return ""
-    left = max(_at(low, bottom), 0.0)
-    return f'<i class="{kind}" style="left:{left}%;width:{_at(high, bottom) - left:.2f}%"></i>'
-
-
-def _at(value: float, bottom: float) -> float:
-    """Percent of the axis."""
-    return round(100 * (value - bottom) / (1 - bottom), 2)
+    left, right = max(axis.at(low), 0.0), min(axis.at(high), 100.0)
+    return f'<i class="{kind}" style="left:{left}%;width:{right - left:.2f}%"></i>'

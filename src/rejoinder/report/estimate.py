@@ -9,7 +9,6 @@ from rejoinder.meta.estimates import Estimate, Estimates
 from rejoinder.report.cells import count, measured, nothing, p
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
-from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import interval, rounded
 
 _QUESTION = "What would people say of these systems?"
@@ -58,7 +57,7 @@ def _how(found: Estimates) -> list[str]:
     said = [
         "Prediction-powered inference with power tuning (PPI++): right whatever the scores are and on whatever scale, "
         "as long as chance chose which lines were rated. [low, high]: 95 % by Student's t, conversations as clusters.",
-        f"Worth: how many more ratings would tell as much without {found.scorer}, {found.signature}.",
+        f"Worth: how many more ratings would tell as much without the scorer. {found.signature}",
     ]
     if found.given:
         said.append(f"Of {found.given:,} rated lines {found.matched:,} are among the lines.")
@@ -132,25 +131,15 @@ def _needed(one: Estimate) -> Cell:
 
 
 def _picture(found: Estimates) -> Picture | None:
-    """The mean of each system twice, with the scorer and by ratings alone, as shares of the scale."""
-    if found.scale is None:
-        return None
+    """The mean of each system twice, with the scorer and by ratings alone; None where no line says its scale."""
     known = [one for one in found.systems if one.has_interval][:_DRAWN]
-    if not known:
+    if found.scale is None or not known:
         return None
-    low, high = found.scale
     points = [
-        Point(name, _share(figure, low, high), kind, f"{interval(figure, 2)}, {one.n:,} ratings")
+        Point(name, figure, kind, f"{interval(figure, 2)}, {one.n:,} ratings")
         for one in known
         for name, figure, kind in ((one.system, one, "judge"), (f"{one.system}, ratings alone", one.alone, "baseline"))
     ]
-    axis = f"Mean rating, as a share of the way from {low:g} to {high:g}"
-    drawn = chart("Mean ratings", points, axis=axis, percent=True)
+    drawn = chart("Mean ratings", points, axis="Mean rating", scale=found.scale)
     narrower = sum(one.high - one.low < one.alone.high - one.alone.low for one in known)
     return Picture(drawn, f"The scorer narrows the interval of {narrower} of {len(known)}.", _KINDS)
-
-
-def _share(one: Figure, low: float, high: float) -> Figure:
-    """A figure where the scale runs from 0 to 1; ends beyond the scale are cut."""
-    value, *ends = ((part - low) / (high - low) for part in (one.value, *one.ends))
-    return Figure(value=value, low=max(ends[0], 0.0), high=min(ends[1], 1.0))

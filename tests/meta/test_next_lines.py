@@ -1,0 +1,78 @@
+"""`rejoinder.next_lines`: which lines to rate next, and that an estimate from them is right."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import rejoinder
+from rated_systems import parted, replies, truth
+from rejoinder.errors import DataError, UsageError
+from rejoinder.records import Example
+
+
+def bare(count: int = 400) -> list[Example]:
+    return [replace(line, quality={}, scales={}) for line in replies(count)]
+
+
+def test_as_many_of_each_system_from_all_over_the_range() -> None:
+    lines = bare()
+    chosen = rejoinder.next_lines(lines, 80, "column:guess")
+    assert Counter(line.system for line in chosen) == {"good": 40, "poor": 40}
+    for system in ("good", "poor"):
+        every = sorted(float(line.extra["guess"]) for line in lines if line.system == system)
+        own = sorted(float(line.extra["guess"]) for line in chosen if line.system == system)
+        assert all(low <= one <= high for one, low, high in zip(own[::4], every[::40], every[39::40], strict=True))
+    assert [line.id for line in chosen] == [line.id for line in lines if line.id in {one.id for one in chosen}]
+    assert all(line.extra["rating_weight"] == 1.0 for line in chosen)
+
+
+def test_systems_with_fewer_ratings_come_first_and_no_rated_line_comes_again() -> None:
+    lines, rated = parted(replies(), 60)
+    of_good = [line for line in rated if line.system == "good"]
+    for given, others in ((lines, of_good), ([*of_good, *lines[len(lines) :]], None)):
+        if others is None:
+            known = {line.id: line for line in of_good}
+            given = [known.get(line.id, line) for line in lines]
+        chosen = rejoinder.next_lines(given, len(of_good) + 10, "column:guess", rated=others)
+        counts = Counter(line.system for line in chosen)
+        assert counts == {"poor": len(of_good) + 5, "good": 5}
+        assert not {line.id for line in chosen} & {line.id for line in of_good}
+
+
+def test_the_same_seed_the_same_lines() -> None:
+    first, again, other = (rejoinder.next_lines(bare(50), 10, "length", seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+def test_an_estimate_from_what_was_chosen_is_right() -> None:
+    """Two rounds, 30 and then 30 more: the weights of both are read together."""
+    lines, answers = bare(200), {line.id: line for line in replies(200)}
+    held = []
+    for seed in range(6):
+        rated: list[Example] = []
+        for _ in range(2):
+            chosen = rejoinder.next_lines(lines, 61, "column:guess", rated=rated, seed=seed)
+            rated += [
+                replace(line, quality=answers[line.id].quality, scales=answers[line.id].scales) for line in chosen
+            ]
+        found = rejoinder.estimate(lines, "column:guess", rated=rated)
+        held += [one.low < truth(replies(200), one.system) < one.high for one in found.systems]
+        assert found.ratings == 122 and found.unlike == []
+    assert np.mean(held) > 0.85
+
+
+def test_more_than_there_are_is_all() -> None:
+    lines, rated = parted(replies(10), 5)
+    assert len(rejoinder.next_lines(lines, 99, "length", rated=rated)) == 15
+    with pytest.raises(DataError, match="all 20 lines are rated"):
+        rejoinder.next_lines(replies(10), 1, "length")
+
+
+@pytest.mark.parametrize("count", [0, -1, 2.5, True, "many"])
+def test_a_count_that_is_none(count: int) -> None:
+    with pytest.raises(UsageError, match="expected how many lines to rate, a whole number over 0"):
+        rejoinder.next_lines(bare(5), count, "length")
