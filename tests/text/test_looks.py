@@ -14,7 +14,7 @@ import rejoinder
 from rejoinder.io.vectors import common_words
 from rejoinder.judges.notes import CONTEXT_NOT_ENGLISH, NOT_ENGLISH, english_words, text_notes
 from rejoinder.records import Example
-from rejoinder.text.looks import LONGEST_CHAT, is_code, is_foreign, is_long, is_wordless
+from rejoinder.text.looks import LONGEST_CHAT, PLAINLY_FOREIGN, is_code, is_foreign, is_long, is_wordless
 from sentences import HELD_OUT, SENTENCES
 
 CODE = (
@@ -66,6 +66,25 @@ def test_other_languages_are_told(table: dict[str, tuple[str, ...]], least: floa
     missed = [(language, text) for language, text in sentences if not is_foreign(text, english_words())]
     assert len(table) > 20 and len(sentences) > 40
     assert len(missed) <= (1 - least) * len(sentences), missed
+
+
+# Written after the words that tell them were chosen.
+SHORT = {
+    "German": ("Ich auch.", "Nein danke.", "Das weiß ich.", "Gute Nacht!", "Sehr schön.", "Mir egal."),
+    "French": ("Moi aussi.", "Non merci.", "Je t'aime.", "Bonne nuit.", "Très drôle.", "Ça marche."),
+    "Spanish": ("Yo también.", "No, gracias.", "Te quiero.", "Buenas noches.", "Muy divertido.", "Está bien."),
+}
+
+
+@pytest.mark.parametrize("language", SHORT)
+def test_short_replies_are_told_by_common_words(language: str) -> None:
+    missed = [text for text in SHORT[language] if not is_foreign(text, english_words())]
+    assert len(missed) <= 1, missed
+
+
+def test_words_that_are_plainly_foreign_are_worth_nothing_in_english() -> None:
+    assert not PLAINLY_FOREIGN & set(english_words())
+    assert not is_foreign("Vous?! no way", english_words()), "one of them beside English is a quotation"
 
 
 @pytest.mark.parametrize("language", ["Arabic", "Chinese", "Greek", "Hindi", "Japanese", "Korean", "Russian", "Thai"])

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 import regex  # type: ignore[import-untyped]
 
-LEAST_WORDS = 4  # of fewer words, names and typing errors among them, nobody can tell the language
+LEAST_WORDS = 4  # of fewer, names and typing errors among them, only words that are plainly foreign tell the language
 LEAST_WORTH = 0.42  # words of English chat are worth so much or more on average
 LONGEST_CHAT = 120  # words; of 70,685 rated replies of chatbots 17 have more
 READ = 500  # characters that tell what a longer text is
@@ -20,6 +20,15 @@ READ = 500  # characters that tell what a longer text is
 ELSEWHERE = frozenset(
     "al ben bin co da de del der die dir du due een el em en er era es et han hat ich il io ja je jag kde la "  # noqa: SIM905 - words
     "las le les lo los men met na non och os per por que se si su te ti tu um un van var vi war ya yo".split()
+)
+# Words of the commonest short replies in German, French and Spanish that are no English, and hardly ever names.
+PLAINLY_FOREIGN = frozenset(
+    "aber auch bis bitte danke das dein doch eine genau gerne geht guten heute ich ist kein keine klingt "  # noqa: SIM905 - words
+    "leider mein mir nein nicht schön sehr stimmt und vielleicht weiss wie wir wirklich "
+    "aussi beaucoup bien bonjour bonne bonsoir ça demain mais merci moi nous oui où pas pourquoi quoi sais "
+    "suis sûr toi très vous vrai "
+    "buenas buenos cómo cuándo dónde eres está estoy gracias gusta gustan mañana mucho muchas muy pero puedo "
+    "qué quiero sé sí soy supuesto también tengo verdad".split()
 )
 _WORDS = regex.compile(r"(?<![#@\p{Latin}])\p{Latin}[\p{Latin}\p{M}]+")  # no hashtags, no names of users
 _OTHER_LETTERS = regex.compile(r"(?:[\p{L}--\p{Latin}]\p{M}*){2,}", flags=regex.V1)  # a single one may be a face
@@ -54,8 +63,9 @@ _CODE_SIGNS = re.compile(r"[(){}\[\]<>=;`$#|&]")
 def is_foreign(text: str, english: Mapping[str, float]) -> bool:
     """Whether a text is in another language than English, or in another script than Latin.
 
-    Another script is told by two letters in a row or more, which outnumber the Latin ones. In Latin script a text of
-    four words or more (of two letters or more) is foreign where its words are worth less than 0.42 on average.
+    Another script is told by two letters in a row or more, which outnumber the Latin ones. In Latin script a text is
+    foreign where its words (of two letters or more) are worth less than 0.42 on average; of fewer than four words one
+    must be plainly foreign besides.
 
     Args:
         text: what to look at; its first 500 characters decide.
@@ -66,7 +76,7 @@ def is_foreign(text: str, english: Mapping[str, float]) -> bool:
         others = sum(map(len, _OTHER_LETTERS.findall(text[:READ])))
         if others > sum(map(len, words)):
             return True
-    if len(words) < LEAST_WORDS:
+    if len(words) < LEAST_WORDS and PLAINLY_FOREIGN.isdisjoint(words):
         return False
     return sum(english.get(word, 0.0) for word in words) < LEAST_WORTH * len(words)
 
