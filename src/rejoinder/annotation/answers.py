@@ -132,12 +132,7 @@ def task_at(study: Study, rater: Rater, place: int) -> Task | None:
 
 def save(study: Study, answer: Answer) -> None:
     """Keep an answer, in the place of the rater's earlier one to that item; when this returns it is on the disk."""
-    row = {
-        "answers": json.dumps(answer.values),
-        "seconds": answer.seconds,
-        "at": answer.at,
-        "comment": answer.comment,
-    }
+    row = stored(answer)
     same = sql.and_(db.answers.c.rater == answer.rater, db.answers.c.item == answer.item)
     change = db.answers.update().where(same).values(**row)
     with study.engine.begin() as connection:
@@ -149,6 +144,16 @@ def save(study: Study, answer: Answer) -> None:
     except sql.exc.IntegrityError:  # the same form was sent twice at once
         with study.engine.begin() as connection:
             connection.execute(change)
+
+
+def stored(answer: Answer) -> dict[str, Any]:
+    """What the table keeps of an answer, beside who said it of what."""
+    return {
+        "answers": json.dumps(answer.values),
+        "seconds": answer.seconds,
+        "at": answer.at,
+        "comment": answer.comment,
+    }
 
 
 def all_answers(study: Study) -> list[Answer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -60,7 +61,8 @@ def load_study(folder: str | Path) -> Collected:
         MissingExtra: sqlalchemy is not installed.
         WriteError: its database cannot be reached.
     """
-    return collected(opened(folder))
+    with opened(folder) as study:
+        return collected(study)
 
 
 def collected(study: Study) -> Collected:
@@ -102,12 +104,13 @@ def _record(study: Study, row: Any, answers: list[Answer], tasks: int) -> RaterR
     """What is known of one rater."""
     rated = [answer for answer in answers if study.plan.item(answer.item).passes is None]
     checked = [passes(study, answer) for answer in answers if study.plan.item(answer.item).passes is not None]
+    passed, failed = (sum(checked), len(checked) - sum(checked)) if row.checks is None else json.loads(row.checks)
     return RaterRecord(
         name=str(row.name),
         answered=len(rated),
         assigned=max(0, tasks - len(study.plan.checks)),
-        passed=sum(checked),
-        failed=len(checked) - sum(checked),
+        passed=passed,
+        failed=failed,
         seconds=tuple(answer.seconds for answer in rated if answer.seconds is not None),
         comments=tuple((line_id(study.plan.item(one.item)), one.comment) for one in rated if one.comment),
     )

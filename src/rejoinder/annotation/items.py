@@ -43,8 +43,13 @@ class Item:
     @property
     def digest(self) -> str:
         """What binds ratings to these texts, whatever the file or line they stand in."""
-        texts = json.dumps([list(self.context), *self.replies], ensure_ascii=False, separators=(",", ":"))
-        return hashlib.sha256(texts.encode()).hexdigest()[:_DIGITS]
+        return texts_digest(self.context, self.replies)
+
+
+def texts_digest(context: Sequence[str], replies: Sequence[str]) -> str:
+    """The digest of a context and the reply, or replies, to it."""
+    texts = json.dumps([list(context), *replies], ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(texts.encode()).hexdigest()[:_DIGITS]
 
 
 def items_of(lines: Sequence[Example | Pair], *, pairwise: bool) -> list[Item]:

@@ -6,12 +6,12 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from rejoinder.annotation.design import PAIRWISE, Design, design_of, read_design
-from rejoinder.annotation.items import Item, checks_of, items_of
+from rejoinder.annotation.design import PAIRWISE, Design, read_design
+from rejoinder.annotation.items import items_of
+from rejoinder.annotation.plan import Plan, planned, read_plan, write_plan
 from rejoinder.errors import DataError, UsageError
 from rejoinder.humans.assignment import dealt, with_checks
 from rejoinder.io.atomic import atomic_folder, require_replaceable
@@ -30,49 +30,8 @@ _PASSWORD, _TOKEN = 12, 18  # bytes
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What stays as it is while a study runs.
-
-    Attributes:
-        design: what is asked and how much each rater gets.
-        items: what is rated, and behind it the checks; numbered from 1.
-        common: places in `contexts` of those that all raters get.
-        seed: decides who gets what.
-        secret: signs the forms.
-    """
-
-    design: Design
-    items: tuple[Item, ...]
-    common: tuple[int, ...]
-    seed: int
-    secret: str
-
-    @cached_property
-    def contexts(self) -> list[list[int]]:
-        """The items of each context, in the order of the contexts' numbers."""
-        found: dict[int, list[int]] = {}
-        for item in self.rated:
-            found.setdefault(item.block or 0, []).append(item.number)
-        return [found[block] for block in sorted(found)]
-
-    @cached_property
-    def rated(self) -> list[Item]:
-        """What is rated, without the checks."""
-        return [item for item in self.items if item.block is not None]
-
-    @cached_property
-    def checks(self) -> list[Item]:
-        """The checks of attention."""
-        return [item for item in self.items if item.block is None]
-
-    def item(self, number: int) -> Item:
-        """The item of that number."""
-        return self.items[number - 1]
-
-
-@dataclass(frozen=True)
 class Study:
-    """A study that is open.
+    """A study that is open, until `close` or the end of a `with` block.
 
     Attributes:
         folder: where it lives.
@@ -90,6 +49,18 @@ class Study:
     def design(self) -> Design:
         """What is asked and how much each rater gets."""
         return self.plan.design
+
+    def close(self) -> None:
+        """Close the connections to the database."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        """The study."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
 
 
 def annotate(
@@ -156,7 +127,7 @@ def opened(folder: str | Path) -> Study:
     engine = connect(config["database"] or _url(own))
     if not begun(engine):
         raise DataError("its database holds no study", "Name the right one in study.json", where=str(folder))
-    return Study(folder, _read_plan(engine, str(folder)), engine, config["password"])
+    return Study(folder, read_plan(engine, str(folder)), engine, config["password"])
 
 
 def add_raters(study: Study, more: int) -> None:
@@ -217,13 +188,13 @@ def _made(lines: Sequence[Example | Pair], out: Path, asked: Design | None, data
     from rejoinder.annotation.database import begun, connect
 
     design = asked or (PAIRWISE if any(isinstance(line, Pair) for line in lines) else Design())
-    plan = _planned(lines, design, seed)
+    plan = planned(lines, design, seed)
     elsewhere = connect(database) if database else None
     require_replaceable(out, ())
     with atomic_folder(out, ours=()) as partial:
         engine = elsewhere or connect(_url(partial / DATABASE))
         if not begun(engine):
-            _write_plan(engine, plan)
+            write_plan(engine, plan)
         engine.dispose()
         config = {"version": _VERSION, "database": database, "password": secrets.token_urlsafe(_PASSWORD)}
         (partial / CONFIG).write_text(f"{json.dumps(config, indent=1)}\n", encoding="utf-8")
@@ -234,75 +205,6 @@ def _made(lines: Sequence[Example | Pair], out: Path, asked: Design | None, data
     study = opened(out)
     _require_same(study, lines, asked, None)  # a database may have held a study before
     return study
-
-
-def _planned(lines: Sequence[Example | Pair], design: Design, seed: int) -> Plan:
-    """What stays as it is while the study runs."""
-    rng = Sampling(0, seed).generator([0], "assignment")
-    items = items_of(lines, pairwise=design.pairwise)
-    there = len({item.block for item in items})
-    each = design.contexts_of(there)
-    common = sorted(int(one) for one in rng.permutation(there)[: min(design.common, each)])
-    checks = checks_of(design, items, each, rng)
-    return Plan(design, (*items, *checks), tuple(common), seed, secrets.token_hex(32))
-
-
-def _write_plan(engine: Engine, plan: Plan) -> None:
-    """Make the tables and fill in what stays as it is, all or nothing."""
-    from rejoinder.annotation import database as db
-
-    facts = {
-        "version": _VERSION,
-        "design": plan.design.to_dict(),
-        "common": plan.common,
-        "seed": plan.seed,
-        "secret": plan.secret,
-    }
-    with engine.begin() as connection:
-        db.make_tables(connection)
-        connection.execute(
-            db.facts.insert(), [{"name": name, "value": json.dumps(value)} for name, value in facts.items()]
-        )
-        connection.execute(db.items.insert(), [_row(item) for item in plan.items])
-
-
-def _row(item: Item) -> dict[str, Any]:
-    """An item as a row."""
-    content = {"context": item.context, "replies": item.replies, "lines": item.lines, "passes": item.passes}
-    return {
-        "number": item.number,
-        "digest": item.digest,
-        "block": item.block,
-        "content": json.dumps(content, ensure_ascii=False),
-    }
-
-
-def _read_plan(engine: Engine, where: str) -> Plan:
-    """The plan in a database.
-
-    Raises:
-        DataError: a text is not that which was rated, or the database is of another version.
-    """
-    from rejoinder.annotation import database as db
-
-    with engine.connect() as connection:
-        rows = connection.execute(db.sql.select(db.facts.c.name, db.facts.c.value)).all()
-        facts = {name: json.loads(value) for name, value in rows}
-        stored = connection.execute(db.sql.select(db.items).order_by(db.items.c.number)).all()
-    if facts.get("version") != _VERSION:
-        found = f"a study of version {facts.get('version')!r}, expected {_VERSION}"
-        raise DataError(found, "Open it with the rejoinder that made it", where=where)
-    items = []
-    for row in stored:
-        content = json.loads(row.content)
-        passes = content["passes"] if content["passes"] is None else tuple(content["passes"])
-        texts = (tuple(content["context"]), tuple(content["replies"]), tuple(content["lines"]))
-        items.append(Item(row.number, row.block, *texts, passes))
-        if items[-1].digest != row.digest:
-            problem = f"the texts of item {row.number} are not those that were rated"
-            raise DataError(problem, "Put the database back as it was", where=where)
-    design = design_of(facts["design"], where)
-    return Plan(design, tuple(items), tuple(facts["common"]), facts["seed"], facts["secret"])
 
 
 def _require_same(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, reporting
+from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, reporting, tell
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Reads, Writes
 
@@ -49,6 +50,22 @@ Port = Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 ta
 Public = Annotated[
     str | None, typer.Option("--url", help="The address raters open, where it is another one.", metavar="URL")
 ]
+Export = Annotated[
+    Path | None,
+    typer.Option(
+        help="Write every answer so far, a row each, and show no page: .jsonl, .csv, .tsv or .parquet.", metavar="FILE"
+    ),
+    Writes(),
+]
+Import = Annotated[
+    Path | None,
+    typer.Option(
+        "--import",
+        help="Add the answers of other raters, rows that --export has written, and show no page.",
+        metavar="FILE",
+    ),
+    Reads(),
+]
 Prepare = Annotated[bool, typer.Option("--prepare", help="Make the study and its links, and show no page yet.")]
 
 
@@ -62,6 +79,8 @@ def command(
     port: Port = 8000,
     url: Public = None,
     prepare: Prepare = False,
+    export: Export = None,
+    imported: Import = None,
     seed: Seed = 0,
     as_json: AsJson = False,
     columns: Columns = None,
@@ -73,28 +92,36 @@ def command(
 
     The folder keeps every answer as it is sent. Call again with the folder alone to go on.
     """
+    from rejoinder.annotation.rows import export_rows, import_rows
     from rejoinder.annotation.study import annotate
     from rejoinder.io import read_either
     from rejoinder.pages.show import address, links, show
 
     with reporting(on_error) as on_bad:
         lines = None if not files else list(read_either(*files, on_bad=on_bad, **how(columns, input_format, turns)))
-    study = annotate(lines, out, raters=raters, design=design, database=database, seed=seed)
-
-    def ready(base: str) -> None:
-        """Say where to go."""
-        found = links(study, base)
-        if as_json:
-            typer.echo(json.dumps({"raters": found, "admin": f"{base}/admin", "password": study.password}))
+    with annotate(lines, out, raters=raters, design=design, database=database, seed=seed) as study:
+        if imported:
+            tell(f"{imported}: {import_rows(study, imported)} new answers", err=True)
+        if export:
+            tell(f"{export}: {export_rows(study, export)} rows", err=True)
+        if imported or export:
             return
-        for name, link in found.items():
-            typer.echo(f"{name}  {link}")
-        typer.echo(f"you  {base}/admin  password: {study.password}")
 
-    if prepare:
-        ready(url or address(host, port))
-        return
-    try:
-        show(study, host=host, port=port, url=url, ready=ready)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"every answer is kept; call again to go on: rejoinder annotate -o {out}") from None
+        def ready(base: str) -> None:
+            """Say where to go."""
+            found = links(study, base)
+            if as_json:
+                typer.echo(json.dumps({"raters": found, "admin": f"{base}/admin", "password": study.password}))
+            else:
+                wide = max(map(len, found))
+                lines = [f"{name:<{wide}}  {link}" for name, link in found.items()]
+                typer.echo("\n".join([*lines, f"{'you':<{wide}}  {base}/admin  password: {study.password}"]))
+            sys.stdout.flush()  # whoever reads it in a pipe waits for it
+
+        if prepare:
+            ready(url or address(host, port))
+            return
+        try:
+            show(study, host=host, port=port, url=url, ready=ready)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"every answer is kept; to go on: rejoinder annotate -o {out}") from None

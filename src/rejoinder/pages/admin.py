@@ -5,12 +5,15 @@ from __future__ import annotations
 import hmac
 import time
 from collections import deque
-from typing import Annotated
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Cookie, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
+from rejoinder.annotation.rows import export_rows
 from rejoinder.annotation.study import Study, add_raters
 from rejoinder.pages.app import Sent, TheStudy, page, text_in
 from rejoinder.pages.guard import signed
@@ -85,6 +88,18 @@ def login(request: Request, study: TheStudy, form: Sent) -> Response:
         secure=secure,
     )
     return answer
+
+
+@router.get("/rows.{suffix}")
+def download(study: TheStudy, _session: Inside, suffix: Literal["csv", "jsonl"]) -> Response:
+    """All answers, a row each."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / f"rows.{suffix}"
+        export_rows(study, file)
+        content = file.read_bytes()
+    kind = "text/csv; charset=utf-8" if suffix == "csv" else "application/jsonl; charset=utf-8"
+    name = f'attachment; filename="rows.{suffix}"'
+    return Response(content, headers={"Content-Type": kind, "Content-Disposition": name})
 
 
 @router.post("/raters")

@@ -63,7 +63,16 @@ document.addEventListener("keydown", (event) => {
   if (used) event.preventDefault();
 });
 
+// On a small window the reply may begin below what stays at the bottom: show as much of it as fits.
+function reveal() {
+  const last = [...document.querySelectorAll(".reply")].pop();
+  const below = last.getBoundingClientRect().bottom + 12 - form.getBoundingClientRect().top;
+  const above = document.querySelector(".reply").getBoundingClientRect().top - document.querySelector(".bar").offsetHeight - 12;
+  if (form.classList.contains("sticky") && below > 0) window.scrollBy(0, Math.min(below, above));
+}
+
 if (form) {
+  reveal();
   form.addEventListener("submit", (event) => {
     if (form.dataset.sent) {
       event.preventDefault();
