@@ -31,6 +31,7 @@ PLAIN = {
     ("audit", "family"),
     ("train", "kind"),
     ("compare", "by"),
+    ("ratings", "dimension"),
     ("annotate", "database"),
     ("annotate", "host"),
     ("annotate", "url"),

@@ -55,7 +55,7 @@ def test_a_rater_goes_from_the_first_to_thanks(client: TestClient, study: Study,
     shown = client.get(f"/r/{rater.token}/next")
     assert shown.url.path.endswith("/1") and "1 of 12" in shown.text
     for place in range(1, 13):
-        assert rate(client, rater, place) == f"/r/{rater.token}/next"
+        assert rate(client, rater, place) == f"/r/{rater.token}/{place + 1 if place < 12 else 'done'}"
     assert "all 12 are done" in client.get(f"/r/{rater.token}/next").text
     assert len(all_answers(study)) == 12
 

@@ -55,7 +55,7 @@ def make_app(study: Study, hosts: list[str] | None = None, url: str | None = Non
     return app
 
 
-def study_of(request: Request) -> Study:
+async def study_of(request: Request) -> Study:
     """The study that is shown."""
     study: Study = request.app.state.study
     return study
@@ -121,7 +121,7 @@ def _problem(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers: Mapping[str, str] | None = error.headers if isinstance(error, HTTPException) else None
     said = _SAID.get(status, "That did not work. Open your link again; nothing that you sent before is lost.")
-    answer = page("problem", status, title=study_of(request).design.title, said=said)
+    answer = page("problem", status, title=request.app.state.study.design.title, said=said)
     answer.headers.update(headers or {})
     return answer
 

@@ -56,8 +56,7 @@ def begin(study: TheStudy, rater: TheRater) -> HTMLResponse:
 @router.get("/next")
 def go_on(study: TheStudy, rater: TheRater) -> Response:
     """To the first reply without an answer, or to thanks."""
-    place = next_place(study, rater)
-    return _to(rater, "done" if place is None else place)
+    return _on(study, rater)
 
 
 @router.get("/done")
@@ -91,7 +90,7 @@ def take(study: TheStudy, rater: TheRater, place: Place, form: Sent) -> Response
     seconds = _seconds(text_in(form, "seconds"), now - shown) + ((task.answer and task.answer.seconds) or 0)
     kept = comment if study.design.comments else ""
     save(study, Answer(rater.number, task.item.number, values, round(seconds, 2), now, kept))
-    return _to(rater, "next")
+    return _on(study, rater)
 
 
 def _task(study: Study, rater: Rater, place: int) -> Task:
@@ -164,6 +163,12 @@ def _seconds(said: str, most: float) -> float:
     except ValueError:
         return most
     return min(max(seen, 0.0), most) if math.isfinite(seen) else most
+
+
+def _on(study: Study, rater: Rater) -> RedirectResponse:
+    """On to the first reply without an answer."""
+    place = next_place(study, rater)
+    return _to(rater, "done" if place is None else place)
 
 
 def _to(rater: Rater, place: int | str) -> RedirectResponse:

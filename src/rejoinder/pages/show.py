@@ -51,7 +51,7 @@ def show(
         timeout_graceful_shutdown=_GRACE,
         lifespan="off",
     )
-    with _listening(host, port) as listener:
+    with listening(host, port) as listener:
         ready(url or address(host, listener.getsockname()[1]))
         uvicorn.Server(settings).run(sockets=[listener])
 
@@ -81,7 +81,7 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
     """A socket that listens.
 
     Raises:
