@@ -203,11 +203,9 @@ def main() -> None:
             annotate(lines, folder, raters=given.raters, database=given.database).close()
             rows.append(row(what, folder, pause, kill=kill))
             print(rows[-1], flush=True)
-    load = os.getloadavg()[0] - busy
     machine = (
-        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}; {busy:.1f} other programs"
+        f"{os.cpu_count()} cores (load {busy:.1f} before), {platform.machine()}, Python {platform.python_version()}"
     )
-    machine += " wanted these cores when it began"
     tasks = "every answer that a rater saw accepted is there, once, with its value"
     text = f"""# Raters at once
 

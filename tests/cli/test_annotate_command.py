@@ -97,8 +97,8 @@ def test_a_library_that_is_missing_is_named_with_its_remedy(place: Path, library
     given = [sys.executable, "-c", code, "annotate", str(place / "replies.jsonl"), "-o", str(place / "study")]
     done = subprocess.run([*given, *call.split()], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 4
-    assert f"needs {library}. Install it: pip install 'rejoinder[annotate]'\n" in done.stderr
-    assert done.stderr.count("\n") == 1
+    said = f" needs {library}. Install it: pip install 'rejoinder[annotate]'"
+    assert " ".join(done.stderr.split()).endswith(said) and "Traceback" not in done.stderr
 
 
 @contextmanager
@@ -137,7 +137,7 @@ def test_it_ends_cleanly_and_goes_on_after_a_kill(place: Path) -> None:
             process.send_signal(number)
             assert process.wait(20) == code
             assert process.stderr is not None
-            said = f"rejoinder: interrupted; every answer is kept; to go on: rejoinder annotate -o {study}\n"
-            assert process.stderr.read() == said
+            said = f"rejoinder: interrupted; every answer is kept; to go on: rejoinder annotate -o {study}"
+            assert " ".join(process.stderr.read().split()) == said
     with opened(study) as found:
         assert len(all_answers(found)) == 5

@@ -1,4 +1,4 @@
-"""A study in a real browser: by keyboard alone, on a phone, closed and gone on with, and links that are not one's own."""
+"""A study in a real browser: by keyboard alone, on a phone, closed and gone on with, and links of somebody else."""
 
 from __future__ import annotations
 

@@ -109,6 +109,7 @@ def command(
 
         def ready(base: str) -> None:
             """Say where to go."""
+            base = base.rstrip("/")
             found = links(study, base)
             if as_json:
                 typer.echo(json.dumps({"raters": found, "admin": f"{base}/admin", "password": study.password}))

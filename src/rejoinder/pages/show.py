@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 from collections.abc import Callable
 from ipaddress import ip_address
@@ -91,5 +92,5 @@ def listening(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=256)
     except (OSError, OverflowError) as error:
-        said = getattr(error, "strerror", None) or str(error)
+        said = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise UsageError(f"{host}:{port} cannot be listened on ({said}). Choose another: --host, --port") from error
