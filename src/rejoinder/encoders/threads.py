@@ -10,17 +10,19 @@ from typing import Any
 
 _LOCK = Lock()
 _inside = 0
-_limit: Any = None
+_before: list[tuple[Any, int]] = []
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let the products of matrices in the block run on one thread."""
     # The limit is the process's: of several threads in such blocks the first sets it and the last lifts it.
-    global _inside, _limit
+    global _inside, _before
     with _LOCK:
         if not _inside:
-            _limit = _libraries().limit(limits=1, user_api="blas")
+            _before = [(library, library.num_threads) for library in _libraries()]
+            for library, _ in _before:
+                library.set_num_threads(1)
         _inside += 1
     try:
         yield
@@ -28,12 +30,13 @@ def one_thread() -> Iterator[None]:
         with _LOCK:
             _inside -= 1
             if not _inside:
-                _limit.restore_original_limits()
+                for library, threads in _before:
+                    library.set_num_threads(threads)
 
 
 @cache
-def _libraries() -> Any:
+def _libraries() -> list[Any]:
     """What multiplies matrices in this process, looked for once: that takes longer than most of what is multiplied."""
     from threadpoolctl import ThreadpoolController
 
-    return ThreadpoolController()
+    return [library for library in ThreadpoolController().lib_controllers if library.user_api == "blas"]

@@ -262,7 +262,9 @@ def _normed(inputs: Floats) -> Floats:
 
 
 def _mean(parts: Sequence[_Pooled]) -> Floats:
-    """[E] the mean by softmax over all spans."""
+    """[E] the mean by softmax over all spans; mostly there is one."""
+    if len(parts) == 1:
+        return np.asarray(parts[0].states / parts[0].mass)
     top = max(part.top for part in parts)
     shares = [np.exp(part.top - top) for part in parts]
     mass = sum(share * part.mass for share, part in zip(shares, parts, strict=True))

@@ -10,12 +10,11 @@ _RULES = tuple(
         (r"\s+", " "),  # first, so that none of the others tries a long run of them over and over
         (r"[’`]", "'"),
         (r"<\s*/?\s*s\s*>|<pad>", ""),
-        (r"\s+([?.!,;:%)\]])", r"\1"),
-        (r"([(\[])\s+", r"\1"),
+        (r"\s+(?=[?.!,;:%)\]])", ""),
+        (r"(?<=[(\[])\s+", ""),
         (r"\bn ' t\b", "n't"),
         (r"\s+(?:n't|n 't)\b", "n't"),
-        (r"\s+'\s*(s|m|re|ve|ll|d|t)\b", r"'\1"),
-        (r"\s+", " "),
+        (r"\s+'\s*(?=(?:s|m|re|ve|ll|d|t)\b)", "'"),
     )
 )
 
@@ -24,4 +23,4 @@ def untokenised(text: str) -> str:
     """`text` with single spaces, none before a sign that ends something, contractions whole, marks of turns gone."""
     for pattern, instead in _RULES:
         text = pattern.sub(instead, text)
-    return text.strip()
+    return " ".join(text.split())
