@@ -47,6 +47,10 @@ def test_it_scores_where_nothing_else_is_said(run: Run, tmp_path: Path) -> None:
     assert found["signatures"]["rejoinder"].startswith("scorer:rejoinder|version:3|model:")
 
 
+def test_it_is_read_once(judge: ViewsJudge) -> None:
+    assert rejoinder.load_scorer("rejoinder") is judge
+
+
 def test_it_takes_what_is_there(judge: ViewsJudge) -> None:
     without = [BOTH, replace(BOTH, references=()), replace(BOTH, context=()), replace(BOTH, context=(), references=())]
     scores = rejoinder.score(without, judge)
