@@ -27,6 +27,7 @@ class Choice:
         pool: what there was to choose among.
         values: [N] score of each candidate; NaN where it has none.
         reasons: why candidates were not eligible, by their place.
+        order: the places of all candidates, the best first, those that were not eligible last.
         place: of the chosen candidate; None where none was chosen.
         reason: why none was, the same words for all of its kind; "" where one was.
     """
@@ -34,6 +35,7 @@ class Choice:
     pool: Pool
     values: FloatArray
     reasons: dict[int, str]
+    order: list[int]
     place: int | None
     reason: str = ""
 
@@ -41,12 +43,6 @@ class Choice:
     def reply(self) -> Example | None:
         """The line of the chosen reply."""
         return None if self.place is None else self.pool.candidates[self.place]
-
-    @property
-    def order(self) -> list[int]:
-        """The places of all candidates, those that were not eligible last."""
-        best_first = sorted(range(len(self.values)), key=lambda place: place in self.reasons)
-        return best_first if self.place is None else [self.place, *(one for one in best_first if one != self.place)]
 
 
 def require_direction(scorer: Scorer, purpose: str) -> int:
@@ -96,11 +92,11 @@ def as_asked(card: Card, candidate: Example) -> Example:
 def _choice(pool: Pool, values: FloatArray, reasons: dict[int, str], sign: int, at_least: float | None) -> Choice:
     """The choice in one pool."""
     reasons |= {place: _EMPTY for place, one in enumerate(pool.candidates) if one.unanswered and place not in reasons}
+    eligible = np.where([place in reasons for place in range(len(values))], -np.inf, sign * values)
+    order = np.argsort(-eligible, kind="stable").tolist()
     if len(reasons) == len(pool.candidates):
         why = Counter(reasons.values()).most_common(1)
-        return Choice(pool, values, reasons, None, pool.reason or f"no candidate has a score ({why[0][0]})")
-    eligible = np.where([place in reasons for place in range(len(values))], -np.inf, sign * values)
-    place = int(np.argmax(eligible))
-    if at_least is not None and eligible[place] < sign * at_least:
-        return Choice(pool, values, reasons, None, f"no candidate has a score of {at_least:g} or better")
-    return Choice(pool, values, reasons, place)
+        return Choice(pool, values, reasons, order, None, pool.reason or f"no candidate has a score ({why[0][0]})")
+    if at_least is not None and eligible[order[0]] < sign * at_least:
+        return Choice(pool, values, reasons, order, None, f"no candidate has a score of {at_least:g} or better")
+    return Choice(pool, values, reasons, order, order[0])
