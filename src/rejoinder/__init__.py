@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.explained import Explanation
+    from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
     from rejoinder.io import examples_of, pairs_of, read, read_pairs, reply_sets_of, write
@@ -79,6 +80,7 @@ _HOME = {
     "ratings": "rejoinder.meta.ratings",
     "read": "rejoinder.io",
     "read_pairs": "rejoinder.io",
+    "reinforce": "rejoinder.improve.reinforcing",
     "relevance": "rejoinder.auditing",
     "reply_sets_of": "rejoinder.io",
     "reproduce": "rejoinder.papers.run",
@@ -139,6 +141,7 @@ __all__ = [
     "ratings",
     "read",
     "read_pairs",
+    "reinforce",
     "relevance",
     "reply_sets_of",
     "reproduce",

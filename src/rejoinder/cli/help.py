@@ -30,6 +30,7 @@ _TASKS = {
         "fit": "A judge adapted to a few hundred ratings, or choices, of your own.",
         "train": "A judge of your own, from replies that people have rated.",
         "pretrain": "An encoder, or a system that replies, from dialogues.",
+        "reinforce": "A system that replies as a judge likes it, by policy gradient.",
         "encode": "Texts to vectors, by such an encoder.",
     },
     "Systems that reply": {

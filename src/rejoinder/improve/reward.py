@@ -22,8 +22,10 @@ from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
 from rejoinder.stats.arrays import BoolArray
 
-Prompt = str | Sequence[Mapping[str, Any]]
+Completion = str | Sequence[Mapping[str, Any]]
 """A text, or chat messages."""
+Prompt = Completion | Sequence[str]
+"""These, or turns, oldest first."""
 FEWEST = 32
 """Completions before the share of those without a reward counts."""
 
@@ -54,13 +56,15 @@ class Reward:
         self.unscored: Counter[str] = Counter()
         self._bounds, self._lower, self._references, self._most = bounds, lower, references, most_unscored
 
-    def __call__(self, prompts: Sequence[Prompt], completions: Sequence[Prompt], **columns: Any) -> list[float | None]:
+    def __call__(
+        self, prompts: Sequence[Prompt], completions: Sequence[Completion], **columns: Any
+    ) -> list[float | None]:
         """A reward from 0 to 1 for each completion, in their order; None where a scorer has no score for it.
 
         An empty completion is the worst one, not a missing one: its reward is 0, whatever a scorer would say.
 
         Args:
-            prompts: texts, each one turn (or several with speakers before them), or chat messages.
+            prompts: texts, each one turn (or several with speakers before them), chat messages, or lists of turns.
             completions: N texts, or chat messages, of which those of the assistant count.
             columns: what else the caller hands over; only the references are read, where they were named.
 
@@ -175,7 +179,7 @@ def _turns(prompt: Prompt) -> tuple[str, ...]:
     return tuple(as_turns(prompt if isinstance(prompt, str) else list(prompt), "prompts"))
 
 
-def _text(completion: Prompt) -> str:
+def _text(completion: Completion) -> str:
     """What a completion says: a text, or all that the assistant says in its messages."""
     if isinstance(completion, str):
         return completion

@@ -1,0 +1,270 @@
+"""`rejoinder reinforce`: a tiny policy learns what it is rewarded for, is held where it started, and goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from conftest import Run as Command
+from conftest import refused
+from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.records import Example
+
+torch = pytest.importorskip("torch", reason="needs the extra train")
+
+import tiny  # noqa: E402 - needs torch
+from rejoinder import load_responder, reinforce, request  # noqa: E402
+from rejoinder.improve.episodes import Episode, advantages, looks, play  # noqa: E402
+from rejoinder.improve.policy import Policy  # noqa: E402
+from rejoinder.improve.reinforce import Practice, Run  # noqa: E402
+from rejoinder.io.folders import read_folder  # noqa: E402
+
+CONTEXTS = [("hello you",), ("the cat sat", "on the mat"), ("how are you",)]
+QUICK = Practice(updates=4, episodes=8, turns=2, group=4, longest=6, every=2, step=0.02, kl=0.0)
+
+
+def short(examples: list[Example]) -> list[float]:
+    """1 for one letter, less for more: the policy that says least is worth most, but for the one that says nothing."""
+    return [1 / max(len(one.response), 1) for one in examples]
+
+
+def begins(examples: list[Example]) -> list[float]:
+    """1 for a reply that begins with t or h."""
+    return [float(one.response.startswith(("t", "h"))) for one in examples]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Path:
+    made: Path = tiny.dialogue_model(tmp_path / "hred")
+    return made
+
+
+def policy(start: Path) -> Policy:
+    return Policy(read_folder(start), 6)
+
+
+# The policy
+
+
+def test_what_is_told_of_a_reply_is_what_it_was_drawn_with(start: Path) -> None:
+    from rejoinder.nn import generate
+    from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID
+
+    own = policy(start)
+    draws = torch.rand(len(CONTEXTS), 6, generator=torch.Generator().manual_seed(1))
+    replies = own.say(CONTEXTS, draws)
+    told = own.tell(CONTEXTS, replies, policy(start))
+    with torch.inference_mode():
+        state = own.model.begin(own._condition(CONTEXTS))
+        written = generate.sample(own.model.step, state, generate.Limits(END_ID, (PAD_ID, UNK_ID), 6), draws)
+    counted = [len(one.ids) + (len(one.ids) < 6) for one in written]
+    expected = [one.score * pieces for one, pieces in zip(written, counted, strict=True)]
+    assert told.logs.tolist() == pytest.approx(expected, abs=1e-4)
+    assert told.divergence.tolist() == pytest.approx([0] * 3, abs=1e-5)
+    assert all(0 < one < pieces * math.log(120) for one, pieces in zip(told.entropy.tolist(), counted, strict=True))
+
+
+def test_the_divergence_is_that_of_the_two_policies(start: Path) -> None:
+    own, other = policy(start), policy(start)
+    with torch.no_grad():
+        own.model.decoder.words.bias += torch.linspace(-1, 1, len(own.model.decoder.words.bias))
+    told = own.tell(CONTEXTS, [[], [7, 8], [9]], other)
+    assert all(one > 0 for one in told.divergence.tolist())
+    logs = [one._logs([CONTEXTS[0]], torch.tensor([[2]]))[0, 0].detach().double() for one in (own, other)]
+    assert (logs[0].exp() * (logs[0] - logs[1])).sum().item() == pytest.approx(told.divergence.tolist()[0], abs=1e-4)
+
+
+def test_only_kinds_whose_words_decide_can_be_reinforced(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="a model of kind 'vhred' cannot be reinforced, expected one of hred, seq2seq"):
+        Policy(read_folder(tiny.dialogue_model(tmp_path / "vhred", latent=3)), 6)
+
+
+# Episodes
+
+
+def test_an_episode_is_a_conversation_with_itself(start: Path) -> None:
+    seen: list[Any] = []
+
+    def rewards(contexts: Any, texts: Any) -> list[float | None]:
+        seen.extend(zip(contexts, texts, strict=True))
+        return [float(number) for number in range(len(texts))]
+
+    episodes = play(policy(start), CONTEXTS[:2], 3, torch.Generator().manual_seed(0), rewards)
+    for number, (one, context) in enumerate(zip(episodes, CONTEXTS, strict=False)):
+        assert one.said[: len(context)] == list(context) and len(one.said) == len(context) + 3
+        assert one.contexts == [tuple(one.said[: len(context) + turn]) for turn in range(3)]
+        assert seen[3 * number : 3 * number + 3] == list(zip(one.contexts, one.said[-3:], strict=True))
+        assert one.worth == sum(range(3 * number, 3 * number + 3))
+
+
+def test_advantages() -> None:
+    worth = np.array([1.0, 3.0, 10.0, 10.0])
+    assert advantages(worth, "none", 2).tolist() == [1, 3, 10, 10]
+    assert advantages(worth, "batch", 2).tolist() == [-5, -3, 4, 4]
+    assert advantages(worth, "group", 2) == pytest.approx([-1, 1, 0, 0], abs=1e-5)
+
+
+def test_looks_need_no_judge() -> None:
+    one = Episode([], replies=[[5, 6], [], [5, 6]], rewards=[0.5, None, 0.25])
+    found = looks([one])
+    assert (found["return"], found["reward"], found["unrewarded"]) == (0.75, 0.375, 1)
+    assert (found["length"], found["empty"], found["different"]) == pytest.approx((4 / 3, 1 / 3, 2 / 3))
+
+
+# A run
+
+
+def test_a_policy_learns_what_it_is_rewarded_for(start: Path, tmp_path: Path) -> None:
+    practice = replace(QUICK, updates=12, every=25, episodes=16, step=0.1)
+    found = reinforce(CONTEXTS, start, tmp_path / "out", begins, bounds=(0, 1), practice=practice)
+    first, last = (float(np.mean([row["return"] for row in rows])) for rows in (found.rows[:3], found.rows[-3:]))
+    assert first < 0.6 and last > 1.5 and found.why == "all 12 updates are done"
+    responder = load_responder(tmp_path / "out")
+    assert responder.respond_batch([request(CONTEXTS[0], 0)], 1)[0].replies
+    about = read_folder(tmp_path / "out").config["reinforced"]
+    assert about["start"] == read_folder(start).digest and about["reward"].startswith("scorer:begins|")
+
+
+def test_a_divergence_that_costs_holds_the_policy_back(start: Path, tmp_path: Path) -> None:
+    far, near = (
+        reinforce(CONTEXTS, start, tmp_path / f"{kl}", short, bounds=(0, 1), practice=replace(QUICK, updates=10, kl=kl))
+        for kl in (0.0, 10.0)
+    )
+    assert 0 < near.rows[-1]["kl"] < 0.5 * far.rows[-1]["kl"]
+
+
+def test_entropy_that_is_worth_something_keeps_it_up(start: Path, tmp_path: Path) -> None:
+    low, high = (
+        reinforce(
+            CONTEXTS,
+            start,
+            tmp_path / f"{worth}",
+            short,
+            bounds=(0, 1),
+            practice=replace(QUICK, updates=10, entropy=worth),
+        )
+        for worth in (0.0, 10.0)
+    )
+    per_piece = [rows[-1]["entropy"] / (rows[-1]["length"] + 1) for rows in (low.rows, high.rows)]
+    assert per_piece[1] > per_piece[0]
+
+
+@pytest.mark.parametrize("baseline", ["none", "batch"])
+def test_the_published_gradient_runs(start: Path, tmp_path: Path, baseline: Any) -> None:
+    practice = replace(QUICK, updates=1, baseline=baseline, group=1)
+    assert len(reinforce(CONTEXTS, start, tmp_path / "out", short, bounds=(0, 1), practice=practice).rows) == 1
+
+
+def test_the_gradient_is_that_of_the_log_probabilities_times_the_return(start: Path, tmp_path: Path) -> None:
+    own, practice = policy(start), replace(QUICK, baseline="none", group=1, step=1e-3)
+    run = Run(own, policy(start), practice, tmp_path)
+    episodes = [
+        Episode(["hi"], [CONTEXTS[0], CONTEXTS[1]], [[7], [8, 9]], [0.5, 0.25]),
+        Episode(["hi"], [CONTEXTS[2], CONTEXTS[0]], [[9], []], [1.0, None]),
+    ]
+    expected = policy(start)
+    told = expected.tell([CONTEXTS[0], CONTEXTS[1], CONTEXTS[2]], [[7], [8, 9], [9]], expected)
+    loss = (
+        -(0.75 * (told.logs[0] + told.logs[1]) + 1.0 * told.logs[2]) / 2
+    )  # without a reward a reply counts for nothing
+    torch.autograd.backward(loss)
+    torch.nn.utils.clip_grad_norm_(expected.network.parameters(), 1.0)
+    run._update(episodes)
+    for one, other in zip(own.network.parameters(), expected.network.parameters(), strict=True):
+        if other.grad is not None:
+            assert torch.allclose(one.grad, other.grad, atol=1e-5)
+
+
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(start: Path, tmp_path: Path) -> None:
+    whole = reinforce(CONTEXTS, start, tmp_path / "whole", short, bounds=(0, 1), practice=QUICK)
+
+    def stop(line: str) -> None:
+        raise KeyboardInterrupt(line)
+
+    with pytest.raises(KeyboardInterrupt, match="update 2: return"):
+        reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=QUICK, say=stop)
+    assert not (tmp_path / "cut").exists()
+    steps = list[int]()
+    cut = reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=QUICK, advance=steps.append)
+    assert steps == [2, 1, 1] and cut.rows == whole.rows
+    assert read_folder(tmp_path / "cut").digest == read_folder(tmp_path / "whole").digest
+    samples = [json.loads(line) for line in (tmp_path / "cut.run" / "samples.jsonl").read_text().splitlines()]
+    assert [one["updates"] for one in samples] == [2, 2, 4, 4] and len(samples[0]["turns"]) > 2
+    more = reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=replace(QUICK, updates=6))
+    assert len(more.rows) == 6 and more.rows[:4] == whole.rows
+    with pytest.raises(UsageError, match="holds a run of another recipe or other files"):
+        reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=replace(QUICK, kl=1.0))
+
+
+def test_budgets_stop_a_run(start: Path, tmp_path: Path) -> None:
+    practice = replace(QUICK, updates=50)
+    timed = reinforce(CONTEXTS, start, tmp_path / "a", short, bounds=(0, 1), practice=replace(practice, minutes=1e-9))
+    assert (len(timed.rows), timed.why) == (1, "1e-09 minutes are over")
+    held = reinforce(CONTEXTS, start, tmp_path / "b", short, bounds=(0, 1), practice=replace(practice, most_kl=0.01))
+    assert 1 < len(held.rows) < 50 and "nats per reply from where it started" in held.why
+    assert (tmp_path / "b.run" / "curves.csv").read_text().count("\n") == len(held.rows) + 1
+
+
+def test_rewards_that_are_none_are_counted_and_too_many_stop_the_run(start: Path, tmp_path: Path) -> None:
+    def some(examples: list[Example]) -> list[float]:
+        return [math.nan if len(one.response) % 4 == 1 else 0.5 for one in examples]
+
+    found = reinforce(CONTEXTS, start, tmp_path / "a", some, bounds=(0, 1), practice=replace(QUICK, updates=1))
+    assert sum(found.unscored.values()) == found.rows[0]["unrewarded"]
+    with pytest.raises(TooManyUnscored, match="completions have no reward; most often: broken gave nan"):
+        reinforce(CONTEXTS, start, tmp_path / "b", broken, bounds=(0, 1), practice=replace(QUICK, episodes=32))
+
+
+def broken(examples: list[Example]) -> list[float]:
+    """Nothing but NaN."""
+    return [math.nan] * len(examples)
+
+
+def test_a_gradient_that_is_not_finite_is_an_error(start: Path, tmp_path: Path) -> None:
+    run = Run(policy(start), policy(start), replace(QUICK, baseline="none"), tmp_path)
+    with pytest.raises(DataError, match="the gradient is not finite"):
+        run._update([Episode(["hi"], [CONTEXTS[0]] * 2, [[7], [8]], [math.inf, 0.0])] * 4)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"updates": 0}, "updates is 0, expected 1 or more"),
+        ({"episodes": 8, "group": 3}, "8 episodes in groups of 3: expected groups of two or more that leave none over"),
+        ({"group": 1}, "32 episodes in groups of 1: expected groups of two or more"),
+        ({"kl": -1.0}, "kl is -1.0, expected a number of 0 or more"),
+        ({"step": 0.0}, "step is 0.0, expected a number over 0"),
+        ({"baseline": "critic"}, "baseline is 'critic', expected one of none, batch, group"),
+    ],
+)
+def test_a_practice_that_cannot_be_is_refused(given: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        Practice(**given)
+
+
+def test_the_command(start: Path, tmp_path: Path, run: Command) -> None:
+    file = tmp_path / "in.jsonl"
+    file.write_text("".join(json.dumps({"turns": [*context, "bye"]}) + "\n" for context in CONTEXTS))
+    call = ["reinforce", file, "--start", start, "-s", "rejoinder", "-o", tmp_path / "out", "--updates", 2]
+    call += ["--episodes", 4, "--group", 2, "--add", 2, "--longest", 5, "--baseline", "group"]
+    done = run(*call)
+    assert done.code == 0, done.err
+    assert done.out.startswith("all 2 updates are done; return ") and "saved in" in done.out
+    answered = run("respond", file, "-r", tmp_path / "out")
+    assert answered.code == 0 and len(answered.records) == 3
+    refused(
+        run(*call[:-2], "--baseline", "none"),
+        2,
+        f"{tmp_path}/out.run: holds a run of another recipe or other files. Remove it, or choose another -o",
+    )
+    nothing = tmp_path / "none.jsonl"
+    nothing.write_text('{"context": []}\n')
+    call[1] = nothing
+    call[call.index("-o") + 1] = tmp_path / "other"
+    refused(run(*call), 2, "there is no context to begin with. Give files of dialogues or examples")
