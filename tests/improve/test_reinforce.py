@@ -73,7 +73,7 @@ def test_what_is_told_of_a_reply_is_what_it_was_drawn_with(start: Path) -> None:
 def test_the_divergence_is_that_of_the_two_policies(start: Path) -> None:
     own, other = policy(start), policy(start)
     with torch.no_grad():
-        own.model.decoder.words.bias += torch.linspace(-1, 1, len(own.model.decoder.words.bias))
+        own.model.decoder.words.bias.add_(torch.linspace(-1, 1, len(own.model.decoder.words.bias)))
     told = own.tell(CONTEXTS, [[], [7, 8], [9]], other)
     assert all(one > 0 for one in told.divergence.tolist())
     logs = [one._logs([CONTEXTS[0]], torch.tensor([[2]]))[0, 0].detach().double() for one in (own, other)]
