@@ -61,8 +61,8 @@ def test_what_was_gained_is_shown(judge: ViewsJudge) -> None:
 
 def test_ratings_of_whole_dialogues_are_left_out_and_counted(judge: ViewsJudge) -> None:
     whole = [replace(one, extra={"level": "dialogue"}) for one in rated("other", 40)]
-    found = fit([*turned(60), *whole], judge, resamples=0)
-    assert found.n == 60 and found.left_out == {"a rating of a whole dialogue": 40}
+    found = fit([*turned(60), *whole], judge, resamples=0, sizes=())
+    assert found.n == 60 and not found.curve and found.left_out == {"a rating of a whole dialogue": 40}
     with pytest.raises(DataError, match=r"0 rated lines, expected 30 .*40 left out: a rating of a whole dialogue"):
         fit(whole, judge)
 

@@ -139,6 +139,9 @@ def test_ratings_of_whole_dialogues_are_passed_over_and_said(learner: AnyLearner
     found = left_out_scores(examples, learner)[UNSEEN]
     assert {found.reasons[place] for place in whole} == {"a rating of a whole dialogue"}
     assert np.isfinite(np.delete(found.values, sorted(whole))).all()
+    study = full_study(examples, ["length"], leave_one_out=learner, resamples=10)
+    assert study.left_out is not None and study.left_out.correlated == 2
+    assert study.left_out.sets[2].reason.endswith("160 rated lines unscored, most often: a rating of a whole dialogue")
     rest = left_out_scores([one for place, one in enumerate(examples) if place not in whole], learner)[UNSEEN]
     np.testing.assert_array_equal(np.delete(found.values, sorted(whole)), rest.values)
     with pytest.raises(UsageError, match="1 data set with ratings"):

@@ -71,6 +71,7 @@ def fit(
     scale: Scale | None = None,
     resamples: int = 1000,
     seed: int = 0,
+    sizes: Sequence[int] = SIZES,
     advance: Advance = ignore,
 ) -> Fit:
     """A judge over views adapted to 50 to 500 ratings, or choices between two replies, and what that bought.
@@ -82,6 +83,7 @@ def fit(
         scale: lowest and highest possible rating, for ratings that state none; the judge then answers on it.
         resamples: of contexts, for the intervals.
         seed: decides the folds and what is resampled.
+        sizes: of the points of the learning curve, which takes most of the time.
         advance: called with 1 after each of `STEPS`.
 
     Raises:
@@ -99,7 +101,7 @@ def fit(
     advance(1)
     gains = task.measure(before, after, folds, sampling)
     corrected = _is_kept(gains[0].gain)
-    curve = _curve(task, folds, before, rng, Sampling(0, seed), advance)
+    curve = _curve(task, folds, before, rng, Sampling(0, seed), sizes, advance)
     record = {
         "to": task.kind,
         "lines": int(np.isfinite(before).sum()),
@@ -183,11 +185,11 @@ def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> 
     pairs = [pair for pair in given if pair.preferred is not None]
     ties = {"a tie": len(given) - len(pairs)}
     _require_enough(len(pairs), "pairs with a preferred reply", ties)
-    longer = np.array([_longer(pair) for pair in pairs])
+    lengths = np.array([longer(pair) for pair in pairs])
     firsts = [pair.replies[0] for pair in pairs]
-    able = of_choices(judge, pairs, conversations(firsts), longer)
+    able = of_choices(judge, pairs, conversations(firsts), lengths)
     left_out = _left_out(able, "pairs with a preferred reply", ties)
-    return _Task("choices", able, of_shares(longer, _contexts(firsts)), _datasets(firsts), left_out, judge.scale)
+    return _Task("choices", able, of_shares(lengths, _contexts(firsts)), _datasets(firsts), left_out, judge.scale)
 
 
 def _left_out(able: Adaptable, what: str, before: Mapping[str, int]) -> Mapping[str, int]:
@@ -210,11 +212,17 @@ def _require_enough(count: int, what: str, left_out: Mapping[str, int]) -> None:
 
 
 def _curve(
-    task: _Task, folds: Rows, before: FloatArray, rng: np.random.Generator, sampling: Sampling, advance: Advance
+    task: _Task,
+    folds: Rows,
+    before: FloatArray,
+    rng: np.random.Generator,
+    sampling: Sampling,
+    sizes: Sequence[int],
+    advance: Advance,
 ) -> tuple[Point, ...]:
     """What fewer items would have bought, as far as there are as many in all folds but one."""
     groups, points, count = task.able.groups, [], int(folds.max()) + 1
-    for size in SIZES:
+    for size in sizes:
         values = []
         for _ in range(DRAWS):
             wanted = round(size * count / (count - 1))
@@ -238,7 +246,7 @@ def _datasets(examples: Sequence[Example]) -> Mapping[str, int]:
     return Counter(one.dataset or "unnamed" for one in examples)
 
 
-def _longer(pair: Pair) -> float:
+def longer(pair: Pair) -> float:
     """1 where the longer reply is preferred, -1 where the shorter is, 0 where both have as many words."""
     better, worse = (
         len(words(pair.replies[place].response)) for place in (pair.preferred or 0, 1 - (pair.preferred or 0))

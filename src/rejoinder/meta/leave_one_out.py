@@ -16,7 +16,7 @@ from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import unlearnable
 from rejoinder.judges.many import FOLDS
 from rejoinder.learner import AnyLearner
-from rejoinder.meta.agreement import Agreement
+from rejoinder.meta.agreement import Agreement, most_frequent
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
 from rejoinder.stats.bootstrap import percentile_interval, resample_correlations
@@ -182,6 +182,7 @@ def _set(
     x, y, clusters = both[:, usable], lines.ratings, lines.clusters
     whole = {name: [correlate(one, y) for one in x] for name, correlate in STATISTICS.items()}
     reason = next((one.reason for pair in whole.values() for one in pair if one.reason), "")
+    reason += _unscored(rated, scores[UNSEEN]) if reason else ""
     drawn = {name: np.array([[one.value for one in pair]]) for name, pair in whole.items()}
     if not reason and sampling.resamples:
         counts = sampling.counts(clusters, rated.name, "leave one out")
@@ -194,6 +195,12 @@ def _set(
     ceiling = ceiling if ceiling > 0 else NONE
     share = _gap(drawn["pearson"] / ceiling, clusters)
     return LeftOutSet(rated.name, len(usable), clusters, **gaps, ceiling=ceiling, share=share, reason=reason), drawn
+
+
+def _unscored(rated: RatedSet, scores: Scores) -> str:
+    """How many lines of a set have no score, and why most of them have none."""
+    reasons = [scores.reasons[place] for place in rated.places.tolist() if place in scores.reasons]
+    return f"; {len(reasons)} rated lines unscored, most often: {most_frequent(reasons)}" if reasons else ""
 
 
 def _mean(drawn: Sequence[FloatArray], clusters: int) -> Gap:

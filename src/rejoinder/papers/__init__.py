@@ -13,6 +13,7 @@ EXPERIMENTS = {
     "liu2016-table2": "responders by embedding metrics",
     "agreement": "metrics beside published figures, and the first ADEM",
     "judge": "the judge in the box",
+    "fit": "what a few ratings of one's own buy",
     "preferences": "people's choices between two replies",
     "pretraining": "sequence models beside n-grams",
     "selftalk": "systems that talk to themselves",
