@@ -12,10 +12,12 @@ import pytest
 
 import rejoinder
 from conftest import Run
+from rejoinder.annotation.study import annotate
 from rejoinder.errors import DataError, UsageError
 from rejoinder.meta.ratings import ASIDE
 from rejoinder.records import Example, Rating
 from rejoinder.report.ratings import rating_report
+from studies import rate_all, raters, replies
 
 NAMES = ("ann", "bob", "cleo", "dora")
 
@@ -178,6 +180,21 @@ def test_a_page_quotes_lines_on_which_raters_are_apart() -> None:
     found = rejoinder.ratings(rated(), resamples=100)
     document = rating_report(found)
     assert "Lines on which raters are far apart" in [section.title for section in document.sections]
+
+
+def test_a_study_brings_its_raters_along(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("sqlalchemy")
+    study = annotate(replies(contexts=30), tmp_path / "study", raters=3)
+    for number, rater in enumerate(raters(study)):
+        rate_all(study, rater, 2 + number, heed=number < 2)
+    found = rejoinder.ratings(tmp_path / "study", min_kappa=-1, resamples=100)
+    (one,) = found.sets
+    assert "missed" in one.excluded[0].why and len(one.excluded) == 1
+    assert [row.median for row in one.pace] == [1.5, 1.5, 1.5] and one.agreement.raters == 3
+    done = run("ratings", tmp_path / "study", "--resamples", 100, "--min-kappa", -1, "--json")
+    assert json.loads(done.out) == json.loads(json.dumps(found.to_dict())), done.err
+    beside = run("ratings", tmp_path / "study", tmp_path / "study", "--json")
+    assert beside.code == 2 and "Give the study alone" in beside.err
 
 
 def test_what_is_no_ratings_is_one_line(run: Run, tmp_path: Path) -> None:

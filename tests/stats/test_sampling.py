@@ -47,6 +47,7 @@ DRAWN: dict[Purpose, list[int]] = {
     "re-ranking": [100, 221, 902],
     "raters": [781, 80, 843],
     "reliability": [926, 184, 315],
+    "stand-in": [367, 920, 1],
     "systems": [233, 481, 527],
     "trial": [865, 22, 410],
     "within systems": [501, 713, 387],

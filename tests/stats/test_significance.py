@@ -81,6 +81,12 @@ def test_benjamini_hochberg_equals_scipy(p: list[float]) -> None:
 
 
 @given(p=p_values)
+def test_benjamini_yekutieli_equals_scipy(p: list[float]) -> None:
+    expected = stats.false_discovery_control(p, method="by")
+    assert adjusted(p, "benjamini-yekutieli") == pytest.approx(expected, abs=1e-12)
+
+
+@given(p=p_values)
 def test_holm_refuses_step_by_step(p: list[float]) -> None:
     """Holm's own words: go up the p-values and stop at the first that is over level / (M - those refused)."""
     level, found = 0.05, adjusted(p, "holm")

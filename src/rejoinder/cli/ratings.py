@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Seed, reporting, tell, width
+from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, Vectors, progress, reporting, tell, width
 from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, typed
-from rejoinder.cli.places import Writes
-from rejoinder.records import OVERALL
+from rejoinder.cli.places import Reads, Writes, in_scorer
+from rejoinder.errors import UsageError
+from rejoinder.io.lines import OnBad
+from rejoinder.records import OVERALL, Example
+
+if TYPE_CHECKING:
+    from rejoinder.humans.exclusion import Watched
+    from rejoinder.io.read import How
 
 _MORE = "More: -o report.html for a page with everything, -o rated.jsonl for the lines with one rating each"
 
@@ -37,6 +43,26 @@ class Kappa(StrEnum):
     QUADRATIC = "quadratic"
 
 
+Rated = Annotated[
+    list[str],
+    typer.Argument(
+        help="Input files, or the folder of a study by `rejoinder annotate`; - for JSON lines on standard input; @NAME "
+        "for a sample that comes along.",
+        metavar="FILE|STUDY...",
+    ),
+    Reads(),
+]
+Scorers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-s",
+        "--scorer",
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; repeat for more. "
+        "Whether it may stand in for a rater.",
+        metavar="NAME",
+    ),
+    Reads(in_scorer),
+]
 Out = Annotated[
     list[Path] | None,
     typer.Option(
@@ -58,20 +84,31 @@ MinKappa = Annotated[
     typer.Option(max=1, help="Raters whose kappa with the others is lower do not count; -1: all do.", metavar="KAPPA"),
 ]
 KappaFlag = Annotated[Kappa, typer.Option("--kappa", help="How that kappa weighs disagreements.")]
+Epsilon = Annotated[
+    float,
+    typer.Option(
+        min=0,
+        max=1,
+        help="What a rater is worth less than a scorer: 0.2 for experts, 0.15 for trained people, 0.1 for crowds.",
+    ),
+]
 Resamples = Annotated[int, typer.Option(min=100, help="Resamples of contexts: behind each interval.")]
 
 
 def command(
-    files: Files,
+    files: Rated,
+    scorers: Scorers = None,
     out: Out = None,
     aggregate: AggregateFlag = Aggregate.MEAN,
     surest: Surest = 1.0,
     min_kappa: MinKappa = 0.2,
     kappa: KappaFlag = Kappa.QUADRATIC,
+    epsilon: Epsilon = 0.1,
     as_json: AsJson = False,
     dimension: Dimension = OVERALL,
     resamples: Resamples = 1000,
     scale: RatingScale = None,
+    vectors: Vectors = None,
     seed: Seed = 0,
     columns: Columns = None,
     input_format: InputFormat = None,
@@ -81,10 +118,9 @@ def command(
     """How far people agree who rated the same lines, whose ratings count, and one rating a line made of them.
 
     Raters who miss an attention check, or hardly agree with the others, are left out by rule and listed; their ratings
-    stay in the file, aside. With -o rated.jsonl the lines are written with what was made of their ratings, for study,
-    train, fit and the others.
+    stay in the file, aside. With -s: whether a scorer may stand in for a rater. With -o rated.jsonl the lines are
+    written with what was made of their ratings, for study, train, fit and the others.
     """
-    from rejoinder.io import read
     from rejoinder.meta.ratings import ratings
     from rejoinder.report.data import json_text
     from rejoinder.report.files import require_writable, write_document
@@ -94,32 +130,54 @@ def command(
     for path in out or []:
         require_writable(path, lines=True)
     with reporting(on_error) as on_bad:
-        lines = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
+        asked = how(columns, input_format, turns, scorers)
+        lines, known = _rated(files, asked, on_bad)
         examples = list(on_scale(lines, scale, on_bad, dimension))
-    found = ratings(
-        examples,
-        dimension=dimension,
-        aggregation=aggregate.value,
-        share=surest,
-        min_kappa=min_kappa,
-        kappa=kappa.value,
-        resamples=resamples,
-        seed=seed,
-    )
-    given: dict[str, object] = {"--aggregate": aggregate.value, "--surest": surest, "--min-kappa": min_kappa}
-    given |= {"--kappa": kappa.value, "--dimension": dimension, "--scale": scale}
-    given |= {"--resamples": resamples, "--seed": seed}
+    figures: dict[str, Any] = {"min_kappa": min_kappa, "kappa": kappa.value, "epsilon": epsilon, "dimension": dimension}
+    figures |= {"resamples": resamples, "seed": seed, "vectors": vectors}
+    made: dict[str, Any] = {"aggregation": aggregate.value, "share": surest, "known": known}
+    with progress("scoring", len(examples) * len(scorers or [])) as advance:
+        found = ratings(examples, scorers or [], **made, **figures, advance=advance)
+    for name, sets in found.fitted.items():
+        tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True)
+    given = {"aggregate": aggregate.value, "surest": surest, **figures, "scale": scale}
     reading = typed(columns, input_format, turns, on_error)
     for path in out or []:
-        write_document(rating_report(found, _typed(files, given, reading, path)), path)
-    document = rating_report(found, _typed(files, given, reading, None))
+        write_document(rating_report(found, _typed(files, scorers, given, reading, path)), path)
+    document = rating_report(found, _typed(files, scorers, given, reading, None))
     if as_json:
         typer.echo(json_text(document), nl=False)
     else:
         tell(terminal(document, width()) + (f"saved in {', '.join(map(str, out))}" if out else _MORE))
 
 
-def _typed(files: list[str], given: Mapping[str, object], reading: list[str], out: Path | None) -> str:
+def _rated(files: list[str], asked: How, on_bad: OnBad) -> tuple[Iterator[Example], dict[str, Watched]]:
+    """The lines of files, or those of a study that `rejoinder annotate` keeps, with what it knows of its raters.
+
+    Raises:
+        UsageError: a study is not alone.
+    """
+    from rejoinder.io import read
+    from rejoinder.meta.ratings import is_study, of_study
+
+    if not any(map(is_study, files)):
+        return read(*files, on_bad=on_bad, **asked), {}
+    if len(files) > 1:
+        raise UsageError("a study and something else were given. Give the study alone; its raters are its own")
+    lines, known = of_study(files[0])
+    return iter(lines), known
+
+
+def _typed(
+    files: list[str], scorers: list[str] | None, given: Mapping[str, object], reading: list[str], out: Path | None
+) -> str:
     """The call, for the page."""
-    options = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
-    return shlex.join(["rejoinder", "ratings", *files, *reading, *options, *([] if out is None else ["-o", str(out)])])
+    named = [word for name in scorers or [] for word in ("-s", name)]
+    options = [
+        word
+        for name, value in given.items()
+        if value is not None
+        for word in (f"--{name.replace('_', '-')}", str(value))
+    ]
+    place = [] if out is None else ["-o", str(out)]
+    return shlex.join(["rejoinder", "ratings", *files, *named, *reading, *options, *place])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rejoinder.humans.agreement import RaterAgreement
 from rejoinder.meta.rating_results import RatingStudy, SetRatings
@@ -39,7 +39,35 @@ def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
             f"rule ({names}{more}); with them alpha is {interval(one.agreement.alpha_interval)}."
         )
     unsure = f"; {so_many(one.unsure, 'line')} without, as the least sure" if one.unsure else ""
+    yield from _stand_ins(one, study)
     yield f"{so_many(one.rated, 'line')} {'has' if one.rated == 1 else 'have'} a rating by {study.aggregation}{unsure}."
+
+
+def _stand_ins(one: SetRatings, study: RatingStudy) -> Iterator[str]:
+    """Whether scorers may stand in for a rater, and whether that means anything."""
+    *scorers, nothing = one.alternatives or (None,)
+    for found in scorers:
+        assert found is not None  # noqa: S101 - scorers come with the mean rating behind them
+        known = (
+            f" ({found.scorer} was fitted on lines of this set)" if one.dataset in _fitted(found.scorer, study) else ""
+        )
+        if found.reason:
+            yield f"Whether {found.scorer} may stand in for a rater is not known: {found.reason}."
+            continue
+        beats = f"it beats {round(found.winning.value * found.winning.n)} of {so_many(found.winning.n, 'rater')}"
+        verdict = f"{found.scorer} {'may' if found.passes else 'may not'} stand in for a rater{known}"
+        yield f"{verdict}: {beats} by the alternative annotator test, epsilon {found.epsilon:g}."
+        if found.passes and nothing is not None and nothing.passes:
+            advantages = f"{interval(found.advantage)}, of the mean rating {interval(nothing.advantage)}"
+            yield (
+                "But so may whoever always says the mean rating of other contexts, since single raters are that far "
+                f"apart: average advantage {advantages}."
+            )
+
+
+def _fitted(scorer: str, study: RatingStudy) -> Sequence[str]:
+    """The data sets here that a scorer was fitted on."""
+    return study.fitted.get(scorer, ())
 
 
 def _agreement(found: RaterAgreement) -> str:

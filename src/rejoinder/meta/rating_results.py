@@ -11,7 +11,9 @@ from rejoinder.humans.aggregation import Aggregation
 from rejoinder.humans.agreement import RaterAgreement
 from rejoinder.humans.exclusion import Excluded
 from rejoinder.humans.rated_set import PEOPLE
+from rejoinder.meta.replacement import Alternative
 from rejoinder.records import Example
+from rejoinder.scorer import Signature
 from rejoinder.stats.figure import Figure, plain
 from rejoinder.stats.rows import rows_of
 
@@ -93,6 +95,8 @@ class SetRatings:
         systems: best first; none where fewer than two are named.
         pace: of each rater; none where no times are known.
         disagreements: the lines on which those who count are furthest apart.
+        alternatives: whether each scorer that was asked for may stand in for a rater; last the mean rating of other
+            contexts, which knows nothing of a reply.
     """
 
     dataset: str
@@ -107,6 +111,7 @@ class SetRatings:
     systems: tuple[RatedSystem, ...] = ()
     pace: tuple[Pace, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
 
     scorer: ClassVar = PEOPLE
 
@@ -119,6 +124,7 @@ class SetRatings:
         """Yield the records that hold figures; of all raters where some are excluded, under names that say so."""
         yield replace(self.counting, by_rater=(), by_pair=())
         yield self.systems
+        yield self.alternatives
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +140,8 @@ class RatingStudy:
         checks: lines that are attention checks, which are in no figure.
         unrated: lines without a single rating, which are in no figure.
         answer: what follows, in sentences, the main thing first.
+        fitted: the judges that were fitted on lines of the data sets, and of which of them.
+        signatures: where the scores came from, by scorer.
         lines: all lines but the checks: those with single ratings carry what was made of them, and those who do not
             count stand aside.
     """
@@ -146,7 +154,9 @@ class RatingStudy:
     checks: int
     unrated: int
     answer: tuple[str, ...]
-    lines: Sequence[Example] = field(repr=False)
+    fitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    signatures: Mapping[str, Signature] = field(default_factory=dict)
+    lines: Sequence[Example] = field(repr=False, default=())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: `results`, one a figure, and the sets with all that is known of them."""
@@ -160,7 +170,8 @@ class RatingStudy:
             "unrated": self.unrated,
             "results": list(rows_of(self.sets, seed=self.seed)),
             "sets": [plain(one) for one in self.sets],
-            "signature": {},
+            "fitted": plain(self.fitted),
+            "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
         }
 
     def to_pandas(self) -> Any:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.annotation.collected import load_study
+from rejoinder.catalogue import chosen, columns_of, load_scorers
 from rejoinder.errors import DataError
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.humans.agreeing import agreement_of
@@ -17,11 +22,14 @@ from rejoinder.humans.raters import NOBODY, Raters, raters_of
 from rejoinder.io.given import examples_of
 from rejoinder.meta.rating_answer import answer
 from rejoinder.meta.rating_results import Disagreement, Pace, RatedSystem, RatingStudy, SetRatings
+from rejoinder.meta.replacement import EPSILON, MEAN_RATING, Alternative, alternative, on_scale
 from rejoinder.records import OVERALL, Example, Given, Rating
+from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
 from rejoinder.stats.arrays import FloatArray, renumbered
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.kappa import Weighting
 from rejoinder.stats.sampling import Sampling
+from rejoinder.streams.dialogue import as_rated
 
 ASIDE = "set_aside"
 """The key under which a line keeps the ratings that do not count, with why."""
@@ -37,11 +45,22 @@ class _How:
     aggregation: Aggregation
     share: float
     sampling: Sampling
-    known: Mapping[str, Watched]
+    dimension: str
+    epsilon: float
+    known: Mapping[str, Watched] = field(default_factory=dict)
+    scores: Mapping[str, Scores] = field(default_factory=dict)
+
+
+class _Scored(NamedTuple):
+    """Scores of all lines by scorer, and the judges among them that were fitted on such lines."""
+
+    values: Mapping[str, Scores]
+    fitted: Mapping[str, Sequence[str]]
 
 
 def ratings(
     examples: Given,
+    scorers: Iterable[ScorerLike] | ScorerLike = (),
     *,
     dimension: str = OVERALL,
     aggregation: Aggregation = "mean",
@@ -49,8 +68,11 @@ def ratings(
     min_kappa: float = 0.2,
     kappa: Weighting = "quadratic",
     known: Mapping[str, Watched] | None = None,
+    epsilon: float = EPSILON,
     resamples: int = 1000,
     seed: int = 0,
+    vectors: str | Path | None = None,
+    advance: Advance = ignore,
 ) -> RatingStudy:
     """How far people agree who rated the same lines, whose ratings count, and what is made of them.
 
@@ -59,39 +81,57 @@ def ratings(
     Where nobody is named, nobody is excluded.
 
     Args:
-        examples: N examples in any form that `examples_of` takes, of which some have single ratings.
+        examples: N examples in any form that `examples_of` takes, of which some have single ratings; or the folder of
+            a study by `annotate`.
+        scorers: as for `study`; of each is said whether it may stand in for a rater (`meta.replacement`).
         dimension: which ratings.
         aggregation: how several ratings of a line become one; see `humans.aggregation.aggregate`.
         share: of the lines, the surest, that get a rating where a model makes them; 1 for all.
         min_kappa: the least kappa; -1 leaves nobody out for that.
         kappa: how it weighs disagreements.
         known: what is known of raters besides, by name: attention checks, seconds.
+        epsilon: what a rater is worth less than a scorer, 0 to 1.
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of all that is drawn, 0 or more.
+        vectors: file of word vectors for scorers that need them; None takes those in the box.
+        advance: called during scoring with the number of lines done.
 
     Raises:
         DataError: no line has a single rating; an id is given twice; scales differ and one is missing; nobody is left
             who counts.
         UsageError: an option is none.
     """
-    rule, sampling = Rule(min_kappa, kappa), Sampling.checked(resamples, seed)
-    every = examples_of(examples)
+    how = _How(Rule(min_kappa, kappa), aggregation, share, Sampling.checked(resamples, seed), dimension, epsilon)
+    every, of_raters = _given(examples, scorers)
+    return _study(every, {**of_raters, **(known or {})}, how, partial(_scored, scorers, vectors, advance))
+
+
+def _study(
+    every: Sequence[Example],
+    known: Mapping[str, Watched],
+    how: _How,
+    scored: Callable[[Sequence[Example]], _Scored],
+) -> RatingStudy:
+    """What the ratings of all lines are worth."""
     checks = [line for line in every if CHECK in line.extra]
     lines = [line for line in every if CHECK not in line.extra]
     refuse_duplicates(lines)
-    single = np.array([_mean_of(line, dimension) for line in lines], dtype=np.float64)
-    _require_single(lines, single, dimension)
-    how = _How(rule, aggregation, share, sampling, {**watched(checks, dimension), **(known or {})})
-    found, made = _of_sets(lines, rated_sets(lines, single, dimension).filled, how)
+    single = np.array([_mean_of(line, how.dimension) for line in lines], dtype=np.float64)
+    _require_single(lines, single, how.dimension)
+    scores = scored(lines)
+    how = replace(how, known={**watched(checks, how.dimension), **known}, scores=scores.values)
+    found, made = _of_sets(lines, rated_sets(lines, single, how.dimension).filled, how)
     study = RatingStudy(
         sets=found,
-        dimension=dimension,
-        aggregation=aggregation,
-        resamples=resamples,
-        seed=seed,
+        dimension=how.dimension,
+        aggregation=how.aggregation,
+        resamples=how.sampling.resamples,
+        seed=how.sampling.seed,
         checks=len(checks),
         unrated=int(np.isnan(single).sum()),
         answer=(),
+        fitted=scores.fitted,
+        signatures={name: found.signature for name, found in scores.values.items()},
         lines=made,
     )
     return replace(study, answer=answer(study))
@@ -108,6 +148,41 @@ def _of_sets(
         for place, line in zip(rated.places.tolist(), own, strict=True):
             made[place] = line
     return tuple(found), made
+
+
+def _given(given: Given, scorers: Iterable[ScorerLike] | ScorerLike) -> tuple[Sequence[Example], Mapping[str, Watched]]:
+    """The lines of a study or of anything else, and what is known of raters."""
+    if isinstance(given, (str, Path)) and is_study(given):
+        return of_study(given)
+    return examples_of(given, keep=columns_of(scorers)), {}
+
+
+def is_study(place: str | Path) -> bool:
+    """Whether a place is the folder of a study that `rejoinder annotate` keeps."""
+    return str(place) != "-" and Path(place).is_dir()
+
+
+def of_study(folder: str | Path) -> tuple[list[Example], dict[str, Watched]]:
+    """The rated lines of a study, and what it knows of its raters.
+
+    Args:
+        folder: of the study; it may be running meanwhile.
+
+    Raises:
+        UsageError: it holds no study.
+        DataError: it is damaged, or its people chose between two replies.
+        MissingExtra: sqlalchemy is not installed.
+    """
+    found = load_study(folder)
+    lines = [line for line in found.lines if isinstance(line, Example)]
+    if len(lines) < len(found.lines):
+        remedy = "Ask rejoinder study who takes the replies that people prefer"
+        raise DataError("people chose between two replies, and choices are no ratings", remedy, where=str(folder))
+    known = {
+        one.name: Watched(missed=one.failed, checks=one.passed + one.failed, seconds=one.seconds)
+        for one in found.raters
+    }
+    return lines, known
 
 
 def _mean_of(line: Example, dimension: str) -> float:
@@ -153,9 +228,31 @@ def _set_ratings(rated: RatedSet, how: _How) -> tuple[SetRatings, list[Example]]
         systems=_systems(counting, made, few, how.sampling),
         pace=_pace(raters.names, how.known),
         disagreements=_disagreements(counting, made),
+        alternatives=_alternatives(counting, how),
     )
     own = zip(rated.examples, _on_own_scales(rated, made.values), strict=True)
     return found, [_with(line, value, rated.dimension, aside) for line, value in own]
+
+
+def _scored(
+    scorers: Iterable[ScorerLike] | ScorerLike, vectors: str | Path | None, advance: Advance, lines: Sequence[Example]
+) -> _Scored:
+    """The scores of all lines."""
+    loaded = load_scorers(scorers, vectors=vectors)
+    values = {name: run(as_rated(scorer, lines), lines, advance=advance) for name, scorer in loaded.items()}
+    return _Scored(values, chosen(scorers, [line.dataset for line in lines]).fitted)
+
+
+def _alternatives(raters: Raters, how: _How) -> tuple[Alternative, ...]:
+    """Whether scorers may stand in for a rater; last, where there are any, the mean rating of other contexts."""
+    if not how.scores:
+        return ()
+    places = raters.rated.places
+    scores = {name: found.values[places] for name, found in how.scores.items()} | {MEAN_RATING: np.zeros(len(places))}
+    return tuple(
+        alternative(raters, on_scale(raters, values, how.sampling), name, how.sampling, epsilon=how.epsilon)
+        for name, values in scores.items()
+    )
 
 
 def _with(line: Example, value: float, dimension: str, aside: Mapping[str, Excluded]) -> Example:

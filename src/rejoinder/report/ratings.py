@@ -7,13 +7,15 @@ from collections.abc import Iterable, Iterator
 from rejoinder.humans.agreement import OfRater, Pairwise, RaterAgreement
 from rejoinder.io.parse import to_record
 from rejoinder.meta.rating_results import Disagreement, RatingStudy, SetRatings
-from rejoinder.report.cells import count, measured, nothing, plain, share
+from rejoinder.meta.replacement import Alternative
+from rejoinder.report.cells import count, measured, nothing, p, plain, share
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Block, Case, Cases, Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import so_many
 
 PAIRS = 30  # rows of a table of pairs
+_RATERS = 50  # rows of a table of raters that a scorer is set against
 _QUESTION = "How far do the people who rated agree?"
 _STATISTICS = {
     "alpha_interval": "Krippendorff's alpha, interval",
@@ -59,6 +61,7 @@ def rating_report(found: RatingStudy, command: str = "") -> Document:
         ],
         made=notes,
         command=command,
+        signatures=found.signatures,
         brief=[*(table for one in found.sets for table in _brief(one, several=several)), Prose(notes)],
         results=record["results"],
         record=record,
@@ -153,6 +156,8 @@ def _parts(one: SetRatings) -> Iterator[tuple[str, list[Block]]]:
         yield "Pairs of raters", [_pairs(one.agreement)]
     if one.systems:
         yield "Systems", [_systems(one)]
+    if one.alternatives:
+        yield "May a scorer stand in for a rater?", [_alternatives(one), *map(_against, one.alternatives)]
     if one.pace:
         yield "Pace", [_pace(one)]
     if one.disagreements:
@@ -164,6 +169,7 @@ def _brief(one: SetRatings, *, several: bool) -> list[Table]:
     tables = [_agreement(one), *([_raters(one)] if one.agreement.by_rater else [])]
     tables += [_excluded(one)] if one.excluded else []
     tables += [_systems(one)] if one.systems else []
+    tables += [_alternatives(one)] if one.alternatives else []
     return [table._replace(title=f"{one.title}: {table.title}") if several else table for table in tables]
 
 
@@ -255,6 +261,48 @@ def _systems(one: SetRatings) -> Table:
     values = tuple(f"{value:g}" for value in one.values)
     caption = "Mean over lines of the rating that was made of each; below the values: their share of single ratings."
     return Table("Systems", caption, ("system", "lines", "mean", "spread", *values), rows, tuple(reversed(values)))
+
+
+def _alternatives(one: SetRatings) -> Table:
+    """One row a scorer, last the mean rating of other contexts."""
+    rows = tuple(
+        (
+            Cell(found.scorer),
+            count(found.winning.n),
+            share(found.winning.value),
+            measured(found.advantage, why=found.reason),
+            Cell("not known" if found.reason else "yes" if found.passes else "no", found.reason),
+        )
+        for found in one.alternatives
+    )
+    caption = (
+        "The alternative annotator test (Calderon et al. 2025): the share of raters that a scorer beats, with an "
+        f"epsilon of {one.alternatives[0].epsilon:g}, and how often it lies as near to the other raters of a line, or "
+        "nearer. Scores are made ratings by a straight line fitted on other contexts. It means little "
+        "where the mean rating of other contexts, which knows nothing of a reply, passes too."
+    )
+    return Table("Stand-ins", caption, ("scorer", "raters", "beaten", "advantage [low, high]", "may stand in?"), rows)
+
+
+def _against(found: Alternative) -> Table:
+    """A scorer against each rater."""
+    rows = tuple(
+        (
+            Cell(row.rater),
+            count(row.n),
+            measured(row),
+            plain(row.rater_share),
+            p(row.p_adjusted, f"not adjusted {row.p:.3g}"),
+            Cell("yes" if row.beaten else "no"),
+        )
+        for row in found.by_rater[:_RATERS]
+    )
+    more = (
+        [f"{len(found.by_rater) - _RATERS:,} more raters stand in the JSON."] if len(found.by_rater) > _RATERS else []
+    )
+    header = ("rater", "lines", "scorer as near or nearer", "rater as near or nearer", "p", "beaten?")
+    caption = "p: of the rater being ahead by epsilon or more, by Benjamini and Yekutieli for the number of raters."
+    return Table(f"{found.scorer} against each rater", caption, header, rows, notes=more)
 
 
 def _pace(one: SetRatings) -> Table:

@@ -68,17 +68,18 @@ def _no_test(first: float, second: float, between: float, n: int, k: float) -> s
     return ""
 
 
-def adjusted(p: ArrayLike, method: Literal["holm", "benjamini-hochberg"]) -> FloatArray:
+def adjusted(p: ArrayLike, method: Literal["holm", "benjamini-hochberg", "benjamini-yekutieli"]) -> FloatArray:
     """[M] p-values adjusted for there being M of them: compare them with the level as they are.
 
     "holm" bounds the chance of one false finding or more, whatever hangs together; "benjamini-hochberg" bounds the
-    expected share of false ones among the findings, for tests that are independent or hang together positively.
+    expected share of false ones among the findings, for tests that are independent or hang together positively,
+    "benjamini-yekutieli" for any tests.
 
     Args:
         p: [M] p-values; NaN stays and does not count.
         method: which.
 
-    Source: Holm (1979); Benjamini and Hochberg (1995).
+    Source: Holm (1979); Benjamini and Hochberg (1995); Benjamini and Yekutieli (2001).
     """
     given = np.asarray(p, dtype=np.float64)
     found = np.full_like(given, np.nan)
@@ -88,6 +89,7 @@ def adjusted(p: ArrayLike, method: Literal["holm", "benjamini-hochberg"]) -> Flo
     if method == "holm":
         stepped = np.maximum.accumulate(given[order] * (len(order) + 1 - rank))
     else:
-        stepped = np.minimum.accumulate((given[order] * len(order) / rank)[::-1])[::-1]
+        whole = len(order) * (1.0 if method == "benjamini-hochberg" else (1 / rank).sum())
+        stepped = np.minimum.accumulate((given[order] * whole / rank)[::-1])[::-1]
     found[order] = np.minimum(stepped, 1.0)
     return found
