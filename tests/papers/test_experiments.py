@@ -55,6 +55,35 @@ def test_preferences(run: Run, tmp_path: Path) -> None:
     assert "## pandalm, no empty reply" in page, "the pair with an empty reply is left out there"
 
 
+# raters
+
+
+def test_raters(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rejoinder.papers.raters.ROUNDS", 2)
+    monkeypatch.setattr("rejoinder.papers.raters.DESIGNS", ((60, 4, 1, 3),))
+    rng = np.random.default_rng(0)
+    lines = [
+        {
+            "id": f"{name}{number}",
+            "dataset": name,
+            "context": [f"what about {number} ?"],
+            "response": "well " * (number % 5 + 1),
+            "scale": [1, 5],
+            "ratings": {"overall": np.clip(number % 5 + 1 + rng.integers(-1, 2, 3), 1, 5).tolist()},
+            **({"raters": ["ann", "bob", "cleo"]} if name == "named" else {}),
+        }
+        for name in ("named", "unnamed")
+        for number in range(45)
+    ]
+    done = run("reproduce", "raters", write(tmp_path / "rated.jsonl", lines), "-o", tmp_path, "--seed", 1)
+    assert done.code == 0, done.err
+    page = page_of(tmp_path, "raters")
+    alpha = rejoinder.ratings(lines[:45], resamples=100).sets[0].agreement.alpha_interval.value
+    assert row(page, "named", "45", "135", "3", "0")[5].startswith(f"{alpha:.2f} [")
+    assert row(page, "unnamed", "45", "135", "3 places")[4] == "–"
+    assert row(page, "60", "4", "1", "3")[4].endswith("%") and "Nobody rated anything here" in page
+
+
 # selftalk
 
 

@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "fit": "what a few ratings of one's own buy",
     "preferences": "people's choices between two replies",
     "pretraining": "sequence models beside n-grams",
+    "raters": "people who rated, models of them, and whether the judge may stand in for one",
     "selftalk": "systems that talk to themselves",
     "study": "scorers over all rated sets",
     "tweet2vec": "tweet2vec beside word models",
