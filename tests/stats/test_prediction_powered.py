@@ -21,6 +21,7 @@ from rejoinder.stats.prediction_powered import (
 )
 
 Floats = NDArray[np.float64]
+TOO_FEW = "no interval: ratings of fewer than three conversations, or nearly all of one"
 
 
 def one(ratings: Floats, scores: Floats, clusters: NDArray[np.int64] | None = None, **other: Floats) -> Sample:
@@ -162,13 +163,14 @@ def test_two_independent_samples_are_welch() -> None:
     ("ratings", "clusters", "why"),
     [
         ([np.nan] * 4, [0, 1, 2, 3], "no rated line"),
-        ([1.0, 2.0, np.nan, np.nan], [0, 1, 2, 3], "no interval: rated lines of fewer than three conversations"),
-        ([1.0, 2.0, 3.0, 4.0], [0, 0, 1, 1], "no interval: rated lines of fewer than three conversations"),
+        ([1.0, 2.0, np.nan, np.nan], [0, 1, 2, 3], TOO_FEW),
+        ([1.0, 2.0, 3.0, 4.0], [0, 0, 1, 1], TOO_FEW),
+        ([1.0, *[2.0, 3.0] * 20, 4.0], [0, *[1] * 40, 2], TOO_FEW),
         ([2.0, 2.0, 2.0, np.nan], [0, 1, 2, 3], "no interval: all ratings are equal"),
     ],
 )
 def test_why_there_is_no_interval(ratings: list[float], clusters: list[int], why: str) -> None:
-    sample = one(np.array(ratings), np.array([1.0, 2, 3, 5]), np.array(clusters))
+    sample = one(np.array(ratings), np.arange(float(len(ratings))), np.array(clusters))
     found = powered(sample, 1.0)
     assert found.powered.reason == why and not found.powered.has_interval and math.isnan(worth(found))
     assert ratings_needed(sample, 0.1, scored=True) is None

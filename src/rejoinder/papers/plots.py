@@ -94,6 +94,20 @@ def folds_figure(folds: Mapping[str, Sequence[tuple[str, OverParts]]]) -> Figure
     return figure
 
 
+def widths_figure(panels_of: Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]) -> Figure:
+    """One panel a data set: by scorer, how far an interval reaches to either side, over the number of ratings."""
+    panels, axes = _panels(len(panels_of), sharey=True)
+    for panel, (title, curves) in zip(axes, panels_of.items(), strict=True):
+        for name, points in curves.items():
+            panel.plot(*zip(*points, strict=True), marker="o", markersize=4, label=name)
+        panel.set_title(title, fontsize="medium")
+        panel.set_xlabel("ratings")
+        panel.set_ylim(bottom=0)
+        panel.legend(fontsize="x-small")
+    axes[0].set_ylabel("half the interval")
+    return panels
+
+
 def _panels(count: int, *, sharex: bool = False, sharey: bool = False) -> tuple[Figure, list[Any]]:
     """A figure with `count` panels in a row."""
     from matplotlib.figure import Figure

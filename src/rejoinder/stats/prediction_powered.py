@@ -76,7 +76,7 @@ class Sample:
         ratings: [G] by how much each moves `mean`, scaled by its leverage.
         rated: [G] by how much its rated lines move `gap`.
         listed: [G] by how much all its lines move what that is taken from.
-        freedom: degrees of freedom of `mean`; under 2 there is no interval.
+        freedom: degrees of freedom of `mean`; under 1 there is no interval.
         scale: the largest rating and the largest score, whatever their sign; digits far below are rounding.
     """
 
@@ -226,7 +226,7 @@ def ratings_needed(sample: Sample, half: float, *, scored: bool, most: int = 10*
         scored: whether the scores are used.
         most: ratings to be thought of.
     """
-    if sample.freedom < FEWEST - 1 or _why_none(sample, sample.moments.ratings):
+    if _why_none(sample, sample.moments.ratings):
         return None
     low, high = FEWEST, most
     if _reach(sample, high, scored=scored) > half:
@@ -260,8 +260,8 @@ def _tuning(freedom: float) -> float:
 
 def _why_none(sample: Sample, variance: float) -> str:
     """Why there is no interval, or ""."""
-    if sample.freedom <= 0:
-        return "no interval: rated lines of fewer than three conversations"
+    if sample.freedom < 1:
+        return "no interval: ratings of fewer than three conversations, or nearly all of one"
     if variance <= (_ROUNDING * sample.scale[0]) ** 2:
         return "no interval: all ratings are equal"
     return ""
@@ -287,7 +287,7 @@ def _quantile(freedom: float) -> float:
 
 def _joint_freedom(one: Sample, other: Sample, clusters: int) -> float:
     """Welch's degrees of freedom of a difference, at most one less than there are clusters with a rating."""
-    if min(one.freedom, other.freedom) <= 0:
+    if min(one.freedom, other.freedom) < 1:
         return 0.0
     own, its = float(one.ratings @ one.ratings), float(other.ratings @ other.ratings)
     if own + its <= 0:
