@@ -253,17 +253,19 @@ def _draw(one: Rated, target: Target, rows: IntArray, clusters: IntArray, rated:
 def _outcome(dataset: str, target: Target, ratings: int, scorer: str, made: Sequence[_Draw]) -> Outcome:
     """What became of them, over draws."""
     rows = [
-        (draw, estimate.alone, estimate.powered, truth)
+        (draw, estimate, truth)
         for draw, one in enumerate(made)
-        for estimate, truth in zip(one.by_scorer[scorer], one.truth, strict=True)
+        for estimate, truth in zip(one.by_scorer[scorer], one.truth.tolist(), strict=True)
     ]
-    known = [row for row in rows if row[1].has_interval]
-    draws = renumbered(np.array([row[0] for row in known], np.int64))
+    known = [row for row in rows if row[1].alone.has_interval]
+    draws = renumbered(np.array([draw for draw, _, _ in known], np.int64))
+    truth = [one for _, _, one in known]
+    figures = [[one.alone for _, one, _ in known], [one.powered for _, one, _ in known]]
     alone, held = (
-        share_of_clusters(np.array([float(not row[which].excludes(row[3])) for row in known]), draws)
-        for which in (1, 2)
+        share_of_clusters(np.array([float(not one.excludes(it)) for one, it in zip(own, truth, strict=True)]), draws)
+        for own in figures
     )
-    half_alone, half = (np.array([(row[which].high - row[which].low) / 2 for row in known]) for which in (1, 2))
+    half_alone, half = (np.array([(one.high - one.low) / 2 for one in own]) for own in figures)
     return Outcome(
         dataset,
         target,
