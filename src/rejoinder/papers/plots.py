@@ -102,8 +102,8 @@ def widths_figure(panels_of: Mapping[str, Mapping[str, Sequence[tuple[int, float
             panel.plot(*zip(*points, strict=True), marker="o", markersize=4, label=name)
         panel.set_title(title, fontsize="medium")
         panel.set_xlabel("ratings")
-        panel.set_ylim(bottom=0)
         panel.legend(fontsize="x-small")
+    axes[0].set_ylim(bottom=0)
     axes[0].set_ylabel("half the interval")
     return panels
 
