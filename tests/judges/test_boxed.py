@@ -51,6 +51,12 @@ def test_it_is_read_once(judge: ViewsJudge) -> None:
     assert rejoinder.load_scorer("rejoinder") is judge
 
 
+def test_a_judge_at_hand_is_not_written_out(judge: ViewsJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Its text form is longer than its work: writing it took three times as long as a score.
+    monkeypatch.setattr(ViewsJudge, "__repr__", lambda _: pytest.fail("written out"))
+    assert rejoinder.score([BOTH], judge).scored.all()
+
+
 def test_it_takes_what_is_there(judge: ViewsJudge) -> None:
     without = [BOTH, replace(BOTH, references=()), replace(BOTH, context=()), replace(BOTH, context=(), references=())]
     scores = rejoinder.score(without, judge)
