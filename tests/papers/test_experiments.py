@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -21,6 +22,13 @@ from rejoinder.records import Example
 from samples import records
 
 SYSTEMS = {"echo": "how are you", "polite": "i am fine thank you very much"}
+
+
+BOT = """
+import json, sys
+for line in sys.stdin:
+    print(json.dumps({{"response": {!r}}}), flush=True)
+"""
 
 
 def page_of(out: Path, name: str) -> str:
@@ -124,6 +132,53 @@ def test_selftalk_takes_turns_alone(run: Run, tmp_path: Path) -> None:
     refused(ran, 3, f"{file}:1: no start_id. Give turns.jsonl of rejoinder selftalk")
     why = "selftalk reads what systems said: give turns.jsonl of rejoinder selftalk"
     refused(run("reproduce", "selftalk", "-o", tmp_path), 2, why)
+
+
+# deriu2019-rerank
+
+
+@pytest.mark.slow
+def test_deriu2019_rerank(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tiny = pytest.importorskip("tiny", reason="needs the extra train")
+    from rejoinder.papers import deriu2019_rerank
+
+    (tmp_path / "data" / "judgements").mkdir(parents=True)
+    lines = rated("one", "two")
+    for name in ("one", "two"):
+        own = [line for line in lines if line.dataset == name]
+        rejoinder.write(own, tmp_path / "data" / "judgements" / f"{name}.jsonl.gz")
+    monkeypatch.setattr(deriu2019_rerank, "CHOOSING", ("one",))
+    monkeypatch.setattr(deriu2019_rerank, "MEASURING", ("two",))
+    monkeypatch.setenv("REJOINDER_SHARED", str(tmp_path))
+    encoder = tiny.dialogue_model(tmp_path / "hred")
+    turns = write(tmp_path / "turns.jsonl", [line for system, said in SYSTEMS.items() for line in talk(system, said)])
+    for system, said in SYSTEMS.items():
+        (tmp_path / f"{system}.py").write_text(BOT.format(said))
+    systems = [f"-r{system}=command:{sys.executable} {tmp_path}/{system}.py" for system in SYSTEMS]
+    encoders = [f"-e{name}={encoder}:context" for name in ("hred", "again")]
+    done = run("reproduce", "deriu2019-rerank", turns, *systems, *encoders, "-o", tmp_path)
+    assert done.code == 0, done.err
+    page = page_of(tmp_path, "deriu2019-rerank")
+    assert "4 contexts of dialogues" in page and "5 turns added to each" in " ".join(page.split())
+    for name in (*SYSTEMS, "chosen by autojudge", "chosen by views", "chosen by rejoinder", "chosen by chance"):
+        assert row(page, name)
+    singles = [row(page, name) for name in SYSTEMS]
+    assert all(cells[2] == cells[3] == "–" for cells in singles), "a single system gains over nothing"
+    assert "–" not in row(page, "chosen by autojudge")[1:7]
+    assert "### chosen by chance at random" in page and "- hello number 0" in page
+
+
+def test_deriu2019_rerank_takes_talks_of_the_same_contexts(run: Run, tmp_path: Path) -> None:
+    lines = [line for system, said in SYSTEMS.items() for line in talk(system, said)]
+    turns = write(tmp_path / "turns.jsonl", [line for line in lines if line["id"] != "3/1"] + lines[15:16])
+    call = ["reproduce", "deriu2019-rerank", turns, "-ra=b", "-ec=d", "-o", tmp_path]
+    refused(
+        run(*call),
+        3,
+        "the systems do not begin with the same contexts. Give turns.jsonl of one rejoinder selftalk",
+    )
+    missing = run("reproduce", "deriu2019-rerank", turns, "-o", tmp_path)
+    assert missing.code == 2 and "deriu2019-rerank needs turns.jsonl of rejoinder selftalk" in missing.err
 
 
 # study

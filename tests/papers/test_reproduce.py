@@ -219,15 +219,15 @@ def test_wrong_calls_say_what_to_do(ratings: Path, tmp_path: Path, run: Run, mon
         run("reproduce", "lowe2016", ratings, "-o", tmp_path),
         2,
         "no experiment is called 'lowe2016'. Nearest: lowe2017. All of them: "
-        "lowe2017, sai2019, deriu2019, liu2016-table2, agreement, judge, preferences, pretraining, selftalk, study, "
-        "tweet2vec",
+        "lowe2017, sai2019, deriu2019, deriu2019-rerank, liu2016-table2, agreement, judge, preferences, pretraining, "
+        "selftalk, study, tweet2vec",
     )
     refused(
         run("reproduce", "xyz", ratings, "-o", tmp_path),
         2,
         "no experiment is called 'xyz'. All of them: "
-        "lowe2017, sai2019, deriu2019, liu2016-table2, agreement, judge, preferences, pretraining, selftalk, study, "
-        "tweet2vec",
+        "lowe2017, sai2019, deriu2019, deriu2019-rerank, liu2016-table2, agreement, judge, preferences, pretraining, "
+        "selftalk, study, tweet2vec",
     )
     refused(
         run("reproduce", "lowe2017", "-o", tmp_path),

@@ -10,6 +10,7 @@ EXPERIMENTS = {
     "lowe2017": "ADEM",
     "sai2019": "what fools ADEM",
     "deriu2019": "AutoJudge",
+    "deriu2019-rerank": "the best of five systems",
     "liu2016-table2": "responders by embedding metrics",
     "agreement": "metrics beside published figures, and the first ADEM",
     "judge": "the judge in the box",
