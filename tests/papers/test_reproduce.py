@@ -20,7 +20,7 @@ from conftest import Run, refused
 from made_up import CONTEXTS, collected, encoded, made_up, row
 from rejoinder import cli
 from rejoinder.errors import MissingAsset
-from rejoinder.papers import deriu2019, lowe2017
+from rejoinder.papers import EXPERIMENTS, deriu2019, lowe2017
 from rejoinder.papers.asked import files_of
 from rejoinder.papers.figures import appearances, figures
 from rejoinder.papers.material import collect
@@ -218,16 +218,12 @@ def test_wrong_calls_say_what_to_do(ratings: Path, tmp_path: Path, run: Run, mon
     refused(
         run("reproduce", "lowe2016", ratings, "-o", tmp_path),
         2,
-        "no experiment is called 'lowe2016'. Nearest: lowe2017. All of them: "
-        "lowe2017, sai2019, deriu2019, deriu2019-rerank, liu2016-table2, agreement, judge, preferences, pretraining, "
-        "selftalk, study, tweet2vec",
+        f"no experiment is called 'lowe2016'. Nearest: lowe2017. All of them: {', '.join(EXPERIMENTS)}",
     )
     refused(
         run("reproduce", "xyz", ratings, "-o", tmp_path),
         2,
-        "no experiment is called 'xyz'. All of them: "
-        "lowe2017, sai2019, deriu2019, deriu2019-rerank, liu2016-table2, agreement, judge, preferences, pretraining, "
-        "selftalk, study, tweet2vec",
+        f"no experiment is called 'xyz'. All of them: {', '.join(EXPERIMENTS)}",
     )
     refused(
         run("reproduce", "lowe2017", "-o", tmp_path),
