@@ -131,8 +131,9 @@ def test_the_rule_leaves_out_who_answers_at_random() -> None:
 
 
 def test_who_shares_too_little_is_not_judged() -> None:
-    agreed = agreement_of(panel((9, 9), lines=9), SAMPLING)
-    assert excluded(agreed.by_rater, {}, Rule()) == ()
+    for raters in (panel((9, 9, 9), lines=4), panel((9, 9))):
+        assert excluded(agreement_of(raters, SAMPLING).by_rater, {}, Rule()) == ()
+    assert len(excluded(agreement_of(panel((9, 9, 9)), SAMPLING).by_rater, {}, Rule())) == 3
 
 
 def test_a_missed_check_is_enough() -> None:

@@ -111,7 +111,8 @@ def _expected(line: Example) -> tuple[float, float]:
 def excluded(raters: Sequence[OfRater], known: Mapping[str, Watched], rule: Rule) -> tuple[Excluded, ...]:
     """Those left out, in the order of `raters`.
 
-    A rater who shares fewer than ten ratings with others is not judged by them.
+    A rater who shares fewer than ten ratings with others is not judged by them; of two raters who do not agree nobody
+    can say who is at fault, so kappa leaves somebody out only of three or more.
 
     Args:
         raters: all of them.
@@ -127,7 +128,7 @@ def excluded(raters: Sequence[OfRater], known: Mapping[str, Watched], rule: Rule
         if own.missed:
             why = f"missed {own.missed} of {so_many(own.checks, 'attention check')}"
             found.append(Excluded(one.rater, why, one.ratings))
-        elif one.n >= LEAST and not math.isnan(kappa.value) and kappa.value < rule.kappa:
+        elif len(raters) > 2 and one.n >= LEAST and not math.isnan(kappa.value) and kappa.value < rule.kappa:
             why = f"kappa {number(kappa.value, 2)} with the others, below {rule.kappa:g}"
             found.append(Excluded(one.rater, why, one.ratings))
     return tuple(found)

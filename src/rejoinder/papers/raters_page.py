@@ -42,6 +42,8 @@ def page(found: Found, about: About) -> Document:
         rounds=ROUNDS,
         lines=MOST_LINES,
         dialogues=MOST_DIALOGUES,
+        nearest=_best(found.sets, 0),
+        ranks=_best(found.sets, 1),
         passed=", ".join(one.name for one in passed) or "none",
         ahead=", ".join(one.name for one in ahead) or "none",
     )
@@ -94,6 +96,18 @@ def _predicted(sets: Sequence[OfSet], part: int) -> Table:
         for one in sets
     ]
     return table(("data set", "ratings held out", *_NAMES), rows)
+
+
+def _best(sets: Sequence[OfSet], part: int) -> str:
+    """Which aggregation does best on each set with named raters: the lowest error, or the highest correlation."""
+    said = []
+    for one in sets:
+        if one.agreement.named:
+            sign = 1 if part else -1
+            values = {name: sign * round(found[part].value, 3) for name, found in one.predicted.items()}
+            most = max(values.values())
+            said.append(f"{one.name} {' and '.join(name for name, value in values.items() if value == most)}")
+    return "; ".join(said) or "no set has named raters"
 
 
 def _stand_ins(sets: Sequence[OfSet]) -> Table:
