@@ -11,6 +11,7 @@ from threading import Thread
 import pytest
 
 import rejoinder
+from conftest import Run, refused
 from rejoinder.annotation.answers import Answer, all_answers, assigned, counts, next_place, rater_of, save, task_at
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import CONFIG, DATABASE, Study, add_raters, annotate, opened
@@ -223,3 +224,39 @@ def test_pairs_of_a_file_are_judged_as_pairs(tmp_path: Path) -> None:
 def test_pairs_need_two_replies_to_a_context(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no context has two different replies"):
         annotate(replies(3, 1), tmp_path / "study", design=PAIRWISE)
+
+
+# which lines
+
+
+def test_the_lines_that_tell_most_are_chosen_and_say_what_they_stand_for(run: Run, tmp_path: Path) -> None:
+    lines = [
+        Example((f"q {number}",), "word " * (number % 20 + 1), id=f"{name}-{number}", system=name)
+        for name in "ab"
+        for number in range(40)
+    ]
+    rejoinder.write(lines, tmp_path / "lines.jsonl")
+    made = run(
+        "annotate", tmp_path / "lines.jsonl", "-o", tmp_path / "study", "--next", 12, "-s", "length", "--prepare"
+    )
+    assert made.code == 0, made.err
+    chosen = [one for one in rejoinder.load_study(tmp_path / "study").lines if isinstance(one, Example)]
+    asked = rejoinder.next_lines(lines, 12, "length")
+    stood = [{one.id: one.extra["rating_weight"] for one in some} for some in (chosen, asked)]
+    assert len(chosen) == 12 and stood[0] == stood[1]
+
+
+def test_what_cannot_be_chosen_among(run: Run, tmp_path: Path) -> None:
+    pair = {"context": ["q"], "responses": ["a", "b"], "preferred": 1}
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(pair))
+    out = ("-o", tmp_path / "study", "--prepare")
+    refused(
+        run("annotate", tmp_path / "pairs.jsonl", "--next", 3, *out),
+        2,
+        "--next chooses among single replies, and FILE holds pairs of replies. Name others, or leave it out",
+    )
+    refused(
+        run("annotate", tmp_path / "pairs.jsonl", "-s", "length", *out),
+        2,
+        "-s is for --next, which chooses by a scorer. Say how many, or leave it out",
+    )

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, reporting, tell
+from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
-from rejoinder.cli.places import Reads, Writes
+from rejoinder.cli.places import Reads, Writes, in_scorer
+from rejoinder.errors import UsageError
+from rejoinder.records import Example, Pair
+
+if TYPE_CHECKING:
+    from rejoinder.io.read import How
 
 GivenFiles = Annotated[
     list[str] | None,
@@ -31,6 +37,26 @@ Out = Annotated[
 Raters = Annotated[
     int | None,
     typer.Option(help="How many people rate. Default: 3 in a new study; more than there are adds some.", metavar="N"),
+]
+Next = Annotated[
+    int | None,
+    typer.Option(
+        "--next",
+        min=1,
+        help="Have only so many rated, those that tell most: by chance, evenly over systems and scores.",
+        metavar="N",
+    ),
+]
+Judge = Annotated[
+    str | None,
+    typer.Option(
+        "-s",
+        "--scorer",
+        help="A scorer, the folder of a judge, column:KEY, command:PROGRAM or openai:URL#MODEL; for --next. "
+        "Default: rejoinder, the judge in the box.",
+        metavar="NAME",
+    ),
+    Reads(in_scorer),
 ]
 DesignFile = Annotated[
     Path | None,
@@ -73,6 +99,8 @@ def command(
     out: Out,
     files: GivenFiles = None,
     raters: Raters = None,
+    most: Next = None,
+    scorer: Judge = None,
     design: DesignFile = None,
     database: Database = None,
     host: Host = "127.0.0.1",
@@ -94,11 +122,10 @@ def command(
     """
     from rejoinder.annotation.rows import export_rows, import_rows
     from rejoinder.annotation.study import annotate
-    from rejoinder.io import read_either
     from rejoinder.pages.show import address, links, show
 
-    with reporting(on_error) as on_bad:
-        lines = None if not files else list(read_either(*files, on_bad=on_bad, **how(columns, input_format, turns)))
+    asked = how(columns, input_format, turns, [scorer] if scorer else None)
+    lines = _next(_read(files, on_error, asked), most, scorer, seed)
     with annotate(lines, out, raters=raters, design=design, database=database, seed=seed) as study:
         if imported:
             tell(f"{imported}: {import_rows(study, imported)} new answers", err=True)
@@ -126,3 +153,34 @@ def command(
             show(study, host=host, port=port, url=url, ready=ready)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"every answer is kept; to go on: rejoinder annotate -o {out}") from None
+
+
+def _read(files: list[str] | None, on_error: OnError, asked: How) -> list[Example | Pair] | None:
+    """The lines of the files; None where none is named."""
+    from rejoinder.io import read_either
+
+    with reporting(on_error) as on_bad:
+        return list(read_either(*files, on_bad=on_bad, **asked)) if files else None
+
+
+def _next(
+    lines: list[Example | Pair] | None, count: int | None, scorer: str | None, seed: int
+) -> Sequence[Example | Pair] | None:
+    """The lines to be rated next; as they are where no number is given.
+
+    Raises:
+        UsageError: there are none to choose from, they are pairs of replies, or a scorer has nothing to choose.
+    """
+    from rejoinder.catalogue import DEFAULT
+    from rejoinder.meta.next_lines import next_lines
+
+    if count is None:
+        if scorer:
+            raise UsageError("-s is for --next, which chooses by a scorer. Say how many, or leave it out")
+        return lines
+    single = [line for line in lines or () if isinstance(line, Example)]
+    if not lines or len(single) < len(lines):
+        found = "holds pairs of replies" if lines else "was not given"
+        raise UsageError(f"--next chooses among single replies, and FILE {found}. Name others, or leave it out")
+    with progress("scoring", len(single)) as advance:
+        return next_lines(single, count, scorer or DEFAULT, seed=seed, advance=advance)
