@@ -16,6 +16,7 @@ EXPERIMENTS = {
     "judge": "the judge in the box",
     "fit": "what a few ratings of one's own buy",
     "estimate": "few ratings and a scorer",
+    "dialogue": "scores of whole conversations",
     "preferences": "people's choices between two replies",
     "pretraining": "sequence models beside n-grams",
     "raters": "people who rated, models of them, and whether the judge may stand in for one",
