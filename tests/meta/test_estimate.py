@@ -131,6 +131,13 @@ def test_a_system_without_a_rating_has_no_estimate() -> None:
     assert found.differences == () and "Without a rating, and so without an estimate: poor." in found.answer
 
 
+def test_too_few_ratings_for_an_interval_are_said_to_be() -> None:
+    bare, rated = parted(replies(), 200)
+    found = rejoinder.estimate(bare, "column:guess", rated=[line for line in rated if line.system == "good"][:2])
+    said = "good: no interval: ratings of fewer than three conversations, or nearly all of one."
+    assert said in found.answer and not found.systems[0].has_interval
+
+
 def test_empty_and_unscored_lines_count() -> None:
     lines = [replace(line, response="") if place % 9 == 0 else line for place, line in enumerate(replies())]
     lines = [replace(one, extra={}) if place % 7 == 0 else one for place, one in enumerate(lines)]
