@@ -109,8 +109,8 @@ def _warnings(found: Estimates) -> list[str]:
             f"{found.scorer} was fitted on lines of {', '.join(found.fitted)}. If these ratings were among them, the "
             "intervals are too narrow: take another scorer."
         )
-    for reason in dict.fromkeys(one.reason for one in found.systems if one.known and not one.has_interval):
-        warnings.append(f"{_names([one.system for one in found.systems if one.reason == reason])}: {reason}.")
+    wanting = dict.fromkeys(one.reason for one in found.systems if one.known and not one.has_interval)
+    warnings += [f"{_names([one.system for one in found.systems if one.reason == why])}: {why}." for why in wanting]
     if empty := [one.system for one in found.systems if not one.known]:
         warnings.append(f"Without a rating, and so without an estimate: {_names(empty)}.")
     if found.nameless:
