@@ -80,6 +80,7 @@ class Browser:
 def rate(name: str, link: str, pause: Callable[[], float], log: Log) -> None:
     """Go through all that a rater has, and go on where the server was away."""
     browser, rng = Browser(link, log), random.Random(name)  # noqa: S311
+    time.sleep(pause())  # they do not all begin at one moment
     path, tried = f"{browser.at.path}/next", time.monotonic()
     while not path.endswith("/done"):
         try:
@@ -95,7 +96,7 @@ def rate(name: str, link: str, pause: Callable[[], float], log: Log) -> None:
             if time.monotonic() - tried > PATIENCE:
                 raise
             log.retries += 1
-            time.sleep(0.1)
+            time.sleep(0.5 + rng.random())  # nobody opens a page again at once
             path = f"{browser.at.path}/next"  # as one who opens the link again
             continue
         tried = time.monotonic()
@@ -195,7 +196,7 @@ def main() -> None:
     ]
     rng = random.Random(1)  # noqa: S311
     runs = [("a pause of 1 to 2 s", lambda: rng.uniform(1, 2), False), ("no pause", lambda: 0.0, False)]
-    runs.append(("killed and started again", lambda: rng.uniform(0.5, 1), True))
+    runs.append(("killed and started again", lambda: rng.uniform(1, 2), True))
     rows, busy = [], os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as place:
         for number, (what, pause, kill) in enumerate(runs):
@@ -204,15 +205,17 @@ def main() -> None:
             rows.append(row(what, folder, pause, kill=kill))
             print(rows[-1], flush=True)
     machine = (
-        f"{os.cpu_count()} cores (load {busy:.1f} before), {platform.machine()}, Python {platform.python_version()}"
+        f"{os.cpu_count()} cores (load {busy:.1f} before, priority {-os.nice(0)}), Python {platform.python_version()}"
     )
+    before = " Other programs ran meanwhile; server and raters went before them (nice)." if os.nice(0) < 0 else ""
     tasks = "every answer that a rater saw accepted is there, once, with its value"
     text = f"""# Raters at once
 
 Made by `python benchmarks/annotate_load.py --write` on {datetime.datetime.now(tz=datetime.UTC):%Y-%m-%d}, {machine}.
 
 {given.raters} raters at once, {given.contexts * 4} replies each, over HTTP against `rejoinder annotate` in a process
-of its own, SQLite in the study's folder. Milliseconds as the raters see them. After each run {tasks}.
+of its own, SQLite in the study's folder. Milliseconds as the raters see them.{before} After each run
+{tasks}.
 At most {ALLOWED * 1000:.0f} ms are allowed at p95 with a pause.
 
 | raters | answers | answers/s | page, p50 ms | p95 | most | answer, p50 ms | p95 | most | tried again |

@@ -66,6 +66,12 @@ def test_progress_links_agreement_and_comments(client: TestClient, study: Study)
     assert re.search(r"overall -?\d\.\d\d \d\.\d\d 24 12", shown), shown
 
 
+def test_raters_who_all_say_the_same_have_no_alpha(client: TestClient, study: Study) -> None:
+    for rater in raters(study):
+        rate_all(study, rater, 4)
+    assert "not yet: all ratings are the same" in enter(client, study)
+
+
 def test_no_answer_yet(client: TestClient, study: Study) -> None:
     shown = enter(client, study)
     assert "0 of 39 answers are in." in shown and "12 replies with 0 ratings." in shown and "not yet: " in shown

@@ -12,6 +12,7 @@ except ImportError as error:
 
 __all__ = ["sql"]
 WAIT = 30  # seconds for another writer
+_POOL = 10  # connections that stay open; the pages are answered by fewer threads
 _tables = sql.MetaData()
 facts = sql.Table(
     "rejoinder_facts",
@@ -69,8 +70,8 @@ def connect(url: str) -> sql.Engine:
     """
     try:
         if sql.make_url(url).get_backend_name() != "sqlite":
-            return sql.create_engine(url, pool_size=20, max_overflow=20, pool_pre_ping=True)
-        engine = sql.create_engine(url, connect_args={"timeout": WAIT}, pool_size=20, max_overflow=20)
+            return sql.create_engine(url, pool_size=_POOL, pool_pre_ping=True)
+        engine = sql.create_engine(url, connect_args={"timeout": WAIT}, pool_size=_POOL)
     except sql.exc.ArgumentError as error:
         raise UsageError(f"--database: {error}. Write postgresql+psycopg://user@host/name") from error
     except ImportError as error:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -12,6 +13,7 @@ from rejoinder.annotation.study import Study
 from rejoinder.errors import MissingExtra
 
 try:
+    from anyio.to_thread import current_default_thread_limiter
     from fastapi import Depends, FastAPI, Request
     from fastapi.exceptions import RequestValidationError
     from fastapi.responses import HTMLResponse, Response
@@ -24,6 +26,7 @@ except ImportError as error:
     raise MissingExtra((error.name or "fastapi").partition(".")[0], "annotate", "The page for raters") from error
 
 _FILES = {"rate.css": "text/css; charset=utf-8", "rate.js": "text/javascript; charset=utf-8"}
+_THREADS = 8
 _SAID = {
     403: "This form is not one that was shown to you. Open your link again.",
     404: "There is no such page. Look at your link again: it must be whole.",
@@ -42,7 +45,7 @@ def make_app(study: Study, hosts: list[str] | None = None, url: str | None = Non
     """
     from rejoinder.pages import admin, rating
 
-    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, lifespan=_begun)
     app.state.study, app.state.url = study, url
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
     app.add_middleware(Guarded)
@@ -53,6 +56,15 @@ def make_app(study: Study, hosts: list[str] | None = None, url: str | None = Non
     app.include_router(rating.router)
     app.include_router(admin.router)
     return app
+
+
+@asynccontextmanager
+async def _begun(_app: FastAPI) -> AsyncIterator[None]:
+    """Make ready what the first rater would wait for, and let few threads answer: more would wait for each other."""
+    current_default_thread_limiter().total_tokens = _THREADS
+    for name in ("begin", "rate", "done", "problem"):
+        _templates().get_template(f"{name}.html.jinja")
+    yield
 
 
 async def study_of(request: Request) -> Study:

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 import numpy as np
 
 from rejoinder.annotation.answers import Answer, all_answers, all_raters, assigned
 from rejoinder.annotation.collected import RaterRecord, rater_records
+from rejoinder.annotation.design import Question
 from rejoinder.annotation.study import Study
-from rejoinder.stats.reliability import Reliability, reliability
+from rejoinder.stats.alpha import krippendorff_alpha
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.reliability import reliability
 
 _COMMENTS = 50  # the last of them
 
@@ -37,6 +41,22 @@ class Progress:
     last: float | None
 
 
+class Agreed(NamedTuple):
+    """How far raters agree about a question so far.
+
+    Attributes:
+        alpha: Krippendorff's, of ranks; of yes and no, and of two replies, of names.
+        mean: how reliable the mean rating of a reply is, from 0 to 1.
+        ratings: how many there are.
+        items: of how many replies.
+    """
+
+    alpha: Figure
+    mean: float
+    ratings: int
+    items: int
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
     """How a study goes.
@@ -49,7 +69,7 @@ class Overview:
     """
 
     progress: list[Progress]
-    agreement: dict[str, Reliability]
+    agreement: dict[str, Agreed]
     coverage: list[tuple[int, int]]
     comments: list[tuple[str, str, str]]
 
@@ -82,17 +102,18 @@ def overview(study: Study) -> Overview:
     numbers = Counter(answer.item for answer in rated)
     coverage = Counter(numbers.get(item.number, 0) for item in study.plan.rated)
     comments = [(record.name, *comment) for record in (one.record for one in progress) for comment in record.comments]
-    agreement = {question.name: _agreement(rated, question.name) for question in study.design.questions}
+    agreement = {question.name: _agreement(rated, question) for question in study.design.questions}
     return Overview(progress, agreement, sorted(coverage.items()), comments[::-1][:_COMMENTS])
 
 
-def _agreement(answers: list[Answer], question: str) -> Reliability:
+def _agreement(answers: list[Answer], question: Question) -> Agreed:
     """How far raters agree so far; a tie of two replies stands halfway between them."""
     rows: dict[int, list[float]] = {}
     for answer in answers:
-        value = answer.values[question]
+        value = answer.values[question.name]
         rows.setdefault(answer.item, []).append(0.5 if value is None else float(value))
     table = np.full((len(rows), max(map(len, rows.values()), default=1)), np.nan)
     for place, values in enumerate(rows.values()):
         table[place, : len(values)] = values
-    return reliability(table)
+    alpha = krippendorff_alpha(table, "nominal" if isinstance(question.scale, str) else "ordinal")
+    return Agreed(alpha, reliability(table).mean, len(answers), len(rows))

@@ -6,7 +6,7 @@ import math
 import time
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path
+from fastapi import APIRouter, Path
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.exceptions import HTTPException
 
@@ -31,37 +31,29 @@ _SEE_OTHER = 303
 _STICKY = 2  # questions that stay in sight below a long reply
 
 
-def _rater(study: TheStudy, token: Annotated[str, Path(max_length=64)]) -> Rater:
-    """Whose link it is.
-
-    Raises:
-        HTTPException: nobody's.
-    """
-    if (rater := rater_of(study, token)) is None:
-        raise HTTPException(404)
-    return rater
-
-
-TheRater = Annotated[Rater, Depends(_rater)]
+Token = Annotated[str, Path(max_length=64)]
 Place = Annotated[int, Path(ge=1, le=1_000_000)]
 
 
 @router.get("")
-def begin(study: TheStudy, rater: TheRater) -> HTMLResponse:
+def begin(study: TheStudy, token: Token) -> HTMLResponse:
     """What this is about, and how far the rater is."""
+    rater = _rater(study, token)
     done, total = counts(study, rater)
     return page("begin", study=study, rater=rater, done=done, total=total)
 
 
 @router.get("/next")
-def go_on(study: TheStudy, rater: TheRater) -> Response:
+def go_on(study: TheStudy, token: Token) -> Response:
     """To the first reply without an answer, or to thanks."""
+    rater = _rater(study, token)
     return _on(study, rater)
 
 
 @router.get("/done")
-def done(study: TheStudy, rater: TheRater) -> Response:
+def done(study: TheStudy, token: Token) -> Response:
     """Thanks, where all is done."""
+    rater = _rater(study, token)
     finished, total = counts(study, rater)
     if finished < total:
         return _to(rater, "next")
@@ -69,14 +61,16 @@ def done(study: TheStudy, rater: TheRater) -> Response:
 
 
 @router.get("/{place}")
-def ask(study: TheStudy, rater: TheRater, place: Place) -> HTMLResponse:
+def ask(study: TheStudy, token: Token, place: Place) -> HTMLResponse:
     """One reply, and the questions about it."""
+    rater = _rater(study, token)
     return _asked(study, rater, _task(study, rater, place))
 
 
 @router.post("/{place}")
-def take(study: TheStudy, rater: TheRater, place: Place, form: Sent) -> Response:
+def take(study: TheStudy, token: Token, place: Place, form: Sent) -> Response:
     """Keep an answer, then on to the next."""
+    rater = _rater(study, token)
     now = time.time()
     shown = shown_at(study.plan.secret, text_in(form, "mark"), rater.token, place)
     if shown is None:
@@ -91,6 +85,17 @@ def take(study: TheStudy, rater: TheRater, place: Place, form: Sent) -> Response
     kept = comment if study.design.comments else ""
     save(study, Answer(rater.number, task.item.number, values, round(seconds, 2), now, kept))
     return _on(study, rater)
+
+
+def _rater(study: Study, token: str) -> Rater:
+    """Whose link it is. Asked for here and not by the framework, which would do so in a thread of its own.
+
+    Raises:
+        HTTPException: nobody's.
+    """
+    if (rater := rater_of(study, token)) is None:
+        raise HTTPException(404)
+    return rater
 
 
 def _task(study: Study, rater: Rater, place: int) -> Task:

@@ -50,7 +50,6 @@ def show(
         access_log=False,  # it would hold the links
         server_header=False,
         timeout_graceful_shutdown=_GRACE,
-        lifespan="off",
     )
     with listening(host, port) as listener:
         ready(url or address(host, listener.getsockname()[1]))
@@ -90,7 +89,10 @@ def listening(host: str, port: int) -> socket.socket:
     """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=256)
+        listener = socket.create_server((host, port), family=family, backlog=256)
     except (OSError, OverflowError) as error:
         said = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise UsageError(f"{host}:{port} cannot be listened on ({said}). Choose another: --host, --port") from error
+    # Where the listener is given, asyncio leaves this out, and each page would wait 40 ms for an acknowledgement.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listener
