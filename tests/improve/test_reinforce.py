@@ -26,7 +26,7 @@ from rejoinder.improve.reinforce import Practice, Run  # noqa: E402
 from rejoinder.io.folders import read_folder  # noqa: E402
 
 CONTEXTS = [("hello you",), ("the cat sat", "on the mat"), ("how are you",)]
-QUICK = Practice(updates=4, episodes=8, turns=2, group=4, longest=6, every=2, step=0.02, kl=0.0)
+QUICK = Practice(updates=4, episodes=8, turns=2, group=4, longest=6, every=100, step=0.02, kl=0.0)
 
 
 def short(examples: list[Example]) -> list[float]:
@@ -121,7 +121,7 @@ def test_looks_need_no_judge() -> None:
 
 
 def test_a_policy_learns_what_it_is_rewarded_for(start: Path, tmp_path: Path) -> None:
-    practice = replace(QUICK, updates=12, every=25, episodes=16, step=0.1)
+    practice = replace(QUICK, updates=12, episodes=16, step=0.1)
     found = reinforce(CONTEXTS, start, tmp_path / "out", begins, bounds=(0, 1), practice=practice)
     first, last = (float(np.mean([row["return"] for row in rows])) for rows in (found.rows[:3], found.rows[-3:]))
     assert first < 0.6 and last > 1.5 and found.why == "all 12 updates are done"
@@ -182,24 +182,25 @@ def test_the_gradient_is_that_of_the_log_probabilities_times_the_return(start: P
 
 
 def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(start: Path, tmp_path: Path) -> None:
-    whole = reinforce(CONTEXTS, start, tmp_path / "whole", short, bounds=(0, 1), practice=QUICK)
+    often = replace(QUICK, every=2)
+    whole = reinforce(CONTEXTS, start, tmp_path / "whole", short, bounds=(0, 1), practice=often)
 
     def stop(line: str) -> None:
         raise KeyboardInterrupt(line)
 
     with pytest.raises(KeyboardInterrupt, match="update 2: return"):
-        reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=QUICK, say=stop)
+        reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=often, say=stop)
     assert not (tmp_path / "cut").exists()
     steps = list[int]()
-    cut = reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=QUICK, advance=steps.append)
+    cut = reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=often, advance=steps.append)
     assert steps == [2, 1, 1] and cut.rows == whole.rows
     assert read_folder(tmp_path / "cut").digest == read_folder(tmp_path / "whole").digest
     samples = [json.loads(line) for line in (tmp_path / "cut.run" / "samples.jsonl").read_text().splitlines()]
     assert [one["updates"] for one in samples] == [2, 2, 4, 4] and len(samples[0]["turns"]) > 2
-    more = reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=replace(QUICK, updates=6))
+    more = reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=replace(often, updates=6))
     assert len(more.rows) == 6 and more.rows[:4] == whole.rows
     with pytest.raises(UsageError, match="holds a run of another recipe or other files"):
-        reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=replace(QUICK, kl=1.0))
+        reinforce(CONTEXTS, start, tmp_path / "cut", short, bounds=(0, 1), practice=replace(often, kl=1.0))
 
 
 def test_budgets_stop_a_run(start: Path, tmp_path: Path) -> None:

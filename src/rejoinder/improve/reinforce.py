@@ -135,7 +135,7 @@ class Run:
                 self._keep(episodes)
                 say(_told(row))
             advance(1)
-        if episodes:
+        if episodes and len(self.progress.rows) % self.practice.every:
             self._keep(episodes)
         return why
 
