@@ -104,6 +104,7 @@ def rate(name: str, link: str, pause: Callable[[], float], log: Log) -> None:
             raise SystemExit(f"{path}: status {status}: {text[:200]}")
         log.accepted[name, int(path.rpartition("/")[2])] = value
         path = to
+    browser.connection.close()
 
 
 def start(folder: Path, port: int) -> subprocess.Popen[str]:
@@ -113,6 +114,13 @@ def start(folder: Path, port: int) -> subprocess.Popen[str]:
     if process.stdout is None or not process.stdout.readline():
         raise SystemExit("the server did not start")
     return process
+
+
+def stop(server: subprocess.Popen[str], number: signal.Signals) -> None:
+    """End the server, and see it end."""
+    with server:
+        server.send_signal(number)
+        server.wait(20)
 
 
 def free_port() -> int:
@@ -134,15 +142,13 @@ def run(folder: Path, pause: Callable[[], float], *, kill: bool) -> tuple[Log, f
     if kill:
         while len(log.accepted) < total / 2:
             time.sleep(0.01)
-        server.send_signal(signal.SIGKILL)
-        server.wait()
+        stop(server, signal.SIGKILL)
         time.sleep(1)
         server = start(folder, port)
     for thread in threads:
         thread.join()
     seconds = time.perf_counter() - begun
-    server.send_signal(signal.SIGINT)
-    server.wait(20)
+    stop(server, signal.SIGINT)
     return log, seconds
 
 

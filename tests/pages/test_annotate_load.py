@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ def load() -> Any:
     spec = spec_from_file_location("annotate_load", PROJECT / "benchmarks" / "annotate_load.py")
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
+    sys.modules[spec.name] = module  # its dataclasses look for it there
     spec.loader.exec_module(module)
     return module
 
