@@ -59,6 +59,32 @@ def test_answers_go_out_and_in(run: Run, place: Path) -> None:
     assert score.code == 0, score.err
 
 
+def test_the_lines_that_tell_most_in_two_rounds(run: Run, place: Path) -> None:
+    """No line comes twice, and each bears its weight to the end."""
+    file, rows = place / "replies.jsonl", place / "rows.csv"
+    for _ in range(2):  # the same call goes on with the study that it made
+        done = run("annotate", file, "--next", 4, "-s", "length", "--raters", 2, "-o", place / "first", "--prepare")
+        assert done.code == 0, done.err
+    with opened(place / "first") as study:
+        chosen = [line["id"] for item in study.plan.rated for line in item.lines]
+        for rater in raters(study):
+            rate_all(study, rater)
+    assert len(chosen) == 4
+    assert run("annotate", "-o", place / "first", "--export", rows).code == 0
+    assert {line.id for line in rejoinder.read(rows)} == set(chosen)
+    assert all(float(line.extra["rating_weight"]) > 0 for line in rejoinder.read(rows))
+    again = run("annotate", file, "--next", 99, "-s", "length", "--rated", rows, "-o", place / "second", "--prepare")
+    assert again.code == 0, again.err
+    with opened(place / "second") as study:
+        others = [line["id"] for item in study.plan.rated for line in item.lines]
+    assert sorted(chosen + others) == sorted(line.id for line in rejoinder.read(file))
+
+
+def test_what_is_rated_is_left_out_of_a_choice_alone(run: Run, place: Path) -> None:
+    said = "--rated is for --next, which leaves out what is rated. Say how many, or leave it out"
+    refused(run("annotate", place / "replies.jsonl", "--rated", place / "replies.jsonl", "-o", place / "x"), 2, said)
+
+
 def test_calls_that_cannot_be(run: Run, place: Path) -> None:
     study, file = place / "study", place / "replies.jsonl"
     assert run("annotate", file, "-o", study, "--prepare").code == 0

@@ -58,6 +58,13 @@ Judge = Annotated[
     ),
     Reads(in_scorer),
 ]
+Rated = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Lines that --next leaves out, because an earlier round has rated them; repeat for more.", metavar="FILE"
+    ),
+    Reads(),
+]
 DesignFile = Annotated[
     Path | None,
     typer.Option(
@@ -101,6 +108,7 @@ def command(
     raters: Raters = None,
     most: Next = None,
     scorer: Judge = None,
+    rated: Rated = None,
     design: DesignFile = None,
     database: Database = None,
     host: Host = "127.0.0.1",
@@ -125,7 +133,7 @@ def command(
     from rejoinder.pages.show import address, links, show
 
     asked = how(columns, input_format, turns, [scorer] if scorer else None)
-    lines = _next(_read(files, on_error, asked), most, scorer, seed)
+    lines = _next(_read(files, on_error, asked), _read(rated, on_error, asked), most, scorer, seed)
     with annotate(lines, out, raters=raters, design=design, database=database, seed=seed) as study:
         if imported:
             tell(f"{imported}: {import_rows(study, imported)} new answers", err=True)
@@ -164,12 +172,16 @@ def _read(files: list[str] | None, on_error: OnError, asked: How) -> list[Exampl
 
 
 def _next(
-    lines: list[Example | Pair] | None, count: int | None, scorer: str | None, seed: int
+    lines: list[Example | Pair] | None,
+    rated: list[Example | Pair] | None,
+    count: int | None,
+    scorer: str | None,
+    seed: int,
 ) -> Sequence[Example | Pair] | None:
     """The lines to be rated next; as they are where no number is given.
 
     Raises:
-        UsageError: there are none to choose from, they are pairs of replies, or a scorer has nothing to choose.
+        UsageError: there are none to choose from, they are pairs of replies, or there is nothing to choose.
     """
     from rejoinder.catalogue import DEFAULT
     from rejoinder.meta.next_lines import next_lines
@@ -177,10 +189,12 @@ def _next(
     if count is None:
         if scorer:
             raise UsageError("-s is for --next, which chooses by a scorer. Say how many, or leave it out")
+        if rated:
+            raise UsageError("--rated is for --next, which leaves out what is rated. Say how many, or leave it out")
         return lines
     single = [line for line in lines or () if isinstance(line, Example)]
     if not lines or len(single) < len(lines):
         found = "holds pairs of replies" if lines else "was not given"
         raise UsageError(f"--next chooses among single replies, and FILE {found}. Name others, or leave it out")
     with progress("scoring", len(single)) as advance:
-        return next_lines(single, count, scorer or DEFAULT, seed=seed, advance=advance)
+        return next_lines(single, count, scorer or DEFAULT, rated=rated, seed=seed, advance=advance)
