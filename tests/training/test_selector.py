@@ -261,7 +261,7 @@ def test_what_a_selector_needs_is_told(run: Run, corpus: Path, folder: Path, tmp
     message = "a selector stands on the vectors of an encoder. Name one with --teacher"
     refused(run("pretrain", TINY, corpus, "-o", out), 2, message)
     started = run("pretrain", TINY, corpus, "--start", folder, "-o", out)
-    refused(started, 2, "--start is for networks that read dialogues, a selector has a teacher. Leave it out")
+    refused(started, 2, "--start is for networks that read dialogues and for students. Leave it out")
     few = tmp_path / "few.jsonl"
     few.write_text('{"turns": ["bala", "doka"]}\n')
     with pytest.raises(DataError, match="0 replies to train on, 1 to validate on"):

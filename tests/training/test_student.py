@@ -337,6 +337,19 @@ def test_a_folder_of_vectors_needs_no_teacher(run: Run, folder: Path, tmp_path: 
     assert again.config["vectors"] == own.config["vectors"] and again.config["teacher"] is None
 
 
+def test_it_starts_where_another_student_ended(folder: Path, tmp_path: Path) -> None:
+    vectors, short = folder.parent / "model.run" / "teacher", replace(recipe().options, updates=2, stretch=1)
+    brief = replace(recipe(), options=short, alone=0)
+    on = pretrain_student(brief, [vectors], tmp_path / "on", start=folder)
+    anew = pretrain_student(brief, [vectors], tmp_path / "anew")
+    assert on.figures[0]["cosine"] > 0.9 > anew.figures[0]["cosine"] + 0.2
+    assert read_folder(tmp_path / "on").config["start"] == read_folder(folder).digest
+    assert "start" not in read_folder(tmp_path / "anew").config
+    wide = replace(brief, sizes=replace(brief.sizes, inner=brief.sizes.inner + 1))
+    with pytest.raises(DataError, match="it is no student, or one of other sizes than the recipe says"):
+        pretrain_student(wide, [vectors], tmp_path / "wide", start=folder)
+
+
 def test_it_also_learns_in_mixed_precision(folder: Path, tmp_path: Path) -> None:
     options = replace(recipe().options, updates=40, stretch=20, precision="bf16-mixed")
     mixed = replace(recipe(), options=options, alone=20)

@@ -84,6 +84,17 @@ def packed(tensors: Tensors) -> dict[str, NDArray[Any]]:
     return found
 
 
+def unpacked(tensors: Tensors, width: int) -> dict[str, Floats]:
+    """The weights of a network that were packed, in single precision; `width` is that of its tables."""
+    return {
+        name: Table.of(tensors, table, width).whole()
+        if (table := name.removesuffix(".weight")) in BITS
+        else tensor.astype(np.float32)
+        for name, tensor in tensors.items()
+        if not name.endswith(".scale")
+    }
+
+
 def packed_shapes(name: str, shape: tuple[int, ...]) -> dict[Any, tuple[int, ...]]:
     """The kinds of numbers that a tensor may be packed in, each with its shape; none of what is no table."""
     if name.removesuffix(".weight") not in BITS:

@@ -77,7 +77,7 @@ def pretrain(
         recipe: a TOML file, or what `read_recipe` makes of it.
         files: corpora, or folders of them.
         out: the folder to save the model in.
-        start: a trained model whose weights to start from; for networks that read dialogues.
+        start: a trained model whose weights to start from; for networks that read dialogues, and for students.
         teacher: an encoder (see `load_encoder`) whose vectors a student learns, or a selector stands on; a student
             needs none where `files` is a folder of a teacher's vectors (see `rejoinder.training.taught`).
         keep_judged: also use dialogues that occur in public sets of human judgements.
@@ -172,8 +172,6 @@ def _over_an_encoder(recipe: StudentRecipe | SelectorRecipe, given: Given) -> Ma
     from rejoinder.training.pretrain_selector import pretrain_selector
     from rejoinder.training.pretrain_student import Teacher, pretrain_student
 
-    if given.start is not None:
-        raise UsageError(f"--start is for networks that read dialogues, a {recipe.kind} has a teacher. Leave it out")
     encoder = None if given.teacher is None else load_encoder(given.teacher)
     teacher = None if encoder is None else Teacher(encoder.encode, encoder.options)
     chosen: dict[str, Any] = {
@@ -184,8 +182,10 @@ def _over_an_encoder(recipe: StudentRecipe | SelectorRecipe, given: Given) -> Ma
         "advance": given.advance,
     }
     if isinstance(recipe, SelectorRecipe):
+        if given.start is not None:
+            raise UsageError("--start is for networks that read dialogues and for students. Leave it out")
         return pretrain_selector(recipe, given.files, given.out, teacher, **chosen).best
-    return pretrain_student(recipe, given.files, given.out, teacher, **chosen).best
+    return pretrain_student(recipe, given.files, given.out, teacher, start=given.start, **chosen).best
 
 
 def _dialogues(recipe: Recipe, given: Given) -> Mapping[str, float]:

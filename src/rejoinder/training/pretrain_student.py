@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
+from rejoinder.io.checks import text_of
 from rejoinder.io.corpus import read_dialogues
+from rejoinder.io.folders import Parts, in_folder, read_folder
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.nn.packing import packed
+from rejoinder.nn.packing import packed, unpacked
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.text.untokenised import untokenised
@@ -52,6 +54,7 @@ def pretrain_student(
     out: str | Path,
     teacher: Teacher | None = None,
     *,
+    start: str | Path | None = None,
     keep_judged: bool = False,
     force: bool = False,
     on_bad: OnBad = raise_bad,
@@ -69,6 +72,8 @@ def pretrain_student(
             vectors when a run begins is what it trains on, even if more come later.
         out: the folder to save the model in.
         teacher: whom to ask; None where `files` is a folder of vectors.
+        start: a student of the same sizes whose pieces and weights this one starts from, after another teacher or on
+            other texts; `alone` of the recipe is best 0 then.
         keep_judged: also use dialogues that occur in public sets of human judgements.
         force: replace a model of another run that stands at `out`.
         on_bad: what to do with a bad dialogue.
@@ -80,20 +85,24 @@ def pretrain_student(
         DataError: a bad dialogue, a damaged folder, or too few texts.
     """
     out = Path(out)
-    run = require_own(out, files, force=force)
-    given = _given(files, teacher, keep_judged=keep_judged)
+    run = require_own(out, [*files, *([] if start is None else [start])], force=force)
+    first = None if start is None else read_folder(start)
+    given = _given(files, teacher, keep_judged=keep_judged) | ({} if first is None else {"start": first.digest})
     claim_run(run, {**recipe.to_dict(), **given})
     folder = Path(files[0])
     if teacher is not None:
         folder = run / TEACHER
         _ask(folder, teacher, recipe, files, keep_judged=keep_judged, on_bad=on_bad, say=say)
     taught = _pinned(run, folder)
-    lesson = _Lesson(recipe, taught, _vocabulary(run, taught, recipe.text.vocabulary, say))
+    lesson = _Lesson(recipe, taught, _vocabulary(run, taught, recipe.text.vocabulary, say, first))
     source = lesson.batches()
     say(f"training on {len(source.train):,} texts, validating on {len(source.held_out):,}")
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
     task = StudentTask(lesson.sizes, recipe.options, recipe.alone, lesson.shares(source))
+    if first is not None:
+        with in_folder(start or ""):
+            _begin(task, first)
     fitted = fit(task, source, run, advance)
     config = {"kind": recipe.kind, "sizes": asdict(lesson.sizes), "recipe": recipe.to_dict(), **given}
     config |= {"texts": {"train": len(source.train), "held_out": len(source.held_out)}, "vectors": taught.digest()}
@@ -149,14 +158,32 @@ def _pinned(run: Path, folder: Path) -> Taught:
     return taught
 
 
-def _vocabulary(run: Path, taught: Taught, size: int, say: Callable[[str], None]) -> Vocabulary:
-    """The vocabulary of the run: the one that is there, or a new one."""
+def _begin(task: StudentTask, first: Parts) -> None:
+    """Give a student the weights of another.
+
+    Raises:
+        DataError: that is no student, or one of other sizes.
+    """
+    ours = tensors_of(task.model)
+    kept = unpacked(first.tensors, task.model.sizes.embedding) if first.config.get("kind") == "student" else {}
+    if {name: one.shape for name, one in kept.items()} != {name: one.shape for name, one in ours.items()}:
+        raise DataError("it is no student, or one of other sizes than the recipe says", "Start from one of these sizes")
+    task.model.load_state_dict({name: torch.from_numpy(one) for name, one in kept.items()})
+
+
+def _vocabulary(
+    run: Path, taught: Taught, size: int, say: Callable[[str], None], first: Parts | None = None
+) -> Vocabulary:
+    """The vocabulary of the run: the one that is there, that of the student to start from, or a new one."""
     file = run / VOCABULARY
     if not file.is_file():
-        say("training the byte-pair encoding")
-        trained = train_bpe(map(untokenised, taught.texts), size)
+        if first is None:
+            say("training the byte-pair encoding")
+            text = train_bpe(map(untokenised, taught.texts), size).to_json()
+        else:
+            text = text_of(first.files, VOCABULARY)
         with atomic_file(file) as partial:
-            partial.write_text(trained.to_json(), encoding="utf-8")
+            partial.write_text(text, encoding="utf-8")
     return Vocabulary.from_json(file.read_text(encoding="utf-8"))
 
 
