@@ -3,10 +3,10 @@
     python recipes/everyday_texts.py --chitchat dataset.json --wordnet FOLDER --data FOLDER -o FOLDER CORPUS...
 
 `chitchat.jsonl.gz` holds the conversations of the BYU Chit-Chat Dataset (the file of the Python package
-`chitchat-dataset`, MIT licence), messages of one person in a row joined. `sentences.jsonl.gz` holds glosses and examples
-of WordNet, and turns of the corpora in which content words were exchanged for others of their class, so that a student
-meets words in places where no corpus has them. A conversation of which a long turn also stands in a public set of human
-judgements, in the folder DATA, is marked as judged, and `pretrain` leaves it out.
+`chitchat-dataset`, MIT licence), messages of one person in a row joined. `sentences.jsonl.gz` holds glosses and
+examples of WordNet, and turns of the corpora in which content words were exchanged for others of their class, so that a
+student meets words in places where no corpus has them. A conversation of which a long turn also stands in a public set
+of human judgements, in the folder DATA, is marked as judged, and `pretrain` leaves it out.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _exchanged(turns: Sequence[str], counted: Counter[str], wordnet: Path, gener
     classes = _classes(wordnet)
     members = defaultdict[tuple[str, ...], list[str]](list)
     for word, _ in counted.most_common(_FREQUENT):
-        if len(word) > 2 and word in classes:  # noqa: PLR2004 - shorter ones are hardly content
+        if len(word) > 2 and word in classes:
             members[classes[word]].append(word)
     short = [turn for turn in turns if _FEWEST <= len(turn.split()) <= _MOST]
     for turn in generator.sample(short, _EXCHANGED):

@@ -2,7 +2,7 @@
 
     python recipes/judge_in_the_box.py -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER [--data FOLDER] [--seed 0]
 
-The folders were made by `rejoinder pretrain` with recipes/phrases.toml, student-small.toml and selector-small.toml. The
+The folders were made by `rejoinder pretrain` with recipes/phrases.toml, student-wide.toml and selector-small.toml. The
 judge's card is the page that `rejoinder reproduce judge` writes of the same folders.
 """
 

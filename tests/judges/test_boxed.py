@@ -121,7 +121,7 @@ def test_every_score_has_an_interval_that_holds_it(judge: ViewsJudge) -> None:
 
 
 def test_its_models_are_those_of_the_recipes() -> None:
-    for inside, recipe in (("encoder", "student-small"), ("selector", "selector-small")):
+    for inside, recipe in (("encoder", "student-wide"), ("selector", "selector-small")):
         wanted = tomllib.loads((PROJECT / "recipes" / f"{recipe}.toml").read_text(encoding="utf-8"))["model"]
         sizes = read_folder(FOLDER).inner(inside).config["sizes"]
         assert {name: sizes[name] for name in wanted} == wanted

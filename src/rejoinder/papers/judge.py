@@ -14,6 +14,7 @@ from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.results import Result
 from rejoinder.auditing.run import audit
 from rejoinder.auditing.spoiling import spoilt
+from rejoinder.auditing.written import written
 from rejoinder.catalogue import score
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.selector import from_parts as selector_of
@@ -31,6 +32,7 @@ from rejoinder.meta.agreement import Agreement
 from rejoinder.papers.asked import PREFERENCES, RELEVANCE, Asked, Takes, files_of, named
 from rejoinder.papers.figures import turn_level
 from rejoinder.papers.judge_folds import LeftOut, blind, left_out, seen, undefended, with_references, within_systems
+from rejoinder.records import ReplySet
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.figure import Figure
@@ -68,6 +70,7 @@ CORPORA = {
     "multiwoz": "MIT, Apache-2.0",
     "persuasion": "Apache-2.0",
     "casino": "CC BY 4.0",
+    "chitchat": "MIT",
     "taskmaster4": "CC BY 4.0",
     "sgd": "CC BY-SA 4.0",
 }
@@ -76,7 +79,7 @@ MADE_OF = ("phrases", "student", "selector")
 BESIDE = ("bleu-2", "bleu-4", "rouge-l", "meteor", "chrf", "embedding-average", "embedding-greedy", "embedding-extrema")
 ATTACKED = ("conture_turn", "gupta_dailydialog")
 UNLIKE_SETS = ("pandalm", "hh_harmless")
-RELEVANT = "dailydialogpp_test"
+TAUGHT, RELEVANT = "dailydialogpp_dev", "dailydialogpp_test"
 MOST_CONTEXTS = 10_000  # all of them
 RESAMPLES = 1000
 
@@ -146,7 +149,9 @@ def find(asked: Asked) -> Found:
     sets = [str(name) for name in dict.fromkeys(example.dataset for example in examples)]
     if unknown := [*(set(corpora) - set(CORPORA)), *(set(sets) - set(SETS))]:
         raise UsageError(f"the licence of {', '.join(sorted(unknown))} is not known. Add it to SETS or CORPORA")
-    learner = ViewsLearner(material, spoilt)
+    sets = [one for one in read_audited(*_there(asked, TAUGHT, RELEVANCE)) if isinstance(one, ReplySet)]
+    apart = written(sets, examples)
+    learner = ViewsLearner(material, lambda given: [*spoilt(given), *apart])
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
     with asked.stage("fitting", learner.steps) as advance:
@@ -192,7 +197,7 @@ def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
         raise UsageError(f"-e {missing[0]}=FOLDER is missing. {TAKES.why}")
     student = load_encoder(folders["student"])
     if not isinstance(student, StudentEncoder):
-        raise UsageError(f"{folders['student']} is no student. Train one by recipes/student-small.toml")
+        raise UsageError(f"{folders['student']} is no student. Train one by recipes/student-wide.toml")
     parts = {name: read_folder(folders[name]) for name in MADE_OF}
     # The student's folder names what it was taught, which may be vectors; these two read the same corpora.
     corpora = dict.fromkeys(name for one in ("phrases", "selector") for name in _corpora(parts[one]))

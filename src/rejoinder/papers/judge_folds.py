@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from rejoinder.judges.left_out import others
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.views.learner import FittedViews, ViewsLearner
-from rejoinder.judges.views.lines import ViewLines
+from rejoinder.judges.views.lines import Added, ViewLines
 from rejoinder.learner import Rows
 from rejoinder.scorer import Advance, FloatArray
 from rejoinder.stats.splits import fold_groups, joined_numbers
@@ -51,8 +51,8 @@ def with_references(lines: ViewLines) -> ViewLines:
 
 
 def undefended(lines: ViewLines) -> ViewLines:
-    """The lines without what attacks made of them."""
-    return replace(lines, added=lines.added.of_lines(NOBODY, lines.replies))
+    """The lines alone, without what attacks made of them and without replies that people wrote not to fit."""
+    return replace(lines, added=Added._make(column[:0] for column in lines.added))
 
 
 def left_out(lines: RatedLines, encoded: ViewLines, seed: int, advance: Advance) -> LeftOut:

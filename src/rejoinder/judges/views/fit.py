@@ -143,7 +143,7 @@ def _material(
         sets=sets,
         folds=_folds(sets, lines.groups[own], rng),
         replies=lines.replies[own],
-        added=added._replace(features=added.features[:, columns], rows=np.searchsorted(own, added.rows)),
+        added=added.numbered(own)._replace(features=added.features[:, columns]),
     )
 
 
@@ -194,10 +194,9 @@ def _head(
 ) -> Head:
     """A head fitted to some of the lines and what was made of these."""
     added = material.added.of_lines(inside, material.replies)
-    deserved = np.minimum(material.targets[added.rows] - added.less, added.at_most)
     return fit_head(
         np.concatenate([material.features[inside], added.features]),
-        np.concatenate([material.targets[inside], deserved]),
+        np.concatenate([material.targets[inside], added.deserved(material.targets)]),
         np.concatenate([material.weights[inside], added.weights]),
         rng,
         growth=growth,

@@ -18,14 +18,17 @@ from rejoinder.learner import Rows
 from rejoinder.records import Example, visible
 from rejoinder.scorer import FloatArray
 
+NO_LINE = -1
+"""The line of a reply that was made of none: people wrote it to fit a context of its own, or not to fit."""
+
 
 class Spoilt(NamedTuple):
-    """A reply that somebody made worse, or changed without making it worse.
+    """A reply that somebody made worse, or changed without making it worse; or that stands by itself.
 
     Attributes:
         example: with that reply.
-        row: the line that it was made of.
-        at_most: what it deserves at most, in standard deviations of its data set.
+        row: the line that it was made of, or `NO_LINE`.
+        at_most: what it deserves at most (made of no line: what it deserves), in standard deviations of its data set.
         less: how much less it deserves than the line it was made of.
         weight: what it counts, beside the 1 of a rated line of a data set of usual size.
     """
@@ -42,7 +45,7 @@ class Added(NamedTuple):
 
     Attributes:
         features: [M, F].
-        rows: [M] the line that each was made of.
+        rows: [M] the line that each was made of, or `NO_LINE`.
         at_most: [M] see `Spoilt`.
         less: [M] see `Spoilt`.
         weights: [M] see `Spoilt`.
@@ -57,7 +60,7 @@ class Added(NamedTuple):
     replies: Rows
 
     def of_lines(self, rows: Rows, replies: Rows) -> Added:
-        """Those made of some of N lines; a reply taken from another line only where one of these has it.
+        """Those made of no line, or of some of N; a reply taken from another line only where one of these has it.
 
         So what is fitted on some lines sees nothing of the others.
 
@@ -66,8 +69,18 @@ class Added(NamedTuple):
             replies: [N] the number of every line's reply.
         """
         own = (self.replies < 0) | np.isin(self.replies, replies[rows])
-        kept = np.isin(self.rows, rows) & own
+        kept = (self.rows == NO_LINE) | np.isin(self.rows, rows) & own
         return Added._make(column[kept] for column in self)
+
+    def numbered(self, rows: Rows) -> Added:
+        """The same, with the places of lines among some of them, ascending, for the numbers of the lines."""
+        places = np.where(self.rows == NO_LINE, NO_LINE, np.searchsorted(rows, self.rows))
+        return self._replace(rows=places.astype(np.intp))
+
+    def deserved(self, targets: FloatArray) -> FloatArray:
+        """[M] what each deserves, where the lines deserve [N] targets."""
+        before = np.where(self.rows == NO_LINE, np.inf, targets[self.rows])
+        return np.minimum(before - self.less, self.at_most)
 
 
 @dataclass(frozen=True)

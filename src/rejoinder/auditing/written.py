@@ -1,0 +1,35 @@
+"""Replies that people wrote to fit a context, or to look as if they did, as rows for a judge over views to learn from.
+
+People hardly ever rated a reply that shares words with its context and answers nothing; a judge that was never shown
+one takes it for on topic. What such replies deserve is a convention, in standard deviations of a data set; they weigh
+so little that agreement with people on rated sets stays as it was (docs/lab-notes.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rejoinder.judges.conversations import traces
+from rejoinder.judges.views.lines import NO_LINE, Spoilt
+from rejoinder.records import Example, ReplySet
+
+_FITS, _MISLEADS, _RANDOM = 0.5, -1.0, -1.0
+_WEIGHT = 0.06
+
+
+def written(sets: Sequence[ReplySet], examples: Sequence[Example]) -> list[Spoilt]:
+    """The replies of each set whose context shares no long turn with the context of an example."""
+    known = {trace for example in examples for turn in example.context if (trace := _long(turn))}
+    return [row for one in sets if known.isdisjoint(map(_long, one.context)) for row in _rows(one)]
+
+
+def _rows(one: ReplySet) -> Iterator[Spoilt]:
+    """The replies of a set."""
+    for replies, worth in ((one.relevant, _FITS), (one.misleading, _MISLEADS), (one.random, _RANDOM)):
+        for reply in replies:
+            yield Spoilt(Example(one.context, reply), NO_LINE, worth, weight=_WEIGHT)
+
+
+def _long(turn: str) -> str:
+    """What tells a long turn from others, "" of a short one."""
+    return traces(Example((turn,), ""))[1]
