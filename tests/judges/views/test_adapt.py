@@ -125,7 +125,7 @@ def test_the_text_is_read_as_a_reader_sees_it() -> None:
     np.testing.assert_array_equal(raw_features([strange]), raw_features([plain]))
 
 
-@pytest.mark.parametrize("name", ["weights", "likeness.whitening", "spread", "numbers"])
+@pytest.mark.parametrize("name", ["weights", "likeness.centre", "spread", "numbers"])
 def test_a_tampered_part_is_refused(adapted: ViewsJudge, name: str) -> None:
     parts = adapted.parts
     key = f"context.adaptation.{name}"

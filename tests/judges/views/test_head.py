@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rejoinder.judges.views.head import fit_head, standardised, weights_of
+from rejoinder.judges.views.kernel import PENALTY, REACH, fit_kernel
 from rejoinder.judges.views.linear import FARTHEST, fit_linear
 from rejoinder.judges.views.trees import BINS, Growth, Trees, binned, edges_of, grow, joined
 from rejoinder.scorer import FloatArray
@@ -108,7 +111,8 @@ def test_joined_trees_predict_the_mean() -> None:
 def test_a_prediction_does_not_depend_on_its_neighbours(trees: Trees, rows: list[int]) -> None:
     features, targets, weights = material()
     linear = fit_linear(features, targets, weights)
-    for one in (trees, linear):
+    kernel = fit_kernel(features, targets, weights, np.random.default_rng(0))
+    for one in (trees, linear, kernel):
         assert one.predict(np.asfortranarray(features[rows])).tobytes() == one.predict(features[rows]).tobytes()
         alone = [one.predict(features[[row]]).tobytes() for row in rows]
         assert [value.tobytes() for value in one.predict(features[rows])[:, None]] == alone
@@ -136,10 +140,46 @@ def test_what_is_missing_counts_as_the_mean_and_what_is_far_off_as_no_farther() 
     assert linear.weights[4] == 0
 
 
+def test_kernel_regression_is_scikit_learns_where_every_line_is_a_mark() -> None:
+    from sklearn.kernel_ridge import KernelRidge
+
+    features, targets, _ = material(60)
+    features = np.nan_to_num(features[:, :2])
+    found = fit_kernel(features, targets, np.ones(60), np.random.default_rng(0))
+    assert len(found.marks) == 60
+    standard = (features - features.mean(axis=0)) / features.std(axis=0)
+    bells = np.exp(-REACH / 2 * ((standard[:, None] - standard) ** 2).sum(axis=2))
+    # With an intercept apart, what is learnt of the mean-free bells is ridge regression on these.
+    centred = bells - bells.mean(axis=0)
+    own = np.linalg.lstsq(centred.T @ centred + PENALTY * bells, centred.T @ (targets - targets.mean()), rcond=None)[0]
+    assert found.predict(features) == pytest.approx(targets.mean() + centred @ own, abs=1e-3)
+    plain = KernelRidge(alpha=PENALTY, kernel="rbf", gamma=REACH / 2).fit(standard, targets - targets.mean())
+    assert np.corrcoef(found.predict(features), plain.predict(standard))[0, 1] > 0.999
+
+
+def test_far_from_all_that_was_seen_a_kernel_tells_its_base() -> None:
+    features, targets, weights = material()
+    kernel = fit_kernel(features, targets, weights, np.random.default_rng(0))
+    wide = replace(kernel, marks=kernel.marks + np.float32(1e3))
+    assert wide.predict(features[:3]) == pytest.approx([kernel.base] * 3)
+    assert kernel.predict(np.full((1, 5), np.nan)) == pytest.approx(kernel.predict(kernel.centre[None]))
+
+
+def test_what_moved_a_kernel_adds_up_and_names_the_feature() -> None:
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(300, 3))
+    kernel = fit_kernel(features, features[:, 1].copy(), np.ones(300), rng).told_from(features, np.ones(300))
+    moved = kernel.moved(features[:20])
+    assert kernel.expected == pytest.approx(kernel.predict(features).mean())
+    assert kernel.expected + moved.sum(axis=1) == pytest.approx(kernel.predict(features[:20]))
+    assert np.abs(moved[:, 1]).sum() > 10 * np.abs(moved[:, [0, 2]]).sum(axis=0).max()
+    assert kernel.moved(kernel.centre[None] + kernel.spread * kernel.origin) == pytest.approx(0, abs=1e-9)
+
+
 def test_a_head_is_the_mean_of_its_parts_and_tells_what_moved_it() -> None:
     head = fit_head(*material(), np.random.default_rng(0), growth=SMALL, seeds=2)
     unseen = material(20, seed=4)[0]
-    both = 0.4 * head.linear.predict(unseen) + 0.6 * head.trees.predict(unseen)
+    both = (head.kernel.predict(unseen) + head.trees.predict(unseen)) / 2
     assert head.predict(unseen) == pytest.approx(both)
     assert head.expected + head.moved(unseen).sum(axis=1) == pytest.approx(head.predict(unseen))
     assert np.corrcoef(head.predict(unseen), material(20, seed=4)[1])[0, 1] > 0.8

@@ -120,7 +120,7 @@ class Adaptation:
         linear, cloud = self.linear, self.likeness
         tensors = {
             **{name: getattr(linear, name) for name in ("centre", "spread", "weights")},
-            **{f"likeness.{name}": getattr(cloud, name) for name in ("centre", "spread", "whitening")},
+            **{f"likeness.{name}": getattr(cloud, name) for name in ("centre", "spread")},
             "numbers": np.array([linear.base, cloud.bound]),
         }
         return Parts({"raw": [column.name for column in RAW]}, tensors)
@@ -140,5 +140,4 @@ def from_parts(parts: Parts, width: int) -> Adaptation:
     cloud = {name: tensor(given, f"likeness.{name}", (width,)) for name in ("centre", "spread")}
     if not all((found > 0).all() for found in (own["spread"], cloud["spread"])):
         raise DataError("a spread of the adaptation is not over 0", AGAIN)
-    whitening = tensor(given, "likeness.whitening", (width, width))
-    return Adaptation(Linear(**own, base=base), Likeness(**cloud, whitening=whitening, bound=bound))
+    return Adaptation(Linear(**own, base=base), Likeness(**cloud, bound=bound))

@@ -38,7 +38,6 @@ from rejoinder.records import Example, Pair, visible
 from rejoinder.scorer import FloatArray
 
 FEWEST = 30  # items of a head; of fewer, folds of them tell nothing
-_SHRINKAGE = 0.5  # of the covariance of so few lines, see `likeness.SHRINKAGE`
 _FEWEST_IN_BIN = 100  # lines in a bin of the intervals
 _AS_THEY_ARE = Calibration(0.0, 0.0, 1.0, *(np.zeros(1) for _ in range(3)))
 
@@ -240,5 +239,5 @@ def _cloud(one: Own, folds: Rows) -> Likeness:
 def _cloud_of(features: Features, part: Part) -> Likeness:
     """The cloud of a user's lines; where these are all alike, features spread as they did before."""
     silent = np.isnan(features).all(axis=0)
-    found = cloud_of(np.where(silent, np.float32(0), features), _SHRINKAGE)
+    found = cloud_of(np.where(silent, np.float32(0), features))
     return replace(found, spread=np.where(found.spread >= SILENT, part.likeness.spread, found.spread))

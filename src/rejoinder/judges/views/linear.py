@@ -61,17 +61,26 @@ def standardised(features: NDArray[np.floating], centre: FloatArray, spread: Flo
     return np.minimum(np.maximum(found, -FARTHEST, out=found), FARTHEST, out=found)
 
 
+def moments(features: NDArray[np.floating], share: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """[F] means and [F] standard deviations of what is there of [N, F] features, lines counting by [N] shares.
+
+    What never varies, or is never there, has the deviation `SILENT`.
+    """
+    known = np.isfinite(features)
+    filled = np.where(known, features, 0.0).astype(np.float64)
+    counts = np.maximum(share @ known, 1e-9)
+    centre: FloatArray = (share @ filled) / counts
+    spread = np.sqrt((share @ (np.where(known, filled - centre, 0.0) ** 2)) / counts)
+    return centre, np.where(spread > 1e-9, spread, SILENT)
+
+
 def fit_linear(
     features: NDArray[np.floating], targets: FloatArray, weights: FloatArray, penalty: float | FloatArray = PENALTY
 ) -> Linear:
     """Ridge regression of [N] targets on [N, F] features; lines count by their weights, columns by [F] penalties."""
     share = weights / weights.sum()
-    known = np.isfinite(features)
-    filled = np.where(known, features, 0.0).astype(np.float64)
-    counts = np.maximum(share @ known, 1e-9)
-    centre: FloatArray = (share @ filled) / counts
-    spread = np.sqrt((share @ (np.where(known, features - centre, 0.0) ** 2)) / counts)
-    start = Linear(centre, np.where(spread > 1e-9, spread, SILENT), np.zeros(features.shape[1]), 0.0)
+    centre, spread = moments(features, share)
+    start = Linear(centre, spread, np.zeros(features.shape[1]), 0.0)
     standard, base = start.standardised(features), float(share @ targets)
     weighed = standard * weights[:, None]
     matrix = weighed.T @ standard + np.diag(np.full(features.shape[1], penalty))

@@ -16,12 +16,13 @@ from rejoinder.judges.views.adapt import from_parts as adaptation_of
 from rejoinder.judges.views.calibration import Calibration
 from rejoinder.judges.views.fit import WAYS, Part, Way
 from rejoinder.judges.views.head import Head
+from rejoinder.judges.views.kernel import Kernel
 from rejoinder.judges.views.likeness import Likeness
-from rejoinder.judges.views.linear import Linear
 from rejoinder.judges.views.trees import Trees
 from rejoinder.judges.views.views import Views
 
 _DEEPEST = 64
+_KERNEL = ("centre", "spread", "origin")
 _ADAPTATION = "adaptation"
 
 
@@ -52,9 +53,9 @@ def _written(part: Part) -> Parts:
     calibration, likeness = part.calibration, part.likeness
     tensors: dict[str, NDArray[Any]] = {
         "columns": part.columns.astype(np.int32),
-        "linear.centre": part.head.linear.centre,
-        "linear.spread": part.head.linear.spread,
-        "linear.weights": part.head.linear.weights,
+        **{f"kernel.{name}": getattr(part.head.kernel, name) for name in _KERNEL},
+        "kernel.marks": part.head.kernel.marks,
+        "kernel.weights": part.head.kernel.weights,
         "trees.roots": part.head.trees.roots,
         "trees.feature": part.head.trees.feature,
         "trees.threshold": part.head.trees.threshold,
@@ -67,9 +68,8 @@ def _written(part: Part) -> Parts:
         "calibration.above": calibration.above,
         "likeness.centre": likeness.centre,
         "likeness.spread": likeness.spread,
-        "likeness.whitening": likeness.whitening.astype(np.float32),
         "numbers": np.array(
-            [part.head.linear.base, calibration.centre, calibration.middle, calibration.stretch, likeness.bound]
+            [part.head.kernel.base, calibration.centre, calibration.middle, calibration.stretch, likeness.bound]
         ),
     }
     parts = Parts({"lines": part.lines, "depth": part.head.trees.depth}, tensors)
@@ -82,7 +82,9 @@ def _read(parts: Parts, count: int) -> Part:
     columns = _whole(given, "columns", 0, count - 1)
     width = len(columns)
     base, centre, middle, stretch, bound = tensor(given, "numbers", (5,)).tolist()
-    own = {name: tensor(given, f"linear.{name}", (width,)) for name in ("centre", "spread", "weights")}
+    own = {name: tensor(given, f"kernel.{name}", (width,)) for name in _KERNEL}
+    marks = tensor(given, "kernel.marks", (None, width)).astype(np.float32)
+    kernel = Kernel(**own, marks=marks, weights=tensor(given, "kernel.weights", (len(marks),)), base=base)
     scores = tensor(given, "calibration.scores", (None,))
     ends = {name: tensor(given, f"calibration.{name}", (len(scores),)) for name in ("below", "above")}
     wrong = (np.diff(scores) < 0).any() or (ends["below"] > 0).any() or (ends["above"] < 0).any() or stretch < 0
@@ -91,12 +93,11 @@ def _read(parts: Parts, count: int) -> Part:
     cloud = Likeness(
         tensor(given, "likeness.centre", (width,)),
         tensor(given, "likeness.spread", (width,)),
-        tensor(given, "likeness.whitening", (width, width)).astype(np.float64),
         bound,
     )
     return Part(
         columns=columns.astype(np.intp),
-        head=Head(Linear(**own, base=base), _trees(given, whole(parts.config, "depth", 0, _DEEPEST), width)),
+        head=Head(kernel, _trees(given, whole(parts.config, "depth", 0, _DEEPEST), width)),
         calibration=Calibration(centre, middle, stretch, scores, **ends),
         likeness=cloud,
         lines=whole(parts.config, "lines"),
