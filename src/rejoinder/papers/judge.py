@@ -149,8 +149,9 @@ def find(asked: Asked) -> Found:
     sets = [str(name) for name in dict.fromkeys(example.dataset for example in examples)]
     if unknown := [*(set(corpora) - set(CORPORA)), *(set(sets) - set(SETS))]:
         raise UsageError(f"the licence of {', '.join(sorted(unknown))} is not known. Add it to SETS or CORPORA")
-    sets = [one for one in read_audited(*_there(asked, TAUGHT, RELEVANCE)) if isinstance(one, ReplySet)]
-    apart = written(sets, examples)
+    apart = written(
+        [one for one in read_audited(*_there(asked, TAUGHT, RELEVANCE)) if isinstance(one, ReplySet)], examples
+    )
     learner = ViewsLearner(material, lambda given: [*spoilt(given), *apart])
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
