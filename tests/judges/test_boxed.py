@@ -43,7 +43,7 @@ def test_it_scores_where_nothing_else_is_said(run: Run, tmp_path: Path) -> None:
     (line,) = run("score", file).out.splitlines()
     found = json.loads(line)
     assert list(found["scores"]) == ["rejoinder"]
-    assert 1 < found["scores"]["rejoinder"] < 5
+    assert 3 < found["scores"]["rejoinder"] < 6  # what it cannot fault may lie a little over 5
     assert found["signatures"]["rejoinder"].startswith("scorer:rejoinder|version:3|model:")
 
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve
 
 from rejoinder.judges.views.linear import moments, standardised
 from rejoinder.scorer import FloatArray
@@ -132,6 +131,8 @@ def fit_kernel(
 
     Lines count by [N] weights; `rng` draws the marks among them, likely ones of much weight.
     """
+    from scipy.linalg import solve  # which scoring does without
+
     share = weights / weights.sum()
     centre, spread = moments(features, share)
     width = features.shape[1]
