@@ -251,7 +251,7 @@ def test_rouge_does_not_judge_by_the_one_name_in_the_text() -> None:
     assert set(found.reasons) == {0}
     assert found.values[1] == 1
     assert scores("rouge-l/words", pair("我想吃KFC", "天气KFC")).values[0] == pytest.approx(2 / 7)
-    assert scores("rouge-l/words", pair("ok", "?!")).reasons == {0: "no reference holds a word"}
+    assert scores("rouge-l/words", pair("ok", "\u200b")).reasons == {0: "no reference"}
 
 
 FORMS = ("words.vec", "glove.txt", "words.bin", "words.npz")
