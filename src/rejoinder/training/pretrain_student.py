@@ -72,8 +72,7 @@ def pretrain_student(
             vectors when a run begins is what it trains on, even if more come later.
         out: the folder to save the model in.
         teacher: whom to ask; None where `files` is a folder of vectors.
-        start: a student of the same sizes whose pieces and weights this one starts from, after another teacher or on
-            other texts; `alone` of the recipe is best 0 then.
+        start: a student of the same sizes whose pieces and weights this one starts from; `alone` is best 0 then.
         keep_judged: also use dialogues that occur in public sets of human judgements.
         force: replace a model of another run that stands at `out`.
         on_bad: what to do with a bad dialogue.
@@ -89,20 +88,17 @@ def pretrain_student(
     first = None if start is None else read_folder(start)
     given = _given(files, teacher, keep_judged=keep_judged) | ({} if first is None else {"start": first.digest})
     claim_run(run, {**recipe.to_dict(), **given})
-    folder = Path(files[0])
     if teacher is not None:
-        folder = run / TEACHER
-        _ask(folder, teacher, recipe, files, keep_judged=keep_judged, on_bad=on_bad, say=say)
-    taught = _pinned(run, folder)
+        _ask(run / TEACHER, teacher, recipe, files, keep_judged=keep_judged, on_bad=on_bad, say=say)
+    taught = _pinned(run, Path(files[0]) if teacher is None else run / TEACHER)
     lesson = _Lesson(recipe, taught, _vocabulary(run, taught, recipe.text.vocabulary, say, first))
     source = lesson.batches()
     say(f"training on {len(source.train):,} texts, validating on {len(source.held_out):,}")
     if recipe.threads:
         torch.set_num_threads(recipe.threads)
     task = StudentTask(lesson.sizes, recipe.options, recipe.alone, lesson.shares(source))
-    if first is not None:
-        with in_folder(start or ""):
-            _begin(task, first)
+    with in_folder(start or ""):
+        _begin(task, first)
     fitted = fit(task, source, run, advance)
     config = {"kind": recipe.kind, "sizes": asdict(lesson.sizes), "recipe": recipe.to_dict(), **given}
     config |= {"texts": {"train": len(source.train), "held_out": len(source.held_out)}, "vectors": taught.digest()}
@@ -158,12 +154,14 @@ def _pinned(run: Path, folder: Path) -> Taught:
     return taught
 
 
-def _begin(task: StudentTask, first: Parts) -> None:
-    """Give a student the weights of another.
+def _begin(task: StudentTask, first: Parts | None) -> None:
+    """Give a student the weights of another, where there is one to start from.
 
     Raises:
         DataError: that is no student, or one of other sizes.
     """
+    if first is None:
+        return
     ours = tensors_of(task.model)
     kept = unpacked(first.tensors, task.model.sizes.embedding) if first.config.get("kind") == "student" else {}
     if {name: one.shape for name, one in kept.items()} != {name: one.shape for name, one in ours.items()}:
