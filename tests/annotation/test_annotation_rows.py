@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,6 +101,9 @@ def test_odd_texts_and_comments_come_back(tmp_path: Path, name: str) -> None:
         ({"rating": 9}, "is 9, expected an answer from 1 to 5"),
         ({"rating": None}, "is None, expected an answer from 1 to 5"),
         ({"rating": "x"}, "is 'x', expected a number"),
+        ({"seconds": -5}, "is -5, expected 0 or more"),
+        ({"seconds": math.nan}, "is nan, expected 0 or more"),
+        ({"checks_failed": math.inf}, "is inf, expected 0 or more"),
         ({"when": "now"}, "is 'now', expected a time such as"),
     ],
 )

@@ -66,6 +66,10 @@ def test_the_rated_line_has_the_last_word() -> None:
             "g:1: field \"id\": the id 'l0' belongs to another reply",
         ),
         ([rated(BARE[0], 1.0), rated(BARE[0], 2.0, id="x", where="g:2")], "g:2: this reply was already rated at f:0"),
+        (
+            [rated(LINES[0], 1.0, where="g:7", extra={WEIGHT: -1})],
+            'g:7: field "rating_weight": is -1, expected a number over 0',
+        ),
         ([rated(LINES[0], 1.0), rated(LINES[0], 2.0)], "id 'l0' of data set 'all' was already given"),
     ],
 )

@@ -48,6 +48,14 @@ def rated(lines: int = 60, seed: int = 0, noise: tuple[float, ...] = (0.4, 0.5, 
     return found
 
 
+def test_the_mean_of_a_system_with_one_context_has_no_interval() -> None:
+    lines = rated()
+    lines[5] = replace(lines[5], system="once")
+    *_, alone = sorted(rejoinder.ratings(lines, resamples=100).sets[0].systems, key=lambda row: -row.n)
+    assert (alone.system, alone.n) == ("once", 1)
+    assert np.isnan([alone.low, alone.high]).all() and "there is only one context" in alone.reason
+
+
 def test_who_does_not_agree_is_left_out_and_nothing_is_deleted() -> None:
     lines = rated()
     found = rejoinder.ratings(lines, resamples=100)

@@ -7,6 +7,7 @@ knows: seconds, when, comments, and how many checks of attention the rater has p
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -188,11 +189,11 @@ def _read(study: Study, row: Row, items: Mapping[str, Item]) -> _Read:
         0,
         item.number,
         _values(study, record, row.where),
-        _number(record, "seconds", row.where),
+        _amount(record, "seconds", row.where),
         _when(record, row.where),
         str(record.get("comment") or "")[:LONGEST_COMMENT],
     )
-    checks = tuple(int(_number(record, name, row.where) or 0) for name in ("checks_passed", "checks_failed"))
+    checks = tuple(int(_amount(record, name, row.where) or 0) for name in ("checks_passed", "checks_failed"))
     return _Read(rater, answer, (checks[0], checks[1]), row.where)
 
 
@@ -249,6 +250,14 @@ def _number(record: Record, name: str, where: str) -> float | None:
         return float(given)
     except (TypeError, ValueError) as error:
         raise DataError(f"is {given!r}, expected a number", _REMEDY, where=where, field=name) from error
+
+
+def _amount(record: Record, name: str, where: str) -> float | None:
+    """A number from 0 on, or None where it is not there."""
+    found = _number(record, name, where)
+    if found is not None and not 0 <= found < math.inf:
+        raise DataError(f"is {record.get(name)!r}, expected 0 or more", _REMEDY, where=where, field=name)
+    return found
 
 
 def _when(record: Record, where: str) -> float:

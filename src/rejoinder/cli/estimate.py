@@ -12,6 +12,7 @@ import typer
 from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Vectors, progress, reporting, tell, width
 from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales, typed
 from rejoinder.cli.places import Reads, Writes, in_scorer
+from rejoinder.errors import UsageError
 from rejoinder.records import OVERALL
 
 Rated = Annotated[
@@ -84,6 +85,7 @@ def command(
 
     for path in out or []:
         require_writable(path)
+    _refuse_study([*files, *(rated or [])])
     with reporting(on_error) as on_bad:
         asked = how(columns, input_format, turns, [scorer])
         lines, others = (
@@ -114,3 +116,17 @@ def command(
         tell(terminal(estimates(found, sides, shlex.join(call)), width()))
         if out:
             tell(f"saved in {', '.join(map(str, out))}")
+
+
+def _refuse_study(places: list[str]) -> None:
+    """Raise where one is the folder of a study: whose ratings in it count is said elsewhere.
+
+    Raises:
+        UsageError: one is.
+    """
+    from rejoinder.meta.ratings import is_study
+
+    for place in filter(is_study, places):
+        file = "rated.jsonl"
+        remedy = f"Write its ratings to a file first: rejoinder ratings {shlex.quote(place)} -o {file}"
+        raise UsageError(f"{place}: is a folder. {remedy}; then name {file}")

@@ -47,7 +47,8 @@ def joined(lines: Sequence[Example], rated: Sequence[Example], dimension: str = 
         dimension: which ratings.
 
     Raises:
-        DataError: two lines of either have one id; an id belongs to another reply; a reply is rated twice.
+        DataError: two lines of either have one id; an id belongs to another reply; a reply is rated twice; a rated
+            line stands for no number over 0.
     """
     for side in (lines, rated):
         refuse_duplicates(side)
@@ -58,6 +59,7 @@ def joined(lines: Sequence[Example], rated: Sequence[Example], dimension: str = 
     for place, line in enumerate(lines):
         by_text[_text(line)].append(place)
     own = [line for line in rated if line.rating(dimension) is not None]
+    weights_of(own)  # here, where each still says in which file it stands
     for line in own:
         at = _place(line, lines, by_id, by_text[_text(line)], taken)
         if at is None:

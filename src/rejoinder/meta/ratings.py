@@ -25,7 +25,7 @@ from rejoinder.meta.rating_results import Disagreement, Pace, RatedSystem, Ratin
 from rejoinder.meta.replacement import EPSILON, MEAN_RATING, Alternative, alternative, on_scale
 from rejoinder.records import OVERALL, Example, Given, Rating
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
-from rejoinder.stats.arrays import FloatArray, renumbered
+from rejoinder.stats.arrays import FloatArray, number_of, renumbered
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.kappa import Weighting
 from rejoinder.stats.sampling import Sampling
@@ -296,7 +296,8 @@ def _systems(raters: Raters, made: Aggregated, values: FloatArray, sampling: Sam
         lines = own[systems == system]
         given = raters.ratings[lines]
         given = given[np.isfinite(given)]
-        mean = percentile_interval(drawn[system], len(counts), value=float(made.values[lines].mean()), unit="context")
+        own_contexts = number_of(renumbered(rated.contexts[lines]))
+        mean = percentile_interval(drawn[system], own_contexts, value=float(made.values[lines].mean()), unit="context")
         rows.append(
             RatedSystem.of(
                 mean,
