@@ -44,6 +44,14 @@ def test_a_study_is_made_and_its_links_are_told(run: Run, place: Path) -> None:
     assert told["raters"]["rater-2"].startswith("https://rate.example/r/")
 
 
+def test_replies_that_nobody_gets_are_said_to_be(run: Run, place: Path) -> None:
+    (place / "design.toml").write_text("contexts = 1\nreplies = 2\ncommon = 0\n")
+    asked = ("--questions", place / "design.toml", "-o", place / "study", "--prepare")
+    for raters_, left in ((1, "10"), (2, "8")):
+        done = run("annotate", place / "replies.jsonl", *asked, "--raters", raters_)
+        assert done.code == 0 and f"{left} of 12 replies are given to no rater. More --raters" in done.err
+
+
 def test_answers_go_out_and_in(run: Run, place: Path) -> None:
     for name in ("here", "there"):
         assert run("annotate", place / "replies.jsonl", "--raters", 1, "-o", place / name, "--prepare").code == 0

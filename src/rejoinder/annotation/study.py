@@ -145,6 +145,15 @@ def rater_count(study: Study) -> int:
         return int(connection.execute(wanted).scalar_one())
 
 
+def unassigned(study: Study) -> int:
+    """How many of what is to be rated no rater with a link gets."""
+    from rejoinder.annotation import database as db
+
+    with study.engine.connect() as connection:
+        given = set(connection.execute(db.sql.select(db.tasks.c.item).distinct()).scalars())
+    return sum(item.number not in given for item in study.plan.rated)
+
+
 def _added(study: Study, more: int) -> bool:
     """Add raters; False where another process did so meanwhile, which changes what these should get."""
     from rejoinder.annotation import database as db

@@ -17,6 +17,7 @@ from rejoinder.errors import UsageError
 from rejoinder.records import Example, Pair
 
 if TYPE_CHECKING:
+    from rejoinder.annotation.study import Study
     from rejoinder.io.read import How
 
 GivenFiles = Annotated[
@@ -154,6 +155,7 @@ def command(
                 typer.echo("\n".join([*lines, f"{'you':<{wide}}  {base}/admin  password: {study.password}"]))
             sys.stdout.flush()  # whoever reads it in a pipe waits for it
 
+        _say_what_lacks_raters(study)
         if prepare:
             ready(url or address(host, port))
             return
@@ -161,6 +163,16 @@ def command(
             show(study, host=host, port=port, url=url, ready=ready)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"every answer is kept; to go on: rejoinder annotate -o {out}") from None
+
+
+def _say_what_lacks_raters(study: Study) -> None:
+    """Say how much of what is to be rated is given to nobody."""
+    from rejoinder.annotation.study import unassigned
+
+    if left := unassigned(study):
+        what = "pairs" if study.design.pairwise else "replies"
+        more = "More --raters, or more contexts in --questions, reach them; --next has those rated that tell most"
+        tell(f"{left:,} of {len(study.plan.rated):,} {what} are given to no rater. {more}", err=True)
 
 
 def _read(files: list[str] | None, on_error: OnError, asked: How) -> list[Example | Pair] | None:
