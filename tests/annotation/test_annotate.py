@@ -260,3 +260,13 @@ def test_what_cannot_be_chosen_among(run: Run, tmp_path: Path) -> None:
         2,
         "-s is for --next, which chooses by a scorer. Say how many, or leave it out",
     )
+
+
+def test_a_database_that_is_none_is_said_to_be(run: Run, tmp_path: Path) -> None:
+    annotate(replies(1), tmp_path / "study").close()
+    file = tmp_path / "study" / "study.sqlite"
+    for rest in ("-wal", "-shm"):
+        file.with_name(file.name + rest).unlink(missing_ok=True)
+    file.write_text("no database at all, whatever it is called\n" * 50)
+    said = f"{file}: damaged (file is not a database). Put it back as it was"
+    refused(run("annotate", "-o", tmp_path / "study", "--prepare"), 3, said)

@@ -119,3 +119,14 @@ def test_a_row_that_is_wrong_leaves_the_study_as_it_was(tmp_path: Path, change: 
         import_rows(study, tmp_path / "rows.jsonl")
     assert said in str(error.value) and str(error.value).startswith(f"{tmp_path / 'rows.jsonl'}:24: ")
     assert all_answers(study) == before and len(collected(study).raters) == 3
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
+def test_rows_without_an_overall_question_are_read_as_rows_of_raters(tmp_path: Path, name: str) -> None:
+    design = Design(questions=(Question("fluency", "Is it fluent?"),), checks=0)
+    study = annotate(replies(2), tmp_path / "study", raters=2, design=design)
+    for rater in raters(study):
+        rate_all(study, rater)
+    export_rows(study, tmp_path / name)
+    read = {line.id: line.ratings for line in rejoinder.read(tmp_path / name)}
+    assert read == {line.id: line.ratings for line in collected(study).lines if isinstance(line, Example)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rejoinder.errors import MissingExtra, UsageError, WriteError
+from rejoinder.errors import DataError, MissingExtra, UsageError, WriteError
 
 try:
     import sqlalchemy as sql
@@ -95,11 +95,14 @@ def begun(engine: sql.Engine) -> bool:
 
     Raises:
         WriteError: it cannot be reached.
+        DataError: it is none.
     """
     try:
         return sql.inspect(engine).has_table(facts.name)
     except sql.exc.OperationalError as error:
         raise unreachable(engine, error) from error
+    except sql.exc.DatabaseError as error:
+        raise DataError(f"damaged ({error.orig})", "Put it back as it was", where=str(engine.url.database)) from error
 
 
 def unreachable(engine: sql.Engine, error: Exception) -> WriteError:

@@ -166,6 +166,8 @@ class Planner:
                 return
             self._take(RATING, names[0], perhaps=True)
             self._one_of(RATER)
+        elif any(field.startswith(f"{RATING}.") for field in self.filled):
+            self._one_of(RATER)
 
     def _wide(self) -> list[list[str]]:
         """The columns of a table with a rating a rater, and behind them the columns with the raters' names, if any."""
