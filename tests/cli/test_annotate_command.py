@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import logging
 import re
 import signal
 import socket
@@ -123,6 +125,20 @@ def test_an_address_that_is_taken(run: Run, place: Path) -> None:
         port = taken.getsockname()[1]
         said = f"127.0.0.1:{port} cannot be listened on (Address already in use). Choose another: --host, --port"
         refused(run("annotate", "-o", place / "study", "--port", port), 2, said)
+
+
+def test_the_pages_leave_the_log_handlers_of_others_alone(run: Run, place: Path) -> None:
+    class Kept(logging.StreamHandler[io.StringIO]):
+        closed = False
+
+        def close(self) -> None:
+            self.closed = True
+
+    handler = Kept(io.StringIO())
+    assert run("annotate", place / "replies.jsonl", "-o", place / "study", "--prepare").code == 0
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        run("annotate", "-o", place / "study", "--port", taken.getsockname()[1])
+    assert not handler.closed
 
 
 @pytest.mark.parametrize(("library", "call"), [("sqlalchemy", "--prepare"), ("fastapi", ""), ("uvicorn", "")])

@@ -135,7 +135,8 @@ def test_the_program_alone_tells_its_commands_by_task(run: Run) -> None:
     assert (ran.code, ran.err) == (0, "") and ran == run("--help")
     tasks = [line for line in ran.out.splitlines() if line.endswith(":") and not line.startswith(" ")]
     assert tasks == [
-        *("Score and compare:", "Study agreement:", "Train:", "Systems that reply:", "Look around:", "Begin with:")
+        *("Score and compare:", "Study agreement:", "Ask people:", "Train:", "Systems that reply:"),
+        *("Look around:", "Begin with:"),
     ]
     assert all(f"\n  {command} " in ran.out for command in COMMANDS)
 

@@ -230,3 +230,25 @@ def test_a_command_that_wants_single_replies_refuses_pairs(run: Run, tmp_path: P
     single = saved(tmp_path / "single.jsonl", [{"response": "a"}])
     with pytest.raises(DataError, match="no pair of replies .found: response.. Write"):
         list(rejoinder.read_pairs(single))
+
+
+def test_rows_of_several_raters_are_one_pair_with_all_their_votes(tmp_path: Path) -> None:
+    file = tmp_path / "rows.jsonl"
+    rows = [
+        {**TEXTS, "id": name, "winner": said, "rater": rater, "seconds": 2.5}
+        for name, said, rater in (
+            ("p", "a", "ann"),
+            ("q", "b", "ann"),
+            ("p", "b", "bob"),
+            ("p", "a", "cy"),
+            ("q", "a", "cy"),
+        )
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    one, other = rejoinder.read_pairs(file)
+    assert (one.id, one.votes, one.preferred) == ("p", (0, 1, 0), 0)
+    assert (other.id, other.votes, other.preferred) == ("q", (1, 0), None)
+    assert "rater" not in one.replies[0].extra and one.replies[0].extra["seconds"] == 2.5
+    file.write_text("".join(json.dumps(row) + "\n" for row in [rows[0], {**rows[2], "response_b": "Never."}]))
+    with pytest.raises(DataError, match="the id 'p' stands for another response at .*rows.jsonl:1"):
+        list(rejoinder.read_pairs(file))

@@ -1,4 +1,4 @@
-"""Tables with one row a rater: the rows of one reply joined into one example with all its ratings."""
+"""Tables with one row a rater: the rows of one reply joined to one example with all ratings, of a pair to all votes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeVar, cast
 
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad
-from rejoinder.records import Example, Pair, ReplySet
+from rejoinder.records import Example, Pair, ReplySet, majority
 
 Parsed = TypeVar("Parsed", bound=Example | Pair | ReplySet)
 
@@ -18,7 +18,7 @@ def joined(examples: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
 
     Rows belong together that have one id; where no id comes twice, ids number the rows, and those belong together whose
     context, response and system are the same. Texts that a later row leaves empty are those of the first. Of other keys
-    those stay that are the same in all its rows. Pairs of replies come as they are.
+    those stay that are the same in all its rows. Pairs of replies come as they are (see `voted`).
 
     Args:
         examples: one a row; all are held in memory.
@@ -28,6 +28,38 @@ def joined(examples: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
     rows = [line for line in lines if isinstance(line, Example)]
     yield from (line for line in lines if not isinstance(line, Example))
     yield from cast("Iterator[Parsed]", _joined(rows, on_bad))
+
+
+def voted(pairs: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
+    """Yield one pair for each id, with the votes of all its rows; what most of them prefer is preferred.
+
+    Of other keys those stay that are the same in all its rows. What is no pair comes as it is.
+
+    Args:
+        pairs: one a row; all are held in memory.
+        on_bad: is given the error of a row with the id of a pair and other texts.
+    """
+    found: dict[object, Pair] = {}
+    for row in pairs:
+        if not isinstance(row, Pair):
+            yield row
+        elif row.id not in found:
+            found[row.id] = replace(row, votes=row.votes or (row.preferred,))
+        elif differing := _differing(found[row.id].replies[0], row.replies[0]) or _differing(
+            found[row.id].replies[1], row.replies[1]
+        ):
+            problem = f"the id {row.id!r} stands for another {differing} at {found[row.id].where}"
+            on_bad(DataError(problem, "Give every pair its own id", where=row.where, field="id"))
+        else:
+            found[row.id] = _counted(found[row.id], row)
+    yield from cast("Iterator[Parsed]", found.values())
+
+
+def _counted(first: Pair, row: Pair) -> Pair:
+    """A pair with the votes of another row of it."""
+    votes = (*first.votes, *(row.votes or (row.preferred,)))
+    one, other = (_together(*two) for two in zip(first.replies, row.replies, strict=True))
+    return replace(first, replies=(one, other), preferred=majority(votes), votes=votes)
 
 
 def _joined(rows: Sequence[Example], on_bad: OnBad) -> Iterator[Example]:

@@ -17,10 +17,10 @@ from rejoinder.io.columns import Columns, Names
 from rejoinder.io.flat import from_cells
 from rejoinder.io.lines import STDIN, UTF_16, Note, OnBad, name_of, open_bytes, raise_bad, silent, text_lines
 from rejoinder.io.logs import as_conversation
-from rejoinder.io.names import MESSAGES
+from rejoinder.io.names import MESSAGES, RATER
 from rejoinder.io.pairs import form_of, parse_audited, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
-from rejoinder.io.raters import Parsed, joined
+from rejoinder.io.raters import Parsed, joined, voted
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.values import decoded
@@ -156,7 +156,10 @@ def parsed_rows(
     if first is None:
         return
     stream = chain([first], single)
-    yield from joined(stream, on_bad) if names.one_rating_a_line else stream
+    if isinstance(first, Pair) and RATER in first.replies[0].extra:
+        yield from voted(stream, on_bad)
+    else:
+        yield from joined(stream, on_bad) if names.one_rating_a_line else stream
 
 
 def _each(

@@ -46,6 +46,7 @@ def show(
     names = _LOOPBACK if _is_loopback(host) and url is None else None
     settings = uvicorn.Config(
         make_app(study, names, url),
+        log_config=None,  # uvicorn's own closes the log handlers of everybody else in the process
         log_level="warning",
         access_log=False,  # it would hold the links
         server_header=False,
