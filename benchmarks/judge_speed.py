@@ -61,7 +61,8 @@ def examples_of(seed: int) -> Iterator[Example]:
         """A text like this one that was not there before."""
         while text in met:
             place, cut = source.randrange(len(text.split())), text.split()
-            text = " ".join([*cut[:place], source.choice(words), *cut[place + 1 :]])
+            # A word more, not another: texts of one word would run out.
+            text = " ".join([*cut[:place], source.choice(words), *cut[place:]])
         met.add(text)
         return text
 
