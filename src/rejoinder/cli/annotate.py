@@ -62,7 +62,7 @@ Judge = Annotated[
 Rated = Annotated[
     list[str] | None,
     typer.Option(
-        help="Lines that --next leaves out, because an earlier round has rated them; repeat for more.", metavar="FILE"
+        help="Rated lines: --next leaves out what an earlier round has rated; repeat for more.", metavar="FILE"
     ),
     Reads(),
 ]

@@ -18,7 +18,7 @@ from rejoinder.records import OVERALL
 Rated = Annotated[
     list[str] | None,
     typer.Option(
-        help="Rated lines, among those of FILE by id or by text, or others of the same systems; repeat for more. "
+        help="Rated lines: among those of FILE by id or by text, or others of the same systems; repeat for more. "
         "Default: the ratings in FILE.",
         metavar="FILE",
     ),
