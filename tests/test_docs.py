@@ -107,7 +107,15 @@ GIVEN = {
 }
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+# Those that take seconds each run with --slow, as CI does.
+LONG = ("audit.md", "fit.md", "judge.md", "rerank.md", "train.md")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [pytest.param(path, marks=pytest.mark.slow) if path.name in LONG else path for path in DOCUMENTS],
+    ids=lambda path: path.name,
+)
 def test_commands_run_in_their_order(
     document: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:

@@ -244,6 +244,7 @@ def test_the_study_has_the_judge_the_gap_and_the_main_finding(tmp_path: Path, ru
     assert "rejoinder, seen less rejoinder, unseen" not in text
 
 
+@pytest.mark.slow
 def test_every_form_of_the_study_holds_it() -> None:
     found = full_study(sets({"one": 140, "two": 150}), ["length"], leave_one_out=True, resamples=0)
     forms = {suffix: render(report.study(found, "rejoinder study")) for suffix, render in RENDERERS.items()}
@@ -260,6 +261,7 @@ def test_what_is_refused(run: Run, tmp_path: Path) -> None:
     refused(ran, 2, other)
 
 
+@pytest.mark.slow
 def test_sets_that_share_no_side_leave_nothing_to_compare() -> None:
     examples = [*list(rejoinder.read("@dstc7"))[:120], *list(rejoinder.read("@conture"))[:120]]
     found = full_study(examples, ["length"], leave_one_out=True, resamples=0)
