@@ -61,7 +61,7 @@ def test_what_is_told_of_a_reply_is_what_it_was_drawn_with(start: Path) -> None:
     replies = own.say(CONTEXTS, draws)
     told = own.tell(CONTEXTS, replies, policy(start))
     with torch.inference_mode():
-        state = own.model.begin(own._condition(CONTEXTS))
+        state = own.model.begin(own.condition(CONTEXTS))
         written = generate.sample(own.model.step, state, generate.Limits(END_ID, (PAD_ID, UNK_ID), 6), draws)
     counted = [len(one.ids) + (len(one.ids) < 6) for one in written]
     expected = [one.score * pieces for one, pieces in zip(written, counted, strict=True)]
@@ -111,10 +111,16 @@ def test_advantages() -> None:
 
 
 def test_looks_need_no_judge() -> None:
-    one = Episode([], replies=[[5, 6], [], [5, 6]], rewards=[0.5, None, 0.25])
+    said = ["hi", "it is so", "", "it is so"]
+    contexts: list[Any] = [tuple(said[:turn]) for turn in (1, 2, 3)]
+    one = Episode(said, contexts, [[5, 6], [], [5, 6]], [0.5, None, 0.25])
     found = looks([one])
     assert (found["return"], found["reward"], found["unrewarded"]) == (0.75, 0.375, 1)
     assert (found["length"], found["empty"], found["different"]) == pytest.approx((4 / 3, 1 / 3, 2 / 3))
+
+
+def test_the_rewards_to_come() -> None:
+    assert Episode([], rewards=[0.5, None, 0.25]).to_go == [0.75, 0.25, 0.25]
 
 
 # A run
@@ -181,8 +187,26 @@ def test_the_gradient_is_that_of_the_log_probabilities_times_the_return(start: P
             assert torch.allclose(one.grad, other.grad, atol=1e-5)
 
 
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(start: Path, tmp_path: Path) -> None:
-    often = replace(QUICK, every=2)
+def test_with_a_critic_each_reply_counts_by_the_rewards_from_it_on(start: Path, tmp_path: Path) -> None:
+    run = Run(policy(start), policy(start), replace(QUICK, baseline="critic", group=1), tmp_path)
+    one = Episode(["hi"], [CONTEXTS[0], CONTEXTS[1]], [[7], [8]], [0.5, 0.25])
+    assert run._gains([one, one]) == [[0.75, 0.25]] * 2  # a critic that knows nothing expects nothing
+    for _ in range(30):
+        run._gains([one, one])
+    assert run._gains([one, one]) == [pytest.approx([0, 0], abs=0.02)] * 2
+
+
+@pytest.mark.slow
+def test_a_policy_learns_with_a_critic(start: Path, tmp_path: Path) -> None:
+    practice = replace(QUICK, updates=12, episodes=16, step=0.1, baseline="critic", group=1)
+    found = reinforce(CONTEXTS, start, tmp_path / "out", begins, bounds=(0, 1), practice=practice)
+    first, last = (float(np.mean([row["return"] for row in rows])) for rows in (found.rows[:3], found.rows[-3:]))
+    assert last > first + 0.5
+
+
+@pytest.mark.parametrize("baseline", ["group", pytest.param("critic", marks=pytest.mark.slow)])
+def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(start: Path, tmp_path: Path, baseline: Any) -> None:
+    often = replace(QUICK, every=2, baseline=baseline)
     whole = reinforce(CONTEXTS, start, tmp_path / "whole", short, bounds=(0, 1), practice=often)
 
     def stop(line: str) -> None:
@@ -241,7 +265,7 @@ def test_a_gradient_that_is_not_finite_is_an_error(start: Path, tmp_path: Path) 
         ({"group": 1}, "32 episodes in groups of 1: expected groups of two or more"),
         ({"kl": -1.0}, "kl is -1.0, expected a number of 0 or more"),
         ({"step": 0.0}, "step is 0.0, expected a number over 0"),
-        ({"baseline": "critic"}, "baseline is 'critic', expected one of none, batch, group"),
+        ({"baseline": "coin"}, "baseline is 'coin', expected one of none, batch, group, critic"),
     ],
 )
 def test_a_practice_that_cannot_be_is_refused(given: dict[str, Any], said: str) -> None:

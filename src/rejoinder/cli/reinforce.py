@@ -42,6 +42,7 @@ class Baseline(StrEnum):
     NONE = "none"
     BATCH = "batch"
     GROUP = "group"
+    CRITIC = "critic"
 
 
 Start = Annotated[Path, typer.Option("--start", help="Model whose weights to start from.", metavar="FOLDER"), Reads()]
@@ -59,7 +60,8 @@ MostKl = Annotated[
 Episodes = Annotated[int, typer.Option(min=1, help="Conversations of one update.")]
 Group = Annotated[int, typer.Option(min=1, help="Conversations from one context.")]
 BaselineFlag = Annotated[
-    Baseline, typer.Option("--baseline", help="What a return is set against: the others from its context, or all.")
+    Baseline,
+    typer.Option("--baseline", help="What a return is set against: others from its context, all, a critic."),
 ]
 Kl = Annotated[float, typer.Option("--kl", help="What a nat of distance from the start costs.", metavar="W")]
 Entropy = Annotated[float, typer.Option("--entropy", help="What a nat of entropy is worth.", metavar="W")]
@@ -129,6 +131,6 @@ def _say(found: Reinforced) -> None:
         why, times = max(found.unscored.items(), key=lambda one: one[1])
         tell(f"{sum(found.unscored.values()):,} replies had no reward; most often: {why} ({times:,})", err=True)
     change = f"return {first['return']:.2f} at first, {last['return']:.2f} at last"
-    looks = f"{last['empty']:.0%} of the last replies empty, {last['different']:.0%} different"
+    looks = f"{last['degenerate']:.0%} of the last replies degenerate, {last['different']:.0%} different"
     tell(f"{found.why}; {change}, {last['kl']:.2f} nats per reply from the start; {looks}")
     tell(f"saved in {found.folder}; answer with it: rejoinder respond FILE -r {found.folder}")

@@ -13,12 +13,12 @@ from typing import Literal
 import numpy as np
 import torch
 
+from rejoinder.improve.degenerate import account
 from rejoinder.improve.policy import Policy
-from rejoinder.meta.diversity import distinct
 from rejoinder.responder import Context
 from rejoinder.scorer import FloatArray
 
-Baseline = Literal["none", "batch", "group"]
+Baseline = Literal["none", "batch", "group", "critic"]
 Rewards = Callable[[Sequence[Context], Sequence[str]], Sequence[float | None]]
 _TINY = 1e-6
 
@@ -44,6 +44,17 @@ class Episode:
         """The return: the sum of the rewards; replies without one count for nothing."""
         return float(sum(one for one in self.rewards if one is not None))
 
+    @property
+    def to_go(self) -> list[float]:
+        """The sum of the rewards from each reply on."""
+        known = [one or 0.0 for one in self.rewards]
+        return [sum(known[place:]) for place in range(len(known))]
+
+    @property
+    def texts(self) -> list[str]:
+        """What the replies say."""
+        return self.said[len(self.said) - len(self.replies) :]
+
 
 def play(
     policy: Policy, starts: Sequence[Context], turns: int, generator: torch.Generator, reward: Rewards
@@ -66,14 +77,14 @@ def play(
             one.replies.append(pieces)
             one.said.append(policy.vocabulary.decode(pieces))
     contexts = [context for one in episodes for context in one.contexts]
-    texts = [text for one in episodes for text in one.said[-turns:]]
+    texts = [text for one in episodes for text in one.texts]
     found = iter(reward(contexts, texts))
     for one in episodes:
         one.rewards = [next(found) for _ in range(turns)]
     return episodes
 
 
-def advantages(worth: FloatArray, baseline: Baseline, group: int) -> FloatArray:
+def advantages(worth: FloatArray, baseline: Literal["none", "batch", "group"], group: int) -> FloatArray:
     """[E] what each episode is worth beside others.
 
     Args:
@@ -96,13 +107,13 @@ def looks(episodes: Sequence[Episode]) -> dict[str, float]:
     replies = [reply for one in episodes for reply in one.replies]
     rewards = [one for episode in episodes for one in episode.rewards]
     known = [one for one in rewards if one is not None]
-    said = [tuple(map(str, reply)) for reply in replies]
+    contexts = [context for one in episodes for context in one.contexts]
+    texts = [text for one in episodes for text in one.texts]
     return {
         "return": float(np.mean([one.worth for one in episodes])),
         "reward": float(np.mean(known)) if known else float("nan"),
         "length": float(np.mean([len(reply) for reply in replies])),
-        "empty": float(np.mean([not reply for reply in replies])),
-        "distinct_2": distinct(said, 2),
-        "different": len(set(said)) / len(said),
+        "different": len(set(map(tuple, replies))) / len(replies),
         "unrewarded": float(len(rewards) - len(known)),
+        **account(contexts, texts)._asdict(),
     }

@@ -77,7 +77,7 @@ class Policy:
         """
         bounds = generate.Limits(END_ID, (PAD_ID, UNK_ID), self.longest)
         with torch.inference_mode():
-            state = self.model.begin(self._condition(contexts))
+            state = self.model.begin(self.condition(contexts))
             return [one.ids for one in generate.sample(self.model.step, state, bounds, draws)]
 
     def tell(self, contexts: Sequence[Context], replies: Sequence[Sequence[int]], other: Policy) -> Told:
@@ -99,14 +99,14 @@ class Policy:
         steps = (said, (shares * (own - others)).sum(-1), -(shares * own).sum(-1))
         return Told(*((one * inside).sum(1) for one in steps))
 
-    def _condition(self, contexts: Sequence[Context]) -> Tensor:
+    def condition(self, contexts: Sequence[Context]) -> Tensor:
         """[n, K] what the decoder is conditioned on after contexts."""
         turns = [numbered_turns(self.vocabulary, context, *self._read) for context in contexts]
         return states(self.model, turns)
 
     def _logs(self, contexts: Sequence[Context], tokens: Tensor) -> Tensor:
         """[n, T, V] log-probability of every piece at each place, given the pieces before it."""
-        condition = self._condition(contexts)
+        condition = self.condition(contexts)
         before = torch.cat([self.model.first_words(len(tokens)), self.model.embedding(tokens[:, :-1])], 1)
         features, _ = self.model.decoder.features(before, condition, self.model.decoder.start(condition))
         logits: Tensor = self.model.decoder.words(features)

@@ -19,18 +19,20 @@ import numpy as np
 import torch
 
 from rejoinder.errors import DataError, UsageError
+from rejoinder.improve.critic import Critic
 from rejoinder.improve.episodes import Baseline, Episode, Rewards, advantages, looks, play
 from rejoinder.improve.policy import Policy
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.responder import Context
 from rejoinder.scorer import Advance
-from rejoinder.training.curves import write_curves
+from rejoinder.training.curves import draw_curves, write_table
 from rejoinder.training.pretrain import tensors_of
 
 LAST, SAMPLES = "last.ckpt", "samples.jsonl"
 _TOGETHER = 64  # replies whose gradient is worked out at once
 _SHOWN = 3  # conversations that are logged each time
+_DRAWN = ("return", "kl", "entropy", "length", "degenerate", "different")
 _NORM = 1.0  # of the gradient at most
 
 
@@ -43,7 +45,7 @@ class Practice:
         episodes: conversations of one update.
         turns: replies of one conversation.
         group: conversations from one context; divides `episodes`.
-        baseline: see `advantages`.
+        baseline: see `advantages`; `critic` sets the rewards from each reply on against what a critic expected.
         kl: weight of the divergence from the starting policy, per nat.
         entropy: weight of the entropy, per nat.
         step: of Adam.
@@ -115,6 +117,7 @@ class Run:
     def __init__(self, policy: Policy, start: Policy, practice: Practice, folder: Path) -> None:
         self.policy, self.start, self.practice, self.folder = policy, start, practice, folder
         self.optimiser = torch.optim.Adam(policy.network.parameters(), lr=practice.step)
+        self.critic = Critic(policy.model.sizes.state) if practice.baseline == "critic" else None
         self.progress = Progress()
         if (folder / LAST).is_file():
             self._resume()
@@ -137,6 +140,7 @@ class Run:
             advance(1)
         if episodes and len(self.progress.rows) % self.practice.every:
             self._keep(episodes)
+        draw_curves(self.progress.rows, self.folder, _DRAWN)
         return why
 
     def _starts(self, contexts: Sequence[Context], number: int) -> list[Context]:
@@ -151,12 +155,10 @@ class Run:
         Raises:
             DataError: the gradient is not finite.
         """
-        worth = np.array([one.worth for one in episodes])
-        gains = advantages(worth, self.practice.baseline, self.practice.group)
         lines = [
             (context, reply, gain if reward is not None else 0.0)
-            for one, gain in zip(episodes, gains.tolist(), strict=True)
-            for context, reply, reward in zip(one.contexts, one.replies, one.rewards, strict=True)
+            for one, gains in zip(episodes, self._gains(episodes), strict=True)
+            for context, reply, reward, gain in zip(one.contexts, one.replies, one.rewards, gains, strict=True)
         ]
         self.optimiser.zero_grad()
         spread = variety = 0.0
@@ -172,6 +174,19 @@ class Run:
             raise DataError("the gradient is not finite", "Take a smaller --step, or look at the rewards")
         self.optimiser.step()
         return {"kl": spread / len(lines), "entropy": variety / len(lines)}
+
+    def _gains(self, episodes: Sequence[Episode]) -> list[list[float]]:
+        """How much the log-probability of each reply of each episode counts."""
+        if self.practice.baseline != "critic":
+            worth = np.array([one.worth for one in episodes])
+            gains = advantages(worth, self.practice.baseline, self.practice.group)
+            return [[gain] * len(one.replies) for one, gain in zip(episodes, gains.tolist(), strict=True)]
+        with torch.no_grad():
+            states = torch.cat([self.policy.condition(one.contexts) for one in episodes])
+        to_go = torch.tensor([one.to_go for one in episodes])  # [E, turns]
+        assert self.critic is not None  # noqa: S101 - made for this baseline
+        beyond: list[list[float]] = self.critic.advantages(states, to_go.flatten()).view_as(to_go).tolist()
+        return beyond
 
     def _spent(self) -> str:
         """Which budget is spent; "" where none is."""
@@ -193,9 +208,10 @@ class Run:
                 for one in episodes[:: self.practice.group][:_SHOWN]
             ]
         state = {"model": self.policy.network.state_dict(), "optimiser": self.optimiser.state_dict()}
+        state |= {} if self.critic is None else {"critic": self.critic.state_dict()}
         with atomic_file(self.folder / LAST) as partial, partial.open("wb") as stream:
             torch.save({**state, "progress": asdict(self.progress)}, stream)
-        write_curves(self.progress.rows, self.folder)
+        write_table(self.progress.rows, self.folder)
         lines = "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in self.progress.samples)
         with atomic_file(self.folder / SAMPLES) as partial:
             partial.write_text(lines, encoding="utf-8")
@@ -205,6 +221,8 @@ class Run:
         state = torch.load(self.folder / LAST, weights_only=True)
         self.policy.network.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
+        if self.critic is not None:
+            self.critic.load_state_dict(state["critic"])
         self.progress = Progress(**state["progress"])
 
     def save(self, out: Path, about: dict[str, Any]) -> None:
@@ -226,5 +244,6 @@ def _told(row: dict[str, float]) -> str:
     """The figures of an update in a line."""
     return (
         f"update {row['updates']:.0f}: return {row['return']:.2f}, {row['kl']:.2f} nats from the start, "
-        f"{row['length']:.1f} pieces, {row['empty']:.0%} empty, {row['different']:.0%} different"
+        f"{row['length']:.1f} pieces, {row['degenerate']:.0%} degenerate ({row['empty']:.0%} empty), "
+        f"{row['different']:.0%} different"
     )

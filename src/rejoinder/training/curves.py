@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,12 @@ class Curves(Callback):
 
 def write_curves(rows: list[dict[str, float]], folder: Path) -> None:
     """The figures as `curves.csv` and `curves.svg`, each written whole."""
+    write_table(rows, folder)
+    draw_curves(rows, folder)
+
+
+def write_table(rows: list[dict[str, float]], folder: Path) -> None:
+    """The figures as `curves.csv`, written whole."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     table = io.StringIO()
     writer = csv.DictWriter(table, names, lineterminator="\n")
@@ -47,7 +54,12 @@ def write_curves(rows: list[dict[str, float]], folder: Path) -> None:
     writer.writerows(rows)
     with atomic_file(folder / "curves.csv") as partial:
         partial.write_text(table.getvalue(), encoding="utf-8")
-    shown = [name for name in names if name != "updates"]
+
+
+def draw_curves(rows: list[dict[str, float]], folder: Path, shown: Sequence[str] | None = None) -> None:
+    """The figures that are `shown`, or all, over updates as `curves.svg`, written whole."""
+    if shown is None:
+        shown = [name for name in dict.fromkeys(name for row in rows for name in row) if name != "updates"]
     width, height = 7, 2.2 * len(shown)
     figure = Figure(figsize=(width, height))
     # Margins in inches; a layout that matplotlib works out takes as long as all else together, after each stretch.
