@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from shutil import copytree
+from shutil import copy, copytree
 
 import numpy as np
 import pytest
@@ -98,7 +98,14 @@ def write_for_fit(folder: Path) -> None:
             stream.write(f"{json.dumps(line)}\n")
 
 
+def copy_results(folder: Path) -> None:
+    """What docs/result-files.md takes for granted: result files of other programs."""
+    for file in (PROJECT / "tests" / "golden" / "evaluations").iterdir():
+        copy(file, folder)
+
+
 GIVEN = {
+    "result-files.md": copy_results,
     "languages.md": write_german,
     "compare.md": write_weeks,
     "estimate.md": write_bots,

@@ -32,6 +32,7 @@ class FileFormat(StrEnum):
     TSV = "tsv"
     XLSX = "xlsx"
     PARQUET = "parquet"
+    EVAL = "eval"
 
 
 class Turns(StrEnum):

@@ -11,7 +11,7 @@ from rejoinder.io.flat import decoded
 from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, plain
 from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, listed, shape_of
-from rejoinder.io.values import rating_of
+from rejoinder.io.values import inside, rating_of
 from rejoinder.records import OVERALL
 
 Columns = Mapping[str, str | Sequence[str]]
@@ -36,6 +36,7 @@ class Names:
         self._said: set[Take | str] = set()
         self.one_rating_a_line = False
         self._missed = {source for sources in self.columns.values() for source in sources}
+        self._dotted = sorted(source for source in self._missed if "." in source)
 
     def understood(
         self, record: Mapping[str, Any], where: str, *, flat: bool = False, guess: bool = True
@@ -52,6 +53,7 @@ class Names:
             UsageError: two names could be the same field, or a column that was named is not in the table.
             DataError: what should be a rating is none.
         """
+        record = self._with_inner(record)
         if self._missed:
             self._missed.difference_update(record)
             if flat and self._missed:
@@ -61,6 +63,12 @@ class Names:
             self.one_rating_a_line = True
             self.said_once(f"{file_of(where)}: one rating a line; lines of one id are joined, all held in memory")
         return _renamed(record, takes, where, flat=flat) if takes else record
+
+    def _with_inner(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The record, with what the user names inside its objects (`metadata.stars`) under that very name too."""
+        inner = {name: inside(record, name) for name in self._dotted if name not in record}
+        found = {name: value for name, value in inner.items() if value is not None}
+        return {**record, **found} if found else record
 
     def begin(self) -> None:
         """Begin a new file."""

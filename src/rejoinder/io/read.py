@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,8 +13,11 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.box import in_the_box
 from rejoinder.io.chat import is_conversation
 from rejoinder.io.columns import Columns, Names
+from rejoinder.io.evaluations.inspect_log import is_log_file, log_samples
+from rejoinder.io.evaluations.unfolding import unfolded
 from rejoinder.io.flat import from_cells
-from rejoinder.io.lines import STDIN, UTF_16, Note, OnBad, name_of, open_bytes, raise_bad, silent, text_lines
+from rejoinder.io.json_rows import json_array, json_lines
+from rejoinder.io.lines import STDIN, UTF_16, Note, OnBad, name_of, open_bytes, raise_bad, silent
 from rejoinder.io.logs import as_conversation
 from rejoinder.io.names import MESSAGES, RATER
 from rejoinder.io.pairs import form_of, parse_audited, parse_either, parse_only_pair, parse_single, singly
@@ -23,10 +25,9 @@ from rejoinder.io.parse import every_turn
 from rejoinder.io.raters import Parsed, joined, voted
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.tables import csv_rows, parquet_rows
-from rejoinder.io.values import decoded
 from rejoinder.records import Example, Pair, ReplySet
 
-Format = Literal["jsonl", "json", "csv", "tsv", "xlsx", "parquet"]
+Format = Literal["jsonl", "json", "csv", "tsv", "xlsx", "parquet", "eval"]
 Turns = Literal["last", "all"]
 _SUFFIXES: dict[str, Format] = {
     ".jsonl": "jsonl",
@@ -37,9 +38,11 @@ _SUFFIXES: dict[str, Format] = {
     ".parquet": "parquet",
     ".xlsx": "xlsx",
     ".xlsm": "xlsx",
+    ".eval": "eval",
 }
 # Formats that are told by their first bytes, whatever the name says.
-_BEGINNINGS: dict[bytes, Format] = {b"PK\x03\x04": "xlsx", b"PAR1": "parquet"}
+_ZIP = b"PK\x03\x04"
+_BEGINNINGS: dict[bytes, Format] = {_ZIP: "xlsx", b"PAR1": "parquet"}
 
 
 class Row(NamedTuple):
@@ -85,7 +88,7 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> I
     """Yield the examples of one or more files, in their order.
 
     Formats, by suffix: `.jsonl` (also `.ndjson` and standard input, `-`), `.json` (an array; read whole), `.csv`,
-    `.tsv`, `.xlsx` (read whole), `.parquet`. Text formats may be gzip, whatever their
+    `.tsv`, `.xlsx` (read whole), `.parquet`, `.eval`. Text formats may be gzip, whatever their
     name. `@NAME` is a file in the box. Common names of columns and keys are understood; so are the logs of the usual
     chat interfaces. In a table with one row a rater, rows of one id are joined (the file is then held in memory).
 
@@ -216,10 +219,23 @@ def rows(path: str | Path, on_bad: OnBad, input_format: Format | None = None, no
         on_bad(error)
 
     for row in _reader(input_format or format_of(path), note)(path, bad):
-        met = True
-        yield row
+        for single in _unfolded(row, bad):
+            met = True
+            yield single
     if not met:
         bad(DataError("holds no record", "Give a file with at least one", where=name_of(path)))
+
+
+def _unfolded(row: Row, on_bad: OnBad) -> Iterator[Row]:
+    """The rows in a row that holds the results of a whole evaluation; any other row as it is."""
+    records = None if row.flat else unfolded(row.record, row.where.rpartition(":")[0])
+    if records is None:
+        yield row
+        return
+    try:
+        yield from (Row(where, record, flat=False) for where, record in records)
+    except DataError as error:
+        on_bad(error)
 
 
 def format_of(path: str | Path) -> Format:
@@ -234,6 +250,8 @@ def format_of(path: str | Path) -> Format:
     name = Path(in_the_box(path))
     suffix = (Path(name.stem) if name.suffix == ".gz" else name).suffix.lower()
     first = _first_bytes(name)
+    if first == _ZIP and (suffix == ".eval" or is_log_file(name)):
+        return "eval"
     if first in _BEGINNINGS:
         return _BEGINNINGS[first]
     if suffix == ".txt" and first[:2] in UTF_16:  # what Excel calls "Unicode text"
@@ -261,69 +279,16 @@ def _first_bytes(file: Path) -> bytes:
 
 def _reader(kind: Format, note: Note) -> Callable[[str | Path, OnBad], Iterator[Row]]:
     """The reader of a format."""
-    if kind in _JSON:
-        return _JSON[kind]
-    table = partial(sheet_rows, note=note) if kind == "xlsx" else _TABLES[kind]
-    return lambda path, on_bad: (Row(where, cells, flat=True) for where, cells in table(path, on_bad))
+    flat = kind not in _VALUES
+    found = _VALUES[kind] if kind in _VALUES else partial(sheet_rows, note=note) if kind == "xlsx" else _TABLES[kind]
+    return lambda path, on_bad: (Row(where, record, flat) for where, record in found(path, on_bad))
 
 
-def _json_lines(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
-    """Rows of JSON lines; blank lines are passed over."""
-    remedy = (
-        "Standard input is read as JSON lines, one object a line; of anything else say --input-format csv"
-        if str(path) == STDIN
-        else "Write one JSON object a line"
-    )
-    for number, line in text_lines(path, on_bad):
-        if not line.strip():
-            continue
-        where = f"{name_of(path)}:{number}"
-        try:
-            record = decoded(line.rstrip(), where)  # else the column of a cut line counts from its line end
-        except DataError as error:
-            on_bad(error)
-        except (ValueError, RecursionError) as error:
-            on_bad(_broken(error, where, remedy))
-        else:
-            yield Row(where, record, flat=False)
-
-
-def _json_array(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
-    """Rows of one JSON array: records, conversations, or the messages of a single conversation."""
-    bad = False
-
-    def note(error: DataError) -> None:
-        nonlocal bad
-        bad = True
-        on_bad(error)
-
-    text = "".join(line for _, line in text_lines(path, note))
-    if bad or not text.strip():
-        return
-    try:
-        value = decoded(text, name_of(path))
-    except DataError as error:
-        on_bad(error)
-        return
-    except (ValueError, RecursionError) as error:
-        line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        on_bad(_broken(error, f"{name_of(path)}{line}", "Write one JSON array; of JSON lines say --input-format jsonl"))
-        return
-    single = not isinstance(value, list) or is_conversation(value)
-    for number, record in enumerate([value] if single else value, start=1):
-        yield Row(f"{name_of(path)}:item {number}", record, flat=False)
-
-
-def _broken(error: ValueError | RecursionError, where: str, remedy: str) -> DataError:
-    """The error of text that is not JSON."""
-    if isinstance(error, json.JSONDecodeError):
-        what = f"{error.msg} at column {error.colno}"
-    else:
-        what = "nested too deep" if isinstance(error, RecursionError) else "a number of thousands of digits"
-    return DataError(f"broken JSON ({what})", remedy, where=where)
-
-
-_JSON: dict[str, Callable[[str | Path, OnBad], Iterator[Row]]] = {"jsonl": _json_lines, "json": _json_array}
+_VALUES: dict[str, Callable[[str | Path, OnBad], Iterator[tuple[str, Any]]]] = {
+    "jsonl": json_lines,
+    "json": json_array,
+    "eval": log_samples,
+}
 _TABLES: dict[str, Callable[[str | Path, OnBad], Iterator[tuple[str, dict[str, Any]]]]] = {
     "csv": csv_rows,
     "tsv": partial(csv_rows, usual="\t"),

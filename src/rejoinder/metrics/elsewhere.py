@@ -56,7 +56,7 @@ class Column:
         record = to_record(example)
         value = inside(record, self.path)
         if value is None:
-            return f'no "{self.path}"{_nearest(self.path, record)}'
+            return _untold(self.path, record)
         try:
             number = math.nan if isinstance(value, bool) else float(value)  # text too: cells of a table are text
         except (TypeError, ValueError, OverflowError):
@@ -183,6 +183,13 @@ def _imported(name: str, rest: str) -> Callable[..., Any]:
         what = "no name" if function is None else f"of type {type(function).__name__}, no function,"
         raise UsageError(f"{name}: {attribute} is {what} in {module}. Name a function f(examples) -> list of numbers")
     return function  # type: ignore[no-any-return]
+
+
+def _untold(path: str, record: Mapping[str, Any]) -> str:
+    """Why nothing stands under `path`: what whoever made the score said of that, else that it is not there."""
+    made, _, name = path.partition(".")
+    reason = inside(record, f"unscored.{name}") if made == "scores" else None
+    return reason if isinstance(reason, str) else f'no "{path}"{_nearest(path, record)}'
 
 
 def _nearest(path: str, record: Mapping[str, Any]) -> str:

@@ -1,0 +1,65 @@
+"""What all result files have in common: judges and what they said, as a number or as the reason why there is none."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rejoinder.io.values import is_number, kind_of, yes_or_no
+
+Found = tuple[str, dict[str, Any]]
+"""(`file:place`, a record with fields of ours)."""
+_LONGEST_REASON = 120
+
+
+def scored(said: Mapping[str, Any], reasons: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
+    """The fields `scores` and `unscored` of a record, where there is anything to say in them.
+
+    Args:
+        said: by judge a number, true or false, their text, or an object or a list of these, each of which is a score of
+            its own: `judge.clarity`, `judge.1`.
+        reasons: by judge why it said nothing, where that is known.
+    """
+    scores, unscored = dict[str, float | None](), dict[str, str]()
+    for name, value in _single(said):
+        number = number_in(value)
+        scores[name] = number
+        if number is None:
+            reason = (reasons or {}).get(name.partition(".")[0]) or _odd(value)
+            unscored[name] = short(reason)
+    return {key: found for key, found in (("scores", scores), ("unscored", unscored)) if found}
+
+
+def number_in(value: Any) -> float | None:
+    """The number that a judge's word is; yes and no are 1 and 0; None where it is none."""
+    if is_number(value):
+        return float(value)
+    if (answer := yes_or_no(value)) is not None:
+        return float(answer)
+    try:
+        number = float(value) if isinstance(value, str) else math.nan
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def short(text: str) -> str:
+    """The beginning of a text, in one line."""
+    return textwrap.shorten(text, _LONGEST_REASON, placeholder=" ...")
+
+
+def _single(said: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """Each single value with its name; those inside objects and lists by the names on the way to them."""
+    for name, value in said.items():
+        inner = dict(enumerate(value, start=1)) if isinstance(value, list) else value
+        if isinstance(inner, Mapping):
+            yield from _single({str(key): one for key, one in inner.items()}, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
+
+
+def _odd(value: Any) -> str:
+    """What to say of a value that is no number."""
+    return f"{value!r} is no number" if isinstance(value, (str, float)) else f"{kind_of(value)} in place of a number"
