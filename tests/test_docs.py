@@ -21,7 +21,12 @@ from judges_over_views import made_material, quick_judge
 from rated_systems import write_bots
 from samples import GERMAN, rated, write_vectors, write_weeks
 
-DOCUMENTS = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *sorted((PROJECT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    PROJECT / "README.md",
+    PROJECT / "CONTRIBUTING.md",
+    *sorted((PROJECT / "docs").glob("*.md")),
+    *sorted((PROJECT / "website").rglob("*.md")),
+]
 # A block with the name of a file behind its language is that file, which the commands find where they run.
 BLOCK = re.compile(r"^```(\w*)(?: (\S+))?\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#]+)\)")
@@ -115,7 +120,7 @@ GIVEN = {
 
 
 # Those that take seconds each run with --slow, as CI does.
-LONG = ("audit.md", "fit.md", "judge.md", "rerank.md", "train.md")
+LONG = ("audit.md", "fit.md", "index.md", "judge.md", "rerank.md", "train.md", "tutorial.md")
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from typing import Any
 from typer.core import TyperCommand
 
 _WIDEST, _GAP = 100, 2  # columns of a line of help; between two columns of it
-_TASKS = {
+TASKS = {
     "Score and compare": {
         "score": "How good each reply in a file is, by the judge in the box or by others.",
         "compare": "Which of two systems is better, or that they cannot be told apart.",
@@ -44,7 +44,7 @@ _TASKS = {
         "doctor": "What is installed here, what is missing, how to get it.",
     },
 }
-COMMANDS = {name: f"rejoinder.cli.{name}" for task in _TASKS.values() for name in task}
+COMMANDS = {name: f"rejoinder.cli.{name}" for task in TASKS.values() for name in task}
 _FIRST = {"rejoinder score @dstc7": "see scores", "rejoinder study @dstc7": "see which of them to believe"}
 _WHAT = "Judges the replies of chatbots, and says how far its word can be trusted."
 _MORE = (
@@ -60,7 +60,7 @@ def overview() -> str:
     """The help of the program: its commands by task, and where to begin."""
     parts = ["Usage: rejoinder COMMAND ...\n", _wrapped(_WHAT)]
     wide = max(map(len, COMMANDS))
-    parts += [f"{task}:\n{_columns(commands.items(), wide)}" for task, commands in _TASKS.items()]
+    parts += [f"{task}:\n{_columns(commands.items(), wide)}" for task, commands in TASKS.items()]
     parts += [f"Begin with:\n{_columns(_FIRST.items(), max(map(len, _FIRST)))}", "".join(map(_wrapped, _MORE))]
     return "\n".join(parts)
 
@@ -70,21 +70,32 @@ class Command(TyperCommand):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write usage, what the command does, its arguments and its options."""
-        arguments = {param: param.metavar or param.name.upper() for param in self.params if _positional(param)}
-        called = " ".join([ctx.command_path, "[OPTIONS]", *arguments.values()])
-        formatter.write(_wrapped(f"Usage: {called}", indent=len(f"Usage: {ctx.command_path} ")))
+        indent = len(f"Usage: {ctx.command_path} ")
+        formatter.write(_wrapped(f"Usage: {self.called(ctx)}", indent=indent))
         for paragraph in (self.help or "").split("\n\n"):
             formatter.write("\n" + _wrapped(" ".join(paragraph.split())))
+        for title, records in self.groups(ctx).items():
+            wide = min(max(len(name) for name, _ in records), 26)
+            formatter.write(f"\n{_wrapped(f'{title}:')}{_columns(records, wide)}")
+
+    def called(self, ctx: Any) -> str:
+        """How it is called, in one line."""
+        return " ".join([ctx.command_path, "[OPTIONS]", *map(_value, filter(_positional, self.params))])
+
+    def groups(self, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+        """What it can be told, by group: each argument and option, and what it means."""
         groups: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for param in self.get_params(ctx):
             if (record := param.get_help_record(ctx)) is not None:
-                title = getattr(param, "rich_help_panel", None) or ("Arguments" if param in arguments else "Options")
-                name = arguments.get(param) or _plain(record[0])
+                title = getattr(param, "rich_help_panel", None) or ("Arguments" if _positional(param) else "Options")
+                name = _value(param) if _positional(param) else _plain(record[0])
                 groups.setdefault(title, []).append((name, " ".join(record[1].split())))
-        for title, records in groups.items():
-            if records:
-                wide = min(max(len(name) for name, _ in records), 26)
-                formatter.write(f"\n{_wrapped(f'{title}:')}{_columns(records, wide)}")
+        return {title: records for title, records in groups.items() if records}
+
+
+def _value(argument: Any) -> str:
+    """The name of an argument, in capitals."""
+    return str(argument.metavar or argument.name.upper())
 
 
 def _positional(param: Any) -> bool:

@@ -1,0 +1,92 @@
+"""The pages of the site before they are built: where they stand, where links lead, what they show of the program."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path, PurePosixPath
+
+import lay_out
+import pytest
+from commands import commands
+
+import rejoinder
+from conftest import PROJECT, Run
+from rejoinder.cli.help import COMMANDS
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("docs/train.md", "train.md"),
+        ("docs/results/README.md", "results/index.md"),
+        ("benchmarks/results/judge_speed.md", "speed/judge_speed.md"),
+        ("CONTRIBUTING.md", "contributing.md"),
+        ("website/assets/site.css", "assets/site.css"),
+    ],
+)
+def test_files_of_the_project_have_a_place(source: str, target: str) -> None:
+    assert lay_out.places()[PurePosixPath(source)] == PurePosixPath(target)
+
+
+def test_links_lead_from_where_the_page_is() -> None:
+    text = "[a](../formats.md#scales), [b](README.md), [c](https://example.org/x.md), [d](#here)"
+    here = lay_out.linked(text, PurePosixPath("docs/results/fit.md"), PurePosixPath("results/fit.md"))
+    assert here == "[a](../formats.md#scales), [b](index.md), [c](https://example.org/x.md), [d](#here)"
+
+
+def test_a_link_to_what_the_site_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match="docs/fit.md links to src/rejoinder/kinds.py, which is not on the site"):
+        lay_out.linked("[x](../src/rejoinder/kinds.py)", PurePosixPath("docs/fit.md"), PurePosixPath("fit.md"))
+
+
+def test_a_block_keeps_its_text_and_shows_the_name_of_its_file() -> None:
+    page = lay_out.page(PurePosixPath("docs/tutorial.md"))
+    assert '\n```csv title="old.csv"\nsystem,prompt,answer,stars\nold,Any plans' in page
+    assert "\n```console\n$ rejoinder compare old.csv new.csv --threshold -0.5\n```\n" in page
+
+
+def test_a_list_begins_after_a_blank_line() -> None:
+    """Elsewhere it is a list without that as well; the program that builds the site makes one paragraph of it."""
+    item = re.compile(r"^ *(?:[-*]|\d+\.) ")
+    for source in lay_out.places():
+        if source.suffix == ".md":
+            prose = lay_out.FENCED.sub("", (PROJECT / source).read_text(encoding="utf-8"))
+            lines = prose.splitlines()
+            for before, line in pairwise(lines):
+                begun = before.strip() and not item.match(before) and not before.startswith((" ", "#"))
+                assert not (begun and item.match(line)), f"{source}: {line}"
+
+
+def test_every_page_has_a_place_in_the_navigation() -> None:
+    lines = (PROJECT / "website" / "mkdocs.yml").read_text(encoding="utf-8").splitlines()
+    named = [found[1] for line in lines if (found := lay_out.PAGE.match(line))]
+    pages = {str(target) for target in lay_out.places().values() if target.suffix == ".md"} | {"commands.md"}
+    assert pages - set(named) == set()
+    assert len(named) == len(set(named))
+
+
+def test_every_public_name_is_described_once() -> None:
+    pages = sorted((PROJECT / "website" / "reference").glob("*.md"))
+    named = [name for page in pages for name in re.findall(r"^::: rejoinder\.(\w+)$", page.read_text(), re.MULTILINE)]
+    assert sorted(named) == sorted(set(rejoinder.__all__) - {"__version__"})
+
+
+def test_the_page_of_commands_says_what_help_says(run: Run) -> None:
+    page = commands()
+    assert re.findall(r"^### (\w+)$", page, re.MULTILINE) == list(COMMANDS)
+    for name in ("score", "study", "train"):
+        helped = run(name, "--help").words
+        section = re.split(r"^###? ", page, flags=re.MULTILINE)
+        (mine,) = [part for part in section if part.startswith(f"{name}\n")]
+        for option, meaning in re.findall(r"^\| `(.+?)` \| (.+) \|$", mine, re.MULTILINE):
+            plain = re.sub(r"\\(.)", r"\1", meaning)
+            assert f"{option} {plain}" in helped, f"{name} {option}"
+    assert "| `--format table|jsonl|csv` | Default: table on a terminal" in page
+
+
+def test_what_is_not_there_is_not_in_the_navigation(tmp_path: Path) -> None:
+    (tmp_path / "index.md").write_text("# Home\n")
+    lines = lay_out.configuration(tmp_path).splitlines()
+    assert "  - Home: index.md" in lines
+    assert not [line for line in lines if "tutorial.md" in line]
