@@ -17,8 +17,9 @@ import rejoinder
 from rejoinder.annotation.answers import all_answers
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import Study, annotate
+from rejoinder.io.listening import listening
 from rejoinder.pages.app import make_app
-from rejoinder.pages.show import links, listening
+from rejoinder.pages.show import links
 from rejoinder.records import Example
 from studies import replies
 

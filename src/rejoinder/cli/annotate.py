@@ -14,6 +14,7 @@ from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, progress, r
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
+from rejoinder.io.listening import address
 from rejoinder.records import Example, Pair
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def command(
     """
     from rejoinder.annotation.rows import export_rows, import_rows
     from rejoinder.annotation.study import annotate
-    from rejoinder.pages.show import address, links, show
+    from rejoinder.pages.show import links, show
 
     asked = how(columns, input_format, turns, [scorer] if scorer else None)
     lines = _next(_read(files, on_error, asked), _read(rated, on_error, asked), most, scorer, seed)

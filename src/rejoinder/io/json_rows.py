@@ -1,4 +1,4 @@
-"""Values in files of JSON: lines, or one array."""
+"""Values in JSON, of files and of texts: lines, or one array."""
 
 from __future__ import annotations
 
@@ -14,27 +14,43 @@ from rejoinder.io.values import decoded
 
 Found = tuple[str, Any]
 """(`file:line`, a decoded value)."""
+A_LINE = "Write one JSON object a line"
+_ON_STDIN = "Standard input is read as JSON lines, one object a line; of anything else say --input-format csv"
+_AN_ARRAY = "Write one JSON array; of JSON lines say --input-format jsonl"
 
 
 def json_lines(path: str | Path, on_bad: OnBad) -> Iterator[Found]:
     """The values of JSON lines; blank lines are passed over."""
-    remedy = (
-        "Standard input is read as JSON lines, one object a line; of anything else say --input-format csv"
-        if str(path) == STDIN
-        else "Write one JSON object a line"
-    )
+    remedy = _ON_STDIN if str(path) == STDIN else A_LINE
     for number, line in text_lines(path, on_bad):
         if not line.strip():
             continue
         where = f"{name_of(path)}:{number}"
         try:
-            record = decoded(line.rstrip(), where)  # else the column of a cut line counts from its line end
+            record = of_line(line, where, remedy)
         except DataError as error:
             on_bad(error)
-        except (ValueError, RecursionError) as error:
-            on_bad(_broken(error, where, remedy))
         else:
             yield where, record
+
+
+def of_line(line: str, where: str, remedy: str = A_LINE) -> Any:
+    """The value of one line.
+
+    Args:
+        line: JSON.
+        where: `file:line`.
+        remedy: what to do where it is none.
+
+    Raises:
+        DataError: it is no JSON, or none that can be read (see `values.decoded`).
+    """
+    try:
+        return decoded(line.rstrip(), where)  # else the column of a cut line counts from its line end
+    except DataError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise _broken(error, where, remedy) from error
 
 
 def json_array(path: str | Path, on_bad: OnBad) -> Iterator[Found]:
@@ -50,17 +66,39 @@ def json_array(path: str | Path, on_bad: OnBad) -> Iterator[Found]:
     if bad or not text.strip():
         return
     try:
-        value = decoded(text, name_of(path))
+        found = of_array(text, name_of(path))
     except DataError as error:
         on_bad(error)
-        return
+    else:
+        yield from found
+
+
+def of_array(text: str, name: str, remedy: str = _AN_ARRAY) -> list[Found]:
+    """The values in one JSON array, or the single value that stands there.
+
+    Args:
+        text: JSON.
+        name: what it is called in messages.
+        remedy: what to do where it is none.
+
+    Raises:
+        DataError: it is no JSON, or none that can be read (see `values.decoded`).
+    """
+    try:
+        value = decoded(text, name)
+    except DataError:
+        raise
     except (ValueError, RecursionError) as error:
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        on_bad(_broken(error, f"{name_of(path)}{line}", "Write one JSON array; of JSON lines say --input-format jsonl"))
-        return
+        raise _broken(error, f"{name}{line}", remedy) from error
+    return listed(value, name)
+
+
+def listed(value: Any, name: str) -> list[Found]:
+    """The items of a decoded array, or the value itself where it is one record or one conversation."""
     single = not isinstance(value, list) or is_conversation(value)
-    for number, record in enumerate([value] if single else value, start=1):
-        yield f"{name_of(path)}:item {number}", record
+    items = [value] if single else value
+    return [(f"{name}:item {number}", record) for number, record in enumerate(items, start=1)]
 
 
 def _broken(error: ValueError | RecursionError, where: str, remedy: str) -> DataError:

@@ -82,7 +82,7 @@ def text_lines(path: str | Path, on_bad: OnBad = raise_bad, *, errors: str = "st
                 if isinstance(line, str):
                     yield number, line
                 else:
-                    on_bad(_no_text(line, f"{name}:{number}"))
+                    on_bad(no_text(line, f"{name}:{number}"))
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             what = "its gzip is cut off" if isinstance(error, EOFError) else f"its gzip is damaged ({error})"
             on_bad(DataError(f"{what} after line {number}", "Get the file again", where=f"{name}:{number + 1}"))
@@ -121,7 +121,7 @@ def _wide(first: bytes, stream: IO[bytes]) -> Iterator[str | UnicodeDecodeError]
     yield from [rest] if rest else []
 
 
-def _no_text(error: UnicodeDecodeError, where: str) -> DataError:
+def no_text(error: UnicodeDecodeError, where: str) -> DataError:
     """What to say of a line that cannot be decoded."""
     kind = "UTF-16" if error.encoding.startswith("utf-16") else "UTF-8"
     problem = f"byte {error.object[error.start]:#04x} at column {error.start + 1} is not {kind}"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable
-from ipaddress import ip_address
 
 from rejoinder.annotation.answers import all_raters
 from rejoinder.annotation.study import Study
-from rejoinder.errors import MissingExtra, UsageError
+from rejoinder.errors import MissingExtra
+from rejoinder.io.listening import LOOPBACK, address, is_loopback, listening
 
 HOST, PORT = "127.0.0.1", 8000
 _GRACE = 5  # seconds that an answer on its way has when the server is stopped
-_LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
 
 
 def show(
@@ -43,7 +40,7 @@ def show(
         raise MissingExtra("uvicorn", "annotate", "The page for raters") from error
     from rejoinder.pages.app import make_app
 
-    names = _LOOPBACK if _is_loopback(host) and url is None else None
+    names = LOOPBACK if is_loopback(host) and url is None else None
     settings = uvicorn.Config(
         make_app(study, names, url),
         log_config=None,  # uvicorn's own closes the log handlers of everybody else in the process
@@ -57,13 +54,6 @@ def show(
         uvicorn.Server(settings).run(sockets=[listener])
 
 
-def address(host: str, port: int) -> str:
-    """The URL of the pages; a server that listens on all addresses is reached on this machine's name."""
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - it is compared, not listened on
-        host = socket.gethostname()
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
 def links(study: Study, base: str) -> dict[str, str]:
     """The link of each rater by name.
 
@@ -72,28 +62,3 @@ def links(study: Study, base: str) -> dict[str, str]:
         base: URL of the pages.
     """
     return {str(row.name): f"{base.rstrip('/')}/r/{row.token}" for row in all_raters(study) if row.token}
-
-
-def _is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens.
-
-    Raises:
-        UsageError: the address is taken, or none of this machine.
-    """
-    try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listener = socket.create_server((host, port), family=family, backlog=256)
-    except (OSError, OverflowError) as error:
-        said = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-        raise UsageError(f"{host}:{port} cannot be listened on ({said}). Choose another: --host, --port") from error
-    # Where the listener is given, asyncio leaves this out, and each page would wait 40 ms for an acknowledgement.
-    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return listener
