@@ -33,6 +33,7 @@ FLOORS = {
     "cli": 8,
     "pages": 7,
     "papers": 7,
+    "serving": 7,
     "report": 6,
     "auditing": 5,
     "improve": 5,

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
     from rejoinder.responders.pretrain import pretrain
     from rejoinder.scorer import Card, Encoder, Scorer, Scores
+    from rejoinder.serving.run import serve
     from rejoinder.streams.replies import contexts_of, respond
     from rejoinder.streams.scoring import score_stream
     from rejoinder.streams.selftalk import selftalk
@@ -91,6 +92,7 @@ _HOME = {
     "score": "rejoinder.catalogue",
     "score_stream": "rejoinder.streams.scoring",
     "selftalk": "rejoinder.streams.selftalk",
+    "serve": "rejoinder.serving.run",
     "show": "rejoinder.report.cards",
     "study": "rejoinder.meta",
     "study_pairs": "rejoinder.meta",
@@ -152,6 +154,7 @@ __all__ = [
     "score",
     "score_stream",
     "selftalk",
+    "serve",
     "show",
     "study",
     "study_pairs",

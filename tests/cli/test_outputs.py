@@ -35,6 +35,7 @@ PLAIN = {
     ("annotate", "database"),
     ("annotate", "host"),
     ("annotate", "url"),
+    ("serve", "host"),
     ("*", "columns"),
     ("*", "scale"),
 }

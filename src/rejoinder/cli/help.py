@@ -38,6 +38,9 @@ TASKS = {
         "rerank": "The best of several replies to each context, and whether that made them better.",
         "selftalk": "Let systems talk with themselves or with each other.",
     },
+    "Serve": {
+        "serve": "Scores over HTTP, for programs in any language.",
+    },
     "Look around": {
         "list": "All scorers, judges, encoders and responders, and what each needs.",
         "show": "One scorer or judge: what it reads, where it comes from, how far to trust it.",

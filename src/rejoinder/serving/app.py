@@ -1,0 +1,66 @@
+"""The application, for any server of ASGI applications."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+
+from rejoinder.errors import MissingExtra
+from rejoinder.scorer import Scorer
+from rejoinder.serving.limits import Limits
+from rejoinder.version import __version__
+
+try:
+    from fastapi import FastAPI
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+
+    from rejoinder.serving import looking, page, scoring
+    from rejoinder.serving.guard import Guarded
+    from rejoinder.serving.problems import handled
+    from rejoinder.serving.service import Service
+except ImportError as error:
+    raise MissingExtra((error.name or "fastapi").partition(".")[0], "serve", "The service") from error
+
+
+def make_app(
+    scorers: Mapping[str, Scorer],
+    *,
+    token: str = "",
+    hosts: list[str] | None = None,
+    limits: Limits | None = None,
+) -> FastAPI:
+    """The application that scores by these scorers.
+
+    Args:
+        scorers: what a request may ask for, by name; the first is what scores where it names none.
+        token: what clients have to know; "" asks for nothing.
+        hosts: names under which it may be asked for; None is any.
+        limits: how much it takes; None is the usual.
+    """
+    limits = limits or Limits()
+    app = FastAPI(
+        title="rejoinder",
+        version=__version__,
+        summary="How good a person would find the reply of a chatbot",
+        docs_url=None,  # these pages would load their script from elsewhere
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.state.service = Service(scorers, limits)
+    app.add_middleware(Guarded, token=token, most=limits.requests)
+    app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
+    handled(app)
+    for part in (page, scoring, looking):
+        app.include_router(part.router)
+    return app
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Score what comes in for as long as the application runs."""
+    scoring_task = asyncio.create_task(app.state.service.batches.run())
+    yield
+    scoring_task.cancel()
+    with suppress(asyncio.CancelledError):
+        await scoring_task

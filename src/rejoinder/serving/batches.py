@@ -1,0 +1,156 @@
+"""Lines of many requests scored together: what arrives within a moment goes into one batch, on threads of its own.
+
+The event loop reads, waits and writes; it never scores. No score depends on what else is in its batch (`scorer.run`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from rejoinder.errors import DataError
+from rejoinder.records import Example
+
+PORTION = 64  # lines scored together at most: with the judge in the box, a sixth of a second
+MOMENT = 0.002  # seconds that the first line of a batch waits for others
+
+
+class Asked(NamedTuple):
+    """What is asked of lines; those of which the same is asked can be scored together.
+
+    Attributes:
+        scorers: by which.
+        explain: whether what moved each score is said too.
+    """
+
+    scorers: tuple[str, ...]
+    explain: bool = False
+
+
+Line = str | DataError
+"""A line's record as JSON, or why no JSON can hold it."""
+Score = Callable[[Asked, Sequence[Example]], list[Line]]
+"""Scores lines, in their order; called on a thread of its own."""
+
+
+class Busy(Exception):
+    """So much waits to be scored already that more would only wait too."""
+
+
+@dataclass(eq=False, slots=True)
+class _Waiting:
+    """Lines of one request that wait to be scored."""
+
+    asked: Asked
+    examples: Sequence[Example]
+    answer: asyncio.Future[list[Line]]
+
+
+@dataclass(eq=False)
+class Batches:
+    """Scores the lines of all requests.
+
+    Attributes:
+        score: what scores.
+        room: lines that may wait at once before requests are sent away.
+        threads: batches that are scored at once.
+        seen: is told the number of lines of each batch.
+        waiting: lines that were let in and are not scored yet.
+    """
+
+    score: Score
+    room: int
+    threads: int = 1
+    seen: Callable[[int], None] = lambda _: None
+    waiting: int = 0
+    _queue: deque[_Waiting] = field(default_factory=deque)
+    _some: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @contextmanager
+    def let_in(self, lines: int) -> Iterator[None]:
+        """Count lines as waiting for the length of the block.
+
+        Raises:
+            Busy: there is no room. Where there is, a request comes in whole, however many lines it has.
+        """
+        if self.waiting >= self.room:
+            raise Busy
+        self.waiting += lines
+        try:
+            yield
+        finally:
+            self.waiting -= lines
+
+    async def scored(self, asked: Asked, examples: Sequence[Example]) -> list[Line]:
+        """The records of lines that were let in; portion after portion, so that no request keeps others waiting."""
+        found: list[Line] = []
+        for start in range(0, len(examples), PORTION):
+            answer: asyncio.Future[list[Line]] = asyncio.get_running_loop().create_future()
+            self._queue.append(_Waiting(asked, examples[start : start + PORTION], answer))
+            self._some.set()
+            found += await answer
+        return found
+
+    async def run(self) -> None:
+        """Score what comes in, until cancelled."""
+        free = asyncio.Semaphore(self.threads)
+        running: set[asyncio.Task[None]] = set()
+        with ThreadPoolExecutor(self.threads, "scoring") as pool:
+            while True:
+                await free.acquire()
+                await self._some.wait()
+                if sum(len(one.examples) for one in self._queue) < PORTION:
+                    await asyncio.sleep(MOMENT)
+                batch = self._batch()
+                task = asyncio.create_task(self._answer(pool, batch))
+                running.add(task)
+                task.add_done_callback(running.discard)
+                task.add_done_callback(lambda _: free.release())
+
+    def _batch(self) -> list[_Waiting]:
+        """What is scored next: the first that waits, and all others that ask for the same while there is room."""
+        batch: list[_Waiting] = []
+        rest: deque[_Waiting] = deque()
+        lines = 0
+        for one in self._queue:
+            if one.answer.cancelled():
+                continue  # its client is gone
+            if batch and (one.asked != batch[0].asked or lines + len(one.examples) > PORTION):
+                rest.append(one)
+            else:
+                batch.append(one)
+                lines += len(one.examples)
+        self._queue = rest
+        if not rest:
+            self._some.clear()
+        return batch
+
+    async def _answer(self, pool: ThreadPoolExecutor, batch: list[_Waiting]) -> None:
+        """Score a batch and give each request its own; where that fails, each by itself, so that one fails alone."""
+        if not batch:
+            return
+        examples = [example for one in batch for example in one.examples]
+        self.seen(len(examples))
+        try:
+            found = iter(await self._on_thread(pool, batch[0].asked, examples))
+        except Exception as error:  # noqa: BLE001 - it is handed to whoever asked
+            if len(batch) == 1:
+                with suppress(asyncio.InvalidStateError):
+                    batch[0].answer.set_exception(error)
+                return
+            for one in batch:
+                await self._answer(pool, [one])
+            return
+        for one in batch:
+            lines = [next(found) for _ in one.examples]
+            if not one.answer.done():
+                one.answer.set_result(lines)
+
+    async def _on_thread(self, pool: ThreadPoolExecutor, asked: Asked, examples: list[Example]) -> list[Line]:
+        """The records of lines."""
+        return await asyncio.get_running_loop().run_in_executor(pool, self.score, asked, examples)

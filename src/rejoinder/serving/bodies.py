@@ -1,0 +1,119 @@
+"""From what a client sends to examples, by the rules that files are read by."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Collection, Sequence
+from contextlib import asynccontextmanager
+from itertools import chain
+from typing import Any
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from rejoinder.errors import DataError
+from rejoinder.io.columns import Names
+from rejoinder.io.json_rows import Found, of_array
+from rejoinder.io.lines import no_text, raise_bad
+from rejoinder.io.pairs import parse_either, singly
+from rejoinder.io.read import Row, parsed_rows
+from rejoinder.records import Example, Pair
+from rejoinder.serving.limits import Limits
+
+BODY = "body"
+"""What a body is called in messages, and in the ids of lines that have none."""
+A_BODY = "Send one line as a JSON object, or several as a JSON array"
+
+
+async def body_of(request: Request, limits: Limits) -> str:
+    """The text of a body.
+
+    Raises:
+        HTTPException: it is too large, too slow, or packed.
+        DataError: it is not UTF-8.
+    """
+    require_plain(request)
+    if int(request.headers.get("content-length") or 0) > limits.body:
+        raise too_large(limits)
+    parts: list[bytes] = []
+    taken = 0
+    async with _soon(limits):
+        async for part in request.stream():
+            taken += len(part)
+            if taken > limits.body:
+                raise too_large(limits)
+            parts.append(part)
+    return decoded(b"".join(parts), BODY)
+
+
+@asynccontextmanager
+async def _soon(limits: Limits) -> AsyncIterator[None]:
+    """Give the block as long as a client has for its body.
+
+    Raises:
+        HTTPException: it takes longer.
+    """
+    try:
+        async with asyncio.timeout(limits.timeout):
+            yield
+    except TimeoutError as error:
+        raise HTTPException(408, f"the body did not come within {limits.timeout:g} seconds. Send it again") from error
+
+
+def require_plain(request: Request) -> None:
+    """Refuse a body that is packed: what it comes to is known only when it is unpacked.
+
+    Raises:
+        HTTPException: so it is.
+    """
+    if (packed := request.headers.get("content-encoding", "identity")) != "identity":
+        raise HTTPException(415, f"the body is packed ({packed[:40]}). Send it as it is")
+
+
+def too_large(limits: Limits) -> HTTPException:
+    """The refusal of a body."""
+    return HTTPException(413, f"the body has more than {limits.body:,} bytes. Send fewer lines at once")
+
+
+def decoded(raw: bytes, where: str) -> str:
+    """The text of bytes in UTF-8.
+
+    Raises:
+        DataError: they are not.
+    """
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise no_text(error, where) from error
+
+
+def replies_in(text: str, limits: Limits, keep: Collection[str] = ()) -> list[Example]:
+    """The replies in a body: of one line or of several; a pair of replies is two.
+
+    Args:
+        text: JSON.
+        limits: how many lines may be there.
+        keep: keys that stay what they are, because a scorer reads them.
+
+    Raises:
+        DataError: it is no JSON, it holds nothing, or a line cannot be used.
+        HTTPException: there are too many lines.
+    """
+    return replies_of(of_array(text, BODY, A_BODY), limits, BODY, keep)
+
+
+def replies_of(values: Sequence[Found], limits: Limits, name: str, keep: Collection[str] = ()) -> list[Example]:
+    """The replies in decoded values; see `replies_in`."""
+    if len(values) > limits.lines:
+        raise HTTPException(413, f"{name} has {len(values):,} lines, and {limits.lines:,} are taken. Send parts")
+    rows = (Row(where, record, flat=False) for where, record in values)
+    found = parsed_rows(rows, parse_either, Names(keep=keep), raise_bad)
+    examples = list(chain.from_iterable(map(_single, found)))
+    if not examples:
+        raise DataError("holds no line", A_BODY, where=name)
+    return examples
+
+
+def _single(line: Any) -> Sequence[Example]:
+    """A line as single replies."""
+    return list(singly(line)) if isinstance(line, Pair) else [line]

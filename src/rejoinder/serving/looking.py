@@ -1,0 +1,37 @@
+"""What can be asked without a body: which scorers there are, and whether the service is well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse
+
+from rejoinder.explained import is_explained
+from rejoinder.report.cards import card_record
+from rejoinder.scorer import Scorer, signature_of
+from rejoinder.serving.service import TheService
+from rejoinder.serving.shapes import Health, Scorers, problems
+from rejoinder.version import __version__
+
+router = APIRouter(tags=["look"])
+
+
+@router.get("/v1/scorers", response_model=Scorers, responses=problems(401))
+async def scorers(service: TheService) -> JSONResponse:
+    """The scorers that can be asked for, the default first: what each gives, what it needs, where it comes from."""
+    return JSONResponse({"version": 1, "results": [_card(*one) for one in service.scorers.items()]})
+
+
+@router.get("/health", response_model=Health, responses={503: {"model": Health, "description": "Busy."}})
+async def health(service: TheService) -> JSONResponse:
+    """Whether the service is alive, and whether it would take a request now (503 where it would not)."""
+    ready = service.batches.waiting < service.limits.waiting
+    told = {"live": True, "ready": ready, "waiting": service.batches.waiting, "version": __version__}
+    return JSONResponse(told, 200 if ready else 503)
+
+
+def _card(name: str, scorer: Scorer) -> dict[str, Any]:
+    """What is told of a scorer."""
+    signature = dict(signature_of(scorer).fields)
+    return {"name": name, **card_record(scorer.card), "explains": is_explained(scorer), "signature": signature}

@@ -1,0 +1,38 @@
+"""POST /v1/score: scores of one line or of several."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+from starlette.requests import Request
+
+from rejoinder.errors import DataError
+from rejoinder.serving.bodies import body_of, replies_in
+from rejoinder.serving.service import TheService
+from rejoinder.serving.shapes import LINES, Results, ScoreQuery, problems, takes
+
+router = APIRouter(prefix="/v1", tags=["score"])
+JSON = "application/json"
+
+
+@router.post(
+    "/score",
+    response_model=Results,
+    openapi_extra=takes(LINES),
+    responses=problems(400, 401, 408, 413, 415, 422, 501, 503),
+)
+async def score(request: Request, service: TheService, query: Annotated[ScoreQuery, Query()]) -> Response:
+    """The scores of one line or of several, with intervals and notes: for each what `rejoinder score` writes."""
+    asked = service.asked(query.scorer, explain=query.explain)
+    text = await body_of(request, service.limits)
+    examples = replies_in(text, service.limits, service.keep(asked))
+    with service.batches.let_in(len(examples)):
+        async with asyncio.timeout(service.limits.timeout):
+            lines = await service.batches.scored(asked, examples)
+    for line in lines:
+        if isinstance(line, DataError):
+            raise line
+    return Response(f'{{"results": [{", ".join(map(str, lines))}]}}', media_type=JSON)

@@ -1,0 +1,91 @@
+"""What all requests share: the scorers that may be asked for, the limits, and what scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from rejoinder.catalogue import columns_of
+from rejoinder.errors import DataError, UsageError
+from rejoinder.explained import require_explained
+from rejoinder.io.values import as_json
+from rejoinder.records import Example
+from rejoinder.scorer import Scorer
+from rejoinder.serving.batches import Asked, Batches, Line
+from rejoinder.serving.limits import Limits
+from rejoinder.streams.scoring import Tally, score_stream
+
+
+@dataclass(frozen=True)
+class Service:
+    """The service.
+
+    Attributes:
+        scorers: those that a request may name, and no others; the first is the default.
+        limits: what it takes.
+        batches: what scores.
+    """
+
+    scorers: Mapping[str, Scorer]
+    limits: Limits
+    batches: Batches = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make what scores."""
+        object.__setattr__(self, "batches", Batches(self._scored, self.limits.waiting))
+
+    def chosen(self, names: Sequence[str]) -> dict[str, Scorer]:
+        """The scorers that a request names; the default where it names none.
+
+        Raises:
+            UsageError: one is not served, or was named twice.
+        """
+        names = list(names) or list(self.scorers)[:1]
+        for name in names:
+            if name not in self.scorers:
+                shown = repr(name if len(name) <= 80 else f"{name[:80]}...")
+                raise UsageError(f"no scorer {shown} is served here. There are: {', '.join(self.scorers)}")
+            if names.count(name) > 1:
+                raise UsageError(f"the scorer {name!r} was named twice. Name each once")
+        return {name: self.scorers[name] for name in names}
+
+    def asked(self, names: Sequence[str], *, explain: bool) -> Asked:
+        """What a request asks of its lines.
+
+        Raises:
+            UsageError: see `chosen`; or none of the scorers says what moved its scores, and that is asked for.
+        """
+        found = self.chosen(names)
+        if explain:
+            require_explained(found)
+        return Asked(tuple(found), explain)
+
+    def keep(self, asked: Asked) -> list[str]:
+        """The keys of lines that scorers read by themselves."""
+        return columns_of(asked.scorers)
+
+    def _scored(self, asked: Asked, examples: Sequence[Example]) -> list[Line]:
+        """The records of lines, as `rejoinder score` writes them."""
+        tallies = {name: Tally(self.scorers[name]) for name in asked.scorers}
+        return [_written(record) for record in score_stream(examples, tallies, explain=asked.explain)]
+
+
+def _written(record: Mapping[str, object]) -> Line:
+    """A record as JSON, or why none can hold it: an error of this line alone."""
+    try:
+        return as_json(record, str(record.get("id") or ""))
+    except DataError as error:
+        return error
+
+
+async def service_of(request: Request) -> Service:
+    """The service that a request goes to."""
+    found: Service = request.app.state.service
+    return found
+
+
+TheService = Annotated[Service, Depends(service_of)]

@@ -1,0 +1,140 @@
+"""What goes in and comes out, for the description at /openapi.json. What is sent is read by `bodies`, as files are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+_EXAMPLE = {"context": ["Do you like films?"], "response": "Yes, above all old ones.", "id": "a1"}
+
+
+class Line(BaseModel):
+    """One reply with its conversation, as a line of a file (docs/formats.md).
+
+    Other names of the usual logs are understood. Keys that are not known come back as they were.
+    """
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": [_EXAMPLE]})
+
+    response: str = Field(description="The reply to judge.")
+    context: list[str] = Field(default_factory=list, description="The turns before it, oldest first.")
+    references: list[str] = Field(default_factory=list, description="Replies by people to the same context.")
+    id: str | None = Field(default=None, description="Names the line in the answer.")
+    system: str | None = Field(default=None, description="Who replied.")
+
+
+class Explained(BaseModel):
+    """What moved a score: base and moves add up to it."""
+
+    base: float = Field(description="The score of an average line.")
+    moved: dict[str, float] = Field(description="What each group of features added.")
+
+
+class Scored(BaseModel):
+    """A line with its scores, by scorer: what `rejoinder score` writes. The line's own keys come along."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str
+    scores: dict[str, float | None] = Field(description="null where there is none; `unscored` says why.")
+    unscored: dict[str, str]
+    notes: dict[str, list[str]] = Field(description="What the scorer cannot judge about this line.")
+    intervals: dict[str, tuple[float, float]] | None = Field(
+        default=None, description="Of scorers that say how sure they are."
+    )
+    explained: dict[str, Explained] | None = Field(default=None, description="Where `explain` asks for it.")
+    signatures: dict[str, str] = Field(description="Where each score comes from.")
+
+
+class Results(BaseModel):
+    """The lines in the order in which they were sent; a pair of replies is two."""
+
+    results: list[Scored]
+
+
+class Error(BaseModel):
+    """What is wrong, in the words of the command line."""
+
+    message: str
+    where: str | None = Field(description="The place in the body, such as `body:item 3`.")
+    line: int | None = Field(description="The number of the line, from 1.")
+    field: str | None = Field(description="The key at fault.")
+
+
+class Problem(BaseModel):
+    """The answer where something could not be done."""
+
+    error: Error
+
+
+class ServedScorer(BaseModel):
+    """One of the scorers that can be asked for."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str = Field(description="What to ask for: `?scorer=NAME`.")
+    kind: str
+    summary: str
+    needs: list[str]
+    range: list[float | None]
+    higher_is_better: bool | None
+    explains: bool = Field(description="Whether it says what moved its scores.")
+    signature: dict[str, Any]
+
+
+class Scorers(BaseModel):
+    """All scorers that can be asked for, the default first."""
+
+    version: int
+    results: list[ServedScorer]
+
+
+class Health(BaseModel):
+    """Whether the service is alive, and whether it takes requests now."""
+
+    live: bool
+    ready: bool
+    waiting: int = Field(description="Lines that wait to be scored.")
+    version: str
+
+
+class ScoreQuery(BaseModel):
+    """What is asked of lines."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    scorer: list[str] = Field(
+        default_factory=list, description="A scorer of /v1/scorers; repeat for more. Default: the first of them."
+    )
+    explain: bool = Field(default=False, description="Also say what moved each score, and by how much.")
+
+
+def takes(schema: dict[str, Any], media: str = "application/json") -> dict[str, Any]:
+    """The part of a description that says what a body holds."""
+    return {"requestBody": {"required": True, "content": {media: {"schema": schema}}}}
+
+
+LINES: dict[str, Any] = {
+    "anyOf": [
+        {"$ref": "#/components/schemas/Line"},
+        {"type": "array", "items": {"$ref": "#/components/schemas/Line"}, "minItems": 1},
+    ]
+}
+"""One line or several."""
+
+_SAID = {
+    400: "The call is wrong: no such scorer or parameter.",
+    401: "No token, or not the right one.",
+    408: "The body did not come in time.",
+    413: "The body is too large, or holds too many lines.",
+    415: "The body is packed.",
+    422: "The body cannot be used.",
+    501: "A scorer needs what is not installed here.",
+    503: "Too much is asked for at once, or it took too long; `Retry-After` says when to come back.",
+}
+
+
+def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The part of a description that says how a request can fail."""
+    return {status: {"model": Problem, "description": _SAID[status]} for status in statuses}
