@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.config import JsonDict
 
-_EXAMPLE = {"context": ["Do you like films?"], "response": "Yes, above all old ones.", "id": "a1"}
+_EXAMPLE: JsonDict = {"context": ["Do you like films?"], "response": "Yes, above all old ones.", "id": "a1"}
 
 
 class Line(BaseModel):
