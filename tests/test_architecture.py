@@ -31,6 +31,7 @@ from rejoinder.stats.figure import Figure
 SOURCE = Path(rejoinder.__file__).parent
 FLOORS = {
     "cli": 8,
+    "integrations": 7,
     "pages": 7,
     "papers": 7,
     "serving": 7,

@@ -30,6 +30,12 @@ from rejoinder.errors import DataError, MissingAsset, MissingExtra, RejoinderErr
             ImportError,
             "Reading Parquet needs polars. Install it: pip install 'rejoinder[parquet]'",
         ),
+        (
+            MissingExtra("deepeval", "", "A metric of deepeval"),
+            4,
+            ImportError,
+            "A metric of deepeval needs deepeval. Install it: pip install deepeval",
+        ),
         (TooManyUnscored("adem: none of 3 lines has a score"), 5, RuntimeError, "adem: none of 3 lines has a score"),
     ],
 )

@@ -55,13 +55,20 @@ class MissingAsset(RejoinderError, FileNotFoundError):
 
 
 class MissingExtra(RejoinderError, ImportError):
-    """An optional library is not installed; the message holds the exact install command."""
+    """An optional library is not installed; the message holds the exact install command.
+
+    Args:
+        library: its name.
+        extra: the extra that brings it; "" where it is installed beside rejoinder, by its own name.
+        purpose: what it is needed for.
+    """
 
     exit_code = 4
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
         self.library, self.extra = library, extra
-        super().__init__(f"{purpose} needs {library}. Install it: pip install 'rejoinder[{extra}]'")
+        wanted = f"'rejoinder[{extra}]'" if extra else library
+        super().__init__(f"{purpose} needs {library}. Install it: pip install {wanted}")
 
 
 class TooManyUnscored(RejoinderError, RuntimeError):

@@ -45,6 +45,7 @@ DRAWN: dict[Purpose, list[int]] = {
     "paper, swaps": [522, 889, 992],
     "pool": [633, 363, 245],
     "re-ranking": [100, 221, 902],
+    "quality": [962, 989, 153],
     "raters": [781, 80, 843],
     "reliability": [926, 184, 315],
     "stand-in": [367, 920, 1],

@@ -1,0 +1,210 @@
+"""Whether replies are good enough: their mean score with its interval, beside what is asked of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from rejoinder.catalogue import DEFAULT, columns_of, load_scorer
+from rejoinder.errors import DataError, UsageError
+from rejoinder.explained import explanations, is_explained
+from rejoinder.humans.lines import numbered, refuse_duplicates
+from rejoinder.io.given import examples_of
+from rejoinder.judges.answers import is_judge
+from rejoinder.meta.agreement import most_frequent
+from rejoinder.meta.comparison import MIN_SCORED
+from rejoinder.meta.worst import with_the_worst
+from rejoinder.records import Example, Given
+from rejoinder.scorer import FloatArray, Scorer, ScorerLike, Scores, Signature, run
+from rejoinder.stats.arrays import IntArray
+from rejoinder.stats.cluster_means import cluster_means
+from rejoinder.stats.figure import NONE, Figure
+from rejoinder.stats.independent import mean_of_independent
+from rejoinder.stats.sampling import Sampling
+
+FEWEST = 5  # contexts that are resampled: of four, all means that can be drawn hold the truth in 88 % of cases only
+
+Verdict = Literal["passes", "fails", "cannot tell"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lowest(Figure):
+    """The reply with the lowest score; its interval is what the scorer says of it.
+
+    Attributes:
+        example: the reply.
+        why: what moved its score, in words; "" where the scorer does not say it.
+        notes: what the scorer cannot judge about it.
+    """
+
+    example: Example
+    why: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality(Figure):
+    """The mean score of replies, n of which have one, and whether it is what was asked for.
+
+    Attributes:
+        scorer: name of the scorer.
+        at_least: the mean score that was asked for.
+        replies: how many were given.
+        contexts: contexts that those with a score answer.
+        empty: replies without a text, each of which counts as the worst.
+        unscored: why replies have no score, counted.
+        notes: what the scorer cannot judge, counted.
+        lowest: the reply with the lowest score; None where none has one.
+        signature: where the scores came from.
+    """
+
+    scorer: str
+    at_least: float
+    replies: int
+    contexts: int
+    empty: int
+    unscored: Mapping[str, int]
+    notes: Mapping[str, int]
+    lowest: Lowest | None
+    signature: Signature
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the whole interval lies at or over what was asked for, under it, or on both sides.
+
+        The scores of a scorer without intervals are taken as they are. Too few scores tell nothing good.
+        """
+        exact = not self.has_interval and not self.reason
+        low, high = (self.value, self.value) if exact else self.ends
+        if high < self.at_least:
+            return "fails"
+        return "passes" if low >= self.at_least and not self.reason else "cannot tell"
+
+
+class _Scored(NamedTuple):
+    """N replies with their scores, those of empty ones in.
+
+    Attributes:
+        values: [N]; NaN where there is none.
+        low: [N] the lower end of each; None where the scorer gives no intervals.
+        high: [N] the upper end.
+        empty: how many are empty.
+    """
+
+    values: FloatArray
+    low: FloatArray | None
+    high: FloatArray | None
+    empty: int
+
+    def figure(self, row: int) -> Figure:
+        """The score of one reply."""
+        low, high = (NONE if ends is None else float(ends[row]) for ends in (self.low, self.high))
+        return Figure(value=float(self.values[row]), low=low, high=high)
+
+
+def quality(
+    examples: Given,
+    at_least: float,
+    scorer: ScorerLike = DEFAULT,
+    *,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Quality:
+    """Whether the mean score of replies is at least what is asked for, or that this cannot be told.
+
+    With five contexts or more the interval is about other replies of the same system: contexts are resampled. With
+    fewer it is about these replies alone, and comes from what the scorer says of each, taken as independent. An empty
+    reply is the worst reply.
+
+    Args:
+        examples: the replies, in any form that `examples_of` takes.
+        at_least: the mean score that is asked for, on the scorer's own scale.
+        scorer: a name, the folder of a judge, a scorer object or a function.
+        resamples: number of resamples, 100 or more.
+        seed: their seed, 0 or more.
+
+    Raises:
+        DataError: there is no reply, or an id is given twice.
+        UsageError: higher is not better by this scorer, or a number is out of range; see also `load_scorer`.
+    """
+    sampling = Sampling.checked(resamples, seed, least=100)
+    loaded = load_scorer(scorer)
+    _require(loaded, at_least)
+    lines = examples_of(examples, keep=columns_of(scorer))
+    if not lines:
+        raise DataError("no reply to judge", "Give one or more")
+    refuse_duplicates(lines)
+    scores = run(loaded, lines)
+    scored = _scored(loaded, lines, scores)
+    known = np.flatnonzero(np.isfinite(scored.values))
+    contexts = numbered([lines[row].context_key for row in known])
+    mean = _mean(scored, known, contexts, sampling)
+    missing = [why for row, why in scores.reasons.items() if math.isnan(scored.values[row])]
+    return Quality.of(
+        mean,
+        n=len(known),
+        reason=_too_few(len(known), len(lines), missing) or mean.reason,
+        scorer=loaded.card.name,
+        at_least=at_least,
+        replies=len(lines),
+        contexts=len(set(contexts.tolist())),
+        empty=scored.empty,
+        unscored={why: missing.count(why) for why in dict.fromkeys(missing)},
+        notes=scores.noted,
+        lowest=_lowest(loaded, lines, scores, scored) if len(known) else None,
+        signature=scores.signature,
+    )
+
+
+def _require(scorer: Scorer, at_least: float) -> None:
+    """Raise where nothing can be asked of a scorer, or no number was."""
+    if not scorer.card.higher_is_better:
+        name = scorer.card.name
+        raise UsageError(f"{name} does not say that higher is better, so there is no least score to ask for")
+    if not math.isfinite(at_least):
+        raise UsageError(f"at_least is {at_least}, expected a finite number on the scale of {scorer.card.name}")
+
+
+def _scored(scorer: Scorer, lines: Sequence[Example], scores: Scores) -> _Scored:
+    """The scores, with the worst one at empty replies: the low end of a judge's scale, or a score below it."""
+    card = replace(scorer.card, range=scorer.scale) if is_judge(scorer) else scorer.card
+    filled = with_the_worst(card, lines, [], (scores, run(scorer, [])))
+    low, high = (
+        None if ends is None else np.where(filled.empty_a, filled.a, ends) for ends in (scores.low, scores.high)
+    )
+    return _Scored(filled.a, low, high, int(filled.empty_a.sum()))
+
+
+def _mean(scored: _Scored, known: IntArray, contexts: IntArray, sampling: Sampling) -> Figure:
+    """The mean of the replies that have a score."""
+    count = len(set(contexts.tolist()))
+    if count >= FEWEST:
+        rng = sampling.generator([count], "quality")
+        (mean,) = cluster_means(scored.values[known][None], contexts, np.zeros(1), sampling.resamples, rng, flips=0)
+        return Figure.of(mean, p=NONE, seed=sampling.seed)
+    found = mean_of_independent([scored.figure(row) for row in known])
+    if scored.low is None or not found.known:
+        return replace(found, method="mean of the scores as they are")
+    if not found.has_interval:
+        return replace(found, reason="the scorer does not say of every reply how sure it is")
+    return replace(found, method="mean of the scores and of their own 95% intervals, taken as independent")
+
+
+def _too_few(scored: int, replies: int, missing: Sequence[str]) -> str:
+    """Why too few replies have a score, or ""."""
+    if scored >= MIN_SCORED * replies:
+        return ""
+    return f"{replies - scored} of {replies} have no score; most often: {most_frequent(missing)}"
+
+
+def _lowest(scorer: Scorer, lines: Sequence[Example], scores: Scores, scored: _Scored) -> Lowest:
+    """The reply with the lowest score; of equal ones the first."""
+    row = int(np.nanargmin(scored.values))
+    (why,) = explanations(scorer, [lines[row]]) if is_explained(scorer) else (None,)
+    return Lowest.of(
+        scored.figure(row), example=lines[row], why=why.words if why else "", notes=scores.notes.get(row, ())
+    )

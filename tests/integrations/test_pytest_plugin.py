@@ -1,0 +1,91 @@
+"""What a user's own run of pytest makes of the fixture: passes, failures, warnings, and no time spent by others."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from rejoinder.errors import UsageError
+from rejoinder.integrations.pytest_plugin import UnsureWarning, assert_reply_quality
+from rejoinder.records import Example
+
+pytest_plugins = ["pytester"]
+PLUGIN = "rejoinder.integrations.pytest_plugin"
+THEIRS = """
+def letters(examples):
+    return [len(one.response) for one in examples]
+
+def test_one(assert_reply_quality):
+    assert_reply_quality({"prompt": "Tea?", "answer": "Yes, please."}, at_least=4, scorer=letters)
+
+def test_short(assert_reply_quality):
+    lines = [{"prompt": "Tea?", "answer": "No."}, {"prompt": "Why?", "answer": "."}]
+    assert_reply_quality(lines, at_least=4, scorer=letters)
+
+def test_file(assert_reply_quality):
+    found = assert_reply_quality("replies.jsonl", at_least=4, scorer=letters)
+    assert found.n == 6 and found.low > 4 and found.verdict == "passes"
+"""
+
+
+def letters(examples: list[Example]) -> list[float]:
+    return [float(len(one.response)) for one in examples]
+
+
+def spread(at_least: float, unsure: str = "fail") -> object:
+    """Replies of one to nine letters in answer to nine contexts."""
+    lines = [{"context": [f"context {place}"], "response": "a" * place} for place in range(1, 10)]
+    return assert_reply_quality(lines, at_least=at_least, scorer=letters, unsure=unsure)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other plugin is loaded, and ours by name, whether or not it is installed with its entry point."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+
+
+@pytest.mark.usefixtures("alone")
+def test_a_fixture_that_fails_and_says_why(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_theirs=THEIRS)
+    lines = [f'{{"prompt": "context {place}", "answer": "{"a" * (5 + place % 2)}"}}' for place in range(6)]
+    (pytester.path / "replies.jsonl").write_text("\n".join(lines))
+    ran = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider")  # numpy loads once in a process
+    ran.assert_outcomes(passed=2, failed=1)
+    ran.stdout.fnmatch_lines(
+        [
+            ">       assert_reply_quality(*",
+            "E       AssertionError: the replies are not good enough: mean score 2.00 by letters of 2 replies to 2 *",
+            "E         the lowest of them, 1.00, is examples:item 2",
+            "E           after: Why?",
+            "E           reply: .",
+        ]
+    )
+    assert "quality.py" not in ran.stdout.str(), "the traceback ends where the user's test does"
+
+
+@pytest.mark.usefixtures("alone")
+def test_the_fixture_is_listed(pytester: pytest.Pytester) -> None:
+    ran = pytester.runpytest_inprocess("-p", PLUGIN, "--fixtures", "-p", "no:cacheprovider")
+    ran.stdout.fnmatch_lines(
+        ["assert_reply_quality*session scope*", "*Fail unless replies are shown to be good enough*"]
+    )
+
+
+def test_the_plugin_imports_nothing_by_itself() -> None:
+    code = f"import sys, pytest; before = set(sys.modules); import {PLUGIN}; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["rejoinder", "rejoinder.integrations", PLUGIN, "rejoinder.version"]
+
+
+def test_what_cannot_be_told_fails_or_warns() -> None:
+    with pytest.raises(AssertionError, match="cannot tell whether the replies are good enough: mean score 5.00"):
+        spread(5)
+    with pytest.warns(UnsureWarning, match="the interval holds what was asked for"):
+        spread(5, "warn")
+    assert spread(2)
+    with pytest.raises(AssertionError, match="the replies are not good enough"):
+        spread(9, "warn")
+    with pytest.raises(UsageError, match="unsure is 'skip', expected 'fail' or 'warn'"):
+        spread(5, "skip")
