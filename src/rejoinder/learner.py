@@ -206,6 +206,7 @@ class Choices:
         references: how several references count.
         preset: a recipe by name.
         options: how it is fitted: an object that the learner knows, or single values by name.
+        views: what it reads beside the views that it has anyway, by name.
     """
 
     encoder: str | Path | Encoder | None = None
@@ -214,6 +215,7 @@ class Choices:
     references: str | None = None
     preset: str | None = None
     options: Any = field(default=None)
+    views: tuple[str, ...] = ()
 
     def only(self, name: str, *known: str) -> None:
         """Refuse what the learner called `name` has no use for.

@@ -102,6 +102,12 @@ def in_scorer(name: str) -> list[str]:
     return [] if name.partition("/")[0] in SCORERS else [name]
 
 
+def in_view(name: str) -> list[str]:
+    """What `sentence:` or `lm:` names, or the folder of an encoder; a metric or a column is none."""
+    before, _, rest = name.partition(":")
+    return [rest] if before == "lm" else [] if before == "column" or not in_scorer(name) else in_encoder(name)
+
+
 def in_encoder(name: str) -> list[str]:
     """The folder of a model, or what `sentence:` names; a name that the catalogue knows is no folder."""
     from rejoinder.kinds import ENCODERS, NAMED_ENCODERS

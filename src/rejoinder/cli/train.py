@@ -40,12 +40,14 @@ from rejoinder.cli.train_options import (
     Several,
     StateOf,
     Step,
+    Views,
     Weight,
 )
 from rejoinder.kinds import KINDS, learners
 
 if TYPE_CHECKING:
     from rejoinder.learner import Choices
+    from rejoinder.meta.training import Training
 
 # The options of a fit, as learners call them.
 FITTING = (
@@ -98,6 +100,7 @@ def command(
     files: Files,
     out: Out,
     encoder: Encoder = None,
+    view: Views = None,
     state: StateOf = None,
     vectors: OwnVectors = None,
     references: Several = None,
@@ -131,12 +134,10 @@ def command(
     from rejoinder.io import read, write
     from rejoinder.io.scales import said, scale_of
     from rejoinder.meta.training import steps, train
-    from rejoinder.report.terminal import terminal
-    from rejoinder.report.training import training
 
     _check_places(out, held_out, force)
     fitting = (components, normalise, over_sample, penalty, penalty_weight, step, epochs, batch)
-    learner = load_learner(kind, _request(encoder, state, vectors, references, preset, fitting))
+    learner = load_learner(kind, _request(encoder, view, state, vectors, references, preset, fitting))
     with reporting(on_error) as on_bad:
         lines = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
         examples = list(on_scale(lines, scale, on_bad))
@@ -147,16 +148,26 @@ def command(
     say_scales(examples, more=f"; the judge answers from {said(done.judge.scale)}")
     if held_out is not None:
         write({example.where: example for one in done.members for example in one.test}.values(), held_out)
+    _tell(done, out, as_json)
+
+
+def _tell(done: Training, out: Path, as_json: bool) -> None:
+    """What came of it, for people or for programs."""
+    from rejoinder.io.scales import said
+    from rejoinder.report.terminal import terminal
+    from rejoinder.report.training import training
+
     if as_json:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
-    else:
-        tell(terminal(training(done), width()))
-        tell(f"the judge answers from {said(done.judge.scale)}")
-        tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
+        return
+    tell(terminal(training(done), width()))
+    tell(f"the judge answers from {said(done.judge.scale)}")
+    tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 
 def _request(
     encoder: str | None,
+    views: Sequence[str] | None,
     state: State | None,
     vectors: Path | None,
     references: References | None,
@@ -168,6 +179,7 @@ def _request(
 
     return Choices(
         encoder=encoder,
+        views=tuple(views or ()),
         state=state and state.value,
         vectors=vectors,
         references=references and references.value,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import State
-from rejoinder.cli.places import Reads, in_encoder
+from rejoinder.cli.places import Reads, in_encoder, in_view
 
 
 class References(StrEnum):
@@ -62,6 +62,18 @@ Encoder = Annotated[
         rich_help_panel=_READING,
     ),
     Reads(in_encoder),
+]
+Views = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--view",
+        help="For the kind judge, repeatable: what it reads beside its own views. sentence:MODEL (of "
+        "sentence-transformers), lm:MODEL (a causal language model of transformers), the folder of a pre-trained "
+        "encoder, a metric, or column:KEY (another scorer's numbers in the lines).",
+        metavar="NAME",
+        rich_help_panel=_READING,
+    ),
+    Reads(in_view),
 ]
 StateOf = Annotated[
     State | None,

@@ -249,6 +249,7 @@ def learner(name: str, choices: Choices) -> BilinearLearner | PanelLearner:
         UsageError: something that was chosen does not exist or would have no effect.
         DataError, MissingAsset, MissingExtra: the encoder cannot be loaded (see `load_encoder`).
     """
+    choices.only(name, "encoder", "state", "vectors", "references", "preset", "options")
     kinds = MEMBERS if name == PANEL else (cast("Kind", name),)
     references = _references(kinds, choices.references)  # before the encoder is loaded, which takes a while
     encoder = choices.encoder or WORD_VECTORS

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, count, takewhile
 
-from rejoinder.encoders import INSIDE, PortableEncoder
+from rejoinder.encoders import INSIDE
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered
 from rejoinder.encoders.selector import Selector
@@ -18,6 +20,7 @@ from rejoinder.judges.views.alignment import AlignmentView
 from rejoinder.judges.views.language import LanguageView
 from rejoinder.judges.views.lexical import LexicalView
 from rejoinder.judges.views.meaning import MeaningView, ReferenceMeaningView
+from rejoinder.judges.views.own import Source, source_of, views_of
 from rejoinder.judges.views.reference import ReferenceView
 from rejoinder.judges.views.selection import SelectionView
 from rejoinder.judges.views.view import View
@@ -28,7 +31,7 @@ from rejoinder.training.phrases import from_parts as phrases_of
 PHRASES = "phrases"
 SELECTOR = "selector"
 OWN = "own"
-"""The names under which a judge's folder keeps corpus statistics, the selector, and an encoder that a user added."""
+"""The names under which a judge's folder keeps corpus statistics, the selector, and what a user added (own_2 ...)."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +42,13 @@ class Material:
         phrases: what a corpus says of words.
         student: the small encoder.
         selector: which reply answers which context, over its vectors.
-        own: another encoder that a user chose, or None.
+        own: what the views that a user added are made of.
     """
 
     phrases: Phrases
     student: StudentEncoder
     selector: Selector
-    own: PortableEncoder | None = None
+    own: tuple[Source, ...] = ()
 
     @cached_property
     def views(self) -> Views:
@@ -60,16 +63,27 @@ class Material:
             ReferenceView(self.phrases),
             ReferenceMeaningView(student),
         ]
-        if self.own is not None:
-            own = Remembered(self.own)
-            each += [MeaningView(own, OWN), ReferenceMeaningView(own, f"{OWN}_reference")]
+        for name, source in zip(_names(), self.own, strict=False):
+            each += views_of(source, name)
         return Views(tuple(each))
 
     def inside(self, parts: Parts) -> Parts:
         """A judge's parts with all of this held inside."""
         parts = parts.holding(PHRASES, self.phrases.parts).holding(INSIDE, self.student.parts)
         parts = parts.holding(SELECTOR, self.selector.parts)
-        return parts if self.own is None else parts.holding(OWN, self.own.parts)
+        for name, source in zip(_names(), self.own, strict=False):
+            parts = parts.holding(name, source.parts)
+        return parts
+
+    @property
+    def whole(self) -> bool:
+        """Whether a view reads more of an example than its texts."""
+        return any(getattr(source, "whole", False) for source in self.own)
+
+
+def _names() -> Iterator[str]:
+    """The names of what a user added, in order."""
+    return chain([OWN], (f"{OWN}_{place}" for place in count(2)))
 
 
 def material_of(parts: Parts) -> Material:
@@ -77,10 +91,11 @@ def material_of(parts: Parts) -> Material:
 
     Raises:
         DataError: it is not there, or is something else.
-        MissingExtra: a library that an encoder of the user's needs is not installed.
+        MissingAsset, MissingExtra: what a view of the user's needs is not here.
     """
     student = encoder_of(parts.inner(INSIDE))
     if not isinstance(student, StudentEncoder):
         raise DataError("its encoder is no student", AGAIN, field=INSIDE)
-    own = encoder_of(parts.inner(OWN)) if OWN in parts.config else None
+    names = takewhile(lambda name: name in parts.config, _names())
+    own = tuple(source_of(parts.inner(name)) for name in names)
     return Material(phrases_of(parts.inner(PHRASES)), student, selector_of(parts.inner(SELECTOR)), own)

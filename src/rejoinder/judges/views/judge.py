@@ -57,6 +57,11 @@ class ViewsJudge:
         return self.material.views
 
     @property
+    def whole(self) -> bool:
+        """Whether it reads more of an example than its texts; see `scorer.WholeScorer`."""
+        return self.material.whole
+
+    @property
     def card(self) -> Card:
         """The card; predictions are not clipped to the scale, so that the best of several keep their order."""
         return Card(

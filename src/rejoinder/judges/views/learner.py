@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.errors import DataError
 from rejoinder.io.box import JUDGE as BOXED
 from rejoinder.io.folders import read_folder
@@ -19,6 +17,7 @@ from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.fit import STEPS, Part, Way, fit_parts, parts_used
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.lines import Spoilt, ViewLines, encode
+from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.trees import FULL, Growth
 from rejoinder.judges.views.views import Views
 from rejoinder.kinds import SPOILERS
@@ -147,17 +146,15 @@ class ViewsLearner:
 
 
 def learner(name: str, choices: Choices) -> ViewsLearner:
-    """The learner of judges over the views of the judge in the box, and those of an encoder where one is chosen.
+    """The learner of judges over the views of the judge in the box, and those that a user adds.
 
     Raises:
-        UsageError: something was chosen that has no effect.
-        DataError, MissingAsset, MissingExtra: the encoder cannot be loaded (see `load_encoder`).
+        UsageError: something was chosen that has no effect, or is no view.
+        DataError, MissingAsset, MissingExtra: a view cannot be loaded (see `own.source_called`).
     """
-    choices.only(name, "encoder")
-    own = choices.encoder
-    if isinstance(own, (str, Path)):
-        own = load_encoder(own)
-    return ViewsLearner(replace(boxed_material(), own=cast("PortableEncoder | None", own)), spoiler())
+    choices.only(name, "views")
+    own = tuple(source_called(view) for view in choices.views)
+    return ViewsLearner(replace(boxed_material(), own=own), spoiler())
 
 
 def boxed_material() -> Material:
