@@ -54,7 +54,9 @@ def test_nothing_is_no_turn() -> None:
     assert pasted(" \n ") == ([], [], False)
 
 
-@pytest.mark.parametrize("text", ["[]", '["", " "]', "A:\nB: \nA: ", "\ud800: a", "\0", ": a\n: b", "[{}", "[1, 2]", "null"])
+@pytest.mark.parametrize(
+    "text", ["[]", '["", " "]', "A:\nB: \nA: ", "\ud800: a", "\0", ": a\n: b", "[{}", "[1, 2]", "null"]
+)
 def test_no_turn_is_empty(text: str) -> None:
     assert all(turn.strip() for turn in pasted(text).turns)
 

@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 
 from rejoinder.explained import is_explained
+from rejoinder.judges.answers import is_judge
 from rejoinder.report.cards import card_record
 from rejoinder.scorer import Scorer, signature_of
 from rejoinder.serving.service import TheService
@@ -33,5 +34,5 @@ async def health(service: TheService) -> JSONResponse:
 
 def _card(name: str, scorer: Scorer) -> dict[str, Any]:
     """What is told of a scorer."""
-    signature = dict(signature_of(scorer).fields)
-    return {"name": name, **card_record(scorer.card), "explains": is_explained(scorer), "signature": signature}
+    told = {"explains": is_explained(scorer), "signature": dict(signature_of(scorer).fields)}
+    return {"name": name, **card_record(scorer.card), "scale": scorer.scale if is_judge(scorer) else None, **told}

@@ -153,6 +153,4 @@ def _rendered() -> str:
 
     made = Environment(loader=PackageLoader("rejoinder.serving", "."), autoescape=True, trim_blocks=True)
     samples = [sample._asdict() for sample in SAMPLES]
-    return made.get_template("page.html.jinja").render(
-        version=__version__, samples=samples, groups=GROUPS, notes=NOTES
-    )
+    return made.get_template("page.html.jinja").render(version=__version__, samples=samples, groups=GROUPS, notes=NOTES)

@@ -12,9 +12,7 @@ from rejoinder.errors import DataError
 from rejoinder.io.chat import turns_in
 from rejoinder.io.parse import parse_record
 
-_NAME = re.compile(
-    r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?(?P<name>\w[\w .'’-]{0,23}?)[ \t]*:[ \t]+", re.MULTILINE
-)
+_NAME = re.compile(r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?(?P<name>\w[\w .'’-]{0,23}?)[ \t]*:[ \t]+", re.MULTILINE)
 _WHERE = "what was pasted"
 
 

@@ -79,6 +79,7 @@ class ServedScorer(BaseModel):
     summary: str
     needs: list[str]
     range: list[float | None]
+    scale: tuple[float, float] | None = Field(description="The lowest and highest rating that a judge predicts.")
     higher_is_better: bool | None
     explains: bool = Field(description="Whether it says what moved its scores.")
     signature: dict[str, Any]
