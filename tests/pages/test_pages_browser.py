@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-import uvicorn
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
+import chromium
 import rejoinder
+from chromium import DESK, faults, launched, opened
 from rejoinder.annotation.answers import all_answers
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import Study, annotate
-from rejoinder.io.listening import listening
 from rejoinder.pages.app import make_app
 from rejoinder.pages.show import links
 from rejoinder.records import Example
 from studies import replies
 
 pytestmark = pytest.mark.slow
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-DESK = {"viewport": {"width": 1200, "height": 800}}
 PHONE = {
     "viewport": {"width": 360, "height": 640},
     "device_scale_factor": 2,
@@ -46,49 +40,15 @@ THREE = Design(
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        pytest.skip("needs the browser Chromium: apt-get install chromium")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @contextmanager
 def served(study: Study, port: int = 0) -> Iterator[str]:
     """The address of the pages of a study, while the block runs."""
-    with listening("127.0.0.1", port) as listener:
-        server = uvicorn.Server(
-            uvicorn.Config(make_app(study), log_level="warning", lifespan="off", timeout_graceful_shutdown=1)
-        )
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
-
-
-@contextmanager
-def opened(browser: Browser, **how: object) -> Iterator[tuple[BrowserContext, Page]]:
-    """A browser of one person; afterwards, that it said nothing on the console and asked nobody else for anything."""
-    heard: list[str] = []
-    with browser.new_context(**how) as context:  # type: ignore[arg-type]
-        context.set_default_timeout(15_000)
-        page = context.new_page()
-        page.on("console", lambda said: heard.append(f"{said.type}: {said.text}"))
-        page.on("pageerror", lambda error: heard.append(str(error)))
-        page.on("request", lambda asked: None if asked.url.startswith("http://127.0.0.1:") else heard.append(asked.url))
-        yield context, page
-    assert [one for one in heard if "data:," not in one] == []
-
-
-def faults(page: Page) -> list[str]:
-    """What an accessibility checker finds."""
-    found = Axe().run(page, options={"runOnly": WCAG}).response["violations"]
-    return [f"{one['id']}: {one['nodes'][0]['html']}" for one in found]
+    with chromium.served(make_app(study), port) as base:
+        yield base
 
 
 def wanted(page: Page, usual: str) -> str:
