@@ -58,7 +58,7 @@ def test_the_page_needs_no_token_and_what_it_asks_does(client: TestClient) -> No
 def test_a_pasted_dialogue_comes_back_as_turns(client: TestClient) -> None:
     known = {"Authorization": f"Bearer {TOKEN}"}
     answer = client.post("/v1/turns", content=b"A: Hi\nB: Ho", headers=known)
-    assert answer.json() == {"turns": ["Hi", "Ho"], "references": [], "sure": True}
+    assert answer.json() == {"context": ["Hi"], "replies": ["Ho"], "references": [], "sure": True}
     assert client.post("/v1/turns", content=b"\xff", headers=known).status_code == 422
     assert client.post("/v1/turns", content=b"a" * 1001, headers=known).status_code == 413
 

@@ -123,12 +123,13 @@ function replace(by, said) {
 
 // A dialogue that was pasted into a box, as turns; the service knows the forms that it may have.
 async function split(text, alone) {
-  const { turns, references, sure } = await ask("v1/turns", text);
-  if (turns.length < 2) return;
-  const found = { turns: turns.slice(0, -1), replies: turns.slice(-1), reference: references[0] || "" };
-  const apply = () => replace(found, `Split into ${turns.length} turns.`);
+  const { context, replies, references, sure } = await ask("v1/turns", text);
+  const count = context.length + replies.length;
+  if (count < 2) return;
+  const found = { turns: context, replies: replies.slice(0, MOST), reference: references[0] || "" };
+  const apply = () => replace(found, `Split into ${count} ${replies.length > 1 ? "turns and replies" : "turns"}.`);
   if (sure || alone) apply();
-  else say(`${turns.length} lines were pasted.`, "Make each a turn", apply);
+  else say(`${count} lines were pasted.`, "Make each a turn", apply);
 }
 
 // --- asking the service -----------------------------------------------------------------------------------------

@@ -106,8 +106,9 @@ NOTES: Mapping[str, str] = {
 class Turns(BaseModel):
     """A pasted dialogue."""
 
-    turns: list[str] = Field(description="Oldest first.")
-    references: list[str] = Field(description="What people replied in place of the last turn.")
+    context: list[str] = Field(description="The turns before the reply, oldest first.")
+    replies: list[str] = Field(description="The last turn; or all replies to that context, where there are several.")
+    references: list[str] = Field(description="What people replied in its place.")
     sure: bool = Field(description="Whether the text says where turns end; else each of its lines is one.")
 
 
@@ -137,7 +138,7 @@ async def static(name: str) -> Response:
 )
 async def turns(request: Request, service: TheService) -> Turns:
     """A dialogue that somebody pasted, as its turns: chat messages, `A: ...` and `B: ...` on lines, or one a line."""
-    return Turns(**pasted(await body_of(request, service.limits))._asdict())
+    return Turns(**pasted(await body_of(request, service.limits), service.limits)._asdict())
 
 
 @cache

@@ -1,73 +1,74 @@
-"""A pasted dialogue as turns: JSON and chat messages, lines that begin with who speaks, or one turn a line."""
+"""A pasted dialogue as turns: whatever `score` reads as JSON, lines that begin with who speaks, or one turn a line."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rejoinder.errors import DataError
 from rejoinder.io.chat import turns_in
-from rejoinder.io.parse import parse_record
+from rejoinder.serving.bodies import replies_in
+from rejoinder.serving.limits import Limits
 
 _NAME = re.compile(r"^[ \t]*(?:\[[^\]\n]{1,40}\][ \t]*)?(?P<name>\w[\w .'’-]{0,23}?)[ \t]*:[ \t]+", re.MULTILINE)
-_WHERE = "what was pasted"
 
 
 class Pasted(NamedTuple):
     """What a text comes to.
 
     Attributes:
-        turns: oldest first.
-        references: what people replied in place of the last turn.
+        context: the turns before the reply, oldest first.
+        replies: the last turn; or all replies to that context, where the text holds several.
+        references: what people replied in its place.
         sure: whether the text itself says where turns end; else each of its lines was taken for one.
     """
 
-    turns: list[str]
+    context: list[str]
+    replies: list[str]
     references: list[str]
     sure: bool
 
 
-def pasted(text: str) -> Pasted:
+def pasted(text: str, limits: Limits) -> Pasted:
     """The turns in a text that somebody pasted.
 
     Args:
-        text: chat messages or any other line that `score` reads, as JSON; a list of texts; `User: ...` or `Ann: ...`
-            on lines; or anything.
-    """
-    said = _of_json(text)
-    if said is not None:
-        return said
-    for turns in (turns_in(text), _of_names(text)):
-        if len(turns) > 1:
-            return Pasted(turns, [], True)
-    return Pasted([line.strip() for line in text.splitlines() if line.strip()], [], False)
-
-
-def _of_json(text: str) -> Pasted | None:
-    """The turns of a JSON value, or of the first of several lines of JSON; None for a text that is none."""
-    for part in (text.strip(), text.strip().partition("\n")[0]):
-        if part[:1] not in ("[", "{"):
-            return None
-        try:
-            return _of_value(json.loads(part))
-        except (ValueError, RecursionError, DataError):
-            continue
-    return None
-
-
-def _of_value(value: Any) -> Pasted:
-    """The turns of a decoded value.
+        text: lines as `score` reads them, as JSON; a list of texts; `User: ...` or `Ann: ...` on lines; or anything.
+        limits: how many lines may be there.
 
     Raises:
-        DataError: it holds no reply.
+        HTTPException: there are too many lines.
     """
-    if isinstance(value, list) and value and all(isinstance(turn, str) for turn in value):
-        return Pasted([turn for turn in value if turn.strip()], [], True)
-    example = parse_record(value, _WHERE)
-    return Pasted([*example.context, example.response], list(example.references), True)
+    if text.strip()[:1] in ("[", "{") and (said := _of_json(text.strip(), limits)):
+        return said
+    for turns in (turns_in(text), _of_names(text.strip())):
+        if len(turns) > 1:
+            return _of_turns(turns, sure=True)
+    return _of_turns([line.strip() for line in text.splitlines()], sure=False)
+
+
+def _of_turns(turns: Sequence[str], *, sure: bool) -> Pasted:
+    """Turns of which the last is the reply."""
+    said = [turn for turn in turns if turn.strip()]
+    return Pasted(said[:-1], said[-1:], [], sure)
+
+
+def _of_json(text: str, limits: Limits) -> Pasted | None:
+    """What JSON holds, as one value or a value a line; None for a text that is none, or no dialogue."""
+    with suppress(ValueError, RecursionError):
+        value = json.loads(text)
+        if isinstance(value, list) and value and all(isinstance(turn, str) for turn in value):
+            return _of_turns(value, sure=True)
+    for whole in (text, f"[{','.join(filter(str.strip, text.split(chr(10))))}]"):
+        with suppress(DataError):
+            first, *others = replies_in(whole, limits)
+            beside = [one.response for one in others if one.context == first.context]
+            return Pasted(list(first.context), [first.response, *beside], list(first.references), True)
+    return None
 
 
 def _of_names(text: str) -> list[str]:
@@ -75,14 +76,14 @@ def _of_names(text: str) -> list[str]:
 
     Two names, or names that come again, are people; other words before a colon are headings of something else.
     """
-    labels = list(_NAME.finditer(text.strip()))
+    labels = list(_NAME.finditer(text))
     names = {label["name"].lower() for label in labels}
-    if not labels or labels[0].start() or not len(names) <= max(2, len(labels) // 2):
+    if not labels or labels[0].start() or len(names) > max(2, len(labels) // 2):
         return []
-    return [" ".join(said) for said in _spoken(text.strip(), labels)]
+    return ["\n".join(said) for said in _spoken(text, labels)]
 
 
-def _spoken(text: str, labels: list[re.Match[str]]) -> Iterator[list[str]]:
+def _spoken(text: str, labels: Sequence[re.Match[str]]) -> Iterator[list[str]]:
     """What is said at a stretch by one speaker after the other."""
     ends = [*(label.start() for label in labels[1:]), len(text)]
     said = [(label["name"].lower(), text[label.end() : end].strip()) for label, end in zip(labels, ends, strict=True)]
