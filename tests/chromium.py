@@ -49,7 +49,7 @@ def served(app: FastAPI, port: int = 0, lifespan: str = "off") -> Iterator[str]:
 
 
 @contextmanager
-def opened(browser: Browser, usual: str = "data:,", **how: object) -> Iterator[tuple[BrowserContext, Page]]:
+def opened(browser: Browser, usual: str = "data:,", /, **how: object) -> Iterator[tuple[BrowserContext, Page]]:
     """A browser of one person; afterwards, that it said nothing on the console and asked nobody else for anything.
 
     Args:
