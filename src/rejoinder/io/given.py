@@ -11,7 +11,7 @@ from rejoinder.io.chat import is_conversation
 from rejoinder.io.lines import raise_bad
 from rejoinder.io.pairs import parse_either, parse_only_pair, parse_single
 from rejoinder.io.parse import to_record
-from rejoinder.io.read import How, Row, names_of, parsed_rows, read, read_audited, read_either, read_pairs
+from rejoinder.io.read import How, Row, names_of, of_values, parsed_rows, read, read_audited, read_either, read_pairs
 from rejoinder.io.reply_sets import parse_reply_set
 from rejoinder.records import Example, Given, Pair, ReplySet
 
@@ -94,14 +94,15 @@ def _made(given: Given, name: str, kind: type[_Kind], parse: Callable[[Any, str]
         return found
     names = names_of(how)
     place = f"{name}:row" if flat else f"{name}:item"
-    rows = (_row(one, f"{place} {number}", flat=flat) for number, one in enumerate(found, start=1))
+    placed = [(f"{place} {number}", _record(one, f"{place} {number}")) for number, one in enumerate(found, start=1)]
+    rows = (Row(where, one, flat) for where, one in placed) if flat else of_values(placed, raise_bad)
     made = list(parsed_rows(rows, parse, names, raise_bad, how.get("turns", "last")))
     names.require_met()
     return made
 
 
-def _row(record: Any, where: str, *, flat: bool) -> Row:
-    """The row of one record.
+def _record(record: Any, where: str) -> Any:
+    """One record, as a JSON value.
 
     Raises:
         UsageError: it is none.
@@ -110,7 +111,7 @@ def _row(record: Any, where: str, *, flat: bool) -> Row:
         record = to_record(record)
     if not isinstance(record, (Mapping, list)):
         raise UsageError(f"{where}: {type(record).__name__}, expected {_FORMS}")
-    return Row(where, record, flat)
+    return record
 
 
 def _records(given: Any, name: str) -> Iterable[Any]:

@@ -219,23 +219,10 @@ def rows(path: str | Path, on_bad: OnBad, input_format: Format | None = None, no
         on_bad(error)
 
     for row in _reader(input_format or format_of(path), note)(path, bad):
-        for single in _unfolded(row, bad):
-            met = True
-            yield single
+        met = True
+        yield row
     if not met:
         bad(DataError("holds no record", "Give a file with at least one", where=name_of(path)))
-
-
-def _unfolded(row: Row, on_bad: OnBad) -> Iterator[Row]:
-    """The rows in a row that holds the results of a whole evaluation; any other row as it is."""
-    records = None if row.flat else unfolded(row.record, row.where.rpartition(":")[0])
-    if records is None:
-        yield row
-        return
-    try:
-        yield from (Row(where, record, flat=False) for where, record in records)
-    except DataError as error:
-        on_bad(error)
 
 
 def format_of(path: str | Path) -> Format:
@@ -279,9 +266,16 @@ def _first_bytes(file: Path) -> bytes:
 
 def _reader(kind: Format, note: Note) -> Callable[[str | Path, OnBad], Iterator[Row]]:
     """The reader of a format."""
-    flat = kind not in _VALUES
-    found = _VALUES[kind] if kind in _VALUES else partial(sheet_rows, note=note) if kind == "xlsx" else _TABLES[kind]
-    return lambda path, on_bad: (Row(where, record, flat) for where, record in found(path, on_bad))
+    if kind in _VALUES:
+        values = _VALUES[kind]
+        return lambda path, on_bad: of_values(values(path, on_bad), on_bad)
+    table = partial(sheet_rows, note=note) if kind == "xlsx" else _TABLES[kind]
+    return lambda path, on_bad: (Row(where, cells, flat=True) for where, cells in table(path, on_bad))
+
+
+def of_values(found: Iterable[tuple[str, Any]], on_bad: OnBad) -> Iterator[Row]:
+    """Rows of (`file:place`, decoded value)."""
+    return (Row(where, record, flat=False) for where, record in unfolded(found, on_bad))
 
 
 _VALUES: dict[str, Callable[[str | Path, OnBad], Iterator[tuple[str, Any]]]] = {

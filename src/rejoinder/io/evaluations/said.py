@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import math
 import textwrap
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+from rejoinder.io.chat import is_conversation, spoken
 from rejoinder.io.values import is_number, kind_of, yes_or_no
 
 Found = tuple[str, dict[str, Any]]
@@ -27,9 +30,24 @@ def scored(said: Mapping[str, Any], reasons: Mapping[str, str] | None = None) ->
         number = number_in(value)
         scores[name] = number
         if number is None:
-            reason = (reasons or {}).get(name.partition(".")[0]) or _odd(value)
+            reason = (reasons or {}).get(name) or (reasons or {}).get(name.partition(".")[0]) or _odd(value)
             unscored[name] = short(reason)
     return {key: found for key, found in (("scores", scores), ("unscored", unscored)) if found}
+
+
+def asked(prompt: Any, where: str) -> list[str]:
+    """The turns that a prompt puts to a model: those of chat messages, as such or in JSON, else the text alone.
+
+    Raises:
+        DataError: messages that cannot be read.
+    """
+    if isinstance(prompt, str) and prompt.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            found = json.loads(prompt)
+            prompt = found if is_conversation(found) else prompt
+    if is_conversation(prompt):
+        return [text for _, text in spoken(prompt, where)]
+    return [prompt] if isinstance(prompt, str) and prompt else []
 
 
 def number_in(value: Any) -> float | None:
