@@ -118,6 +118,13 @@ def test_lm_eval_has_a_line_for_each_filter(tmp_path: Path) -> None:
     assert talk.extra["unscored"] == {"exact_match": "null in place of a number"}
 
 
+def test_what_lm_eval_writes() -> None:
+    tea, boots = rejoinder.read(GOLDEN / "evaluations" / "samples_shop.jsonl", map={"rating": "doc.stars"})
+    assert (tea.context, boots.context) == (("Tea or coffee?",), ("Do you have boots?",))
+    assert tea.extra["scores"] == {"exact_match,whole": 0.0, "exact_match,last-word": 0.0}
+    assert (tea.ratings, boots.references) == ((Rating(4),), ("yes",))
+
+
 def test_what_python_holds_is_read_too() -> None:
     (found,) = rejoinder.examples_of(of_promptfoo(result()))
     assert found.response == "Tea." and found.where == "examples:result 1"
