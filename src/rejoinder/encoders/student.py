@@ -56,10 +56,10 @@ class StudentEncoder:
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, O] unit vectors of texts; NaN for a text without a piece."""
         encoded = np.full((len(texts), self.width), np.nan)
-        with one_thread():
-            for row, text in enumerate(texts):
-                if ids := self.pieces(text):
-                    encoded[row] = self.network.vector(ids)
+        known = {row: ids for row, text in enumerate(texts) if (ids := self.pieces(text))}
+        if known:
+            with one_thread():
+                encoded[list(known)] = self.network.vectors(list(known.values()))
         return encoded
 
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:

@@ -1,13 +1,13 @@
 """The trained student in numpy: the arithmetic of `nn/student.py` without torch, over tables in few bits.
 
-Each text goes through by itself, so its vector depends on nothing else, to the last bit. A long text is read in spans,
-each with the neighbours that its convolutions reach, so memory stays flat however long it is.
+A text's vector depends on nothing else, to the last bit. Texts are read together, but each is multiplied by itself; a
+long one is read in spans (`nn/spans.py`), so memory stays flat however long it is.
 Shapes: n pieces of a text, E width of a piece's vector, O width of an encoding, R rows of a table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 
 from rejoinder.nn.averaging import LEFT, RIGHT
 from rejoinder.nn.packing import Floats, Table, Tensors
+from rejoinder.nn.spans import Group, groups
 
 HIGHEST = 4.0
 """The logarithm of a piece's weight counts from -HIGHEST to HIGHEST."""
-_AT_ONCE = 1024
 _EPSILON = np.float32(1e-5)  # of torch's layer normalisation
 _SHORTEST = np.float32(1e-12)
-_FOURS = 4  # rows: products of matrices take longer for one to three left over than for four
 
 _Map = tuple[Floats, Floats]  # a matrix [inputs, outputs] and a bias
 
@@ -108,18 +107,18 @@ class StudentNetwork:
 
     def vector(self, ids: Sequence[int]) -> Floats:
         """[O] the unit vector of a text of one piece or more."""
-        numbers = np.asarray(ids, dtype=np.int64)
-        total, pooled = np.zeros(self.pieces.shape[1], dtype=np.float32), []
-        for start, stop in _spans(len(numbers)):
-            low, high = max(start - self._halo, 0), min(stop + self._halo, len(numbers))
-            rows, own = self.pieces[numbers[low:high]], slice(start - low, stop - low)
-            total += self._counts[numbers[start:stop]] @ rows[own]
-            total += self._paired(numbers[start : stop + 1])
-            pooled.append(self._pooled(self._read_over(rows, low)[own], self._logs[numbers[start:stop]]))
-        bag = total / np.sqrt(np.float32(len(numbers)))
-        vector = _mapped(bag, self._bag) + _mapped(_mean(pooled), self._read)
-        unit: Floats = vector / np.maximum(np.sqrt(np.square(vector).sum()), _SHORTEST)
-        return unit
+        (unit,) = self.vectors([ids])
+        return np.asarray(unit)
+
+    def vectors(self, texts: Sequence[Sequence[int]]) -> Floats:
+        """[N, O] the unit vectors of N texts of one piece or more, each what it is by itself, to the last bit."""
+        bags, pooled = np.zeros((len(texts), self._width), np.float32), [list[_Pooled]() for _ in texts]
+        for group in groups(texts, self._reach, len(self._layers)):
+            self._add(group, bags, pooled)
+        bags /= np.sqrt(np.array(list(map(len, texts)), np.float32))[:, None]
+        found = _mapped(bags, self._bag) + _mapped([_mean(parts) for parts in pooled], self._read)
+        found /= np.maximum(np.sqrt(np.square(found).sum(axis=1, keepdims=True)), _SHORTEST)
+        return found
 
     @cached_property
     def pieces(self) -> Floats:
@@ -132,17 +131,24 @@ class StudentNetwork:
         found: Floats = self._counts * np.sqrt(np.square(self.pieces).sum(axis=1))
         return found
 
-    def _paired(self, numbers: NDArray[np.int64]) -> Floats:
-        """[E] the sum of the vectors of pairs of neighbours."""
-        return self._pairs.total((numbers[:-1] * LEFT + numbers[1:] * RIGHT) % len(self._pairs))
+    def _add(self, group: Group, bags: Floats, pooled: Sequence[list[_Pooled]]) -> None:
+        """Add spans to the bags [N, E] of their texts, and to what is pooled of each."""
+        numbers, rows = group.numbers, self.pieces[group.numbers]
+        counts, logs, states = self._counts[numbers], self._logs[numbers], self._read_over(rows, group)
+        # Each piece with the next; those of one text with another are in no span's `pairs`.
+        pairs = self._pairs.rows((numbers * LEFT + np.roll(numbers, -1) * RIGHT) % len(self._pairs))
+        # Products are of one text each: of several at once the last bits may depend on what stands beside it.
+        for span in group.spans:
+            bags[span.text] += counts[span.own] @ rows[span.own]
+            bags[span.text] += pairs.total(span.pairs)
+            pooled[span.text].append(self._pooled(states[span.own], logs[span.own]))
 
-    def _read_over(self, rows: Floats, low: int) -> Floats:
-        """[n, E] what the layers make of the pieces at the places from `low` on, whose vectors are [n, E]."""
-        places = np.arange(low, low + len(rows))
+    def _read_over(self, rows: Floats, group: Group) -> Floats:
+        """[n, E] what the layers make of the pieces of a group, whose vectors are [n, E]."""
         states = _normed(rows) * self._first
-        states += self._positions[np.minimum(places, len(self._positions) - 1, out=places)]
+        states += self._positions[np.minimum(group.places, len(self._positions) - 1)]
         for layer in self._layers:
-            states += _layered(states, layer)
+            states += _layered(states, layer, group)
         return _normed(states)
 
     def _pooled(self, states: Floats, logs: Floats) -> _Pooled:
@@ -184,10 +190,10 @@ class StudentNetwork:
         found: Floats = np.exp(self._logs)
         return found
 
-    @cached_property
-    def _halo(self) -> int:
-        """How many neighbours on either side the layers reach together."""
-        return sum(len(layer.kernel) // 2 for layer in self._layers)
+    @property
+    def _reach(self) -> int:
+        """How many neighbours on either side a layer reads."""
+        return max((len(layer.kernel) // 2 for layer in self._layers), default=0)
 
     @cached_property
     def _first(self) -> Floats:
@@ -225,29 +231,29 @@ class StudentNetwork:
         return found
 
 
-def _spans(length: int) -> Iterator[tuple[int, int]]:
-    """Start and stop of the spans of a text."""
-    for start in range(0, length, _AT_ONCE):
-        yield start, min(start + _AT_ONCE, length)
-
-
-def _layered(states: Floats, layer: _Layer) -> Floats:
+def _layered(states: Floats, layer: _Layer, group: Group) -> Floats:
     """[n, E] what one layer of convolution adds to [n, E]."""
-    (count, width), size = states.shape, len(layer.kernel)
-    rows = -(-count // _FOURS) * _FOURS
-    wide = np.zeros((rows + size - 1, width), dtype=np.float32)
-    wide[size // 2 : size // 2 + count] = states
-    # [rows, size, E] each piece with its neighbours: a view whose first two axes both step from row to row.
-    around = np.ndarray((rows, size, width), np.float32, wide, strides=(wide.strides[0], *wide.strides))
+    width, size = states.shape[1], len(layer.kernel)
+    wide = np.zeros((group.height + size - 1, width), dtype=np.float32)
+    wide[group.windows + size // 2] = states
+    # [height, size, E] each piece with its neighbours: a view whose first two axes both step from row to row.
+    around = np.ndarray((group.height, size, width), np.float32, wide, strides=(wide.strides[0], *wide.strides))
     mixed: Floats = np.einsum("nke,ke->ne", around, layer.kernel)
     mixed += layer.bias
-    inner = _mapped(_normed(mixed), layer.up)
-    return _mapped(np.maximum(inner, 0, out=inner), layer.down)[:count]
+    mixed, found = _normed(mixed), np.empty_like(states)
+    start = 0
+    for span in group.spans:
+        inner = mixed[span.windows] @ layer.up[0]
+        inner += layer.up[1]
+        found[start : start + span.size] = (np.maximum(inner, 0, out=inner) @ layer.down[0])[: span.size]
+        start += span.size
+    found += layer.down[1]
+    return found
 
 
-def _mapped(inputs: Floats, by: tuple[Floats, Floats]) -> Floats:
-    """A linear map of [n, D] or [D]."""
-    found: Floats = inputs @ by[0]
+def _mapped(inputs: Iterable[Floats], by: _Map) -> Floats:
+    """[N, O] a linear map of N vectors, one after the other."""
+    found = np.stack([vector @ by[0] for vector in inputs])
     found += by[1]
     return found
 

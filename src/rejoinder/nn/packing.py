@@ -50,7 +50,11 @@ class Table:
         found = self._rows(slice(None))
         return found if self.scale is None else found * self.scale[:, None]
 
-    def total(self, places: NDArray[np.int64]) -> Floats:
+    def rows(self, places: NDArray[np.int64]) -> Table:
+        """The rows at n places, unpacked."""
+        return Table(self._rows(places), None if self.scale is None else self.scale[places], self.width)
+
+    def total(self, places: NDArray[np.int64] | slice) -> Floats:
         """[E] the sum of the rows at n places."""
         rows = self._rows(places)
         total: Floats = rows.sum(axis=0) if self.scale is None else self.scale[places] @ rows
@@ -60,7 +64,7 @@ class Table:
         """[n, E] rows without their scale."""
         found = self.numbers[places]
         if found.dtype != np.uint8:
-            plain: Floats = found.astype(np.float32)
+            plain: Floats = found.astype(np.float32, copy=False)
             return plain
         halves = np.concatenate((found & 15, found >> 4), axis=1)[:, : self.width].astype(np.float32)
         halves -= _MIDDLE
