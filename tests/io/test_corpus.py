@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,12 @@ PRINTABLE = "".join(map(chr, range(33, 127))) + "éß☺"
 @pytest.fixture(scope="module")
 def vocabulary() -> Vocabulary:
     return train_bpe([PRINTABLE, " ".join(PRINTABLE), "Hello there, how are you? <user>"] * 10, 600)
+
+
+@cache
+def either_case(*, lower: bool) -> Vocabulary:
+    # Of the signs that are written, some are known to it and some not.
+    return train_bpe(["Ab ba'b 00 b.. a?!"] * 9, 60, lower=lower)
 
 
 def file_of(folder: Path, *lines: Any, name: str = "a.jsonl") -> Path:
@@ -220,6 +227,13 @@ def test_any_text_can_be_encoded(vocabulary: Vocabulary, text: str) -> None:
     ids = vocabulary.encode(text)
     assert all(0 <= number < vocabulary.size for number in ids)
     assert (ids == []) == (vocabulary.tokenizer.normalizer.normalize_str(text) == "")
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@given(text=st.text(alphabet="aAbz09' .,!?<>&-_▁’é\t\x1c") | st.text(alphabet=PRINTABLE + " "))
+def test_the_short_way_gives_what_the_library_gives(lower: bool, text: str) -> None:
+    vocabulary = either_case(lower=lower)
+    assert vocabulary.encode(text) == vocabulary.tokenizer.encode(text, add_special_tokens=False).ids
 
 
 def test_batches_encode_as_single_texts_do(vocabulary: Vocabulary) -> None:

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.errors import DataError, UsageError
@@ -32,6 +33,9 @@ _SPACE = "▁"
 # A placeholder; a word with inner apostrophes; a number; a run of other signs. Each takes the space before it along.
 _WORD = r"[\p{L}\p{M}]+(?:'[\p{L}\p{M}]+)*"
 _PIECES = rf"{_SPACE}?(?:</?[A-Za-z_]+>|{_WORD}|\p{{N}}+|[^\p{{L}}\p{{N}}{_SPACE}]+)|{_SPACE}"
+# The same for texts of printable ASCII characters without a placeholder.
+_PLAIN_PIECES = re.compile(rf"{_SPACE}?(?:[A-Za-z]+(?:'[A-Za-z]+)*|[0-9]+|[^A-Za-z0-9{_SPACE}]+)")
+_SHORT = 1000  # characters: of longer texts no word is remembered, so that it takes some megabytes at most
 # A character seen less often is not worth a number of its own; its uses teach the model what <unk> is like.
 _RAREST_CHARACTER = 5
 # Of the numbers, at most this share goes to single characters.
@@ -54,13 +58,22 @@ class Vocabulary:
         return self.tokenizer.get_vocab_size()
 
     @cached_property
+    def _lowers(self) -> bool:
+        """Whether texts are lower-cased."""
+        return str(self.tokenizer.normalizer.normalize_str("A")) == "a"
+
+    @cached_property
     def digest(self) -> str:
         """Twelve hexadecimal digits of the SHA-256 of `to_json()`; equal where the vocabularies are equal."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:12]
 
     def encode(self, text: str) -> list[int]:
         """The ids of the pieces of `text`, without any special token that is not written in it; none for ""."""
-        return self.tokenizer.encode(text, add_special_tokens=False).ids
+        if len(text) > _SHORT or "<" in text or not (text.isascii() and text.isprintable()):
+            return self.tokenizer.encode(text, add_special_tokens=False).ids
+        # Of plain texts the rules are few, and their words mostly known: a third of the library's time.
+        spaced = "".join(f"{_SPACE}{word}" for word in (text.lower() if self._lowers else text).split())
+        return [number for piece in _PLAIN_PIECES.findall(spaced) for number in _known_ids(self, piece)]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """What `encode` gives for each of `texts`, on all cores."""
@@ -105,6 +118,12 @@ class Vocabulary:
         if _rules(tokenizer) not in (_rules(_untrained(lower=True)), _rules(_untrained(lower=False))):
             raise DataError("the vocabulary has other rules than those of this version", remedy)
         return cls(tokenizer)
+
+
+@lru_cache(maxsize=1 << 14)
+def _known_ids(vocabulary: Vocabulary, piece: str) -> tuple[int, ...]:
+    """The ids of one piece that `_PLAIN_PIECES` cut."""
+    return tuple(token.id for token in vocabulary.tokenizer.model.tokenize(piece))
 
 
 def train_bpe(texts: Iterable[str], size: int, *, lower: bool = True) -> Vocabulary:

@@ -61,7 +61,7 @@ class ViewsJudge:
         """Whether it reads more of an example than its texts; see `scorer.WholeScorer`."""
         return self.material.whole
 
-    @property
+    @cached_property
     def card(self) -> Card:
         """The card; predictions are not clipped to the scale, so that the best of several keep their order."""
         return Card(

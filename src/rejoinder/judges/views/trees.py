@@ -95,6 +95,16 @@ class Trees:
                 np.add.at(found[row], self.feature[above[0]], self.value[below[0]] - self.value[above[0]])
         return found
 
+    @cached_property
+    def _asked(self) -> NDArray[np.intp]:
+        """[K] `feature` as numpy takes places, which saves making these of it each time."""
+        return self.feature.astype(np.intp)
+
+    @cached_property
+    def _children(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """[K] `left` and `right` likewise."""
+        return self.left.astype(np.intp), self.right.astype(np.intp)
+
     def _leaves(self, features: NDArray[np.floating]) -> Iterator[tuple[int, NDArray[np.signedinteger]]]:
         """The leaves that examples come to, `TOGETHER` of them at a time, behind the place of the first."""
         for start in range(0, len(features), TOGETHER):
@@ -103,12 +113,12 @@ class Trees:
 
     def _path(self, features: NDArray[np.floating]) -> Iterator[NDArray[np.signedinteger]]:
         """[N, T] nodes that examples come through, from the roots to the leaves."""
-        given = features.take(self.feature, axis=1)
+        given = features.take(self._asked, axis=1)
         lower = given <= self.threshold
         if np.isnan(features).any():  # NaN is above every threshold: those that send it left need a second look
             lower |= np.isnan(given) & self.missing_left
         # [N * K] where each node leads, example after example: to ask all of them at once is quicker than path by path.
-        leads = np.where(lower, self.left, self.right).ravel()
+        leads = np.where(lower, *self._children).ravel()
         starts = np.arange(len(features))[:, None] * len(self.feature)
         node = np.broadcast_to(self.roots, (len(features), len(self.roots)))
         yield node
