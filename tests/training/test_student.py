@@ -127,6 +127,14 @@ def test_numpy_gives_what_torch_gives(length: int) -> None:
     np.testing.assert_allclose(StudentNetwork(tensors_of(model)).vector(ids), expected, atol=1e-5)
 
 
+def test_a_text_has_the_same_vector_whatever_is_read_beside_it() -> None:
+    network = StudentNetwork(tensors_of(random_model()))
+    lengths = [1, 2, 3, 4, 5, 8, 255, 256, 257, 1023, 1024, 1025, 2500, 7, 1]
+    texts = [np.random.default_rng(length).integers(40, size=length).tolist() for length in lengths]
+    together = network.vectors(texts)
+    np.testing.assert_array_equal(together, [network.vector(ids) for ids in texts])
+
+
 def test_little_is_lost_when_the_weights_are_packed() -> None:
     model = random_model(StudentSizes(vocabulary=200, output=48, buckets=300, embedding=64, inner=96))
     plain, small = StudentNetwork(tensors_of(model)), StudentNetwork(packed(tensors_of(model)))

@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rejoinder.nn.averaging import LEFT, RIGHT
 from rejoinder.nn.packing import Floats, Table, Tensors

@@ -1,11 +1,11 @@
-"""Texts of any length as spans of their pieces, several at a time: little is in memory at once, and little is done twice.
+"""Texts of any length as spans of their pieces, several at a time: little is in memory at once, little is done twice.
 
 Each span has the neighbours on either side that layers of convolution reach from it. Shapes: n pieces of a group.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -114,6 +114,6 @@ def _group(cuts: Sequence[_Cut], reach: int) -> Group:
     )
 
 
-def _ints(parts: Iterator[Sequence[int]] | Sequence[Sequence[int]]) -> Ints:
+def _ints(parts: Iterable[Sequence[int]]) -> Ints:
     """Whole numbers of several sequences as one array."""
     return np.array(list(chain.from_iterable(parts)), np.int64)
