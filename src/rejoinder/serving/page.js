@@ -117,7 +117,7 @@ function say(text, button = "", then = null) {
 function replace(by, said) {
   const before = conversation();
   fill(by);
-  if (isEmpty(before)) say("");
+  if (isEmpty(before)) say(by.said || "");
   else say(said, "Undo", () => fill(before));
 }
 
@@ -307,7 +307,8 @@ const DOES = {
 document.addEventListener("click", ({ target }) => {
   const button = target.closest("button");
   if (!button) return;
-  if (button.dataset.sample) replace(JSON.parse(button.dataset.sample), "An example stands in place of what you wrote.");
+  const sample = button.dataset.sample && JSON.parse(button.dataset.sample);
+  if (sample) replace(sample, sample.said);
   else if (button.classList.contains("remove")) remove(button.closest(".turn, .reply"));
   else if (button.classList.contains("on")) goOn(button.closest(".reply").querySelector("textarea").value);
   else DOES[button.id]?.(button);

@@ -48,12 +48,14 @@ class Sample(NamedTuple):
         name: what it shows.
         turns: oldest first.
         replies: to judge, side by side.
+        said: what to look at.
         reference: what a person replied; "" for none.
     """
 
     name: str
     turns: tuple[str, ...]
     replies: tuple[str, ...]
+    said: str
     reference: str = ""
 
 
@@ -68,15 +70,36 @@ _BOOKING = (
     "Sorry? I asked about Saturday.",
 )
 SAMPLES = (
-    Sample("a good reply", _WEEKEND, ("That sounds lovely! I will stay home and finally finish my novel.",)),
-    Sample("off the subject", _WEEKEND, ("The engine of this bus needs new oil.",)),
+    Sample(
+        "a good reply",
+        _WEEKEND,
+        ("That sounds lovely! I will stay home and finally finish my novel.",),
+        "It answers what was said. Change a word and watch.",
+    ),
+    Sample(
+        "off the subject",
+        _WEEKEND,
+        ("The engine of this bus needs new oil.",),
+        "A flawless sentence that answers nothing: above all its fit to the context pulls it down.",
+    ),
     Sample(
         "two to compare",
         ("I burnt the lasagne again. Third time this month.",),
         ("Oh no! Did you forget it in the oven?", "The lasagne again is the lasagne of the month."),
+        "Both speak of lasagne; one of them says something.",
     ),
-    Sample("a lapse in a long talk", _BOOKING, ("I am sorry. I have moved your arrival to Saturday. Anything else?",)),
-    Sample("what it cannot see", ("What is the capital of Australia?",), ("It is Sydney.", "It is Canberra.")),
+    Sample(
+        "a lapse in a long talk",
+        _BOOKING,
+        ("I am sorry. I have moved your arrival to Saturday. Anything else?",),
+        "Each turn of the assistant is judged; one is not like the others.",
+    ),
+    Sample(
+        "what it cannot see",
+        ("What is the capital of Australia?",),
+        ("It is Sydney.", "It is Canberra."),
+        "It knows no facts, so it cannot tell these two apart.",
+    ),
 )
 GROUPS: Mapping[Group, str] = {
     "fluency": "words that follow each other",
