@@ -15,7 +15,8 @@ try:
     from fastapi import FastAPI
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from rejoinder.serving import looking, page, scoring
+    from rejoinder.serving import analyses, looking, page, scoring, stream
+    from rejoinder.serving.counting import Counted
     from rejoinder.serving.guard import Guarded
     from rejoinder.serving.problems import handled
     from rejoinder.serving.service import Service
@@ -47,11 +48,12 @@ def make_app(
         redoc_url=None,
         lifespan=_lifespan,
     )
-    app.state.service = Service(scorers, limits)
+    app.state.service = service = Service(scorers, limits)
     app.add_middleware(Guarded, token=token, most=limits.requests)
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
+    app.add_middleware(Counted, counts=service.counts)  # outermost, so that what is refused is counted too
     handled(app)
-    for part in (page, scoring, looking):
+    for part in (page, scoring, stream, analyses, looking):
         app.include_router(part.router)
     return app
 

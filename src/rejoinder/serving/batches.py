@@ -78,8 +78,18 @@ class Batches:
         Raises:
             Busy: there is no room. Where there is, a request comes in whole, however many lines it has.
         """
+        self.require_room()
+        with self.counted(lines):
+            yield
+
+    def require_room(self) -> None:
+        """Raise `Busy` where so many lines wait that no request is let in."""
         if self.waiting >= self.room:
             raise Busy
+
+    @contextmanager
+    def counted(self, lines: int) -> Iterator[None]:
+        """Count lines as waiting for the length of the block, room or not: of a stream that was let in."""
         self.waiting += lines
         try:
             yield

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from itertools import chain
-from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -15,7 +14,7 @@ from rejoinder.errors import DataError
 from rejoinder.io.columns import Names
 from rejoinder.io.json_rows import Found, of_array
 from rejoinder.io.lines import no_text, raise_bad
-from rejoinder.io.pairs import parse_either, singly
+from rejoinder.io.pairs import parse_either, parse_single, singly
 from rejoinder.io.read import Row, parsed_rows
 from rejoinder.records import Example, Pair
 from rejoinder.serving.limits import Limits
@@ -99,21 +98,39 @@ def replies_in(text: str, limits: Limits, keep: Collection[str] = ()) -> list[Ex
         DataError: it is no JSON, it holds nothing, or a line cannot be used.
         HTTPException: there are too many lines.
     """
-    return replies_of(of_array(text, BODY, A_BODY), limits, BODY, keep)
-
-
-def replies_of(values: Sequence[Found], limits: Limits, name: str, keep: Collection[str] = ()) -> list[Example]:
-    """The replies in decoded values; see `replies_in`."""
-    if len(values) > limits.lines:
-        raise HTTPException(413, f"{name} has {len(values):,} lines, and {limits.lines:,} are taken. Send parts")
-    rows = (Row(where, record, flat=False) for where, record in values)
+    rows = _rows(of_array(text, BODY, A_BODY), BODY, limits)
     found = parsed_rows(rows, parse_either, Names(keep=keep), raise_bad)
-    examples = list(chain.from_iterable(map(_single, found)))
+    return _some(list(chain.from_iterable(map(single, found))), BODY)
+
+
+def examples_in(found: Sequence[Found], name: str, limits: Limits) -> list[Example]:
+    """The examples in decoded values; a pair of replies is none.
+
+    Args:
+        found: the values.
+        name: what they are called in messages.
+        limits: how many there may be.
+
+    Raises:
+        DataError, HTTPException: see `replies_in`.
+    """
+    return _some(list(parsed_rows(_rows(found, name, limits), parse_single, Names(), raise_bad)), name)
+
+
+def _rows(found: Sequence[Found], name: str, limits: Limits) -> list[Row]:
+    """Values as rows that are still to be understood."""
+    if len(found) > limits.lines:
+        raise HTTPException(413, f"{name} has {len(found):,} lines, and {limits.lines:,} are taken. Send parts")
+    return [Row(where, record, flat=False) for where, record in found]
+
+
+def _some(examples: list[Example], name: str) -> list[Example]:
+    """The examples, which are there."""
     if not examples:
         raise DataError("holds no line", A_BODY, where=name)
     return examples
 
 
-def _single(line: Any) -> Sequence[Example]:
+def single(line: Example | Pair) -> Sequence[Example]:
     """A line as single replies."""
     return list(singly(line)) if isinstance(line, Pair) else [line]

@@ -12,7 +12,7 @@ from rejoinder.serving.problems import BUSY, answered, problem
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-OPEN = "/v1/", "/metrics"
+CLOSED = "/v1/", "/metrics"
 """What needs the token; all else tells nothing of what is scored here."""
 _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
@@ -57,7 +57,7 @@ class Guarded:
 
     def _known(self, scope: Scope) -> bool:
         """Whether a request may be answered; how long that takes tells nothing of the token."""
-        if not self._token or not scope["path"].startswith(OPEN):
+        if not self._token or not scope["path"].startswith(CLOSED):
             return True
         kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
         return kind.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)

@@ -18,6 +18,7 @@ class Limits:
         requests: requests at once (503).
         timeout: seconds that a client has for its body, or for the next piece of a stream (408), and that it waits for
             its scores (503).
+        analysis: seconds that it waits for a comparison or an audit (503).
     """
 
     body: int = 1_048_576
@@ -25,6 +26,7 @@ class Limits:
     waiting: int = 512
     requests: int = 256
     timeout: float = 30.0
+    analysis: float = 300.0
 
     def __post_init__(self) -> None:
         """Refuse what would let nothing through.

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 
 from rejoinder.explained import is_explained
 from rejoinder.judges.answers import is_judge
 from rejoinder.report.cards import card_record
 from rejoinder.scorer import Scorer, signature_of
+from rejoinder.serving.counting import MEDIA
 from rejoinder.serving.service import TheService
 from rejoinder.serving.shapes import Health, Scorers, problems
 from rejoinder.version import __version__
@@ -30,6 +31,16 @@ async def health(service: TheService) -> JSONResponse:
     ready = service.batches.waiting < service.limits.waiting
     told = {"live": True, "ready": ready, "waiting": service.batches.waiting, "version": __version__}
     return JSONResponse(told, 200 if ready else 503)
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}, **problems(401)},
+)
+async def metrics(service: TheService) -> Response:
+    """What Prometheus reads: requests, how long they took, lines, batches, memory."""
+    return Response(service.counts.text(), media_type=MEDIA)
 
 
 def _card(name: str, scorer: Scorer) -> dict[str, Any]:

@@ -50,6 +50,7 @@ def serve(
     except ImportError as error:
         raise MissingExtra("uvicorn", "serve", "The service") from error
     from rejoinder.serving.app import make_app
+    from rejoinder.serving.patience import Patient
 
     _require_closed(host, token, public=public)
     loaded = load_scorers(default_scorers() if scorers is None else scorers, vectors=vectors)
@@ -58,6 +59,9 @@ def serve(
     app = make_app(loaded, token=token, hosts=LOOPBACK if is_loopback(host) else None, limits=limits)
     settings = uvicorn.Config(
         app,
+        http=Patient,
+        ws="none",
+        proxy_headers=False,
         log_config=None,  # uvicorn's own closes the log handlers of everybody else in the process
         log_level="critical",
         access_log=False,

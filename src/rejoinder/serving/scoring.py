@@ -12,10 +12,9 @@ from starlette.requests import Request
 from rejoinder.errors import DataError
 from rejoinder.serving.bodies import body_of, replies_in
 from rejoinder.serving.service import TheService
-from rejoinder.serving.shapes import LINES, Results, ScoreQuery, problems, takes
+from rejoinder.serving.shapes import JSON, LINES, Results, ScoreQuery, problems, takes
 
 router = APIRouter(prefix="/v1", tags=["score"])
-JSON = "application/json"
 
 
 @router.post(

@@ -14,8 +14,10 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.explained import require_explained
 from rejoinder.io.values import as_json
 from rejoinder.records import Example
-from rejoinder.scorer import Scorer
+from rejoinder.scorer import Scorer, ScorerLike
+from rejoinder.serving.aside import Aside
 from rejoinder.serving.batches import Asked, Batches, Line
+from rejoinder.serving.counting import Counts
 from rejoinder.serving.limits import Limits
 from rejoinder.streams.scoring import Tally, score_stream
 
@@ -28,15 +30,21 @@ class Service:
         scorers: those that a request may name, and no others; the first is the default.
         limits: what it takes.
         batches: what scores.
+        aside: what does all that takes long.
+        counts: what is counted.
     """
 
     scorers: Mapping[str, Scorer]
     limits: Limits
     batches: Batches = field(init=False)
+    aside: Aside = field(default_factory=Aside)
+    counts: Counts = field(init=False)
 
     def __post_init__(self) -> None:
         """Make what scores."""
-        object.__setattr__(self, "batches", Batches(self._scored, self.limits.waiting))
+        counts = Counts(lambda: self.batches.waiting)
+        object.__setattr__(self, "counts", counts)
+        object.__setattr__(self, "batches", Batches(self._scored, self.limits.waiting, seen=counts.batch))
 
     def chosen(self, names: Sequence[str]) -> dict[str, Scorer]:
         """The scorers that a request names; the default where it names none.
@@ -63,6 +71,10 @@ class Service:
         if explain:
             require_explained(found)
         return Asked(tuple(found), explain)
+
+    def to_analyse(self, names: Sequence[str]) -> list[ScorerLike]:
+        """The scorers that a request names, for a function that gives them the names that they are called by here."""
+        return [scorer if scorer.card.name == name else name for name, scorer in self.chosen(names).items()]
 
     def keep(self, asked: Asked) -> list[str]:
         """The keys of lines that scorers read by themselves."""

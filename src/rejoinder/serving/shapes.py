@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+JSON = "application/json"
+MOST_SEED = 2**32 - 1
 _EXAMPLE: JsonDict = {"context": ["Do you like films?"], "response": "Yes, above all old ones.", "id": "a1"}
 
 
@@ -112,7 +114,42 @@ class ScoreQuery(BaseModel):
     explain: bool = Field(default=False, description="Also say what moved each score, and by how much.")
 
 
-def takes(schema: dict[str, Any], media: str = "application/json") -> dict[str, Any]:
+class CompareQuery(BaseModel):
+    """How two systems are compared."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    scorer: list[str] = Field(
+        default_factory=list, description="A scorer of /v1/scorers; repeat for more. Default: the first of them."
+    )
+    design: Literal["auto", "paired", "unpaired"] = Field(default="auto", description="How replies are held together.")
+    by: str | None = Field(default=None, description="A key of the lines: also compare under each of its values.")
+    resamples: int = Field(default=1_000, ge=100, le=10_000, description="Behind each interval and each p.")
+    seed: int = Field(default=0, ge=0, le=MOST_SEED, description="Decides every random choice.")
+
+
+class AuditQuery(BaseModel):
+    """How a scorer is audited."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    scorer: str | None = Field(default=None, description="A scorer of /v1/scorers. Default: the first of them.")
+    family: list[str] = Field(default_factory=list, description="An attack; repeat for more. Default: all.")
+    limit: int = Field(default=50, ge=1, le=200, description="How many replies are attacked at most.")
+    seed: int = Field(default=0, ge=0, le=MOST_SEED, description="Decides every random choice.")
+
+
+class Record(BaseModel):
+    """What was found: the answer in words, then the figures behind it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    version: int
+    answer: list[str]
+    results: list[dict[str, Any]]
+
+
+def takes(schema: dict[str, Any], media: str = JSON) -> dict[str, Any]:
     """The part of a description that says what a body holds."""
     return {"requestBody": {"required": True, "content": {media: {"schema": schema}}}}
 
@@ -124,6 +161,13 @@ LINES: dict[str, Any] = {
     ]
 }
 """One line or several."""
+SIDES: dict[str, Any] = {
+    "type": "object",
+    "properties": {"a": LINES, "b": LINES},
+    "required": ["a", "b"],
+    "additionalProperties": False,
+}
+"""The lines of two systems."""
 
 _SAID = {
     400: "The call is wrong: no such scorer or parameter.",

@@ -1,0 +1,76 @@
+"""POST /v1/compare and /v1/audit: what the commands of these names say of a small batch."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query
+from fastapi.responses import Response
+from starlette.requests import Request
+
+from rejoinder.auditing import audit
+from rejoinder.errors import DataError
+from rejoinder.io.json_rows import listed, of_array, of_line
+from rejoinder.io.values import as_json, kind_of
+from rejoinder.meta import compare
+from rejoinder.records import Example
+from rejoinder.serving.bodies import A_BODY, BODY, body_of, examples_in
+from rejoinder.serving.service import Service, TheService
+from rejoinder.serving.shapes import JSON, LINES, SIDES, AuditQuery, CompareQuery, Record, problems, takes
+
+router = APIRouter(prefix="/v1", tags=["analyse"])
+_SIDES = 'Send {"a": [...], "b": [...]}, the lines of each system'
+_STATUSES = problems(400, 401, 408, 413, 415, 422, 501, 503)
+
+
+@router.post("/compare", response_model=Record, openapi_extra=takes(SIDES), responses=_STATUSES)
+async def compare_systems(request: Request, service: TheService, query: Annotated[CompareQuery, Query()]) -> Response:
+    """Which of two systems is better, or that they cannot be told apart: what `rejoinder compare --json` says."""
+    scorers = service.to_analyse(query.scorer)
+    a, b = _sides(await body_of(request, service.limits), service)
+    options = {"design": query.design, "by": query.by, "resamples": query.resamples, "seed": query.seed}
+    return await _analysed(service, partial(_compared, a, b, scorers, options))
+
+
+@router.post("/audit", response_model=Record, openapi_extra=takes(LINES), responses=_STATUSES)
+async def audit_scorer(request: Request, service: TheService, query: Annotated[AuditQuery, Query()]) -> Response:
+    """What fools a scorer, and how often, on these replies: what `rejoinder audit --json` says."""
+    (scorer,) = service.to_analyse([query.scorer] if query.scorer else [])
+    found = of_array(await body_of(request, service.limits), BODY, A_BODY)
+    examples = examples_in(found, BODY, service.limits)
+    options = {"families": query.family or None, "limit": query.limit, "seed": query.seed}
+    return await _analysed(service, partial(_audited, examples, scorer, options))
+
+
+def _compared(a: Sequence[Example], b: Sequence[Example], scorers: Sequence[Any], options: dict[str, Any]) -> str:
+    """A comparison as JSON."""
+    return as_json(compare(a, b, scorers, **options).to_dict(), BODY)
+
+
+def _audited(examples: Sequence[Example], scorer: Any, options: dict[str, Any]) -> str:
+    """An audit as JSON."""
+    return as_json(audit(examples, scorer, **options).to_dict(), BODY)
+
+
+async def _analysed(service: Service, work: partial[str]) -> Response:
+    """The answer to a request that takes long."""
+    async with asyncio.timeout(service.limits.analysis):
+        return Response(await service.aside.done(work), media_type=JSON)
+
+
+def _sides(text: str, service: Service) -> tuple[list[Example], list[Example]]:
+    """The lines of both systems.
+
+    Raises:
+        DataError: there are not two sides, or a line cannot be used.
+    """
+    value = of_line(text, BODY, _SIDES)
+    if not isinstance(value, dict) or set(value) != {"a", "b"}:
+        names = isinstance(value, dict) and ", ".join(repr(name[:40]) for name in list(value)[:5])
+        found = f"an object with {names or 'nothing'}" if isinstance(value, dict) else kind_of(value)
+        raise DataError(f"{found}, expected an object with a and b", _SIDES, where=BODY)
+    first, second = (examples_in(listed(value[side], side), side, service.limits) for side in ("a", "b"))
+    return first, second

@@ -1,0 +1,171 @@
+"""POST /v1/score/stream: JSON lines in, JSON lines out, each as soon as it is scored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Annotated, NamedTuple
+
+from fastapi import APIRouter, Query
+from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
+
+from rejoinder.errors import DataError, RejoinderError
+from rejoinder.io.columns import Names
+from rejoinder.io.json_rows import of_line
+from rejoinder.io.pairs import parse_either
+from rejoinder.io.read import Row, understood
+from rejoinder.io.values import as_json
+from rejoinder.records import Example
+from rejoinder.serving.batches import Asked, Line
+from rejoinder.serving.bodies import BODY, decoded, require_plain, single
+from rejoinder.serving.limits import Limits
+from rejoinder.serving.problems import problem_of
+from rejoinder.serving.service import Service, TheService
+from rejoinder.serving.shapes import ScoreQuery, problems, takes
+
+router = APIRouter(prefix="/v1", tags=["score"])
+MEDIA = "application/x-ndjson"
+_DESCRIBED = {
+    200: {
+        "description": "A line for each line (two for a pair of replies), in order: as in /v1/score, or `error`.",
+        "content": {MEDIA: {"schema": {"type": "string"}}},
+    },
+    **problems(400, 401, 415, 503),
+}
+
+
+class Piece(NamedTuple):
+    """A line as it came.
+
+    Attributes:
+        number: from 1.
+        raw: its bytes, or why it is none that can be read.
+    """
+
+    number: int
+    raw: bytes | DataError
+
+
+class Lines(StreamingResponse):
+    """An answer while the body still comes. It does not listen for the end of the client: it would take its lines."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        """Send all."""
+        await self.stream_response(send)
+
+
+@router.post(
+    "/score/stream",
+    response_class=Lines,
+    openapi_extra=takes({"type": "string"}, MEDIA),
+    responses=_DESCRIBED,
+)
+async def score_stream(request: Request, service: TheService, query: Annotated[ScoreQuery, Query()]) -> Lines:
+    """JSON lines in, JSON lines out, in order, while they come; a bad line gives an error, and the others go on."""
+    asked = service.asked(query.scorer, explain=query.explain)
+    require_plain(request)
+    service.batches.require_room()
+    return Lines(_answers(request, service, asked), media_type=MEDIA)
+
+
+async def _answers(request: Request, service: Service, asked: Asked) -> AsyncIterator[str]:
+    """What is answered to each piece of a body."""
+    names = Names(keep=service.keep(asked))
+    try:
+        async for pieces in pieces_of(request, service.limits):
+            yield await _answer(pieces, names, service, asked)
+    except TimeoutError:
+        seconds = f"{service.limits.timeout:g} seconds"
+        yield _error(DataError(f"no more came within {seconds}", "Send the rest again", where=BODY))
+    except ClientDisconnect:
+        return
+
+
+async def pieces_of(request: Request, limits: Limits) -> AsyncIterator[list[Piece]]:
+    """The lines of a body, those together that came together; blank ones are passed over.
+
+    Raises:
+        TimeoutError: nothing came for too long.
+    """
+    rest, number, skipping = b"", 0, False
+    stream = aiter(request.stream())
+    more = True
+    while more:
+        try:
+            async with asyncio.timeout(limits.timeout):
+                part = await anext(stream)
+        except StopAsyncIteration:
+            part, more = b"\n", False  # ends the last line
+        *whole, rest = (rest + part).split(b"\n")
+        found = []
+        for raw in whole:
+            number += 1
+            if not skipping and raw.strip():
+                found.append(Piece(number, _checked(raw, number, limits)))
+            skipping = False
+        if skipping or len(rest) > limits.body:
+            if not skipping:
+                found.append(Piece(number + 1, _checked(rest, number + 1, limits)))
+            rest, skipping = b"", True
+        if found:
+            yield found
+
+
+def _checked(raw: bytes, number: int, limits: Limits) -> bytes | DataError:
+    """A line, unless it is too long."""
+    if len(raw) <= limits.body:
+        return raw
+    problem = f"the line has more than {limits.body:,} bytes"
+    return DataError(problem, "Shorten it", where=f"{BODY}:{number}")
+
+
+async def _answer(pieces: Sequence[Piece], names: Names, service: Service, asked: Asked) -> str:
+    """The lines that answer some lines."""
+    examples: list[Example] = []
+    places: list[int | RejoinderError] = []  # of each line how many replies it holds, or what is wrong with it
+    for piece in pieces:
+        try:
+            found = _examples(piece, names)
+        except RejoinderError as error:
+            places.append(error)
+        else:
+            places.append(len(found))
+            examples += found
+    try:
+        with service.batches.counted(len(examples)):
+            lines = iter(await service.batches.scored(asked, examples))
+    except RejoinderError as error:
+        places = [error if isinstance(place, int) else place for place in places]
+        lines = iter(())
+    return "".join(_written(places, lines))
+
+
+def _written(places: Sequence[int | RejoinderError], lines: Iterator[Line]) -> Iterator[str]:
+    """Records and errors in the order of the lines that they belong to."""
+    for place in places:
+        if isinstance(place, int):
+            for _ in range(place):
+                line = next(lines)
+                yield _error(line) if isinstance(line, DataError) else f"{line}\n"
+        else:
+            yield _error(place)
+
+
+def _examples(piece: Piece, names: Names) -> Sequence[Example]:
+    """The replies in a line; a pair holds two.
+
+    Raises:
+        RejoinderError: it cannot be used.
+    """
+    if isinstance(piece.raw, DataError):
+        raise piece.raw
+    where = f"{BODY}:{piece.number}"
+    record = of_line(decoded(piece.raw, where), where)
+    return single(parse_either(understood(Row(where, record, flat=False), names), where))
+
+
+def _error(error: RejoinderError) -> str:
+    """The line that says an error."""
+    return f"{as_json(problem_of(error), BODY)}\n"

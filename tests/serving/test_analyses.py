@@ -1,0 +1,98 @@
+"""Comparisons and audits over HTTP: what the commands say of the same lines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from conftest import Run
+from rejoinder.catalogue import load_scorers
+from rejoinder.serving.app import make_app
+from rejoinder.serving.aside import Aside
+from rejoinder.serving.batches import Busy
+from rejoinder.serving.limits import Limits
+
+A = [{"context": [f"what about {n}?"], "response": "well " * (1 + n % 3), "id": f"{n}"} for n in range(30)]
+B = [{**line, "response": line["response"] + "so it is"} for line in A]
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[TestClient]:
+    with TestClient(make_app(load_scorers(["length", "context-overlap"]), limits=Limits(lines=40))) as client:
+        yield client
+
+
+def lines(path: Path, records: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    return path
+
+
+def test_a_comparison_is_that_of_the_command(client: TestClient, tmp_path: Path, run: Run) -> None:
+    answer = client.post("/v1/compare?resamples=200&seed=3", content=json.dumps({"a": A, "b": B}))
+    a, b = lines(tmp_path / "a.jsonl", A), lines(tmp_path / "b.jsonl", B)
+    told = run("compare", a, b, "-s", "length", "--resamples", "200", "--seed", "3", "--json").out
+    assert answer.status_code == 200 and answer.json() == json.loads(told)
+
+
+def test_an_audit_is_that_of_the_command(client: TestClient, tmp_path: Path, run: Run) -> None:
+    query = "scorer=context-overlap&family=irrelevant-random&family=no-stop-words&limit=20"
+    answer = client.post(f"/v1/audit?{query}", content=json.dumps(A))
+    families = ("--family", "irrelevant-random", "--family", "no-stop-words", "--limit", "20")
+    told = run("audit", lines(tmp_path / "a.jsonl", A), "-s", "context-overlap", *families, "--json")
+    assert answer.json() == json.loads(told.out)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "said"),
+    [
+        ("compare", A, 422, "body: a list, expected an object with a and b"),
+        ("compare", {"a": A}, 422, "body: an object with 'a', expected an object with a and b"),
+        ("compare", {"a": A, "b": "/etc/passwd"}, 422, "b:item 1: "),
+        ("compare", {"a": A, "b": []}, 422, "b: holds no line"),
+        ("compare", {"a": A * 2, "b": A}, 413, "a has 60 lines, and 40 are taken"),
+        ("compare", {"a": [A[0]] * 2, "b": A}, 422, "was already given at a:item 1"),
+        ("compare?resamples=7", {"a": A, "b": A}, 400, "parameter resamples: "),
+        ("compare?seed=-1", {"a": A, "b": A}, 400, "parameter seed: "),
+        ("compare?by=nothing", {"a": A, "b": B}, 422, "nothing"),
+        ("compare?vectors=/etc/passwd", {"a": A, "b": A}, 400, "parameter vectors: there is no such parameter"),
+        ("audit?pool=/etc/passwd", A, 400, "parameter pool: there is no such parameter"),
+        ("audit?family=/etc/passwd", A, 400, "/etc/passwd"),
+        ("audit?scorer=/etc", A, 400, "no scorer '/etc' is served here"),
+        ("audit", {"prompt": "hi", "chosen": "a", "rejected": "b"}, 422, "body:item 1: "),
+    ],
+)
+def test_what_cannot_be_analysed(client: TestClient, path: str, body: Any, status: int, said: str) -> None:
+    answer = client.post(f"/v1/{path}", content=json.dumps(body))
+    assert answer.status_code == status and said in answer.json()["error"]["message"], answer.text
+
+
+def test_more_than_there_is_room_for_is_sent_away() -> None:
+    """One works, one waits, the third is sent away; an error is whose work it was, and makes room."""
+    gate = threading.Event()
+
+    def slow() -> str:
+        assert gate.wait(10)
+        return "done"
+
+    def wrong() -> str:
+        raise KeyError("no")
+
+    async def all_of_them() -> list[Any]:
+        aside = Aside(room=2)
+        first, second = asyncio.create_task(aside.done(slow)), asyncio.create_task(aside.done(wrong))
+        await asyncio.sleep(0)
+        with pytest.raises(Busy):
+            await aside.done(slow)
+        gate.set()
+        found = await asyncio.gather(first, second, return_exceptions=True)
+        return [*found, await aside.done(slow)]
+
+    first, second, third = asyncio.run(all_of_them())
+    assert first == third == "done" and isinstance(second, KeyError)
