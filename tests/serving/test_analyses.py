@@ -19,8 +19,10 @@ from rejoinder.serving.aside import Aside
 from rejoinder.serving.batches import Busy
 from rejoinder.serving.limits import Limits
 
-A = [{"context": [f"what about {n}?"], "response": "well " * (1 + n % 3), "id": f"{n}"} for n in range(30)]
-B = [{**line, "response": line["response"] + "so it is"} for line in A]
+A: list[dict[str, Any]] = [
+    {"context": [f"what about {n}?"], "response": "well " * (1 + n % 3), "id": f"{n}"} for n in range(30)
+]
+B = [{**line, "response": f"{line['response']}so it is"} for line in A]
 
 
 @pytest.fixture(scope="module")

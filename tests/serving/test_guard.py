@@ -56,7 +56,7 @@ def closed() -> Iterator[TestClient]:
     "header", [None, "", "Bearer", "Bearer wrong", f"Basic {TOKEN}", f"Bearer {TOKEN}x", "Bearer \xff", TOKEN]
 )
 def test_a_stranger_is_told_nothing(closed: TestClient, header: str | None) -> None:
-    headers = {} if header is None else {"Authorization": header.encode("latin-1")}
+    headers = {} if header is None else {b"Authorization": header.encode("latin-1")}
     for method, path in (("POST", "/v1/score"), ("GET", "/v1/scorers"), ("GET", "/metrics"), ("GET", "/v1/x")):
         answer = closed.request(method, path, headers=headers, content=LINE)
         assert answer.status_code == 401 and answer.headers["www-authenticate"] == "Bearer"
