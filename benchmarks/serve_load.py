@@ -2,9 +2,9 @@
 
 Usage: python benchmarks/serve_load.py [--rate 1000] [--seconds 60] [--only NAME] [--write]
 
-For each row of the table, `rejoinder serve` is started as a process of its own and offered so many requests a second for
-so long, one example each, by this process on the same cores. Each request has its moment, whether or not those before it
-were answered, and its time counts from that moment. No text stands in two. An answer that does not hold the request's
+For each row of the table, `rejoinder serve` is started as a process of its own and offered so many requests a second
+for so long, one example each, by this process on the same cores. Each request has its moment, whether or not those
+before it were answered, and its time counts from that moment. No text stands in two. An answer that does not hold the request's
 own line is wrong, and so is one whose scores are not those that this process gives to the line (a thousand of them are
 looked at). What is not answered within half a minute is lost. `--only` takes one row; `--write` keeps the table in
 benchmarks/results/serve_load.md.
@@ -227,9 +227,9 @@ HEADINGS = (
     "MiB settled", "MiB at the end", "ms of a core a request",
 )  # fmt: skip
 # Words above the table.
-_SAID = """One process of `rejoinder serve` for each row, offered requests by another process on the same cores: one example
-each, no text twice. Milliseconds from the moment at which a request was due until its scores were there. Memory is that of
-the server; a core is counted for all that it did, what it sent away too."""
+_SAID = """One process of `rejoinder serve` for each row, offered requests by another process on the same cores: one
+example each, no text twice. Milliseconds from the moment at which a request was due until its scores were there. Memory
+is that of the server; a core is counted for all that it did, what it sent away too."""
 
 
 def main() -> None:
