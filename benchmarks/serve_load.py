@@ -4,10 +4,10 @@ Usage: python benchmarks/serve_load.py [--rate 1000] [--seconds 60] [--only NAME
 
 For each row of the table, `rejoinder serve` is started as a process of its own and offered so many requests a second
 for so long, one example each, by this process on the same cores. Each request has its moment, whether or not those
-before it were answered, and its time counts from that moment. No text stands in two. An answer that does not hold the request's
-own line is wrong, and so is one whose scores are not those that this process gives to the line (a thousand of them are
-looked at). What is not answered within half a minute is lost. `--only` takes one row; `--write` keeps the table in
-benchmarks/results/serve_load.md.
+before it were answered, and its time counts from that moment. No text stands in two. An answer that does not hold the
+request's own line is wrong, and so is one whose scores are not those that this process gives to the line (a thousand
+of them are looked at). What is not answered within half a minute is lost. `--only` takes one row; `--write` keeps the
+table in benchmarks/results/serve_load.md.
 """
 
 from __future__ import annotations
