@@ -10,7 +10,7 @@ import pytest
 
 from rejoinder.errors import MissingExtra
 
-LIBRARIES = {"evaluate": "evaluate"}
+LIBRARIES = {"deepeval": "deepeval", "evaluate": "evaluate", "inspect_ai": "inspect-ai", "mlflow": "mlflow"}
 
 
 @pytest.mark.parametrize(("name", "library"), LIBRARIES.items())

@@ -1,30 +1,35 @@
-"""One reply judged, as tools ask for it: a number, whether it will do, and a reason in words."""
+"""One reply judged, as tools ask for it: a number and a reason in words; and what they hold, as an example."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
-from rejoinder.catalogue import load_scorer
 from rejoinder.explained import explanations, is_explained
+from rejoinder.io.chat import as_turns, content_of, is_conversation
+from rejoinder.io.given import examples_of
 from rejoinder.records import Example
-from rejoinder.scorer import ScorerLike, run
+from rejoinder.scorer import Scorer, Turn, run
 from rejoinder.stats.figure import NONE, Figure
-from rejoinder.stats.written import interval
+from rejoinder.stats.written import interval, number
+
+TOLD = 80  # characters of the worst turn
 
 
 class Judged(NamedTuple):
-    """What a scorer says of a reply.
+    """What a scorer says of a reply or a conversation.
 
     Attributes:
         score: with the interval that the scorer gives; its reason says why there is none.
         why: what moved it, in words; "" where the scorer does not say it.
-        notes: what the scorer cannot judge about the reply.
+        notes: what the scorer cannot judge about it.
+        worst: the worst turn of a conversation; None of a reply.
     """
 
     score: Figure
     why: str
     notes: tuple[str, ...]
+    worst: Turn | None
 
     @property
     def value(self) -> float | None:
@@ -32,32 +37,65 @@ class Judged(NamedTuple):
         return self.score.value if self.score.known else None
 
     @property
-    def ends(self) -> tuple[float, float] | None:
-        """The interval, or None."""
-        return self.score.ends if self.score.has_interval else None
-
-    @property
     def words(self) -> str:
         """All of it in a line: `3.42 [2.10, 4.60]; context fit +0.41; noted: not English`."""
         if not self.score.known:
             return f"no score: {self.score.reason}"
         noted = f"noted: {', '.join(self.notes)}" if self.notes else ""
-        return "; ".join(part for part in (interval(self.score, 2), self.why, noted) if part)
+        worst = ""
+        if self.worst:
+            worst = f"the worst turn, {self.worst.turn} ({number(self.worst.score, 2)}): {self.worst.response[:TOLD]}"
+        return "; ".join(part for part in (interval(self.score, 2), self.why, worst, noted) if part)
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """What tools keep beside a score: `low` and `high` where there are any, and `notes`."""
+        ends = {"low": self.score.low, "high": self.score.high} if self.score.has_interval else {}
+        return {**ends, "notes": list(self.notes)}
 
 
-def judged(examples: Sequence[Example], scorer: ScorerLike) -> list[Judged]:
-    """[N] what a scorer says of each reply."""
-    loaded = load_scorer(scorer)
-    scores = run(loaded, examples)
-    told = explanations(loaded, examples) if is_explained(loaded) else [None] * len(examples)
-    ends = [(NONE, NONE)] * len(examples)
-    if scores.low is not None and scores.high is not None:
-        ends = list(zip(scores.low.tolist(), scores.high.tolist(), strict=True))
-    return [
-        Judged(
-            Figure(value=value, low=low, high=high, reason=scores.reasons.get(row, "")),
-            why.words if why else "",
-            scores.notes.get(row, ()),
-        )
-        for row, (value, (low, high), why) in enumerate(zip(scores.values.tolist(), ends, told, strict=True))
-    ]
+def judged(example: Example, scorer: Scorer) -> Judged:
+    """What a scorer says of a reply, or one of conversations of a conversation."""
+    scores = run(scorer, [example])
+    (why,) = explanations(scorer, [example]) if is_explained(scorer) else (None,)
+    low, high = (NONE if ends is None else float(ends[0]) for ends in (scores.low, scores.high))
+    score = Figure(value=float(scores.values[0]), low=low, high=high, reason=scores.reasons.get(0, ""))
+    worst = scores.worst.get(0, (None,))[0]
+    return Judged(score, why.words if why else "", scores.notes.get(0, ()), worst)
+
+
+def example_of(asked: Any, replied: Any, references: Any = None) -> Example:
+    """The example of what a bot was asked and replied.
+
+    Args:
+        asked: a text, turns, chat messages, or an object that holds one of these under a name that files may have too
+            (`question`, `messages` ...), or as its only value.
+        replied: a text, a chat message, or an object that holds one of these as files may.
+        references: a text, several, or None.
+
+    Raises:
+        DataError: the parts cannot be read so.
+    """
+    record = {**_context(asked), **_response(replied)}
+    if references:
+        record["references"] = [references] if isinstance(references, str) else list(references)
+    (example,) = examples_of([record], name="given")
+    return example
+
+
+def _context(asked: Any) -> dict[str, Any]:
+    """What was asked, as parts of a record."""
+    if not isinstance(asked, Mapping):
+        return {"context": as_turns(asked or [], "given")}
+    if is_conversation(asked.get("messages")):
+        return {"context": as_turns(asked["messages"], "given")}
+    values = list(asked.values())
+    return {"context": as_turns(values[0], "given")} if len(values) == 1 else dict(asked)
+
+
+def _response(replied: Any) -> dict[str, Any]:
+    """What was replied, as parts of a record."""
+    if not isinstance(replied, Mapping):
+        return {"response": replied}
+    text = content_of(replied.get("content"))
+    return dict(replied) if text is None else {"response": text}

@@ -1,0 +1,60 @@
+"""The metrics under the real library: measured alone, and in a run of its own."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import pytest
+
+import rejoinder
+
+os.environ.setdefault("DEEPEVAL_TELEMETRY_OPT_OUT", "1")
+deepeval = pytest.importorskip("deepeval")
+pytestmark = pytest.mark.filterwarnings("default")
+
+from deepeval.test_case import ConversationalTestCase, LLMTestCase, Turn  # noqa: E402
+
+from rejoinder.integrations.deepeval import ConversationQuality, ReplyQuality  # noqa: E402
+
+ASKED = "do you have any pets ?"
+
+
+def case(replied: str, **more: Any) -> Any:
+    return LLMTestCase(input=ASKED, actual_output=replied, **more)
+
+
+def test_a_reply_has_the_score_of_rejoinder() -> None:
+    metric = ReplyQuality(threshold=3)
+    assert metric.measure(case("yes , i have two dogs .")) == metric.score and metric.is_successful()
+    assert metric.score == rejoinder.score([{"context": [ASKED], "response": "yes , i have two dogs ."}]).values[0]
+    assert metric.reason.startswith(f"{metric.score:.2f} [") and "context fit" in metric.reason
+    metric.measure(case("of of of"))
+    assert not metric.is_successful()
+
+
+def test_what_has_no_score_fails_and_says_why() -> None:
+    metric = ReplyQuality(threshold=0)
+    metric.measure(case(""))
+    assert metric.error == "no score: the response is empty" and not metric.is_successful()
+
+
+def test_what_was_expected_is_a_reference() -> None:
+    metric = ReplyQuality(threshold=0.5, scorer="bleu-2")
+    assert metric.measure(case("two dogs", expected_output="two dogs")) == 1
+    metric.measure(case("two dogs"))
+    assert metric.error == "no score: no reference"
+
+
+def test_a_run_of_deepeval_takes_both(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = deepeval.evaluate([case("yes , i have two dogs ."), case("of of of")], [ReplyQuality(threshold=3)])
+    assert [one.success for one in sorted(found.test_results, key=lambda one: one.index)] == [True, False]
+    talk = [("user", ASKED), ("assistant", "of of of"), ("user", "what ?"), ("assistant", "i have two dogs .")]
+    conversation = ConversationalTestCase(turns=[Turn(role=role, content=text) for role, text in talk])
+    (result,) = deepeval.evaluate([conversation], [ConversationQuality(threshold=4)]).test_results
+    (measured,) = result.metrics_data
+    assert not result.success and "the worst turn, 2 (" in measured.reason
+    *before, (_, last) = talk
+    line = {"context": [text for _, text in before], "response": last}
+    assert measured.score == rejoinder.score([line], level="dialogue").values[0]
