@@ -16,7 +16,7 @@ from torch import Tensor
 
 from conftest import drawn
 from rejoinder.nn.dialogue import DialogueModel, Sizes, Turns
-from rejoinder.nn.generate import Limits, Written, beam, greedy, sample
+from rejoinder.nn.generate import Limits, Written, beam, greedy, nucleus, sample
 from rejoinder.nn.recurrent import State
 
 SIZES = Sizes(vocabulary=50, embedding=6, utterance=5, context=7, decoder=8)
@@ -174,6 +174,28 @@ def test_words_are_drawn_as_often_as_they_are_probable(options: dict[str, float]
     # Of 8,000 draws a frequency has a standard error of .0056 at most.
     torch.testing.assert_close(found, expected, atol=0.02, rtol=0)
     assert not found[expected == 0].any()
+
+
+def by_sorting(probabilities: Tensor, top_p: float) -> Tensor:
+    ordered, words = probabilities.sort(stable=True, dim=-1, descending=True)
+    few = ordered * (ordered.cumsum(-1) - ordered < top_p)
+    return torch.zeros_like(few).scatter(1, words, few)
+
+
+@given(
+    st.integers(0, 2**32 - 1),
+    st.sampled_from([1, 5, 64, 65, 1000]),
+    st.sampled_from([0.0, 0.3, 1.0, 4.0]),
+    st.booleans(),
+    st.floats(1e-6, 1.0, exclude_max=True),
+)
+def test_the_likeliest_words_are_those_that_sorting_finds(
+    seed: int, size: int, spread: float, even: bool, top_p: float
+) -> None:
+    logits = spread * torch.randn(3, size, generator=torch.Generator().manual_seed(seed))
+    # Rounded logits make words that are as likely as each other; a spread of nothing makes all of them so.
+    probabilities = (logits.round() if even else logits).softmax(-1)
+    torch.testing.assert_close(nucleus(probabilities, top_p), by_sorting(probabilities, top_p), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("draw", [0.0, 1.0 - 2**-24, 1.0])

@@ -19,6 +19,7 @@ Step = Callable[[Tensor | None, State], tuple[Tensor, State]]
 """Logits [n, V] of the next word and the next state, from the word before [n] (None: before the first) and the state,
 any tensors whose first axis is n."""
 _NEVER = float("-inf")
+_LIKELIEST = 64  # words that are sorted first; mostly they have nine tenths of the probability
 
 
 class Limits(NamedTuple):
@@ -71,10 +72,7 @@ def sample(
     def choose(number: int, logs: Tensor) -> Tensor:
         probabilities = (logs / temperature).softmax(-1)
         if top_p < 1:
-            ordered, words = probabilities.sort(stable=True, dim=-1, descending=True)
-            # The first word always stays, however little of the probability is wanted.
-            few = ordered * (ordered.cumsum(-1) - ordered < top_p)
-            probabilities = torch.zeros_like(few).scatter(1, words, few)
+            probabilities = nucleus(probabilities, top_p)
         reached = probabilities.cumsum(-1)
         whole = reached[:, -1:]
         # Below the whole, because a draw of nearly 1 may round to it, and above it there is no word.
@@ -82,6 +80,30 @@ def sample(
         return torch.searchsorted(reached, wanted, right=True)[:, 0]
 
     return _one_by_one(step, state, limits, choose)
+
+
+def nucleus(probabilities: Tensor, top_p: float) -> Tensor:
+    """[n, V] the probabilities of the fewest words that have `top_p` together, 0 for all others.
+
+    Of words that are as likely as each other the first stay, as if all had been sorted; but only the likeliest are,
+    as many as it takes.
+
+    Args:
+        probabilities: [n, V].
+        top_p: above 0; the likeliest word stays however small it is.
+    """
+    size, count = probabilities.shape[-1], _LIKELIEST
+    while True:
+        likeliest = probabilities.topk(min(count, size), dim=-1).values
+        inside = (likeliest.cumsum(-1) - likeliest < top_p).long().cumprod(-1)
+        if count >= size or not inside[:, -1].any():
+            break
+        count *= 16
+    kept = inside.sum(-1, keepdim=True)
+    least = likeliest.gather(-1, kept - 1)
+    even = probabilities == least
+    places = kept - (likeliest > least).sum(-1, keepdim=True)
+    return probabilities * ((probabilities > least) | (even & (even.cumsum(-1) <= places)))
 
 
 @torch.inference_mode()

@@ -6,7 +6,6 @@ Shapes: U different responses, D units, N requests, K candidates.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -29,7 +28,7 @@ from rejoinder.io.checks import sizes, tensor
 from rejoinder.io.folders import Parts
 from rejoinder.responder import Answer, Context, Decoding, Request
 from rejoinder.responders import pool as pools
-from rejoinder.responders.pool import EMPTY, PART, UNKNOWN, Pool
+from rejoinder.responders.pool import EMPTY, PART, UNKNOWN, Pool, best
 from rejoinder.scorer import FloatArray
 from rejoinder.text.bpe import PAD_ID, UNK_ID, Vocabulary, as_turn
 
@@ -134,16 +133,12 @@ def highest(
 
     `gone` says for each context which vector to leave out.
     """
-    import torch
-
-    products = torch.from_numpy(contexts) @ torch.from_numpy(vectors).T  # [n, U]
-    for row, place in enumerate(gone):
+    # numpy's products, not torch's: of a single context they take a third of the time.
+    for products, place in zip(contexts @ vectors.T, gone, strict=True):
         if place is not None:
-            products[row, place] = -torch.inf
-    found = products.topk(min(count, len(vectors)))
-    for places, logits in zip(found.indices.tolist(), found.values.tolist(), strict=True):
-        left = sum(logit > -math.inf for logit in logits)
-        yield places[:left], logits[:left]
+            products[place] = -np.inf
+        places = best(products, count)
+        yield places.tolist(), products[places].tolist()
 
 
 def encoded(parts: Parts, pool: Pool) -> Parts:
