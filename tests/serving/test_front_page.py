@@ -52,6 +52,7 @@ def test_its_files_are_there_and_no_others(client: TestClient) -> None:
 
 def test_the_page_needs_no_token_and_what_it_asks_does(client: TestClient) -> None:
     assert client.get("/").status_code == client.get("/static/page.js").status_code == 200
+    assert client.head("/").status_code == 200, "what watches a service asks so"
     assert client.post("/v1/turns", content="A: Hi\nB: Ho").status_code == 401
 
 

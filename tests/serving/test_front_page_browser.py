@@ -191,6 +191,30 @@ def test_the_worst_turn_of_a_conversation_is_marked(browser: Browser, base: str)
         assert "the worst is turn 6" in page.inner_text("#whole")
 
 
+def test_earlier_turns_are_asked_about_once_and_a_long_talk_in_bounds(browser: Browser, base: str) -> None:
+    sent: list[list[object]] = []
+    with opened(browser, **DESK) as (context, page):
+        page.on("request", lambda one: sent.append(one.post_data_json) if "/v1/score?" in one.url else None)
+        page.goto(base)
+        reply(page).focus()
+        paste(context, page, json.dumps(["What is it now?", "It is late."] * 4))
+        expect(page.locator(".own b")).to_have_count(3)
+        rests(page)
+        assert [len(lines) for lines in sent] == [4]
+        reply(page).fill("It is not late.")
+        expect(page.locator(".headline")).to_be_visible()
+        rests(page)
+        assert [len(lines) for lines in sent] == [4, 1]
+        expect(page.locator(".own b")).to_have_count(3)
+        page.get_by_role("button", name="Clear").click()
+        reply(page).focus()
+        paste(context, page, json.dumps(["word " * 100, "It is late."] * 150))
+        expect(page.locator(".own b").last).to_be_visible()
+        rests(page)
+        expect(page.get_by_role("alert")).to_be_hidden()
+        assert 2 < len(sent[-1]) < 100 and len(json.dumps(sent[-1])) < Limits().body
+
+
 def test_other_scorers_and_a_reference(browser: Browser, base: str) -> None:
     with opened(browser, **DESK) as (_, page):
         page.goto(base)
@@ -307,9 +331,11 @@ def test_a_service_that_stops_in_between_is_waited_for(browser: Browser) -> None
         expect(trouble).to_have_text("The service does not answer. Asking again…")
         assert faults(page) == []
         assert score_of(page) == before and "stale" in (page.get_attribute("body", "class") or "")
-        with served(make_app(load_scorers(["rejoinder"])), port=int(base.rsplit(":", 1)[1]), lifespan="on"):
+        other = make_app(load_scorers(["length", "rejoinder"]))
+        with served(other, port=int(base.rsplit(":", 1)[1]), lifespan="on"):
             expect(trouble).to_be_hidden()
             expect(page.locator(".headline")).to_contain_text("poor")
+            assert page.get_by_label("rejoinder").is_checked() and not page.get_by_label("length").is_checked()
 
 
 def test_a_busy_service_is_asked_again(browser: Browser, base: str) -> None:
@@ -348,11 +374,11 @@ def test_a_token_is_asked_for_and_kept_in_the_tab_alone(browser: Browser) -> Non
         page.goto(base)
         page.get_by_label("Token of this service").wait_for()
         assert faults(page) == []
-        for typed, said in (("not the token at all", "That is not its token."), (TOKEN, "")):
+        for typed, said in (("not the token at all", "not its token"), ("☂" * 20, "not its token"), (TOKEN, "")):
             page.get_by_label("Token of this service").fill(typed)
             page.keyboard.press("Enter")
             if said:
-                expect(page.get_by_role("alert")).to_have_text(said)
+                expect(page.get_by_role("alert")).to_contain_text(said)
         expect(page.get_by_label("Token of this service")).to_be_hidden()
         reply(page).fill("three words here")
         page.wait_for_selector(".result")

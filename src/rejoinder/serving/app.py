@@ -53,7 +53,7 @@ def make_app(
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
     app.add_middleware(Counted, counts=service.counts)  # outermost, so that what is refused is counted too
     handled(app)
-    for part in (page, scoring, stream, analyses, looking):
+    for part in (scoring, stream, analyses, looking, page):
         app.include_router(part.router)
     return app
 

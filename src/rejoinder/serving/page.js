@@ -6,6 +6,8 @@ const PAUSE = 200; // ms without a key before it asks
 const LONGEST_WAIT = 15_000; // ms between two attempts
 const PATIENCE = 30_000; // ms for one answer
 const MOST = 4; // replies side by side
+const ROOM = 200_000; // characters of earlier turns with all that came before each, so that a long talk can be asked about
+const REMEMBERED = 500; // records of earlier turns, which stay what they are while a reply is typed
 const TOKEN = "rejoinder-token";
 
 let offered = []; // the scorers of the service
@@ -13,6 +15,7 @@ let asking = new AbortController();
 let timer = 0; // until it asks
 let waited = 0; // ms that it waited for a service that is away
 let answered = null; // what was asked last, and what came of it
+const remembered = new Map(); // records of earlier turns, by what was asked
 let act = null; // what the button beside a message does
 
 // --- the conversation -------------------------------------------------------------------------------------------
@@ -164,10 +167,27 @@ function wanted() {
   const items = [...replies.keys()]
     .filter((reply) => replies[reply].trim())
     .map((reply) => ({ reply, example: { context, response: replies[reply], ...references } }));
-  for (let end = context.length - 2; items.length && end > 0; end -= 2) {
-    items.push({ turn: kept[end], example: { context: context.slice(0, end), response: context[end] } });
+  if (!items.length) return [];
+  let room = ROOM;
+  for (let end = context.length - 2; end > 0; end -= 2) {
+    const before = context.slice(0, end);
+    room -= before.join("").length;
+    if (room < 0) break;
+    items.push({ turn: kept[end], example: { context: before, response: context[end] } });
   }
   return items;
+}
+
+// The records of what is to be judged; those of earlier turns are asked for once.
+async function recordsOf(items, path, signal) {
+  const keyOf = ({ example }) => path + JSON.stringify(example);
+  const open = items.filter((item) => item.turn === undefined || !remembered.has(keyOf(item)));
+  const { results } = await ask(path, JSON.stringify(open.map(({ example }) => example)), signal);
+  const found = new Map(open.map((item, place) => [item, results[place]]));
+  if (remembered.size > REMEMBERED) remembered.clear();
+  const records = items.map((item) => found.get(item) || remembered.get(keyOf(item)));
+  for (const [item, record] of found) if (item.turn !== undefined) remembered.set(keyOf(item), record);
+  return records;
 }
 
 const chosen = () => all("#scorers input:checked").map((box) => box.value);
@@ -190,12 +210,12 @@ async function judge() {
     if (!offered.length) await learn(signal);
     const scorers = chosen();
     const items = scorers.length ? wanted() : [];
+    const path = asked(scorers);
     document.body.classList.toggle("asking", items.length > 0);
-    const examples = items.map(({ example }) => example);
-    const { results } = items.length ? await ask(asked(scorers), JSON.stringify(examples), signal) : { results: [] };
+    const records = items.length ? await recordsOf(items, path, signal) : [];
     if (signal.aborted) return;
     well();
-    answered = { path: asked(scorers), items: items.map((item, place) => ({ ...item, record: results[place] })) };
+    answered = { path, items: items.map((item, place) => ({ ...item, record: records[place] })) };
     at("copies").hidden = !items.length;
     show(answered.items, scorers, offered, replyBoxes().length > 1);
   } catch (error) {
@@ -205,9 +225,11 @@ async function judge() {
 
 async function learn(signal) {
   offered = (await ask("v1/scorers", undefined, signal)).results;
-  const boxes = offered.map(({ name, summary }, place) => {
+  const before = chosen().filter((name) => offered.some((one) => one.name === name));
+  const first = before.length ? before : [offered[0].name];
+  const boxes = offered.map(({ name, summary }) => {
     const label = made("label", "", { title: summary });
-    label.append(made("input", "", { type: "checkbox", value: name, checked: place === 0 }), made("span", name));
+    label.append(made("input", "", { type: "checkbox", value: name, checked: first.includes(name) }), made("span", name));
     return label;
   });
   at("scorers").lastElementChild.replaceChildren(...boxes);
@@ -230,9 +252,10 @@ function troubled(text) {
 }
 
 function failed({ status = 0, message, after }) {
+  if (status === 0 || status === 400) offered = []; // it may come back as another
   if (status === 401) {
     locked();
-  } else if (status === 0 || status === 503 || status === 429) {
+  } else if (status === 0 || status === 503) {
     waited = after || Math.min(LONGEST_WAIT, 2 * waited || 1000);
     troubled(status ? "The service is busy. Asking again…" : "The service does not answer. Asking again…");
     changed(waited);
@@ -253,6 +276,10 @@ function locked() {
 function enter() {
   const token = at("token").value.trim();
   if (!token) return;
+  if (/[^\x20-\x7e]/.test(token)) {
+    troubled("That is not its token."); // no header can hold it
+    return;
+  }
   sessionStorage.setItem(TOKEN, token);
   at("token").value = "";
   changed(0);

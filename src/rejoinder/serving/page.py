@@ -138,7 +138,7 @@ class Turns(BaseModel):
 router = APIRouter()
 
 
-@router.get("/", include_in_schema=False)
+@router.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
 async def front() -> HTMLResponse:
     """The page."""
     return HTMLResponse(_rendered(), headers=HEADERS)
