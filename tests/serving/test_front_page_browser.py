@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, Route, expect
 
 from chromium import DESK, faults, launched, opened, served
 from rejoinder.catalogue import load_scorers
@@ -193,8 +193,13 @@ def test_the_worst_turn_of_a_conversation_is_marked(browser: Browser, base: str)
 
 def test_earlier_turns_are_asked_about_once_and_a_long_talk_in_bounds(browser: Browser, base: str) -> None:
     sent: list[list[object]] = []
+
+    def note(one: Request) -> None:
+        if "/v1/score?" in one.url:
+            sent.append(json.loads(one.post_data or ""))
+
     with opened(browser, **DESK) as (context, page):
-        page.on("request", lambda one: sent.append(one.post_data_json) if "/v1/score?" in one.url else None)
+        page.on("request", note)
         page.goto(base)
         reply(page).focus()
         paste(context, page, json.dumps(["What is it now?", "It is late."] * 4))
