@@ -18,6 +18,7 @@ from rejoinder.serving.app import make_app
 from rejoinder.serving.aside import Aside
 from rejoinder.serving.batches import Busy
 from rejoinder.serving.limits import Limits
+from rejoinder.serving.workers import Workers
 
 A: list[dict[str, Any]] = [
     {"context": [f"what about {n}?"], "response": "well " * (1 + n % 3), "id": f"{n}"} for n in range(30)
@@ -87,7 +88,7 @@ def test_more_than_there_is_room_for_is_sent_away() -> None:
         raise KeyError("no")
 
     async def all_of_them() -> list[Any]:
-        aside = Aside(room=2)
+        aside = Aside(workers, room=2)
         first, second = asyncio.create_task(aside.done(slow)), asyncio.create_task(aside.done(wrong))
         await asyncio.sleep(0)
         with pytest.raises(Busy):
@@ -96,5 +97,6 @@ def test_more_than_there_is_room_for_is_sent_away() -> None:
         found = await asyncio.gather(first, second, return_exceptions=True)
         return [*found, await aside.done(slow)]
 
-    first, second, third = asyncio.run(all_of_them())
+    with Workers("analysing") as workers:
+        first, second, third = asyncio.run(all_of_them())
     assert first == third == "done" and isinstance(second, KeyError)

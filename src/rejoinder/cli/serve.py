@@ -37,6 +37,11 @@ TokenFile = Annotated[
     Reads(),
 ]
 Public = Annotated[bool, typer.Option("--public", help="Let other machines ask without a token.")]
+MaxLines = Annotated[int, typer.Option(min=1, help="Lines that one request may hold.", metavar="N")]
+MaxBytes = Annotated[int, typer.Option(min=1, help="Bytes that one request may hold.", metavar="N")]
+Timeout = Annotated[
+    float, typer.Option(min=0.1, help="How long a client may take to send, or to read, or wait for scores: seconds.")
+]
 
 
 def command(
@@ -46,12 +51,16 @@ def command(
     token_file: TokenFile = None,
     public: Public = False,
     vectors: Vectors = None,
+    max_lines: MaxLines = 1_000,
+    max_bytes: MaxBytes = 1_048_576,
+    timeout: Timeout = 30.0,
     as_json: AsJson = False,
 ) -> None:
     """Answer requests for scores over HTTP, until Ctrl-C; what was taken until then is finished.
 
     POST /v1/score takes a line as files hold it, or an array of them; /openapi.json describes the rest.
     """
+    from rejoinder.serving.limits import Limits
     from rejoinder.serving.run import serve
 
     def ready(base: str) -> None:
@@ -67,6 +76,7 @@ def command(
             token=_token(token_file),
             public=public,
             vectors=vectors,
+            limits=Limits(lines=max_lines, body=max_bytes, timeout=timeout),
             ready=ready,
         )
     except KeyboardInterrupt:

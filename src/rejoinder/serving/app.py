@@ -61,8 +61,10 @@ def make_app(
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Score what comes in for as long as the application runs."""
-    scoring_task = asyncio.create_task(app.state.service.batches.run())
-    yield
-    scoring_task.cancel()
-    with suppress(asyncio.CancelledError):
-        await scoring_task
+    service: Service = app.state.service
+    with service.scoring, service.analysing:
+        running = asyncio.create_task(service.batches.run())
+        yield
+        running.cancel()
+        with suppress(asyncio.CancelledError):
+            await running

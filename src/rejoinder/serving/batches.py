@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rejoinder.errors import DataError
 from rejoinder.records import Example
+from rejoinder.serving.workers import Workers
 
 PORTION = 64  # lines scored together at most: with the judge in the box, a sixth of a second
 MOMENT = 0.002  # seconds that the first line of a batch waits for others
@@ -58,14 +58,14 @@ class Batches:
     Attributes:
         score: what scores.
         room: lines that may wait at once before requests are sent away.
-        threads: batches that are scored at once.
+        workers: the threads that it is done on.
         seen: is told the number of lines of each batch.
         waiting: lines that were let in and are not scored yet.
     """
 
     score: Score
     room: int
-    threads: int = 1
+    workers: Workers
     seen: Callable[[int], None] = lambda _: None
     waiting: int = 0
     _queue: deque[_Waiting] = field(default_factory=deque)
@@ -108,19 +108,17 @@ class Batches:
 
     async def run(self) -> None:
         """Score what comes in, until cancelled."""
-        free = asyncio.Semaphore(self.threads)
+        free = asyncio.Semaphore(self.workers.count)
         running: set[asyncio.Task[None]] = set()
-        with ThreadPoolExecutor(self.threads, "scoring") as pool:
-            while True:
-                await free.acquire()
-                await self._some.wait()
-                if sum(len(one.examples) for one in self._queue) < PORTION:
-                    await asyncio.sleep(MOMENT)
-                batch = self._batch()
-                task = asyncio.create_task(self._answer(pool, batch))
-                running.add(task)
-                task.add_done_callback(running.discard)
-                task.add_done_callback(lambda _: free.release())
+        while True:
+            await free.acquire()
+            await self._some.wait()
+            if sum(len(one.examples) for one in self._queue) < PORTION:
+                await asyncio.sleep(MOMENT)
+            task = asyncio.create_task(self._answer(self._batch()))
+            running.add(task)
+            task.add_done_callback(running.discard)
+            task.add_done_callback(lambda _: free.release())
 
     def _batch(self) -> list[_Waiting]:
         """What is scored next: the first that waits, and all others that ask for the same while there is room."""
@@ -140,27 +138,23 @@ class Batches:
             self._some.clear()
         return batch
 
-    async def _answer(self, pool: ThreadPoolExecutor, batch: list[_Waiting]) -> None:
+    async def _answer(self, batch: list[_Waiting]) -> None:
         """Score a batch and give each request its own; where that fails, each by itself, so that one fails alone."""
         if not batch:
             return
         examples = [example for one in batch for example in one.examples]
         self.seen(len(examples))
         try:
-            found = iter(await self._on_thread(pool, batch[0].asked, examples))
+            found = iter(await self.workers.done(lambda: self.score(batch[0].asked, examples)))
         except Exception as error:  # noqa: BLE001 - it is handed to whoever asked
             if len(batch) == 1:
                 with suppress(asyncio.InvalidStateError):
                     batch[0].answer.set_exception(error)
                 return
             for one in batch:
-                await self._answer(pool, [one])
+                await self._answer([one])
             return
         for one in batch:
             lines = [next(found) for _ in one.examples]
             if not one.answer.done():
                 one.answer.set_result(lines)
-
-    async def _on_thread(self, pool: ThreadPoolExecutor, asked: Asked, examples: list[Example]) -> list[Line]:
-        """The records of lines."""
-        return await asyncio.get_running_loop().run_in_executor(pool, self.score, asked, examples)

@@ -1,4 +1,4 @@
-"""Connections that are not waited for without end: the server's own protocol, with a clock."""
+"""Connections that are not waited for without end: the server's own protocol, with clocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,29 @@ from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-PATIENCE = 20.0  # seconds
+
+class Clock:
+    """Closes a connection when it has run out.
+
+    Args:
+        connection: which.
+        seconds: how long it runs.
+    """
+
+    def __init__(self, connection: Patient, seconds: float) -> None:
+        self._connection, self._seconds = connection, seconds
+        self._handle: asyncio.TimerHandle | None = None
+
+    def run(self) -> None:
+        """Let it run, where it does not yet."""
+        if self._handle is None:
+            self._handle = self._connection.loop.call_later(self._seconds, self._connection.transport.abort)
+
+    def stop(self) -> None:
+        """Stop it."""
+        if self._handle is not None:
+            self._handle.cancel()
+            self._handle = None
 
 
 class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
@@ -15,44 +37,41 @@ class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
 
     uvicorn waits for the head of a request, and for a client to read, as long as it takes: some thousand such
     connections would be all that the system lets it have.
+
+    Args:
+        patience: seconds.
     """
 
+    def __init__(self, *given: Any, patience: float, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self._coming = Clock(self, patience)  # runs while the head of a request is waited for
+        self._going = Clock(self, patience)  # runs while the client does not read
+
     def connection_made(self, transport: Any) -> None:
-        """Begin to wait for the first request."""
-        self._clock: asyncio.TimerHandle | None = None
+        """Wait for the first request."""
         super().connection_made(transport)
-        self._wait()
+        self._coming.run()
 
     def data_received(self, data: bytes) -> None:
         """Wait on where it is not a whole head yet."""
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
-            self._stop()
-        elif self._clock is None:
-            self._wait()
+            self._coming.stop()
+        else:
+            self._coming.run()
 
     def pause_writing(self) -> None:
         """Wait for the client to read."""
         super().pause_writing()
-        self._wait()
+        self._going.run()
 
     def resume_writing(self) -> None:
         """It does."""
         super().resume_writing()
-        self._stop()
+        self._going.stop()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
-        self._stop()
+        self._coming.stop()
+        self._going.stop()
         super().connection_lost(exc)
-
-    def _wait(self) -> None:
-        """Close the connection in a while."""
-        self._stop()
-        self._clock = self.loop.call_later(PATIENCE, self.transport.abort)
-
-    def _stop(self) -> None:
-        """Leave it open."""
-        if self._clock is not None:
-            self._clock.cancel()
-            self._clock = None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
+from typing import cast
 
 from rejoinder.catalogue import DEFAULT, cards, load_scorers
 from rejoinder.errors import MissingExtra, UsageError
@@ -56,10 +59,11 @@ def serve(
     loaded = load_scorers(default_scorers() if scorers is None else scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a service needs at least one")
+    limits = limits or Limits()
     app = make_app(loaded, token=token, hosts=LOOPBACK if is_loopback(host) else None, limits=limits)
     settings = uvicorn.Config(
         app,
-        http=Patient,
+        http=cast("type[asyncio.Protocol]", partial(Patient, patience=limits.timeout)),
         ws="none",
         proxy_headers=False,
         log_config=None,  # uvicorn's own closes the log handlers of everybody else in the process

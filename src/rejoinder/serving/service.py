@@ -19,6 +19,7 @@ from rejoinder.serving.aside import Aside
 from rejoinder.serving.batches import Asked, Batches, Line
 from rejoinder.serving.counting import Counts
 from rejoinder.serving.limits import Limits
+from rejoinder.serving.workers import Workers
 from rejoinder.streams.scoring import Tally, score_stream
 
 
@@ -31,20 +32,25 @@ class Service:
         limits: what it takes.
         batches: what scores.
         aside: what does all that takes long.
+        scoring: its threads.
+        analysing: those of what takes long.
         counts: what is counted.
     """
 
     scorers: Mapping[str, Scorer]
     limits: Limits
     batches: Batches = field(init=False)
-    aside: Aside = field(default_factory=Aside)
+    aside: Aside = field(init=False)
+    scoring: Workers = field(default_factory=lambda: Workers("scoring"))
+    analysing: Workers = field(default_factory=lambda: Workers("analysing"))
     counts: Counts = field(init=False)
 
     def __post_init__(self) -> None:
         """Make what scores."""
         counts = Counts(lambda: self.batches.waiting)
         object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "batches", Batches(self._scored, self.limits.waiting, seen=counts.batch))
+        object.__setattr__(self, "batches", Batches(self._scored, self.limits.waiting, self.scoring, counts.batch))
+        object.__setattr__(self, "aside", Aside(self.analysing))
 
     def chosen(self, names: Sequence[str]) -> dict[str, Scorer]:
         """The scorers that a request names; the default where it names none.
