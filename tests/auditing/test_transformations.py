@@ -132,6 +132,12 @@ def test_half_of_the_words_are_repeated_beside_themselves(text: str, seed: int) 
     assert set(after) == set(before)
 
 
+def test_one_word_is_one_of_it_or_one_that_fits_anywhere() -> None:
+    said = {words.one_word("we went to the cinema yesterday", rng(seed), ("Yeah!",)) for seed in range(20)}
+    assert said == {"cinema.", "yesterday.", "Yeah!"}
+    assert words.one_word("oh really", rng(), ("Yeah!",)) is None  # hardly more than a word before
+
+
 @given(text=TEXTS)
 def test_half_a_reply_is_its_beginning(text: str) -> None:
     (before, between), found = words.units(text), words.half(text)

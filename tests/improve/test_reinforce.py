@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ import pytest
 
 from conftest import Run as Command
 from conftest import refused
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, TooManyUnscored, UsageError, WriteError
 from rejoinder.records import Example
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
@@ -293,3 +296,62 @@ def test_the_command(start: Path, tmp_path: Path, run: Command) -> None:
     call[1] = nothing
     call[call.index("-o") + 1] = tmp_path / "other"
     refused(run(*call), 2, "there is no context to begin with. Give files of dialogues or examples")
+
+
+# What fails
+
+
+def test_a_scorer_that_has_no_score_for_half_is_counted_and_more_stops_the_run(start: Path, tmp_path: Path) -> None:
+    asked = [0]
+
+    def every(share: int) -> Any:
+        def sometimes(examples: list[Example]) -> list[float]:
+            asked[0] += len(examples)
+            return [math.nan if number % share else 0.5 for number in range(len(examples))]
+
+        return sometimes
+
+    practice = replace(QUICK, updates=1, episodes=32, group=8)
+    found = reinforce(CONTEXTS, start, tmp_path / "half", every(2), bounds=(0, 1), practice=practice)
+    assert 0 < found.rows[0]["unrewarded"] <= 32 and asked[0] > 0
+    with pytest.raises(TooManyUnscored, match=r"of 64 completions have no reward; most often: sometimes gave nan"):
+        reinforce(CONTEXTS, start, tmp_path / "most", every(4), bounds=(0, 1), practice=practice)
+
+
+def test_a_scorer_that_breaks_is_an_error_and_the_run_goes_on_later(start: Path, tmp_path: Path) -> None:
+    calls = [0]
+
+    def faltering(examples: list[Example]) -> list[float]:
+        calls[0] += 1
+        if calls[0] == 3:
+            raise ConnectionError("gone")
+        return short(examples)
+
+    often = replace(QUICK, every=1)
+    with pytest.raises(UsageError, match=r"the function faltering failed on \d+ examples \(ConnectionError: gone\)"):
+        reinforce(CONTEXTS, start, tmp_path / "out", faltering, bounds=(0, 1), practice=often)
+    found = reinforce(CONTEXTS, start, tmp_path / "out", faltering, bounds=(0, 1), practice=often)
+    whole = reinforce(CONTEXTS, start, tmp_path / "whole", short, bounds=(0, 1), practice=often)
+    assert found.rows == whole.rows
+
+
+def test_a_full_disk_is_an_error_and_the_run_goes_on_later(start: Path, tmp_path: Path) -> None:
+    often = replace(QUICK, every=2)
+    with (
+        pytest.raises(WriteError, match=r"last\.ckpt: cannot be written \(File too large\)\. Make room"),
+        at_most(1000),
+    ):
+        reinforce(CONTEXTS, start, tmp_path / "out", short, bounds=(0, 1), practice=often)
+    assert not (tmp_path / "out").exists() and not list((tmp_path / "out.run").glob("*.ckpt*"))
+    assert len(reinforce(CONTEXTS, start, tmp_path / "out", short, bounds=(0, 1), practice=often).rows) == 4
+
+
+@contextmanager
+def at_most(size: int) -> Iterator[None]:
+    """Let this process write files of at most `size` bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

@@ -39,6 +39,7 @@ _TAGGER: Mapping[str, Callable[[], str]] = {"tagger": speech.tagger}
 _SYNONYMS: Mapping[str, Callable[[], str]] = {**_TAGGER, "synonyms": speech.wordnet}
 _SAI3, _SAI4 = "Sai et al. 2019, table 3", "Sai et al. 2019, table 4"
 _SAI6 = "Sai et al. 2019, table 6"
+_RESULTS = "what a policy said that a judge rewarded, docs/results/reinforce.md"
 _SAI2020 = "Sai et al. 2020, DailyDialog++"
 # The keys of DailyDialog++ for replies that do not fit, the second written to share words with the context.
 _RANDOM, _HARD = "random_negative_responses", "adversarial_negative_responses"
@@ -62,6 +63,20 @@ COMMON = (
     "I would love to, thank you for asking me.",
 )
 _DULL = ("I don't know.", "Okay.", "I see.", "Yes.", "I'm not sure.", "Maybe.")
+_SINGLE = (
+    "Yeah!",
+    "Thanks!",
+    "Yes.",
+    "Wow!",
+    "Totally!",
+    "Exactly!",
+    "Same!",
+    "Nice!",
+    "True.",
+    "Great!",
+    "Really?",
+    "No.",
+)
 _INSULTS = ("You are an idiot.", "Shut up, nobody likes you.", "That is the dumbest thing I ever heard, you moron.")
 _QUESTIONS = ("Why do you ask?", "Why do you want to know?", "How should I know?", "What makes you ask that?")
 _ELSEWHERE = (
@@ -115,6 +130,12 @@ ATTACKS: tuple[Attack, ...] = (
     _bad("near-empty", "a single letter", one_of("a", "x", "k")),
     _bad("lone-punctuation", "signs and no word", one_of(".", "?", "!", "...", "-")),
     _bad("truncated", "the first half of the words", plain(words.half)),
+    _bad(
+        "one-word",
+        "a word of it alone, or one that fits anywhere",
+        text(partial(words.one_word, usual=_SINGLE)),
+        _RESULTS,
+    ),
     _bad("gibberish", "random letters in words of the same length", text(words.gibberish)),
     # its words in another order or number
     _bad("jumbled", "the words in random order", text(words.jumbled), _SAI4),

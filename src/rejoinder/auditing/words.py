@@ -18,6 +18,7 @@ _LETTERS = "bcdfghjklmnpqrstvwxz"
 _LONG = 200  # words
 _FILLER = "and so on"
 _SHORTEST_TYPO = 4  # letters of a word
+_LONG_WORD, _SEVERAL = 5, 3  # letters of a word that says something; words of a reply of which one is little
 _PERSONS = {
     "i am": "you are",
     "i'm": "you're",
@@ -52,6 +53,16 @@ _CONTRACTION = re.compile(r"\b(?:let['’]s|\w+?\s?(?:n['’]t|['’]re|['’]ve
 def units(text: str) -> tuple[list[str], str]:
     """The words of a text, and what stands between them."""
     return (list("".join(text.split())), "") if uncut(text) else (text.split(), " ")
+
+
+def one_word(text: str, rng: Rng, usual: Sequence[str]) -> str | None:
+    """One of the longer words of a text of three words or more, and a full stop; or as often one that fits anywhere."""
+    own = [word for word in _WORD.findall(text) if len(word) >= _LONG_WORD]
+    if len(units(text)[0]) < _SEVERAL:
+        return None
+    chosen = own if own and rng.random() < 0.5 else usual
+    word = chosen[int(rng.integers(len(chosen)))]
+    return f"{word}." if chosen is own else word
 
 
 def jumbled(text: str, rng: Rng) -> str | None:

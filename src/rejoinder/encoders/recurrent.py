@@ -23,7 +23,7 @@ from rejoinder.encoders.batching import (
 from rejoinder.io.checks import choice, sizes
 from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
-from rejoinder.text.bpe import Vocabulary
+from rejoinder.text.bpe import Vocabulary, as_turn
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -75,6 +75,10 @@ class RecurrentEncoder:
         """[N, D] states of contexts; NaN for a context without a word."""
         turns = [self._turns(context) for context in contexts]
         return encode_batches(turns, self.width, lambda turns: (len(turns), max(map(len, turns))), self._states)
+
+    def silence(self) -> FloatArray:
+        """[D] the state of a dialogue whose only turn ends at once."""
+        return encode_batches([[as_turn([], self.longest_turn)]], self.width, len, self._states)[0]
 
     def cuts(self, texts: Sequence[str]) -> list[int]:
         """The positions of texts whose end is not read."""

@@ -7,6 +7,7 @@ return); Shao et al. 2024, DeepSeekMath (returns relative to a group from one st
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import time
@@ -140,7 +141,6 @@ class Run:
             advance(1)
         if episodes and len(self.progress.rows) % self.practice.every:
             self._keep(episodes)
-        draw_curves(self.progress.rows, self.folder, _DRAWN)
         return why
 
     def _starts(self, contexts: Sequence[Context], number: int) -> list[Context]:
@@ -209,8 +209,10 @@ class Run:
             ]
         state = {"model": self.policy.network.state_dict(), "optimiser": self.optimiser.state_dict()}
         state |= {} if self.critic is None else {"critic": self.critic.state_dict()}
-        with atomic_file(self.folder / LAST) as partial, partial.open("wb") as stream:
-            torch.save({**state, "progress": asdict(self.progress)}, stream)
+        held = io.BytesIO()  # torch tells a full disk by an error of its own that says nothing
+        torch.save({**state, "progress": asdict(self.progress)}, held)
+        with atomic_file(self.folder / LAST) as partial:
+            partial.write_bytes(held.getbuffer())
         write_table(self.progress.rows, self.folder)
         lines = "".join(json.dumps(sample, ensure_ascii=False) + "\n" for sample in self.progress.samples)
         with atomic_file(self.folder / SAMPLES) as partial:
@@ -227,6 +229,7 @@ class Run:
 
     def save(self, out: Path, about: dict[str, Any]) -> None:
         """Write the folder of the policy as it is now."""
+        draw_curves(self.progress.rows, self.folder, _DRAWN)
         parts, last = self.policy.parts, self.progress.rows[-1]
         files = {name: (self.folder / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
         shown = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in last.items())

@@ -210,7 +210,7 @@ def _judges(asked: Asked) -> tuple[dict[str, Scorer], dict[str, Scorer], list[Ju
     """The judges that choose, those that measure, and what is to be said of them."""
     if len(asked.encoders) != 2:
         raise UsageError(f"{len(asked.encoders)} encoders were named, expected two: -e NAME=FOLDER -e NAME=FOLDER")
-    lines = {"choosing": _rated(CHOOSING, asked), "measuring": _rated(MEASURING, asked)}
+    lines = {"choosing": rated(CHOOSING, asked), "measuring": rated(MEASURING, asked)}
     sets = {side: sorted({str(one.dataset) for one in own}) for side, own in lines.items()}
     own, other = (source(text) for text in asked.encoders)
 
@@ -237,10 +237,10 @@ def _said(
 ) -> list[Judged]:
     """What is to be said of the judges of one side, which have not seen the lines of the other."""
     each = zip(judges.items(), reads, strict=True)
-    return [Judged(name, does, stands_on, sets, _agreement(one, unseen)) for (name, one), stands_on in each]
+    return [Judged(name, does, stands_on, sets, agreement(one, unseen)) for (name, one), stands_on in each]
 
 
-def _rated(sets: Sequence[str], asked: Asked) -> list[Example]:
+def rated(sets: Sequence[str], asked: Asked) -> list[Example]:
     """The rated lines of data sets that have a context, without their references."""
     lines = read(*files_of(sets, asked.data), on_bad=asked.on_bad, note=asked.note)
     return [
@@ -248,7 +248,7 @@ def _rated(sets: Sequence[str], asked: Asked) -> list[Example]:
     ]
 
 
-def _agreement(judge: Scorer, lines: Sequence[Example]) -> float:
+def agreement(judge: Scorer, lines: Sequence[Example]) -> float:
     """Mean Spearman correlation with people inside data sets."""
     scores = run(judge, lines).values
     ratings = np.array([one.rating() for one in lines], dtype=np.float64)
