@@ -237,3 +237,10 @@ def test_encode_refuses_what_it_cannot_do(run: Run, folder: Path, lines: Path, t
     lines.write_text("{\n", encoding="utf-8")
     assert run("encode", lines, "-e", folder, "-o", out).code == 3
     assert not out.exists()
+
+
+def test_silence_has_a_state_of_its_own(folder: Path) -> None:
+    encoder = cast("RecurrentEncoder", load_encoder(folder, "context"))
+    silence = encoder.silence()
+    assert silence.shape == (encoder.width,) and np.isfinite(silence).all()
+    assert np.abs(silence - encoder.encode(["hello you"])[0]).max() > 1e-4

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
 from rejoinder.encoders.batching import (
     as_dialogues,
     encode_batches,
@@ -78,7 +80,8 @@ class RecurrentEncoder:
 
     def silence(self) -> FloatArray:
         """[D] the state of a dialogue whose only turn ends at once."""
-        return encode_batches([[as_turn([], self.longest_turn)]], self.width, len, self._states)[0]
+        (found,) = encode_batches([[as_turn([], self.longest_turn)]], self.width, len, self._states)
+        return np.asarray(found)
 
     def cuts(self, texts: Sequence[str]) -> list[int]:
         """The positions of texts whose end is not read."""
