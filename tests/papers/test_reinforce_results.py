@@ -66,6 +66,8 @@ def test_rewards_lie_between_0_and_1_unless_they_are_taken_as_they_are() -> None
     contexts: list[Any] = [CONTEXTS[0]] * 4
     assert rewards(short, bounded=True)(contexts, texts) == [1, (2.5 - 1) / 4, 0, 0]
     assert rewards(short, bounded=False)(contexts, texts) == [5, 2.5, None, 0.5]
+    assert rewards(short, bounded=True, floor=True)(contexts[:2], ["ab cd ef", "ab"]) == [0, 0]
+    assert rewards(lambda *_: np.array([4.0, 4.0]), bounded=True, floor=True)(contexts[:2], ["a b c", "a"]) == [0.75, 0]
 
 
 def test_a_run_that_was_cut_goes_on_and_one_that_is_done_is_left_alone(tmp_path: Path) -> None:

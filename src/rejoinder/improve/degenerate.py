@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from math import nan
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 
 from rejoinder.meta.diversity import distinct
 from rejoinder.responder import Context
+from rejoinder.stats.arrays import BoolArray
 from rejoinder.text import tokenizer
 
 SHORT = 3
@@ -47,22 +49,25 @@ class Account(NamedTuple):
     distinct_2: float
 
 
+def flaws(contexts: Sequence[Context], texts: Sequence[str]) -> dict[str, BoolArray]:
+    """[N] by kind, which of N replies to N contexts show by themselves that they are degenerate; see `Account`."""
+    tokens = [_tokens(text) for text in texts]
+    heard = [set(map(_tokens, context)) for context in contexts]
+    return {
+        "empty": np.array([not one for one in tokens], np.bool_),
+        "short": np.array([0 < len(one) < SHORT for one in tokens], np.bool_),
+        "parrot": np.array([bool(one) and one in turns for one, turns in zip(tokens, heard, strict=True)], np.bool_),
+        "repeated": np.array([distinct([one], _PHRASE) < 1 for one in tokens], np.bool_),
+    }
+
+
 def account(contexts: Sequence[Context], texts: Sequence[str]) -> Account:
     """What N replies to N contexts look like; what a reply says is compared without regard to case and spacing."""
     if not texts:
         return Account(*[nan] * len(Account._fields))
-    cut = tokenizer("words-1")
-    tokens = [tuple(word.casefold() for word in cut(text)) for text in texts]
-    heard = [{tuple(word.casefold() for word in cut(turn)) for turn in context} for context in contexts]
+    tokens, kinds = [_tokens(text) for text in texts], flaws(contexts, texts)
     favourite, times = Counter(tokens).most_common(1)[0]
-    same = np.array([one == favourite for one in tokens])
-    kinds = {
-        "empty": np.array([not one for one in tokens]),
-        "short": np.array([0 < len(one) < SHORT for one in tokens]),
-        "parrot": np.array([bool(one) and one in turns for one, turns in zip(tokens, heard, strict=True)]),
-        "repeated": np.array([distinct([one], _PHRASE) < 1 for one in tokens]),
-    }
-    common = same & (times > 1 and times > COMMON * len(tokens))
+    common = np.array([one == favourite for one in tokens]) & (times > 1 and times > COMMON * len(tokens))
     return Account(
         **{name: float(share.mean()) for name, share in kinds.items()},
         favourite=times / len(tokens),
@@ -70,3 +75,9 @@ def account(contexts: Sequence[Context], texts: Sequence[str]) -> Account:
         distinct_1=distinct(tokens, 1),
         distinct_2=distinct(tokens, 2),
     )
+
+
+@lru_cache(maxsize=4096)
+def _tokens(text: str) -> tuple[str, ...]:
+    """What a text says, without regard to case and spacing."""
+    return tuple(word.casefold() for word in tokenizer("words-1")(text))

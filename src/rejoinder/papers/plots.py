@@ -108,6 +108,39 @@ def widths_figure(panels_of: Mapping[str, Mapping[str, Sequence[tuple[int, float
     return panels
 
 
+class Trace(NamedTuple):
+    """What a policy comes to on its way.
+
+    Attributes:
+        name: for the legend; one that begins with an underscore stays out of it.
+        x: [n].
+        y: [n].
+        colour: which, by number: what belongs together has one.
+        dashed: whether the line is.
+    """
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    colour: int
+    dashed: bool
+
+
+def divergence_figure(panels_of: Mapping[str, Sequence[Trace]]) -> Figure:
+    """One panel a reward: what it and other judges say, above the start, over the root of the divergence from there."""
+    panels, axes = _panels(len(panels_of), sharey=True)
+    for panel, (title, traces) in zip(axes, panels_of.items(), strict=True):
+        for one in traces:
+            style = "--" if one.dashed else "-"
+            panel.plot(one.x, one.y, style, color=f"C{one.colour}", linewidth=1, label=one.name)
+        panel.axhline(0, color="grey", linewidth=0.5)
+        panel.set_title(title, fontsize="medium")
+        panel.set_xlabel("√KL, nats")
+    axes[0].set_ylabel("rating above the start")
+    axes[-1].legend(fontsize="x-small")
+    return panels
+
+
 def _panels(count: int, *, sharex: bool = False, sharey: bool = False) -> tuple[Figure, list[Any]]:
     """A figure with `count` panels in a row."""
     from matplotlib.figure import Figure

@@ -6,10 +6,13 @@ judge over the square root of the divergence from the start).
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -38,7 +41,7 @@ from rejoinder.papers.reinforce_judges import (
     worst,
 )
 from rejoinder.papers.reinforce_pool import pool, rated_pool
-from rejoinder.papers.reinforce_runs import Measures, Way, run_of
+from rejoinder.papers.reinforce_runs import SHOWN, Measures, Way, run_of
 from rejoinder.responder import Context
 from rejoinder.scorer import FloatArray
 from rejoinder.streams.replies import contexts_of
@@ -50,10 +53,12 @@ MEASURED_ON, CHOSEN_ON, POOLED = 48, 32, 16
 POOL = 1024
 LONGEST = 20
 SEEDS = 5
-DEFENDED, SECOND, PUBLISHED = "all four defences", "second round", "AutoJudge as published"
+DEFENDED, SECOND, FLOOR = "all four defences", "second round", "second round with a floor"
+PUBLISHED, ENDLESS = "AutoJudge as published", "AutoJudge without an end"
 FREE = Practice(updates=60, episodes=32, turns=1, group=8, kl=0.0, step=3e-4, longest=LONGEST, every=20, most_kl=10.0)
 HELD = replace(FREE, kl=0.1)
 """What a nat costs was chosen on contexts that nothing here is measured on, see docs/lab-notes.md."""
+SHOWN_OF = (PUBLISHED, VIEWS, SECOND)
 PAPER = replace(FREE, turns=4, group=1, baseline="none", step=1e-3, most_kl=None)
 
 
@@ -64,12 +69,18 @@ class Found:
     Attributes:
         judges: fitted for it.
         runs: of each way and seed, figures at the start and after every few updates.
+        returns: figures of each update of AutoJudge as published.
+        shown: replies of some ways' first seed, at the start and after every few updates.
+        silence: AutoJudge's mean rating of saying nothing, and of what the policy says at its start.
         pooled: [C, N] ratings of the pool by each judge.
         contexts: how many there were to train, and to measure on.
     """
 
     judges: Sequence[Fitted]
     runs: Mapping[str, Sequence[Sequence[Mapping[str, float]]]]
+    returns: Sequence[Mapping[str, float]]
+    shown: Mapping[str, Sequence[Mapping[str, Any]]]
+    silence: tuple[float, float]
     pooled: Mapping[str, FloatArray]
     contexts: tuple[int, int]
 
@@ -85,6 +96,7 @@ def ways(judges: Path) -> list[Way]:
 
     return [
         Way(PUBLISHED, partial(as_published, judges), PAPER, bounded=False),
+        Way(ENDLESS, partial(as_published, judges), replace(FREE, updates=120, most_kl=None), bounded=False),
         Way(AUTOJUDGE, partial(scored, judges, AUTOJUDGE), FREE, seeds=3),
         Way(ADEM, partial(scored, judges, ADEM), FREE, seeds=2),
         Way(VIEWS, held([VIEWS], lower=False), FREE, seeds=3),
@@ -95,6 +107,7 @@ def ways(judges: Path) -> list[Way]:
         Way("without the price of distance", held(members, lower=True), FREE),
         Way("without any", held([BARE], lower=False), FREE),
         Way(SECOND, held(again, lower=False), HELD, seeds=SEEDS),
+        Way(FLOOR, held(again, lower=False), HELD, floor=True, seeds=SEEDS),
         Way(DEFAULT, partial(scored, judges, DEFAULT), HELD, seeds=3),
     ]
 
@@ -132,12 +145,32 @@ def find(
         for way in every:
             if number < way.seeds:
                 say(f"{way.name}, seed {number}")
-                folder = work / "runs" / f"{way.name.replace(' ', '-')}-{number}"
+                folder = folder_of(work, way.name, number)
                 runs.setdefault(way.name, []).append(run_of(way, number, folder, start, training, measures))
     say("pool")
     replies = pool(origin, measured[:POOLED], POOL, seed)
     pooled = rated_pool(work / "pool.npz", measured[:POOLED], replies, lambda: ratings)
-    return Found(fitted, runs, pooled, (len(training), len(measured)))
+    silent = float(np.mean(as_published(judges)(measured, [""] * len(measured))))
+    return Found(
+        fitted,
+        runs,
+        [{key: float(value) for key, value in row.items()} for row in _rows(folder_of(work, PUBLISHED, 0))],
+        {name: json.loads((folder_of(work, name, 0) / SHOWN).read_text(encoding="utf-8")) for name in SHOWN_OF},
+        (silent, runs[PUBLISHED][0][0][AUTOJUDGE]),
+        pooled,
+        (len(training), len(measured)),
+    )
+
+
+def folder_of(work: Path, name: str, seed: int) -> Path:
+    """Where a run is kept."""
+    return work / "runs" / f"{name.replace(' ', '-')}-{seed}"
+
+
+def _rows(folder: Path) -> list[dict[str, str]]:
+    """The curves of a run."""
+    with (folder / "curves.csv").open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
 
 
 def contexts(data: Path | None, seed: int) -> tuple[list[Context], list[Context], list[Context]]:

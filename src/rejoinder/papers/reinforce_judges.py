@@ -83,6 +83,7 @@ def fit(folder: Path, encoders: Sequence[str], data: Path | None, seed: int) -> 
         data: folder that holds judgements/*.jsonl.gz; None for the shared one.
         seed: of their fits.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     asked = Asked(data=data, seed=seed, on_bad=raise_bad)
     lines = {False: rated(CHOOSING, asked), True: rated(MEASURING, asked)}
     paper, other = (source(text) for text in encoders)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from rejoinder.improve.degenerate import account
+from rejoinder.improve.degenerate import account, flaws
 from rejoinder.improve.episodes import Rewards
 from rejoinder.improve.policy import Policy
 from rejoinder.improve.reinforce import Practice, Run
@@ -39,6 +39,7 @@ class Way(NamedTuple):
         ratings: what rewards.
         practice: how; its updates are the budget.
         bounded: whether ratings are brought to 0 to 1 and an empty reply is worth nothing, else they count as they are.
+        floor: whether a reply that shows by itself that it is degenerate is worth nothing (see `flaws`).
         seeds: with how many seeds.
     """
 
@@ -46,6 +47,7 @@ class Way(NamedTuple):
     ratings: Callable[[], Ratings]
     practice: Practice
     bounded: bool = True
+    floor: bool = False
     seeds: int = 1
 
 
@@ -97,8 +99,8 @@ def rated(ratings: Several, contexts: Sequence[Context], texts: Sequence[str]) -
     return {name: np.where(np.isnan(one), PREDICTED[0], one)[rows] for name, one in found.items()}
 
 
-def rewards(ratings: Ratings, *, bounded: bool) -> Rewards:
-    """Rewards of ratings, from 0 to 1, or as they are."""
+def rewards(ratings: Ratings, *, bounded: bool, floor: bool = False) -> Rewards:
+    """Rewards of ratings, from 0 to 1, or as they are; see `Way`."""
     low, high = PREDICTED
 
     def reward(contexts: Sequence[Context], texts: Sequence[str]) -> list[float | None]:
@@ -106,6 +108,8 @@ def rewards(ratings: Ratings, *, bounded: bool) -> Rewards:
         if bounded:
             silent = [not text.strip() for text in texts]
             found = np.where(silent, 0.0, np.clip((found - low) / (high - low), 0, 1))
+        if floor:
+            found = np.where(np.logical_or.reduce(list(flaws(contexts, texts).values())), 0.0, found)
         return [None if np.isnan(one) else float(one) for one in found]
 
     return reward
@@ -131,7 +135,7 @@ def run_of(
         return found
     parts = read_folder(start)
     run = Run(Policy(parts, whole.longest), measures.start, whole, folder)
-    reward = rewards(way.ratings(), bounded=way.bounded)
+    reward = rewards(way.ratings(), bounded=way.bounded, floor=way.floor)
     shown: list[dict[str, Any]] = _read(folder / SHOWN)
     while not found or (found[-1]["updates"] < whole.updates and not found[-1].get("ended")):
         number = 0 if not found else int(found[-1]["updates"]) + whole.every
