@@ -120,12 +120,18 @@ GIVEN = {
 
 
 # Those that take seconds each run with --slow, as CI does.
+# Those that need more than a folder run in tests of their own.
+ELSEWHERE = ("llm-judge.md",)  # test_llm_judge.py
 LONG = ("audit.md", "fit.md", "index.md", "judge.md", "rerank.md", "train.md", "tutorial.md")
 
 
 @pytest.mark.parametrize(
     "document",
-    [pytest.param(path, marks=pytest.mark.slow) if path.name in LONG else path for path in DOCUMENTS],
+    [
+        pytest.param(path, marks=pytest.mark.slow) if path.name in LONG else path
+        for path in DOCUMENTS
+        if path.name not in ELSEWHERE
+    ],
     ids=lambda path: path.name,
 )
 def test_commands_run_in_their_order(

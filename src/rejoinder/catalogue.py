@@ -151,13 +151,19 @@ def load_scorers(names: Iterable[ScorerLike] | ScorerLike, *, vectors: str | Pat
     scorers: dict[str, Scorer] = {}
     for asked in listed(names):
         scorer = load_scorer(asked, vectors=vectors)
-        label = str(asked) if isinstance(asked, (str, Path)) else scorer.card.name
+        label = called(asked, scorer)
         if label in scorers:
             raise UsageError(f"the scorer {label!r} was named twice. Name each once")
         scorers[label] = scorer
     if vectors is not None and not any("vectors" in scorer.card.needs for scorer in scorers.values()):
         raise UsageError(f"{vectors}: none of {', '.join(scorers)} reads word vectors. Leave them out")
     return scorers
+
+
+def called(asked: ScorerLike, scorer: Scorer) -> str:
+    """What a scorer is called: as it was asked for; endpoints may be given a name, and objects have their own."""
+    text = str(asked) if isinstance(asked, (str, Path)) else ""
+    return text if text and text.partition(":")[0] not in PREFIXES else scorer.card.name
 
 
 def listed(names: Iterable[ScorerLike] | ScorerLike) -> list[ScorerLike]:

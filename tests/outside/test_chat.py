@@ -18,7 +18,7 @@ from conftest import Run
 from loopback import Endpoint, Entry, completion, serving
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, MissingAsset, UsageError, WriteError
-from rejoinder.outside import chat
+from rejoinder.outside import spent
 from rejoinder.outside.chat import Asking, ChatJudge
 from rejoinder.outside.endpoint import KEY
 from rejoinder.outside.endpoint import Endpoint as Asked
@@ -30,10 +30,10 @@ from rejoinder.scorer import run
 def endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[Endpoint]:
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.delenv(KEY, raising=False)
-    chat.SPENT.clear()
+    spent.SPENT.clear()
     with serving() as server:
         yield server
-    chat.SPENT.clear()
+    spent.SPENT.clear()
 
 
 def reply_in(body: dict[str, Any]) -> str:
@@ -91,7 +91,7 @@ def test_answers_are_kept(endpoint: Endpoint, tmp_path: Path) -> None:
     endpoint.answering = by_length
     cache = f",cache={tmp_path / 'kept.db'}"
     first = run(named(endpoint, cache), replies("abc", "a"))
-    chat.SPENT.clear()
+    spent.SPENT.clear()
     judge = named(endpoint, cache)
     again = run(judge, replies("abc", "a", "ab"))
     assert again.values.tolist() == [3, 1, 2] and again.values[:2].tolist() == first.values.tolist()
@@ -100,6 +100,58 @@ def test_answers_are_kept(endpoint: Endpoint, tmp_path: Path) -> None:
     run(named(endpoint, f"{cache},temperature=0.5"), replies("abc"))
     assert len(endpoint.heard) == 4  # another question
     assert b"hi" not in (tmp_path / "kept.db").read_bytes()  # no conversation lies there
+
+
+def test_a_run_that_was_cut_short_goes_on_where_it_was(endpoint: Endpoint, tmp_path: Path) -> None:
+    given, paid = replies(*("x" * n for n in range(1, 9))), 0
+
+    def until_the_money_ends(body: dict[str, Any]) -> Entry:
+        nonlocal paid
+        if paid == 5:
+            return 402, {}, b'{"error": "no credit"}'
+        paid += 1
+        return by_length(body)
+
+    endpoint.answering = until_the_money_ends
+    name = f",at-once=1,cache={tmp_path / 'kept.db'}"
+    assert run(named(endpoint, name), given).scored.sum() == 5
+    endpoint.answering = by_length
+    before = len(endpoint.heard)
+    assert run(named(endpoint, name), given).scored.all()
+    assert len(endpoint.heard) - before == 3
+
+
+def test_the_cost_and_how_far_answers_agree_are_told(endpoint: Endpoint) -> None:
+    spread = {"a": 2.0, "bb": 3.0, "ccc": 4.0}
+
+    def answering(body: dict[str, Any]) -> Entry:
+        score = spread[reply_in(body)] + body["seed"] - 0.5
+        return completion(str(score), usage={"prompt_tokens": 1000, "completion_tokens": 100})
+
+    endpoint.answering = answering
+    judge = named(endpoint, ",name=tiny judge,repeats=2,price=2+5")
+    run(judge, replies(*spread))
+    assert judge.card.name == "tiny judge"
+    assert judge.spent.cost == pytest.approx(6 * (1000 * 2 + 100 * 5) / 1e6)
+    same = judge.spent.repeatability
+    assert same is not None and same.replies == 3
+    assert same.apart == pytest.approx(np.sqrt(0.5))  # one answer is 0.5 lower, the other 0.5 higher
+    assert same.single == pytest.approx(2 / 3) and same.mean == pytest.approx(0.8)
+    assert str(judge.spent) == (
+        "6 answers asked for (6,000 tokens read, 600 written), 0 kept from before; "
+        "at the price given 0.015, 5 per 1,000 replies; answers to one question lie 0.71 apart (standard deviation): "
+        "one answer is reliable by 0.67, the mean of 2 by 0.80 (ICC, 3 replies)"
+    )
+
+
+def test_a_name_stands_in_the_tables(endpoint: Endpoint, run: Run, tmp_path: Path) -> None:
+    endpoint.answering = by_length
+    file = tmp_path / "in.jsonl"
+    file.write_text('{"context": ["hi"], "response": "abc"}\n')
+    done = run("score", file, "-s", f"openai:{endpoint.address}#tiny,name=gpt")
+    (line,) = done.records
+    assert line["scores"] == {"gpt": 3.0} and endpoint.address in line["signatures"]["gpt"]
+    assert done.err.startswith("rejoinder: gpt: 1 answers asked for")
 
 
 def test_what_cannot_be_read_is_asked_again(endpoint: Endpoint, tmp_path: Path) -> None:
@@ -242,6 +294,9 @@ def test_a_prompt_and_a_scale_of_ones_own(endpoint: Endpoint, tmp_path: Path) ->
         (",low=0,high=10", "asks for 1 to 5. Another scale needs a prompt=FILE"),
         (",low=5,high=1", "low is 5 and high is 1, expected the lower first"),
         (",patience=0", "patience is '0', expected a number"),
+        (",price=3", "price is '3', expected READ+WRITTEN of a million tokens, such as 0.15+0.60"),
+        (",price=3+x", "written is 'x', expected a number, 0 or more"),
+        (",name=", "name= is '', expected a name that can be seen"),
     ],
 )
 def test_wrong_names(more: str, said: str) -> None:

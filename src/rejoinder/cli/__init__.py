@@ -109,9 +109,9 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
 
 def _say_spent() -> None:
     """What asking endpoints cost, where a scorer did; where the command failed too, for it is paid all the same."""
-    chat = sys.modules.get("rejoinder.outside.chat")
-    while chat and chat.SPENT:
-        name, spent = chat.SPENT.popitem()
+    asked = sys.modules.get("rejoinder.outside.spent")
+    while asked and asked.SPENT:
+        name, spent = asked.SPENT.popitem()
         if spent.asked or spent.kept:
             _say(f"{name}: {spent}")
 

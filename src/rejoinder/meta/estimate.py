@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorer
+from rejoinder.catalogue import DEFAULT, called, columns_of, fitted_on, load_scorer
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.joined import Joined, joined, weights_of
 from rejoinder.humans.lines import numbered
@@ -83,7 +83,7 @@ def estimate(
     samples, found = _systems(both, ratings, filled(both.lines, scores, loaded.card), plan)
     shown = Estimates(
         answer=(),
-        scorer=str(scorer) if isinstance(scorer, (str, Path)) else loaded.card.name,
+        scorer=called(scorer, loaded),
         signature=scores.signature,
         systems=found,
         differences=_differences(found, samples, plan),

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.outside.endpoint import AT_ONCE, PATIENCE, Completion, Endpoint, Refused, place_of
 from rejoinder.outside.kept import Kept
 from rejoinder.outside.prompt import SCALE, Prompt, prompt_in
+from rejoinder.outside.spent import SPENT, Spent
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome
 
@@ -25,44 +25,7 @@ _BAD_REQUEST = 400  # which may be the fault of one example
 _LONGEST = 512
 _OPTION = re.compile(r",(?=[a-z-]+=)")
 _ALLOWED = "Check what the model allows; temperature= and longest=, empty, leave these to it"
-_KEYS = ("prompt", "low", "high", "repeats", "temperature", "longest", "cache", "at-once", "patience")
-
-
-@dataclass
-class Spent:
-    """What asking has cost.
-
-    Attributes:
-        asked: answers that the endpoint gave.
-        kept: answers that were kept from before, and cost nothing.
-        read: tokens that the model read for those asked; 0 where the endpoint does not say.
-        written: tokens that it wrote.
-    """
-
-    asked: int = 0
-    kept: int = 0
-    read: int = 0
-    written: int = 0
-    _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
-
-    def add(self, answer: Completion, *, kept: bool) -> None:
-        """Count an answer."""
-        with self._lock:
-            self.kept += kept
-            self.asked += not kept
-            self.read += 0 if kept else answer.read
-            self.written += 0 if kept else answer.written
-
-    def __str__(self) -> str:
-        """In words."""
-        tokens = (
-            f"{self.read:,} tokens read, {self.written:,} written" if self.read + self.written else "tokens not told"
-        )
-        return f"{self.asked:,} answers asked for ({tokens}), {self.kept:,} kept from before"
-
-
-SPENT: dict[str, Spent] = {}
-"""By scorer what this process has spent, for the command line to say."""
+_KEYS = ("prompt", "low", "high", "repeats", "temperature", "longest", "cache", "at-once", "patience", "price", "name")
 
 
 class Asking(NamedTuple):
@@ -94,15 +57,23 @@ class ChatJudge:
         endpoint: whom to ask.
         asking: how.
         kept: answers from before; None keeps none.
+        price: of a million tokens read and of a million written.
     """
 
     trained_on: frozenset[str] = frozenset()
 
-    def __init__(self, name: str, endpoint: Endpoint, asking: Asking | None = None, kept: Kept | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        endpoint: Endpoint,
+        asking: Asking | None = None,
+        kept: Kept | None = None,
+        price: tuple[float, float] | None = None,
+    ) -> None:
         self._endpoint, self._asking, self._kept = endpoint, asking or Asking(), kept
         self._name = name
         self._lock, self._failed, self._given_up = Lock(), 0, ""
-        self.spent = SPENT.setdefault(name, Spent())
+        self.spent = SPENT.setdefault(name, Spent(price=price, repeats=self._asking.repeats))
 
     @cached_property
     def card(self) -> Card:
@@ -156,7 +127,11 @@ class ChatJudge:
             answers = list(pool.map(lambda job: self._answer(*job), jobs))
         finally:
             pool.shutdown(cancel_futures=True)
-        return _outcome([answers[start : start + repeats] for start in range(0, len(answers), repeats)])
+        own = [answers[start : start + repeats] for start in range(0, len(answers), repeats)]
+        for found in map(_numbers, own if repeats > 1 else []):
+            if len(found) == repeats:
+                self.spent.hear(found)
+        return _outcome(own)
 
     def _answer(self, example: Example, repeat: int) -> float | str:
         """One score of one example, or why there is none."""
@@ -208,7 +183,8 @@ def load(name: str) -> ChatJudge:
     Args:
         name: behind the model may stand `,KEY=VALUE` several times: `prompt` a file with a question of one's own, `low`
             and `high` the scale that it asks for, `repeats`, `temperature`, `longest` in tokens, `cache` a file that
-            keeps answers, `at-once` and `patience` in seconds.
+            keeps answers, `at-once`, `patience` in seconds, `price` as READ+WRITTEN of a million tokens,
+            `name` what it is called in tables.
 
     Raises:
         UsageError: it is not of this form.
@@ -234,8 +210,12 @@ def load(name: str) -> ChatJudge:
         longest=None if given.get("longest") == "" else _whole(name, given, "longest", _LONGEST),
         at_once=_whole(name, given, "at-once", AT_ONCE),
     )
+    called = given.get("name", name)
+    if not called.strip() or not called.isprintable():
+        raise UsageError(f"{name}: name= is {called!r}, expected a name that can be seen")
     endpoint = Endpoint(address, model, _ALLOWED, _number(name, given, "patience", PATIENCE, least=0.001))
-    return ChatJudge(name, endpoint, asking, Kept(given["cache"]) if "cache" in given else None)
+    price = _price(name, given["price"]) if "price" in given else None
+    return ChatJudge(called, endpoint, asking, Kept(given["cache"]) if "cache" in given else None, price)
 
 
 def files_in(name: str) -> list[str]:
@@ -256,6 +236,14 @@ def _number(name: str, given: Mapping[str, str], key: str, usual: float, least: 
     return found
 
 
+def _price(name: str, text: str) -> tuple[float, float]:
+    """What a million tokens read and a million written cost, of `0.15+0.60`."""
+    parts = dict(zip(("read", "written"), text.split("+"), strict=False))
+    if text.count("+") != 1:
+        raise UsageError(f"{name}: price is {text!r}, expected READ+WRITTEN of a million tokens, such as 0.15+0.60")
+    return _number(name, parts, "read", 0.0, least=0.0), _number(name, parts, "written", 0.0, least=0.0)
+
+
 def _whole(name: str, given: Mapping[str, str], key: str, usual: int) -> int:
     """The whole number over 0 under a key."""
     text = given.get(key, str(usual))
@@ -266,11 +254,16 @@ def _whole(name: str, given: Mapping[str, str], key: str, usual: int) -> int:
 
 def _outcome(answers: Sequence[Sequence[float | str]]) -> Outcome:
     """N examples with R answers each, numbers or reasons."""
-    known = [[one for one in own if not isinstance(one, str)] for own in answers]
+    known = [_numbers(own) for own in answers]
     reasons = {place: str(own[0]) for place, own in enumerate(answers) if not known[place]}
     if all(len(own) < 2 for own in answers):
         return Outcome(_each(known, np.mean), reasons)
     return Outcome(_each(known, np.mean), reasons, low=_each(known, np.min), high=_each(known, np.max))
+
+
+def _numbers(answers: Sequence[float | str]) -> list[float]:
+    """The answers that hold a score."""
+    return [one for one in answers if not isinstance(one, str)]
 
 
 def _each(known: Sequence[Sequence[float]], function: Any) -> FloatArray:

@@ -66,6 +66,16 @@ def test_promptfoo(tmp_path: Path) -> None:
     assert line.extra["scores"] == one.extra["scores"]
 
 
+@pytest.mark.parametrize("name", ["promptfoo.json", "promptfoo.jsonl"])
+def test_what_promptfoo_writes(name: str) -> None:
+    tea, tea_in_chat, boots, _ = rejoinder.read(GOLDEN / "evaluations" / name, map={"rating": "vars.stars"})
+    assert (tea.context, tea.response, tea.system) == (("Tea or coffee?",), "Tea or coffee?", "echo")
+    assert tea_in_chat.context == ("Hello.", "Good day!", "Tea or coffee?")
+    assert tea.extra["scores"] == {"length": 0.14, "contains": 1.0, "contains.2": 0.0, "score": pytest.approx(0.38)}
+    assert boots.extra["scores"] == {"length": 0.18, "score": 0.18} and boots.ratings == (Rating(2),)
+    assert tea.context_key == tea_in_chat.context_key != boots.context_key
+
+
 def test_a_persons_verdict_is_a_rating(tmp_path: Path) -> None:
     file = write(tmp_path / "results.json", of_promptfoo(result(part("llm-rubric", 0.2), part("human", 1), score=1)))
     (found,) = rejoinder.read(file)
