@@ -2,7 +2,8 @@
 
 import { all, at, copyOf, letter, made, show } from "./shown.js";
 
-const PAUSE = 200; // ms without a key before it asks
+const PAUSE = 150; // ms without a key before it asks
+const LONGEST_PAUSE = 500; // ms of typing without one before it asks all the same
 const LONGEST_WAIT = 15_000; // ms between two attempts
 const PATIENCE = 30_000; // ms for one answer
 const MOST = 4; // replies side by side
@@ -13,6 +14,7 @@ const TOKEN = "rejoinder-token";
 let offered = []; // the scorers of the service
 let asking = new AbortController();
 let timer = 0; // until it asks
+let since = 0; // when the first thing changed that nothing was asked about
 let waited = 0; // ms that it waited for a service that is away
 let answered = null; // what was asked last, and what came of it
 const remembered = new Map(); // records of earlier turns, by what was asked
@@ -48,8 +50,9 @@ function fill({ turns, replies, reference }) {
   arranged();
 }
 
-// Names, sides and buttons, after boxes came or went.
+// Names, sides and buttons, after boxes came or went; an answer on its way is of other boxes.
 function arranged() {
+  asking.abort();
   const turns = all(".turn");
   turns.forEach((item, place) => {
     item.classList.toggle("mine", (turns.length - place) % 2 === 0);
@@ -192,10 +195,13 @@ async function recordsOf(items, path, signal) {
 
 const chosen = () => all("#scorers input:checked").map((box) => box.value);
 
-function changed(pause = PAUSE) {
+function changed() {
+  since ||= performance.now();
+  judgeIn(Math.min(PAUSE, Math.max(0, since + LONGEST_PAUSE - performance.now())));
+}
+
+function judgeIn(pause) {
   clearTimeout(timer);
-  asking.abort();
-  asking = new AbortController();
   timer = setTimeout(judge, pause);
 }
 
@@ -205,6 +211,9 @@ function asked(scorers) {
 }
 
 async function judge() {
+  since = 0;
+  asking.abort(); // what was asked before is no more of interest
+  asking = new AbortController();
   const { signal } = asking;
   try {
     if (!offered.length) await learn(signal);
@@ -258,7 +267,7 @@ function failed({ status = 0, message, after }) {
   } else if (status === 0 || status === 503) {
     waited = after || Math.min(LONGEST_WAIT, 2 * waited || 1000);
     troubled(status ? "The service is busy. Asking again…" : "The service does not answer. Asking again…");
-    changed(waited);
+    judgeIn(waited);
   } else {
     troubled(message || `The service refused that (${status}).`);
   }
@@ -282,7 +291,7 @@ function enter() {
   }
   sessionStorage.setItem(TOKEN, token);
   at("token").value = "";
-  changed(0);
+  judgeIn(0);
 }
 
 // --- taking it away ---------------------------------------------------------------------------------------------
@@ -349,6 +358,7 @@ at("form").addEventListener("submit", (event) => {
 at("form").addEventListener("input", ({ target }) => {
   if (target.matches("#token, #copied")) return;
   if (target.matches("textarea")) fit(target);
+  at("act").hidden = true; // it would take back what is typed now too
   changed();
 });
 
