@@ -6,6 +6,7 @@
       MissingAsset      a file that scoring needs is not there                 (exit code 4)
       MissingExtra      an optional library is not installed                   (exit code 4)
       TooManyUnscored   a scorer could not score a single line                 (exit code 5)
+      WorkersLost       processes that score elsewhere end again and again     (exit code 1)
       WriteError        an output cannot be written                            (exit code 7)
 
 Every message says where, what was found, what was expected and what to do, in one line. The command line prints that
@@ -15,13 +16,24 @@ was not passed.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 
 class RejoinderError(Exception):
     """Root of all errors that rejoinder raises on purpose."""
 
     exit_code: ClassVar[int] = 1
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How it goes from one process to another; its class may be made of other things than the message."""
+        return _again, (type(self), self.args), self.__dict__
+
+
+def _again(kind: type[RejoinderError], arguments: tuple[Any, ...]) -> RejoinderError:
+    """An error as it was in another process."""
+    error = kind.__new__(kind)
+    error.args = arguments
+    return error
 
 
 class UsageError(RejoinderError, ValueError):
@@ -75,6 +87,10 @@ class TooManyUnscored(RejoinderError, RuntimeError):
     """A scorer could not score a single line; the message carries its most frequent reason."""
 
     exit_code = 5
+
+
+class WorkersLost(RejoinderError, RuntimeError):
+    """Processes that score elsewhere end again and again; the message says at what."""
 
 
 class WriteError(RejoinderError, OSError):

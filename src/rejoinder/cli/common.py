@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,9 @@ from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.terminal import exact, inert, inert_streams
 from rejoinder.scorer import Advance, ignore
+
+if TYPE_CHECKING:
+    from rejoinder.streams.parts import Workers
 
 _LISTED = 20
 
@@ -70,6 +73,14 @@ Vectors = Annotated[
 OnErrorFlag = Annotated[OnError, typer.Option("--on-error", help="What to do with a bad line.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Machine-readable.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace a model that stands in FOLDER.")]
+OnRay = Annotated[
+    str | None,
+    typer.Option(
+        "--ray",
+        help="Score in the processes of a Ray cluster: HOST:PORT or auto; local starts one on this machine.",
+        metavar="ADDRESS",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 
 
@@ -104,6 +115,18 @@ def resumable() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt("call again to go on") from None
+
+
+@contextmanager
+def workers(address: str | None) -> Iterator[Workers | None]:
+    """Yield the workers of the Ray cluster at an address; None without one."""
+    if address is None:
+        yield None
+        return
+    from rejoinder.streams.on_ray import on_ray
+
+    with on_ray(address, note=lambda said: tell(said, err=True)) as found:
+        yield found
 
 
 class Bar:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,11 +15,13 @@ from rejoinder.cli.common import (
     JudgeNames,
     OnError,
     OnErrorFlag,
+    OnRay,
     Vectors,
     progress,
     reporting,
     tell,
     width,
+    workers,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Writes
@@ -28,6 +30,7 @@ from rejoinder.errors import UsageError
 if TYPE_CHECKING:
     from rejoinder.records import Example
     from rejoinder.scorer import Scorer
+    from rejoinder.streams.parts import Asked
 
 
 class Format(StrEnum):
@@ -83,6 +86,7 @@ def command(
     columns: Columns = None,
     input_format: InputFormat = None,
     turns: TurnsFlag = Turns.LAST,
+    ray: OnRay = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Score every response in the files.
@@ -93,57 +97,62 @@ def command(
     """
     from rejoinder.catalogue import DEFAULT, load_scorers
     from rejoinder.io.read import read_replies, with_file
-    from rejoinder.io.write import format_of, open_writer
     from rejoinder.report.scores import lines_table, summary_table
+    from rejoinder.streams.parts import Asked, elsewhere
     from rejoinder.streams.scoring import Tally, require_some, score_stream
 
     to_file = out is not None and str(out) != "-"
     if as_format is Format.TABLE and to_file:
         raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
-    loaded: Mapping[str, Scorer] = load_scorers(scorers or [DEFAULT], vectors=vectors)
-    if scale is not None:
-        loaded = _answering(loaded, scale)
     if level is Level.DIALOGUE:
-        loaded = _of_conversations(loaded, turns, explain=explain)
-    if explain:
-        _say_silent(loaded)
-    tallies = {name: Tally(scorer) for name, scorer in loaded.items()}
+        _require_whole(turns, explain=explain)
+    file = None if vectors is None else str(vectors)
+    asked = Asked(tuple(scorers or [DEFAULT]), file, _scale(scale), level.value, explain)
+    loaded = load_scorers(asked.names, vectors=vectors)
+    scoring = asked.of(loaded)
+    _say_left(loaded, asked)
+    tallies = {name: Tally(scorer) for name, scorer in scoring.items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     table, streaming = "", not to_file and chosen is not Format.TABLE
-    with reporting(on_error) as on_bad, progress("scoring", streaming=streaming) as advance:
+    with reporting(on_error) as on_bad, progress("scoring", streaming=streaming) as advance, workers(ray) as crew:
         examples = read_replies(*files, on_bad=on_bad, **how(columns, input_format, turns, scorers))
         if len(files) > 1:
             examples = with_file(examples)
         if level is Level.TURN:
             examples = _saying_level(examples)
-        records = score_stream(examples, tallies, explain=explain, advance=advance)
+        far = None if crew is None else elsewhere(crew, asked, scoring)
+        records = score_stream(examples, tallies, explain=explain, scoring=far, advance=advance)
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
         else:
-            target = out or Path("-")
-            with open_writer(
-                target, "csv" if chosen is Format.CSV else "jsonl" if chosen else format_of(target)
-            ) as put:
-                for record in records:
-                    put(record)
+            _write(records, out or Path("-"), chosen)
     if chosen is Format.TABLE or to_file:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
 
 
-def _of_conversations(scorers: Mapping[str, Scorer], turns: Turns, *, explain: bool) -> Mapping[str, Scorer]:
-    """The scorers, of whole conversations.
+def _write(records: Iterable[Mapping[str, Any]], out: Path, chosen: Format | None) -> None:
+    """Write the records in the format that was asked for, else in that of the name."""
+    from rejoinder.io.write import format_of, open_writer
 
-    Raises:
-        UsageError: lines are to be single turns, or single scores explained.
-    """
-    from rejoinder.streams.dialogue import of_dialogues
+    with open_writer(out, "csv" if chosen is Format.CSV else "jsonl" if chosen else format_of(out)) as put:
+        for record in records:
+            put(record)
 
+
+def _scale(text: str | None) -> tuple[float, float] | None:
+    """The scale that `--scale` says."""
+    from rejoinder.io.scales import scale_of
+
+    return None if text is None else scale_of(text)
+
+
+def _require_whole(turns: Turns, *, explain: bool) -> None:
+    """Raise `UsageError` where whole conversations are to be scored, and lines are single turns, or explained."""
     if turns is Turns.ALL:
         raise UsageError("--turns all makes a line of each turn, --level dialogue a score of all. Choose one")
     if explain:
         raise UsageError("--explain says what moved the score of a reply. Leave --level out, or take the worst turns")
-    return {name: of_dialogues(one, every=True) for name, one in scorers.items()}
 
 
 def _saying_level(examples: Iterable[Example]) -> Iterator[Example]:
@@ -157,25 +166,16 @@ def _saying_level(examples: Iterable[Example]) -> Iterator[Example]:
         typer.echo(f"{say}: --level dialogue scores them whole", err=True)
 
 
-def _say_silent(scorers: Mapping[str, Scorer]) -> None:
-    """That some of the scorers do not say what moved their scores.
+def _say_left(scorers: Mapping[str, Scorer], asked: Asked) -> None:
+    """That some of the scorers have nothing to do with a scale or with explanations that were asked for.
 
     Raises:
-        UsageError: none of them does.
+        UsageError: none of them says what moved its scores.
     """
     from rejoinder.explained import require_explained
+    from rejoinder.judges.answers import is_judge
 
-    telling = require_explained(scorers)
-    if others := [name for name in scorers if name not in telling]:
-        typer.echo(f"--explain leaves {', '.join(others)} as it is: it does not say what moved a score", err=True)
-
-
-def _answering(scorers: Mapping[str, Scorer], scale: str) -> Mapping[str, Scorer]:
-    """The scorers, those that predict ratings with their answers on `scale`; of others, that they stay as they are."""
-    from rejoinder.io.scales import scale_of
-    from rejoinder.judges.answers import answering, is_judge
-
-    found = answering(scorers, scale_of(scale))
-    if others := [name for name, one in scorers.items() if not is_judge(one)]:
+    if asked.scale is not None and (others := [name for name, one in scorers.items() if not is_judge(one)]):
         typer.echo(f"--scale leaves {', '.join(others)} as it is: what it gives is no rating", err=True)
-    return found
+    if asked.explain and (others := sorted(set(scorers) - set(require_explained(scorers)), key=list(scorers).index)):
+        typer.echo(f"--explain leaves {', '.join(others)} as it is: it does not say what moved a score", err=True)

@@ -6,14 +6,14 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from rejoinder.errors import DataError, TooManyUnscored
-from rejoinder.explained import Explanation, explanations, require_explained
+from rejoinder.explained import Explanation, require_explained
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring, to_record
 from rejoinder.records import Example
-from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, run, signature_of
+from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, signature_of
+from rejoinder.streams.parts import Scoring, here, in_parts
 
 CHUNK = 2048
 
@@ -89,6 +89,7 @@ def score_stream(
     *,
     explain: bool = False,
     chunk: int = CHUNK,
+    scoring: Scoring | None = None,
     advance: Advance = ignore,
 ) -> Iterator[dict[str, Any]]:
     """Yield one record a line, in order: id, scores, reasons for missing ones, notes, signatures, the input's keys.
@@ -103,23 +104,23 @@ def score_stream(
         tallies: one fresh `Tally` a scorer, by the name it has in the records; filled as the stream is read.
         explain: whether records say what moved each score, of the scorers that can tell.
         chunk: lines scored together; no score depends on it.
+        scoring: what scores by these scorers somewhere else (`streams.parts.elsewhere`); None scores here.
         advance: called with the number of lines of each chunk when it is done.
 
     Raises:
         DataError: there is not a single line.
         UsageError: no scorer says what moves its scores, and `explain` asks for it.
     """
-    telling = require_explained({name: tally.scorer for name, tally in tallies.items()}) if explain else {}
-    stream = iter(examples)
-    while part := list(islice(stream, chunk)):
-        results = {name: run(tally.scorer, part) for name, tally in tallies.items()}
-        for name, scores in results.items():
+    scorers = {name: tally.scorer for name, tally in tallies.items()}
+    if explain:
+        require_explained(scorers)
+    for judged in (scoring or here(scorers, explain=explain))(in_parts(examples, chunk)):
+        for name, scores in judged.scores.items():
             tallies[name].add(scores)
-        signatures = {name: str(scores.signature) for name, scores in results.items()}
-        told = {name: explanations(scorer, part) for name, scorer in telling.items()}
-        for row, example in enumerate(part):
-            yield _scored_record(example, row, results, signatures, _told(told, row))
-        advance(len(part))
+        signatures = {name: str(scores.signature) for name, scores in judged.scores.items()}
+        for row, example in enumerate(judged.examples):
+            yield _scored_record(example, row, judged.scores, signatures, _told(judged.told, row))
+        advance(len(judged.examples))
     if not any(tally.scored or tally.unscored for tally in tallies.values()):
         raise DataError("no line is left to score", "Correct those that were skipped")
 
