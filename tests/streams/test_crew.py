@@ -123,7 +123,7 @@ def test_nothing_is_read_ahead_of_the_first_worker() -> None:
     def patience(_tasks: Sequence[Task]) -> None:
         if said:
             made.absent = ()
-            del made.wait  # type: ignore[method-assign]
+            del made.wait
 
     made.wait = patience  # type: ignore[method-assign, assignment]
     assert next(through) == 0

@@ -98,8 +98,8 @@ def command(
     from rejoinder.catalogue import DEFAULT, load_scorers
     from rejoinder.io.read import read_replies, with_file
     from rejoinder.report.scores import lines_table, summary_table
-    from rejoinder.streams.parts import Asked, elsewhere
-    from rejoinder.streams.scoring import Tally, require_some, score_stream
+    from rejoinder.streams.parts import PART, Asked, elsewhere
+    from rejoinder.streams.scoring import CHUNK, Tally, require_some, score_stream
 
     to_file = out is not None and str(out) != "-"
     if as_format is Format.TABLE and to_file:
@@ -121,7 +121,8 @@ def command(
         if level is Level.TURN:
             examples = _saying_level(examples)
         far = None if crew is None else elsewhere(crew, asked, scoring)
-        records = score_stream(examples, tallies, explain=explain, scoring=far, advance=advance)
+        chunk = PART if far else CHUNK
+        records = score_stream(examples, tallies, explain=explain, chunk=chunk, scoring=far, advance=advance)
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
         else:

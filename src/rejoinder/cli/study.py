@@ -14,6 +14,7 @@ from rejoinder.cli.common import (
     Files,
     OnError,
     OnErrorFlag,
+    OnRay,
     ScorerNames,
     Seed,
     Vectors,
@@ -21,6 +22,7 @@ from rejoinder.cli.common import (
     reporting,
     tell,
     width,
+    workers,
 )
 from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales, typed
 from rejoinder.cli.places import Writes
@@ -75,6 +77,7 @@ def command(
     columns: Columns = None,
     input_format: InputFormat = None,
     turns: TurnsFlag = Turns.LAST,
+    ray: OnRay = None,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
     """Which scorers agree with people, and how far: the answer in words, and one table.
@@ -104,7 +107,8 @@ def command(
         "leave_one_out": leave_one_out,
         "scale": scale,
     }
-    found = _of_pairs(pairs, scorers or None, given) if pairs else _of_ratings(examples, scorers or None, given)
+    with workers(ray) as given["workers"]:
+        found = _of_pairs(pairs, scorers or None, given) if pairs else _of_ratings(examples, scorers or None, given)
     reading = typed(columns, input_format, turns, on_error)
     for path in out or []:
         write_document(_document(found, _typed(files, scorers, path, given, reading)), path)

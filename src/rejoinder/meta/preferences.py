@@ -41,13 +41,14 @@ from rejoinder.meta.preference_results import (
     Statistic,
 )
 from rejoinder.records import Choice, Example, Given, Pair
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.figure import NONE
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
 from rejoinder.stats.written import so_many
+from rejoinder.streams.parts import Workers, asked_of, elsewhere, scored
 
 _NULL: Mapping[Statistic, float] = {ACCURACY: CHANCE, OF_LONGER: CHANCE, OF_SHORTER: CHANCE, LESS_LENGTH: 0.0}
 
@@ -99,6 +100,7 @@ def study_pairs(
     resamples: int = 1000,
     seed: int = 0,
     vectors: str | Path | None = None,
+    workers: Workers | None = None,
     advance: Advance = ignore,
 ) -> PairStudy:
     """The accuracy of each scorer against people's choices between two replies, with 95 % intervals.
@@ -114,6 +116,7 @@ def study_pairs(
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
+        workers: other processes that score, where scorers are named (`streams.on_ray`); None scores here.
         advance: called during scoring with the number of replies done, 2 N in all for each scorer.
 
     Raises:
@@ -128,9 +131,11 @@ def study_pairs(
     if not loaded:
         raise UsageError("no scorer was named; a study needs at least one")
     asked = tuple(loaded)
-    loaded |= {name: load_scorer(name) for name in (LENGTH, OVERLAP) if name not in loaded}
     replies = list(chain.from_iterable(pair.replies for pair in given))
-    scores = {name: run(one, replies, advance=advance if name in asked else ignore) for name, one in loaded.items()}
+    far = elsewhere(workers, asked_of(choice.scorers, vectors), loaded) if workers else None
+    beside = {name: load_scorer(name) for name in (LENGTH, OVERLAP) if name not in loaded}
+    scores = scored(loaded, replies, far, advance) | scored(beside, replies)
+    loaded |= beside
     choosers = [_of_scorer(name, loaded[name], found, given) for name, found in scores.items()]
     _require_some(choosers[: len(asked)], len(given))
     sets = _pair_sets(given, [*choosers, *_beside(given)])

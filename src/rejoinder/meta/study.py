@@ -29,9 +29,10 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.verdict import verdicts_apart
 from rejoinder.meta.yardsticks import kind_of, yardsticks
 from rejoinder.records import OVERALL, Example, Given
-from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
 from rejoinder.stats.sampling import Sampling
 from rejoinder.streams.dialogue import as_rated
+from rejoinder.streams.parts import Workers, asked_of, elsewhere, scored
 
 
 def study(
@@ -43,6 +44,7 @@ def study(
     seed: int = 0,
     vectors: str | Path | None = None,
     drop_copies: bool = False,
+    workers: Workers | None = None,
     advance: Advance = ignore,
 ) -> Study:
     """The agreement of each scorer with people: Pearson, Spearman and Kendall with 95 % intervals.
@@ -64,6 +66,7 @@ def study(
         seed: seed of the resampling, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
         drop_copies: leave out responses that equal one of their references word for word.
+        workers: other processes that score, where scorers are named (`streams.on_ray`); None scores here.
         advance: called during scoring with the number of examples done, `len(examples)` in all for each scorer.
 
     Raises:
@@ -76,7 +79,7 @@ def study(
     examples = examples_of(examples, keep=columns_of(scorers))
     ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
     sets = rated_sets(examples, ratings, dimension)
-    given = _scores_of(examples, scorers, vectors, advance)
+    given = _scores_of(examples, scorers, vectors, workers, advance)
     return _study_of(examples, sets, given.scores, sampling, drop_copies=drop_copies)
 
 
@@ -90,6 +93,7 @@ def full_study(
     vectors: str | Path | None = None,
     drop_copies: bool = False,
     leave_one_out: bool | str | AnyLearner = False,
+    workers: Workers | None = None,
     advance: Advance = ignore,
 ) -> FullStudy:
     """The study of `scorers`, beside them the trivial baselines, and for each data set what its figures rest on.
@@ -107,6 +111,7 @@ def full_study(
         drop_copies: see there.
         leave_one_out: True, or a learner or its name: a judge fitted on all data sets but the one in question is a
             scorer too; beside the scorers stands then what it gains by seeing other conversations of the set.
+        workers: see there.
         advance: called with the number of lines scored; before that, where sets are left out, with 1 after each of six
             fits a data set.
 
@@ -119,7 +124,7 @@ def full_study(
     # Fitting takes longest and can fail for want of scales, so it comes before anything is scored.
     held_out = _held_out(examples, leave_one_out, dimension, seed, advance) if leave_one_out else {}
     rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=drop_copies), dimension)
-    own = _scores_of(examples, scorers, vectors, advance)
+    own = _scores_of(examples, scorers, vectors, workers, advance)
     given = own.scores | ({UNSEEN: held_out[UNSEEN]} if held_out else {})
     trivial = yardsticks(examples, given, rated)
     asked = _study_of(examples, rated, given, sampling, drop_copies=drop_copies)
@@ -245,6 +250,7 @@ def _scores_of(
     examples: Sequence[Example],
     scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
     vectors: str | Path | None,
+    workers: Workers | None,
     advance: Advance,
 ) -> _Scored:
     """The scores of all examples by scorer, worked out unless given.
@@ -257,7 +263,8 @@ def _scores_of(
         choice = chosen(scorers, [example.dataset for example in examples])
         loaded = load_scorers(choice.scorers, vectors=vectors)
         loaded = {name: as_rated(scorer, examples) for name, scorer in loaded.items()}
-        found = {name: run(scorer, examples, advance=advance) for name, scorer in loaded.items()}
+        far = elsewhere(workers, asked_of(choice.scorers, vectors, examples), loaded) if workers else None
+        found = scored(loaded, examples, far, advance)
     if not found:
         raise UsageError("no scorer was named; a study needs at least one")
     for name, scores in found.items():

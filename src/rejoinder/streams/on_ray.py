@@ -35,7 +35,13 @@ _REACH = 5.0  # seconds for a cluster to answer
 _WAIT = 20.0  # seconds until whoever waits for the first worker is told so
 _STORE = 256 * 2**20  # bytes of shared memory on this machine: parts are small, and few at a time
 _LONGEST = 40  # characters of a folder that Ray can make its sockets in
-_QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_enable_metrics_collection": "0", "RAY_enable_open_telemetry": "0"}
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_enable_metrics_collection": "0",
+    "RAY_enable_open_telemetry": "0",
+    "RAY_SCHEDULER_EVENTS": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # else Ray prints what it notices among our results on standard output
+}
 # The first is Ray's own word for "one machine only": all that it starts then listens on the loopback address. By the
 # second, workers here stand behind nobody: Ray gives way to whatever else runs, which on a shared machine stops them.
 _HERE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
@@ -84,7 +90,8 @@ class _Scorers:
 def on_ray(address: str = LOCAL, *, workers: int | None = None, note: Note = silent) -> Iterator[RayWorkers]:
     """Yield the workers of a Ray cluster, for `score_stream`, `study` and whatever else takes workers.
 
-    A program that is connected to a cluster stays so, and that is the one that is used.
+    A program that is connected to a cluster stays so, and that is the one that is used. One that imports Ray before
+    this has Ray's own ways: it may print on standard output, and a cluster here listens to other machines.
 
     Args:
         address: `local` starts a cluster on this machine that ends with the block; else where one can be reached, as

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from rejoinder.catalogue import ANSWERS, load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.explained import Explained, Explanation, explanations, is_explained
 from rejoinder.records import Example
-from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, ignore, run, signature_of
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore, run, signature_of
 from rejoinder.streams.dialogue import of_dialogues
 
 PART = 512  # lines that go to another process at a time: a second or two of a judge's work, under a megabyte of text
@@ -88,6 +89,22 @@ class Workers(Protocol):
             expected: their signatures here; scores with others are not taken.
         """
         ...
+
+
+def asked_of(
+    scorers: Iterable[ScorerLike], vectors: str | Path | None = None, examples: Iterable[Example] = ()
+) -> Asked:
+    """What other processes are asked for, to score these examples as each says that it is rated.
+
+    Raises:
+        UsageError: one of the scorers is an object or a function.
+    """
+    names = list(scorers)
+    if own := next((one for one in names if not isinstance(one, (str, Path))), None):
+        found = f"a {type(own).__name__}, and other processes load scorers by name"
+        raise UsageError(f"{found}. Name it, a function as python:MODULE:FUNCTION, or score here")
+    level: Literal["rated", "turn"] = "rated" if any(example.is_dialogue for example in examples) else "turn"
+    return Asked(tuple(map(str, names)), None if vectors is None else str(vectors), level=level)
 
 
 def in_parts(examples: Iterable[Example], size: int) -> Iterator[list[Example]]:
