@@ -423,7 +423,8 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("b.jsonl", "folder"):
         (tmp_path / name).mkdir()
         with pytest.raises(
-            MissingAsset, match=rf"{name}: is a folder. Name a file; each scorer or responder needs its own -s or -r$"
+            MissingAsset,
+            match=rf"{name}: is a folder without .parquet files. Name a file; each scorer or responder needs its own ",
         ):
             list(rejoinder.read(tmp_path / name))
     with pytest.raises(MissingAsset, match="@nothing: nothing in the box is called so. There are: @conture, @dstc7"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -19,6 +20,7 @@ from rejoinder.cli.common import (
     Vectors,
     progress,
     reporting,
+    resumable,
     tell,
     width,
     workers,
@@ -28,6 +30,9 @@ from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
+    from rejoinder.io.lines import OnBad
+    from rejoinder.io.part_folder import PartFolder
+    from rejoinder.io.read import How
     from rejoinder.records import Example
     from rejoinder.scorer import Scorer
     from rejoinder.streams.parts import Asked
@@ -43,7 +48,12 @@ class Format(StrEnum):
 
 Out = Annotated[
     Path | None,
-    typer.Option("-o", "--out", help="Where to: a file. Default: standard output.", metavar="FILE"),
+    typer.Option(
+        "-o",
+        "--out",
+        help="Where to: a file; of a folder of Parquet files also a folder. Default: standard output.",
+        metavar="FILE",
+    ),
     Writes(),
 ]
 AsFormat = Annotated[
@@ -95,10 +105,9 @@ def command(
     cannot be scored has no score and a reason; each line carries the signatures; of several files, `file` says which a
     line is from. With -o, a summary of each scorer goes to standard output.
     """
-    from rejoinder.catalogue import DEFAULT, load_scorers
-    from rejoinder.io.read import read_replies, with_file
+    from rejoinder.catalogue import load_scorers
     from rejoinder.report.scores import lines_table, summary_table
-    from rejoinder.streams.parts import PART, Asked, elsewhere
+    from rejoinder.streams.parts import PART, elsewhere
     from rejoinder.streams.scoring import CHUNK, Tally, require_some, score_stream
 
     to_file = out is not None and str(out) != "-"
@@ -106,46 +115,91 @@ def command(
         raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
     if level is Level.DIALOGUE:
         _require_whole(turns, explain=explain)
-    file = None if vectors is None else str(vectors)
-    asked = Asked(tuple(scorers or [DEFAULT]), file, _scale(scale), level.value, explain)
+    asked = _asked(scorers, vectors, scale, level, explain=explain)
     loaded = load_scorers(asked.names, vectors=vectors)
     scoring = asked.of(loaded)
     _say_left(loaded, asked)
     tallies = {name: Tally(scorer) for name, scorer in scoring.items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     table, streaming = "", not to_file and chosen is not Format.TABLE
-    with reporting(on_error) as on_bad, progress("scoring", streaming=streaming) as advance, workers(ray) as crew:
-        examples = read_replies(*files, on_bad=on_bad, **how(columns, input_format, turns, scorers))
-        if len(files) > 1:
-            examples = with_file(examples)
-        if level is Level.TURN:
-            examples = _saying_level(examples)
+    reading = how(columns, input_format, turns, scorers)
+    made_by = (*(str(one.signature) for one in tallies.values()), explain, columns, input_format, turns, on_error)
+    with (
+        _parted(files, out, chosen, made_by) as parts,
+        reporting(on_error) as on_bad,
+        progress("scoring", streaming=streaming) as advance,
+        workers(ray) as crew,
+    ):
+        examples = _read(files, parts, level, on_bad, reading)
         far = None if crew is None else elsewhere(crew, asked, scoring)
         chunk = PART if far else CHUNK
         records = score_stream(examples, tallies, explain=explain, chunk=chunk, scoring=far, advance=advance)
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
         else:
-            _write(records, out or Path("-"), chosen)
+            _write(records, parts or out or Path("-"), chosen)
     if chosen is Format.TABLE or to_file:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
 
 
-def _write(records: Iterable[Mapping[str, Any]], out: Path, chosen: Format | None) -> None:
+@contextmanager
+def _parted(
+    files: list[str], out: Path | None, chosen: Format | None, made_by: tuple[Any, ...]
+) -> Iterator[PartFolder | None]:
+    """Yield the folder of parts that the scores of a folder go to, where a name without a suffix asks for one.
+
+    A call that finds every part there is done.
+    """
+    from rejoinder.io.part_folder import open_parts
+    from rejoinder.io.parts import is_folder
+
+    if out is None or out.suffix or str(out) == "-" or chosen is not None or len(files) != 1 or not is_folder(files[0]):
+        yield None
+        return
+    with resumable(), open_parts(out, Path(files[0]), {"made by": made_by}) as parts:
+        if parts.done:
+            tell(f"{len(parts.done):,} of {parts.count:,} parts are there already and are left as they are", err=True)
+        if len(parts.done) == parts.count:
+            raise typer.Exit
+        yield parts
+
+
+def _write(records: Iterable[Mapping[str, Any]], out: Path | PartFolder, chosen: Format | None) -> None:
     """Write the records in the format that was asked for, else in that of the name."""
     from rejoinder.io.write import format_of, open_writer
 
-    with open_writer(out, "csv" if chosen is Format.CSV else "jsonl" if chosen else format_of(out)) as put:
+    if isinstance(out, Path):
+        with open_writer(out, "csv" if chosen is Format.CSV else "jsonl" if chosen else format_of(out)) as put:
+            for record in records:
+                put(record)
+    else:
         for record in records:
-            put(record)
+            out.put(record)
 
 
-def _scale(text: str | None) -> tuple[float, float] | None:
-    """The scale that `--scale` says."""
+def _asked(scorers: list[str] | None, vectors: Path | None, scale: str | None, level: Level, *, explain: bool) -> Asked:
+    """What is asked for, in words that other processes understand too."""
+    from rejoinder.catalogue import DEFAULT
     from rejoinder.io.scales import scale_of
+    from rejoinder.streams.parts import Asked
 
-    return None if text is None else scale_of(text)
+    names, file = tuple(scorers or [DEFAULT]), None if vectors is None else str(vectors)
+    return Asked(names, file, None if scale is None else scale_of(scale), level.value, explain)
+
+
+def _read(files: list[str], parts: PartFolder | None, level: Level, on_bad: OnBad, reading: How) -> Iterable[Example]:
+    """The examples of the files, without the parts that are scored already."""
+    from rejoinder.io.read import read_replies, with_file
+
+    if parts:
+        reading["without"] = parts.done
+    examples: Iterable[Example] = read_replies(*files, on_bad=on_bad, **reading)
+    if len(files) > 1:
+        examples = with_file(examples)
+    if level is Level.TURN:
+        examples = _saying_level(examples)
+    return parts.noting(examples) if parts else examples
 
 
 def _require_whole(turns: Turns, *, explain: bool) -> None:

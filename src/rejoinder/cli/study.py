@@ -119,6 +119,11 @@ def command(
         more = _MORE.format("" if every else "--all for every table, ")
         saved = f"saved in {', '.join(map(str, out))}" if out else more
         tell(terminal(document, width(), every=every) + saved)
+    _say_fitted(found)
+
+
+def _say_fitted(found: FullStudy | PairStudy) -> None:
+    """Which judges were fitted on lines of these data sets, and what was done about it."""
     for name, sets in found.fitted.items():
         tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others: on those it does better", err=True)
     for name, sets in found.withheld.items():

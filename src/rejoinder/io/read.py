@@ -22,6 +22,7 @@ from rejoinder.io.logs import as_conversation
 from rejoinder.io.names import MESSAGES, RATER
 from rejoinder.io.pairs import form_of, parse_audited, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
+from rejoinder.io.parts import is_folder, parts_of
 from rejoinder.io.raters import Parsed, joined, voted
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.tables import csv_rows, parquet_rows
@@ -70,6 +71,7 @@ class How(TypedDict, total=False):
             `all`, ids end in `#1`, `#2` ..., and ratings and references are those of the last.
         note: is told what names were understood as, once for each.
         keep: names of columns and keys that stay what they are.
+        without: names of the parts of a folder that are passed over.
     """
 
     map: Columns
@@ -77,6 +79,7 @@ class How(TypedDict, total=False):
     turns: Turns
     note: Note
     keep: Collection[str]
+    without: Collection[str]
 
 
 def names_of(how: How) -> Names:
@@ -144,7 +147,7 @@ def _parsed(
     """What `parse` makes of every row of the files, in their order."""
     names = names_of(how)
     for path in paths:
-        found = rows(path, on_bad, how.get("input_format"), names.note)
+        found = rows(path, on_bad, how.get("input_format"), names.note, how.get("without", ()))
         yield from parsed_rows(found, parse, names, on_bad, how.get("turns", "last"))
     names.require_met()
 
@@ -209,8 +212,14 @@ def with_file(examples: Iterable[Example]) -> Iterator[Example]:
         yield replace(example, extra={"file": example.where.rpartition(":")[0], **example.extra})
 
 
-def rows(path: str | Path, on_bad: OnBad, input_format: Format | None = None, note: Note = silent) -> Iterator[Row]:
-    """Yield each row of a file; one that has none, good or bad, is an error."""
+def rows(
+    path: str | Path,
+    on_bad: OnBad,
+    input_format: Format | None = None,
+    note: Note = silent,
+    without: Collection[str] = (),
+) -> Iterator[Row]:
+    """Yield each row of a file, or of a folder of parts; one that has none, good or bad, is an error."""
     met = False
 
     def bad(error: DataError) -> None:
@@ -218,9 +227,10 @@ def rows(path: str | Path, on_bad: OnBad, input_format: Format | None = None, no
         met = True
         on_bad(error)
 
-    for row in _reader(input_format or format_of(path), note)(path, bad):
-        met = True
-        yield row
+    for file in [one for one in parts_of(path) if one.name not in without] if is_folder(path) else [path]:
+        for row in _reader(input_format or format_of(file), note)(file, bad):
+            met = True
+            yield row
     if not met:
         bad(DataError("holds no record", "Give a file with at least one", where=name_of(path)))
 

@@ -21,7 +21,7 @@ from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.disagreements import explained
 from rejoinder.meta.findings import Findings, findings_of
 from rejoinder.meta.full_study import FullStudy
-from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of, left_out_scores
+from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, left_out_of, left_out_scores
 from rejoinder.meta.over_sets import mean_chance, nearness_of
 from rejoinder.meta.ranking import means_over_sets, ranking_of
 from rejoinder.meta.same_lines import on_same_lines
@@ -109,15 +109,14 @@ def full_study(
         seed: see there.
         vectors: see there.
         drop_copies: see there.
+        workers: see there.
         leave_one_out: True, or a learner or its name: a judge fitted on all data sets but the one in question is a
             scorer too; beside the scorers stands then what it gains by seeing other conversations of the set.
-        workers: see there.
         advance: called with the number of lines scored; before that, where sets are left out, with 1 after each of six
             fits a data set.
 
     Raises:
-        UsageError: `leave_one_out` with fewer than two data sets, or with ratings other than the overall ones; see also
-            `study`, and for its other errors.
+        UsageError: `leave_one_out` with fewer than two data sets, or not of overall ratings; see also `study`.
     """
     sampling = Sampling.checked(resamples, seed)
     examples = examples_of(examples, keep=columns_of(scorers))
@@ -131,7 +130,6 @@ def full_study(
     baselines = _study_of(examples, rated, trivial, sampling, drop_copies=drop_copies) if trivial else None
     scored = _scored_sets(rated, {**given, **trivial}, asked, baselines, sampling)
     sets = tuple(_findings(one, given, own.scorers) for one in scored.sets)
-    ceilings = {one.card.dataset: one.people.ceiling.value for one in sets}
     found = FullStudy(
         study=asked,
         baselines=baselines,
@@ -140,7 +138,7 @@ def full_study(
         withheld=own.choice.withheld,
         verdicts={one.scorer: one.verdict for one in sets[0].standings},
         asked=tuple(given),
-        left_out=left_out_of(rated.filled, held_out, ceilings, sampling) if held_out else None,
+        left_out=_left_out(rated, held_out, sets, sampling) if held_out else None,
     )
     if scored.pool:
         found = _with_pool(found, scored.pool, {**given, **trivial, **held_out})
@@ -159,6 +157,14 @@ def _held_out(
         raise UsageError(f"judges are fitted on overall ratings, so no set is left out for {dimension!r}")
     named = DEFAULT if isinstance(learner, bool) else learner
     return left_out_scores(examples, named, seed=seed, advance=advance)
+
+
+def _left_out(
+    rated: RatedSets, held_out: Mapping[str, Scores], sets: Sequence[Findings], sampling: Sampling
+) -> LeftOut:
+    """What judges gain by seeing other conversations of a set, below the ceiling of each."""
+    ceilings = {one.card.dataset: one.people.ceiling.value for one in sets}
+    return left_out_of(rated.filled, held_out, ceilings, sampling)
 
 
 def _study_of(
