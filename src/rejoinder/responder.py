@@ -73,7 +73,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One reply and what its responder gives for it, higher is better (None where it gives nothing)."""
+    """One reply.
+
+    Attributes:
+        text: what is said; may be empty.
+        score: what its responder gives for it, on a scale of its own, higher is better; None where it gives nothing.
+    """
 
     text: str
     score: float | None = None
@@ -81,7 +86,12 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The replies to one context, best first; where there is none, the reason."""
+    """The replies to one context.
+
+    Attributes:
+        replies: best first; at most as many as were asked for, and none where there is a reason.
+        reason: why there is none, else "".
+    """
 
     replies: tuple[Reply, ...]
     reason: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from inspect import getdoc, isfunction, signature
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
@@ -66,10 +67,37 @@ def test_every_page_has_a_place_in_the_navigation() -> None:
     assert len(named) == len(set(named))
 
 
-def test_every_public_name_is_described_once() -> None:
+def described() -> list[str]:
+    """The names that the reference describes, without `rejoinder.`."""
     pages = sorted((PROJECT / "website" / "reference").glob("*.md"))
-    named = [name for page in pages for name in re.findall(r"^::: rejoinder\.(\w+)$", page.read_text(), re.MULTILINE)]
-    assert sorted(named) == sorted(set(rejoinder.__all__) - {"__version__"})
+    return [name for page in pages for name in re.findall(r"^::: rejoinder\.(\S+)$", page.read_text(), re.MULTILINE)]
+
+
+def test_every_public_name_is_described_once() -> None:
+    assert sorted(name for name in described() if "." not in name) == sorted(set(rejoinder.__all__) - {"__version__"})
+    assert len(described()) == len(set(described()))
+
+
+def test_what_public_calls_return_is_described() -> None:
+    known = {name.split(".")[-1] for name in described()}
+    for name in rejoinder.__all__:
+        if isfunction(call := getattr(rejoinder, name)):
+            returned = call.__annotations__["return"]
+            own = set(re.findall(r"[A-Z]\w+", returned)) - {"Any", "Iterator", "None", "NDArray"}
+            assert own <= known, f"{name} returns {returned}"
+
+
+def test_public_calls_say_what_they_take_and_when_they_refuse() -> None:
+    """Their docstrings name every parameter, and those that take something say what they raise."""
+    for name in rejoinder.__all__:
+        call = getattr(rejoinder, name)
+        if isfunction(call) and call.__code__.co_varnames[: call.__code__.co_argcount]:
+            said = getdoc(call) or ""
+            missing = [
+                one for one in signature(call).parameters if not re.search(rf"^    {one}\b.*:", said, re.MULTILINE)
+            ]
+            assert not missing, f"{name}: {missing}"
+            assert "Raises:" in said or name == "request", name
 
 
 def test_the_page_of_commands_says_what_help_says(run: Run) -> None:
