@@ -14,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 import lay_out
 import pytest
 
+import rejoinder
+
 pytestmark = pytest.mark.slow
 # What a browser fetches by itself, as against a link that a reader may follow.
 FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}
@@ -87,11 +89,13 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
 
 
 def test_every_public_name_has_its_place_in_the_reference(site: Path) -> None:
-    import rejoinder
-
-    there = set().union(*(links(page).anchors for page in (site / "reference").glob("*.html")))
-    missing = {f"rejoinder.{name}" for name in rejoinder.__all__ if name != "__version__"} - there
-    assert missing == set()
+    pages = sorted((site / "reference").glob("*.html"))
+    there = set().union(*(links(page).anchors for page in pages))
+    for name in sorted(set(rejoinder.__all__) - {"__version__"}):
+        home = f"{getattr(rejoinder, name).__module__}.{name}"
+        assert {f"rejoinder.{name}", home} & there, name
+    for page in pages:  # of the same name as a call
+        assert "doc-symbol-module" not in page.read_text(encoding="utf-8"), page
 
 
 def test_search_answers_where_the_site_is_opened_as_files(site: Path) -> None:
