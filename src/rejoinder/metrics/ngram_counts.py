@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,10 @@ from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.text import uncut, without_spaces
 
+REMEMBERED = 8_000_000  # characters of texts whose counts are remembered: some 20 MiB
+ENTRY = 400  # characters that an entry counts beside those of its texts, for the room it takes
+_LONGEST = 4
+Row = tuple[float, ...]
 _PRESET_FOR = {"Chinese": "zh", "Japanese": "ja-mecab"}
 
 
@@ -23,19 +28,46 @@ def count_ngrams(examples: Sequence[Example], order: int, tokens: str) -> FloatA
 
     Args:
         examples: N examples with at least one reference.
-        order: the longest n-gram counted.
+        order: the longest n-gram counted, up to four.
         tokens: sacreBLEU's name of a tokenizer; `none` splits on white space.
+    """
+    rows = np.array(_counter(tokens)(examples), np.float64).reshape(len(examples), 2 + 2 * _LONGEST)
+    matches, possible = range(2, 2 + order), range(2 + _LONGEST, 2 + _LONGEST + order)
+    return np.ascontiguousarray(rows[:, [0, 1, *matches, *possible]])
+
+
+@lru_cache(maxsize=4)
+def _counter(tokens: str) -> Callable[[Sequence[Example]], list[Row]]:
+    """A function from examples to their counts up to the longest n-gram, which holds those of all shorter ones.
+
+    It remembers: BLEU-1 to BLEU-4 are often asked together. What it remembers is bounded by characters, since texts
+    differ a thousandfold in length; when full it starts anew.
     """
     from sacrebleu.metrics.bleu import BLEU
 
-    counter = BLEU(tokenize=tokens, smooth_method="none", effective_order=True, max_ngram_order=order)
-    rows = np.zeros((len(examples), 2 + 2 * order))
-    for row, example in zip(rows, examples, strict=True):
-        references = [reference for reference in example.references if reference.strip()] or [""]
-        found = counter.sentence_score(example.response, references)
-        row[:] = [found.sys_len, found.ref_len, *found.counts, *found.totals]
-    forget(counter.tokenizer)
-    return rows
+    counter = BLEU(tokenize=tokens, smooth_method="none", effective_order=True, max_ngram_order=_LONGEST)
+    known: dict[tuple[str, ...], Row] = {}
+    room = REMEMBERED
+
+    def counted(texts: tuple[str, ...]) -> Row:
+        nonlocal room
+        if (row := known.get(texts)) is None:
+            response, *references = texts
+            found = counter.sentence_score(response, [text for text in references if text.strip()] or [""])
+            row = known[texts] = (found.sys_len, found.ref_len, *found.counts, *found.totals)
+            room -= sum(map(len, texts)) + ENTRY
+        return row
+
+    def count(examples: Sequence[Example]) -> list[Row]:
+        nonlocal room
+        if room < 0:
+            known.clear()
+            room = REMEMBERED
+        rows = [counted((example.response, *example.references)) for example in examples]
+        forget(counter.tokenizer)
+        return rows
+
+    return count
 
 
 def unread(examples: Sequence[Example], order: int, tokens: str) -> dict[int, str]:
