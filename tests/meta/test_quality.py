@@ -84,7 +84,8 @@ def test_an_empty_reply_is_the_worst() -> None:
     found = quality(replies(""), 2, Sure())
     assert (found.value, found.empty, found.verdict) == (1, 1, "fails")
     assert "reply: (empty)" in answer(found)
-    assert quality(replies("", "abcde"), 3, Sure()).value == 3
+    among = quality(replies("", "abcde"), 3, Sure())
+    assert among.value == 3 and "\n  empty, which counts as the worst reply: 1 of 2\n" in answer(among)
 
 
 def test_too_few_scores_show_nothing_good() -> None:

@@ -24,10 +24,8 @@ def answer(found: Quality) -> str:
         lines.append(found.reason)
     elif found.verdict == "cannot tell":
         lines.append("the interval holds what was asked for: it takes more replies, or less that is asked for")
-    if found.empty:
-        lines.append(
-            f"{found.empty:,} of {so_many(found.replies, 'reply', 'replies')} empty; an empty one is the worst"
-        )
+    if found.empty and found.replies > 1:
+        lines.append(f"empty, which counts as the worst reply: {found.empty:,} of {found.replies:,}")
     if found.replies > 1:
         lines += noted({found.scorer: found.notes}, found.replies)
     return "\n  ".join([*lines, *_lowest(found)])
