@@ -161,6 +161,16 @@ def test_lines_pasted_into_a_conversation_stay_a_text_unless_told(browser: Brows
         assert turns(page) == ["Well.", "Nothing."]
 
 
+def test_what_cannot_be_split_stays_and_is_said(browser: Browser, base: str) -> None:
+    text = '{"question": "q", "answer": "a", "prediction": "p"}'
+    with opened(browser, REFUSED, **DESK) as (context, page):
+        page.goto(base)
+        reply(page).focus()
+        paste(context, page, text)
+        expect(page.locator("#said")).to_contain_text("answer and prediction could each be the response")
+        assert turns(page) == ["", text]
+
+
 def test_replies_side_by_side_and_going_on_from_one(browser: Browser, base: str) -> None:
     with opened(browser, **DESK) as (_, page):
         page.goto(base)

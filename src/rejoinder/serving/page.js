@@ -365,8 +365,8 @@ at("form").addEventListener("input", ({ target }) => {
 at("form").addEventListener("paste", ({ target, clipboardData }) => {
   const text = clipboardData.getData("text/plain");
   if (!target.matches(".turn textarea, .reply textarea") || !/[\n[{]/.test(text)) return;
-  // A service that is away splits nothing: what was pasted stays in its box, and asking for its score says the rest.
-  split(text, isEmpty(conversation())).catch(() => say(""));
+  // What cannot be split stays in its box; of a service that is away (no message) its score says the rest.
+  split(text, isEmpty(conversation())).catch((error) => say(error instanceof Refused ? error.message : ""));
 });
 
 at("form").addEventListener("keydown", (event) => {

@@ -157,7 +157,7 @@ async def static(name: str) -> Response:
     tags=["look"],
     response_model=Turns,
     openapi_extra=takes({"type": "string", "examples": ["A: Tea?\nB: Yes, please."]}, "text/plain"),
-    responses=problems(401, 408, 413, 415, 422, 503),
+    responses=problems(400, 401, 408, 413, 415, 422, 503),
 )
 async def turns(request: Request, service: TheService) -> Turns:
     """A dialogue that somebody pasted, as its turns: chat messages, `A: ...` and `B: ...` on lines, or one a line."""

@@ -42,6 +42,7 @@ def pasted(text: str, limits: Limits) -> Pasted:
 
     Raises:
         HTTPException: there are too many lines.
+        UsageError: it is JSON of which two keys could each be the reply.
     """
     if text.strip()[:1] in ("[", "{") and (said := _of_json(text.strip(), limits)):
         return said
