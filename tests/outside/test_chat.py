@@ -257,6 +257,30 @@ def test_a_busy_endpoint_is_waited_for(endpoint: Endpoint) -> None:
     assert run(judge, replies("x")).values.tolist() == [4.0] and pauses == [2.0]
 
 
+def test_who_interrupts_does_not_wait_for_a_busy_endpoint(endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+    endpoint.script = [(429, {"Retry-After": "30"}, b"")]
+    judge, began = named(endpoint), time.monotonic()
+    heard = threading.Event()
+    monkeypatch.setattr(ChatJudge, "_asked", _interrupting(heard, ChatJudge._asked))
+    with pytest.raises(KeyboardInterrupt):
+        run(judge, replies("first", "a busy one"))
+    assert time.monotonic() - began < 5
+
+
+def _interrupting(heard: threading.Event, asked: Any) -> Any:
+    """Asks, but the first reply, which stops everything once the other is being waited for."""
+
+    def either(self: ChatJudge, question: str, repeat: int) -> Any:
+        if "busy" in question:
+            heard.set()
+            return asked(self, question, repeat)
+        heard.wait(5)
+        time.sleep(0.1)
+        raise KeyboardInterrupt
+
+    return either
+
+
 def test_no_more_questions_are_open_than_allowed(endpoint: Endpoint) -> None:
     lock, open_, most = threading.Lock(), [0], [0]
 

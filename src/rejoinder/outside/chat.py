@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +58,7 @@ class ChatJudge:
         asking: how.
         kept: answers from before; None keeps none.
         price: of a million tokens read and of a million written.
+        stopped: is set where scoring was interrupted.
     """
 
     trained_on: frozenset[str] = frozenset()
@@ -69,10 +70,12 @@ class ChatJudge:
         asking: Asking | None = None,
         kept: Kept | None = None,
         price: tuple[float, float] | None = None,
+        stopped: Event | None = None,
     ) -> None:
         self._endpoint, self._asking, self._kept = endpoint, asking or Asking(), kept
         self._name = name
         self._lock, self._failed, self._given_up = Lock(), 0, ""
+        self._stopped = stopped or Event()
         self.spent = SPENT.setdefault(name, Spent(price=price, repeats=self._asking.repeats))
 
     @cached_property
@@ -122,9 +125,13 @@ class ChatJudge:
         """The model's score of each example."""
         repeats = self._asking.repeats
         pool = ThreadPoolExecutor(self._asking.at_once)
+        self._stopped.clear()
         try:
             jobs = [(one, repeat) for one in examples for repeat in range(repeats)]
             answers = list(pool.map(lambda job: self._answer(*job), jobs))
+        except BaseException:
+            self._stopped.set()  # an answer that is under way is paid for and waited for, a busy endpoint is not
+            raise
         finally:
             pool.shutdown(cancel_futures=True)
         own = [answers[start : start + repeats] for start in range(0, len(answers), repeats)]
@@ -213,9 +220,20 @@ def load(name: str) -> ChatJudge:
     called = given.get("name", name)
     if not called.strip() or not called.isprintable():
         raise UsageError(f"{name}: name= is {called!r}, expected a name that can be seen")
-    endpoint = Endpoint(address, model, _ALLOWED, _number(name, given, "patience", PATIENCE, least=0.001))
+    stopped, patience = Event(), _number(name, given, "patience", PATIENCE, least=0.001)
+    endpoint = Endpoint(address, model, _ALLOWED, patience, pause=lambda seconds: _wait(stopped, seconds))
     price = _price(name, given["price"]) if "price" in given else None
-    return ChatJudge(called, endpoint, asking, Kept(given["cache"]) if "cache" in given else None, price)
+    return ChatJudge(called, endpoint, asking, Kept(given["cache"]) if "cache" in given else None, price, stopped)
+
+
+def _wait(stopped: Event, seconds: float) -> None:
+    """Wait so long, unless scoring is interrupted meanwhile.
+
+    Raises:
+        MissingAsset: it is.
+    """
+    if stopped.wait(seconds):
+        raise MissingAsset("the endpoint was busy when this was interrupted. Call again to go on")
 
 
 def files_in(name: str) -> list[str]:
