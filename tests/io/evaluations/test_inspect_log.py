@@ -150,6 +150,14 @@ def test_a_log_that_is_cut_off(tmp_path: Path) -> None:
         list(rejoinder.read(file))
 
 
+def test_a_zip_of_another_age(tmp_path: Path) -> None:
+    data = bytearray(packed(tmp_path, members()).read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 200  # the version that unpacking needs
+    (tmp_path / "log.eval").write_bytes(data)
+    with pytest.raises(DataError, match="log.eval: no zip file, or one that is cut off .zip file version 20.0"):
+        list(rejoinder.read(tmp_path / "log.eval"))
+
+
 def test_a_member_that_is_damaged_costs_one_sample(tmp_path: Path) -> None:
     bad: list[DataError] = []
     found = list(rejoinder.read(packed(tmp_path, {**members(), "samples/x.json": "{"}), on_bad=bad.append))

@@ -149,6 +149,7 @@ def test_what_python_holds_is_read_too() -> None:
         ({"testCases": [], "metricsScores": []}, "a test run of deepeval without test cases"),
         ({"testCases": [7], "metricsScores": []}, "case 1: the test case is a number, expected an object"),
         (sample("none", 1, resps=[[[-1.5, False]]]), "no reply in text: the task compares likelihoods"),
+        ({"testCases": 7, "metricsScores": []}, "a test run of deepeval without test cases"),
         (sample("none", 1, resps=[["a", "b"]], filtered_resps=[[0.5]]), "no reply in text"),
     ],
 )
@@ -156,6 +157,14 @@ def test_what_cannot_be_used_is_one_line(tmp_path: Path, value: Any, said: str) 
     with pytest.raises(DataError) as caught:
         list(rejoinder.read(write(tmp_path / "a.json", value)))
     assert said in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_what_is_odd_about_a_judge_costs_its_score_alone(tmp_path: Path) -> None:
+    odd = result(gradingResult={"componentResults": 7}, score="n/a")
+    (found,) = rejoinder.read(write(tmp_path / "a.json", of_promptfoo(odd)))
+    assert found.extra["unscored"] == {"score": "'n/a' is no number"}
+    (line,) = rejoinder.read(write(tmp_path / "a.jsonl", sample("none", 1.0, metrics=[["exact_match"], "exact_match"])))
+    assert line.extra["scores"] == {"exact_match": 1.0}
 
 
 def test_their_judges_are_scorers(tmp_path: Path, run: Run) -> None:

@@ -96,7 +96,7 @@ def opened(file: Path | IO[bytes], where: str) -> Iterator[Archive]:
     """
     try:
         archive = zipfile.ZipFile(file)
-    except (zipfile.BadZipFile, struct.error, EOFError, ValueError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, struct.error, EOFError, ValueError) as error:
         raise DataError(f"no zip file, or one that is cut off ({error})", _AGAIN, where=where) from error
     with archive:
         yield Archive(archive, where)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.evaluations.said import Found, scored
+from rejoinder.io.evaluations.said import Found, objects_in, scored
 from rejoinder.io.values import kind_of
 from rejoinder.records import DIALOGUE, LEVEL, UNANSWERED
 
@@ -27,7 +27,8 @@ def in_run(value: Mapping[str, Any], where: str) -> Iterator[Found]:
         DataError: it holds no case, or one that cannot be used.
     """
     run = value.get(_WRAPPED, value)
-    cases = [case for key in (_SINGLE, _TALKS) for case in run.get(key) or []]
+    lists = [found for key in (_SINGLE, _TALKS) if isinstance(found := run.get(key), list)]
+    cases = [case for found in lists for case in found]
     if not cases:
         raise DataError("a test run of deepeval without test cases", "Run it again", where=where)
     for number, case in enumerate(cases, start=1):
@@ -66,6 +67,6 @@ def _conversation(case: Mapping[str, Any]) -> dict[str, Any]:
 
 def _judged(metrics: Any) -> dict[str, Any]:
     """What the metrics said."""
-    known = [one for one in metrics if isinstance(one, Mapping)] if isinstance(metrics, list) else []
+    known = objects_in(metrics)
     reasons = {str(one.get("name")): str(one.get("error") or one.get("reason") or "no score") for one in known}
     return scored({str(one.get("name")): one.get("score") for one in known}, reasons)

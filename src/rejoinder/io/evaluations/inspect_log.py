@@ -9,7 +9,7 @@ from typing import Any
 from rejoinder.errors import DataError
 from rejoinder.io.chat import content_of, spoken
 from rejoinder.io.evaluations.archive import Archive, opened
-from rejoinder.io.evaluations.said import Found, scored, short
+from rejoinder.io.evaluations.said import Found, objects_in, scored, short
 from rejoinder.io.lines import OnBad, name_of, open_bytes
 from rejoinder.io.tables import seekable
 from rejoinder.io.values import decoded, kind_of
@@ -143,8 +143,8 @@ def _conversation(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
 def _reply(sample: Mapping[str, Any]) -> str | None:
     """The reply that was judged; None where there is none."""
     output = sample.get("output")
-    choices = output.get("choices") if isinstance(output, Mapping) else None
-    message = choices[0].get("message") if choices and isinstance(choices[0], Mapping) else None
+    choices = objects_in(output.get("choices")) if isinstance(output, Mapping) else []
+    message = choices[0].get("message") if choices else None
     if not isinstance(message, Mapping):
         return None
     said = content_of(_attached(message.get("content"), sample.get("attachments")))
@@ -177,7 +177,7 @@ def _judged(scores: Any) -> dict[str, Any]:
     for name, score in scores.items() if isinstance(scores, Mapping) else ():
         if not isinstance(score, Mapping):
             continue
-        history = [one for one in score.get("history") or [] if isinstance(one, Mapping)]
+        history = objects_in(score.get("history"))
         if not (history and history[0].get("provenance")):  # one that a person added is no judge's
             said[name] = _graded(history[0].get("value") if history else score.get("value"))
         if history:

@@ -81,4 +81,4 @@ def _judged(line: Mapping[str, Any]) -> dict[str, Any]:
     """The metrics of a line, with the filter behind their names as lm-eval writes it: `exact_match,strict`."""
     behind = line.get("filter", _PLAIN)
     mark = "" if behind == _PLAIN else f",{behind}"
-    return {f"{name}{mark}": line.get(name) for name in _listed(line.get("metrics", []))}
+    return {f"{name}{mark}": line.get(name) for name in _listed(line.get("metrics", [])) if isinstance(name, str)}

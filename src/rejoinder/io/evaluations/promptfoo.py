@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.evaluations.said import Found, asked, scored, short
+from rejoinder.io.evaluations.said import Found, asked, objects_in, scored, short
 from rejoinder.io.values import kind_of
 from rejoinder.records import UNANSWERED
 
@@ -52,7 +52,7 @@ def in_document(document: Mapping[str, Any], where: str) -> Iterator[Found]:
 def record_of(row: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The record of one result; a person's verdict is its rating."""
     grading, provider, prompt = (_object(row.get(name)) for name in ("gradingResult", "provider", "prompt"))
-    parts = [part for part in grading.get("componentResults") or [] if isinstance(part, Mapping)]
+    parts = objects_in(grading.get("componentResults"))
     human = [part["pass"] for part in parts if _kind(part) == _HUMAN and isinstance(part.get("pass"), bool)]
     record = {
         "id": row.get("id"),

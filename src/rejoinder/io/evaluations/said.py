@@ -50,6 +50,11 @@ def asked(prompt: Any, where: str) -> list[str]:
     return [prompt] if isinstance(prompt, str) and prompt else []
 
 
+def objects_in(value: Any) -> list[Mapping[str, Any]]:
+    """The objects in a list; none where it is no list."""
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+
+
 def number_in(value: Any) -> float | None:
     """The number that a judge's word is; yes and no are 1 and 0; None where it is none."""
     if is_number(value):
