@@ -6,6 +6,7 @@ people write goes into it as text, and a browser is told to run and to load noth
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -161,7 +162,9 @@ async def static(name: str) -> Response:
 )
 async def turns(request: Request, service: TheService) -> Turns:
     """A dialogue that somebody pasted, as its turns: chat messages, `A: ...` and `B: ...` on lines, or one a line."""
-    return Turns(**pasted(await body_of(request, service.limits), service.limits)._asdict())
+    text = await body_of(request, service.limits)
+    found = await asyncio.to_thread(pasted, text, service.limits)  # a megabyte of short lines takes a second
+    return Turns(**found._asdict())
 
 
 @cache
