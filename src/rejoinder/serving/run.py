@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import cast
 
-from rejoinder.catalogue import DEFAULT, cards, load_scorers
+from rejoinder.catalogue import DEFAULT, PREFIXES, cards, load_scorers
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.listening import LOOPBACK, address, is_loopback, listening
-from rejoinder.scorer import ScorerLike
+from rejoinder.report.cards import EXAMPLE
+from rejoinder.scorer import Scorer, ScorerLike, run
 from rejoinder.serving.limits import Limits
 
 HOST, PORT = "127.0.0.1", 8000
@@ -59,6 +60,7 @@ def serve(
     loaded = load_scorers(default_scorers() if scorers is None else scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a service needs at least one")
+    _warm(loaded)
     limits = limits or Limits()
     app = make_app(loaded, token=token, hosts=LOOPBACK if is_loopback(host) else None, limits=limits)
     settings = uvicorn.Config(
@@ -81,6 +83,16 @@ def default_scorers() -> list[ScorerLike]:
     """The judge in the box, and the closed-form metrics that need no files."""
     plain = [name for name, card in cards().items() if "/" not in name and not card.needs & {"vectors", "wordnet"}]
     return [DEFAULT, *(name for name in plain if name != DEFAULT)]
+
+
+def _warm(scorers: Mapping[str, Scorer]) -> None:
+    """Score something once, so that the first request does not wait for what is made ready at the first call.
+
+    Programs and endpoints are not asked before somebody wants their scores.
+    """
+    for name, scorer in scorers.items():
+        if name.partition(":")[0] not in PREFIXES:
+            run(scorer, [EXAMPLE])
 
 
 def _require_closed(host: str, token: str, *, public: bool) -> None:
