@@ -46,6 +46,7 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("alone")
 def test_a_fixture_that_fails_and_says_why(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_theirs=THEIRS)
