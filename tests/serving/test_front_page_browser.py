@@ -328,7 +328,7 @@ def test_whatever_is_written_stays_text(browser: Browser) -> None:
         paste(context, page, json.dumps({"context": [HOSTILE, HOSTILE], "response": HOSTILE, "reference": HOSTILE}))
         page.wait_for_selector(".result")
         page.get_by_role("button", name="Compare another reply").click()
-        page.keyboard.type(HOSTILE)
+        box(page, "Reply B").fill(HOSTILE)
         rests(page)
         assert turns(page) == [HOSTILE] * 4
         assert HOSTILE in page.inner_text("#scorers")
