@@ -19,6 +19,7 @@ import pytest
 from conftest import PROJECT, Run
 from judges_over_views import made_material, quick_judge
 from rated_systems import write_bots
+from rejoinder.io import write
 from samples import GERMAN, rated, write_vectors, write_weeks
 
 DOCUMENTS = [
@@ -109,9 +110,18 @@ def copy_results(folder: Path) -> None:
         copy(file, folder)
 
 
+def write_turns(folder: Path) -> None:
+    """What docs/scale.md takes for granted: a folder of two Parquet files."""
+    (folder / "turns").mkdir()
+    for number in range(2):
+        lines = [{"id": f"{number}-{n}", "context": ["hello"], "response": f"hello number {n}"} for n in range(3)]
+        write(lines, folder / "turns" / f"part-{number:05}.parquet")
+
+
 GIVEN = {
     "result-files.md": copy_results,
     "languages.md": write_german,
+    "scale.md": write_turns,
     "compare.md": write_weeks,
     "estimate.md": write_bots,
     "fit.md": write_for_fit,
@@ -122,7 +132,7 @@ GIVEN = {
 # Those that take seconds each run with --slow, as CI does.
 # Those that need more than a folder run in tests of their own.
 ELSEWHERE = ("llm-judge.md",)  # test_llm_judge.py
-LONG = ("audit.md", "fit.md", "index.md", "judge.md", "rerank.md", "train.md", "tutorial.md")
+LONG = ("audit.md", "fit.md", "index.md", "judge.md", "rerank.md", "scale.md", "train.md", "tutorial.md")
 
 
 @pytest.mark.parametrize(
