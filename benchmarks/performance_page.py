@@ -95,8 +95,8 @@ def demands_of(found: Tasks, measured: Mapping[str, Figure]) -> list[Demand]:
         Demand("retrieval of one context at a time: times as fast as brute force", measured["retrieval"], 1.0),
         Demand("top-p of 20,000 words: times as fast as by sorting them", measured["sampling"], 1.0),
         Demand("the judge in the box, one example by itself: ms, p50", measured["single"], 3.0, most=True),
-        Demand("`import rejoinder`, neither torch nor scipy loaded: s", measured["import"], 0.15, most=True),
-        Demand("`rejoinder --help`, neither torch nor scipy loaded: s", measured["help"], 0.3, most=True),
+        Demand("import rejoinder, neither torch nor scipy loaded: s", measured["import"], 0.15, most=True),
+        Demand("rejoinder --help, neither torch nor scipy loaded: s", measured["help"], 0.3, most=True),
     ]
 
 
@@ -105,7 +105,7 @@ def _demands(demands: list[Demand]) -> Table:
     rows = (
         (
             Cell(one.what),
-            cell(one.figure, one.digits),
+            cell(one.figure, one.digits, ends=one.digits),
             Cell(f"{'at most' if one.most else 'at least'} {one.limit:,g}"),
             Cell("yes" if one.kept else "no", strong=not one.kept),
         )
@@ -120,7 +120,7 @@ def _rivals(found: Tasks) -> Table:
         (
             Cell(task),
             Cell(name),
-            cell(one.rate, 0),
+            cell(one.rate, 0, ends=0),
             cell(one.times, 2) if name != "rejoinder" else Cell("1"),
             plain(one.memory, 0),
             cell(one.start, 2),
