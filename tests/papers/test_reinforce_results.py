@@ -17,8 +17,13 @@ import tiny  # noqa: E402 - needs torch
 from rejoinder.improve.policy import Policy  # noqa: E402
 from rejoinder.improve.reinforce import Practice  # noqa: E402
 from rejoinder.io.folders import read_folder  # noqa: E402
+from rejoinder.papers.page import About  # noqa: E402
+from rejoinder.papers.reinforce import Found  # noqa: E402
+from rejoinder.papers.reinforce_judges import Fitted  # noqa: E402
+from rejoinder.papers.reinforce_page import outcome, page  # noqa: E402
 from rejoinder.papers.reinforce_pool import best_of, divergence, pool, rated_pool  # noqa: E402
 from rejoinder.papers.reinforce_runs import Measures, Way, rated, rewards, run_of  # noqa: E402
+from rejoinder.report.markdown import markdown  # noqa: E402
 
 CONTEXTS = [("hello you",), ("the cat sat", "on the mat"), ("how are you",)]
 PRACTICE = Practice(updates=4, episodes=8, turns=1, group=4, longest=6, every=2, step=0.02, kl=0.0)
@@ -117,9 +122,68 @@ def test_a_pool_that_was_cut_goes_on(tmp_path: Path) -> None:
         return {"gold": short(contexts, texts)}
 
     with pytest.raises(KeyboardInterrupt):
-        rated_pool(tmp_path / "pool.npz", CONTEXTS, replies, lambda: ratings)
-    found = rated_pool(tmp_path / "pool.npz", CONTEXTS, replies, lambda: ratings)
+        rated_pool(tmp_path / "pool.npz", CONTEXTS, lambda: replies, ratings)
+    found = rated_pool(tmp_path / "pool.npz", CONTEXTS, lambda: replies, ratings)
     assert found["gold"].shape == (3, 5) and asked == [CONTEXTS[0], *CONTEXTS[1:2] * 2, CONTEXTS[2]]
     assert (
-        rated_pool(tmp_path / "pool.npz", CONTEXTS, replies, lambda: ratings)["gold"].tolist() == found["gold"].tolist()
+        rated_pool(tmp_path / "pool.npz", CONTEXTS, lambda: replies, ratings)["gold"].tolist() == found["gold"].tolist()
+    )
+
+
+# The page
+
+
+def run(*gold: float, kind: str = "short", degenerate: float = 0.0, judges: dict[str, float] | None = None) -> Any:
+    """Figures of a policy, a row a time that it was measured."""
+    kinds = dict.fromkeys(("empty", "short", "parrot", "repeated", "favourite"), 0.0)
+    rest = {"autojudge": 3.0, "c-adem": 3.0, "views": 3.0, "rejoinder": 3.0, "views-other": 3.0} | (judges or {})
+    rest |= {"all four defences": 3.0}
+    return [
+        {"updates": place * 20.0, "kl": float(place), "gold": one, **rest, **kinds}
+        | dict.fromkeys((kind, "degenerate"), degenerate * (place > 0))
+        for place, one in enumerate(gold)
+    ]
+
+
+def test_a_policy_holds_that_keeps_its_peak_above_its_start_with_hardly_a_degenerate_reply() -> None:
+    assert outcome(run(3.0, 3.3, 3.2, degenerate=0.01)).holds
+    assert not outcome(run(3.0, 3.3, 3.2, degenerate=0.02)).holds
+    assert not outcome(run(3.0, 4.0, 3.2)).holds
+    assert not outcome(run(3.0, 2.99)).holds
+
+
+def test_the_page_says_what_was_found() -> None:
+    names: tuple[str, ...] = ("AutoJudge without an end",)
+    names += (
+        "AutoJudge as published",
+        "autojudge",
+        "c-adem",
+        "views",
+        "all four defences",
+        "second round",
+        "rejoinder",
+    )
+    names += tuple(f"without the {what}" for what in ("members", "lower end", "price of distance"))
+    runs = {name: [run(3.0, 3.2, 3.1, degenerate=0.5)] for name in (*names, "without attacked rows")}
+    runs["second round with a floor"] = [run(3.0, 3.2)] * 3 + [run(3.0, 3.2, 2.9)]
+    update = dict.fromkeys(("empty", "short", "parrot", "repeated", "favourite", "degenerate"), 0.25)
+    update |= {"updates": 1.0, "return": 14.2, "length": 9.0, "distinct_2": 0.5}
+    rng = np.random.default_rng(0)
+    judges = ("gold", "views-other", "autojudge", "c-adem", "views", "rejoinder", "all four defences")
+    found = Found(
+        [Fitted("gold", True, 100, ["a", "b"], 0.25)],
+        runs,
+        [update, {**update, "updates": 10.0, "return": 17.5}],
+        {"views": [{"updates": number, "said": [["hi", "yeah!"]]} for number in (0, 20, 40)]},
+        (3.04, 3.64),
+        {name: rng.normal(size=(2, 1024)) for name in judges},
+        (200, 48),
+    )
+    text = " ".join(markdown(page(found, About("a command", "2026-11-22", 1.0, 2))).split())
+    assert "holds in 0 of 1 and in 3 of 4 seeds" in text and "The return rises from 14.2 to 17.5" in text
+    assert (
+        "| autojudge | 1 |" in text
+        and "short (50.0%)" in text
+        and "| second round with a floor | 3 | 2.0 |" in text
+        and "views, update 40" in text
     )

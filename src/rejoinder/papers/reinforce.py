@@ -97,10 +97,10 @@ def ways(judges: Path) -> list[Way]:
     return [
         Way(PUBLISHED, partial(as_published, judges), PAPER, bounded=False),
         Way(ENDLESS, partial(as_published, judges), replace(FREE, updates=120, most_kl=None), bounded=False),
-        Way(AUTOJUDGE, partial(scored, judges, AUTOJUDGE), FREE, seeds=3),
-        Way(ADEM, partial(scored, judges, ADEM), FREE, seeds=2),
-        Way(VIEWS, held([VIEWS], lower=False), FREE, seeds=3),
-        Way(DEFENDED, held(members, lower=True), HELD, seeds=2),
+        Way(AUTOJUDGE, partial(scored, judges, AUTOJUDGE), FREE, seeds=2),
+        Way(ADEM, partial(scored, judges, ADEM), FREE),
+        Way(VIEWS, held([VIEWS], lower=False), FREE),
+        Way(DEFENDED, held(members, lower=True), HELD),
         Way("without the members", held([VIEWS], lower=True), HELD),
         Way("without the lower end", held(members, lower=False), HELD),
         Way("without attacked rows", held(bare, lower=True), HELD),
@@ -108,7 +108,7 @@ def ways(judges: Path) -> list[Way]:
         Way("without any", held([BARE], lower=False), FREE),
         Way(SECOND, held(again, lower=False), HELD, seeds=SEEDS),
         Way(FLOOR, held(again, lower=False), HELD, floor=True, seeds=SEEDS),
-        Way(DEFAULT, partial(scored, judges, DEFAULT), HELD, seeds=3),
+        Way(DEFAULT, partial(scored, judges, DEFAULT), HELD),
     ]
 
 
@@ -148,8 +148,8 @@ def find(
                 folder = folder_of(work, way.name, number)
                 runs.setdefault(way.name, []).append(run_of(way, number, folder, start, training, measures))
     say("pool")
-    replies = pool(origin, measured[:POOLED], POOL, seed)
-    pooled = rated_pool(work / "pool.npz", measured[:POOLED], replies, lambda: ratings)
+    few = measured[:POOLED]
+    pooled = rated_pool(work / "pool.npz", few, lambda: pool(origin, few, POOL, seed), ratings)
     silent = float(np.mean(as_published(judges)(measured, [""] * len(measured))))
     return Found(
         fitted,

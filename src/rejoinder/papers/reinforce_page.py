@@ -11,20 +11,21 @@ import numpy as np
 from rejoinder.catalogue import DEFAULT
 from rejoinder.papers.page import About, paper, table
 from rejoinder.papers.plots import Trace, divergence_figure
-from rejoinder.papers.reinforce import DEFENDED, ENDLESS, POOL, POOLED, PUBLISHED, SECOND, Found
+from rejoinder.papers.reinforce import DEFENDED, ENDLESS, FLOOR, POOL, POOLED, PUBLISHED, SECOND, Found
 from rejoinder.papers.reinforce_judges import ADEM, AUTOJUDGE, GOLD, OTHER, VIEWS
 from rejoinder.papers.reinforce_pool import best_of, divergence
 from rejoinder.report.cells import count, nothing, plain, share
 from rejoinder.report.document import Cell, Document, Prose, Table
 
-OF_PEAK, FEW, MOST_SEEDS = 0.95, 0.01, 4
-"""What was asked for: this share of the peak at the end, so few degenerate replies, in so many seeds of five."""
+OF_PEAK, FEW = 0.95, 0.01
+"""What was asked for: this share of the peak at the end, and so few degenerate replies."""
 _OWN = {PUBLISHED: AUTOJUDGE, ENDLESS: AUTOJUDGE, AUTOJUDGE: AUTOJUDGE, ADEM: ADEM, VIEWS: VIEWS, DEFAULT: DEFAULT}
 _OWN |= {DEFENDED: DEFENDED}
 _KINDS = ("empty", "short", "parrot", "repeated", "favourite")
 _FIGURES = ("start", "peak", "end", "kept")
 _DRAWN = (AUTOJUDGE, ADEM, VIEWS, DEFAULT)
 _SIZES = (1, 4, 16, 64, 256, POOL)
+_LEFT_OUT = ("without the members", "without the lower end", "without attacked rows", "without the price of distance")
 _EVERY = 10  # updates between two rows of the collapse
 _QUOTED = 5
 Run = Sequence[Mapping[str, float]]
@@ -51,9 +52,14 @@ class Outcome(NamedTuple):
         return self.end / self.peak
 
     @property
+    def keeps(self) -> bool:
+        """Whether it is above its start at the end, and near its peak."""
+        return self.kept >= OF_PEAK and self.end > self.start
+
+    @property
     def holds(self) -> bool:
-        """Whether it is what was asked for."""
-        return self.kept >= OF_PEAK and self.end > self.start and self.degenerate <= FEW
+        """Whether it is all that was asked for."""
+        return self.keeps and self.degenerate <= FEW
 
 
 def outcome(run: Run) -> Outcome:
@@ -65,7 +71,6 @@ def outcome(run: Run) -> Outcome:
 def page(found: Found, about: About) -> Document:
     """The page."""
     main = _ways(found)
-    held = sum(outcome(run).holds for run in found.runs[SECOND])
     training, measured = found.contexts
     return paper(
         "reinforce",
@@ -75,12 +80,15 @@ def page(found: Found, about: About) -> Document:
             "table": main,
             "seeds": _seeds(found),
             "collapse": _collapse(found),
+            "endless": _endless(found.runs[ENDLESS][0]),
             "pool": _pool(found),
             "shown": [one for name, rows in found.shown.items() for one in _quoted(name, rows)],
         },
         [main],
         pictures={"divergence": divergence_figure({name: _traces(found, name) for name in _DRAWN})},
-        held=f"{held} of {len(found.runs[SECOND])}",
+        held=_held(found.runs[FLOOR]),
+        held_second=_held(found.runs[SECOND]),
+        kept=_held([run for name in (SECOND, FLOOR) for run in found.runs[name]], "keeps"),
         silence=f"{found.silence[0]:.2f}",
         said=f"{found.silence[1]:.2f}",
         training=training,
@@ -88,8 +96,19 @@ def page(found: Found, about: About) -> Document:
         pooled=POOLED,
         size=f"{POOL:,}",
         first=f"{found.returns[0]['return']:.1f}",
+        **{name.replace(" ", "_"): _degenerate(found, name) for name in (*_LEFT_OUT, SECOND, FLOOR, DEFENDED, VIEWS)},
         best=f"{max(row['return'] for row in found.returns):.1f}",
     )
+
+
+def _held(runs: Sequence[Run], what: str = "holds") -> str:
+    """In how many runs that is so which was asked for."""
+    return f"{sum(getattr(outcome(run), what) for run in runs)} of {len(runs)}"
+
+
+def _degenerate(found: Found, name: str) -> str:
+    """The share of degenerate replies at the end, mean over seeds."""
+    return f"{np.mean([run[-1]['degenerate'] for run in found.runs[name]]):.0%}"
 
 
 def _judges(found: Found) -> Table:
@@ -114,7 +133,7 @@ def _way(name: str, runs: Sequence[Run]) -> list[Cell | str]:
     outcomes = [outcome(run) for run in runs]
     own = _OWN.get(name)
     start, end = (nan, nan) if own is None else (runs[0][0][own], float(np.mean([row[own] for row in ends])))
-    form = max(_KINDS, key=lambda kind: np.mean([row[kind] for row in ends]) - runs[0][0][kind])
+    more, form = max((float(np.mean([row[kind] for row in ends])) - runs[0][0][kind], kind) for kind in _KINDS)
     return [
         name,
         count(len(runs)),
@@ -127,12 +146,12 @@ def _way(name: str, runs: Sequence[Run]) -> list[Cell | str]:
         ),
         plain(float(np.mean([row[OTHER] for row in ends])), 2),
         share(float(np.mean([one.degenerate for one in outcomes]))),
-        f"{form} ({np.mean([row[form] for row in ends]):.1%})",
+        f"{form} ({np.mean([row[form] for row in ends]):.1%})" if more > 0 else nothing("none more than at the start"),
     ]
 
 
 def _seeds(found: Found) -> Table:
-    """A row a seed of the two defended ways."""
+    """A row a seed of the defended ways."""
     rows = [
         [
             name,
@@ -142,7 +161,7 @@ def _seeds(found: Found) -> Table:
             f"{one.degenerate:.1%}",
             "yes" if one.holds else "no",
         ]
-        for name in (DEFENDED, SECOND)
+        for name in (DEFENDED, SECOND, FLOOR)
         for seed, run in enumerate(found.runs[name])
         for one in (outcome(run),)
     ]
@@ -159,6 +178,16 @@ def _collapse(found: Found) -> Table:
         for row in rows
     ]
     return table(["update", "return", "pieces", "distinct-2", *_KINDS, "degenerate"], cells)
+
+
+def _endless(run: Run) -> Table:
+    """AutoJudge's policy, by the reward and by judges that measure, as far as it went."""
+    rows = [
+        [count(int(row["updates"])), plain(row["kl"], 1), *(plain(row[name], 2) for name in (AUTOJUDGE, GOLD, OTHER))]
+        + [plain(row["distinct_2"], 2), share(row["repeated"]), share(row["degenerate"])]
+        for row in run
+    ]
+    return table(["update", "KL", "autojudge", "gold", OTHER, "distinct-2", "repeated", "degenerate"], rows)
 
 
 def _pool(found: Found) -> Table:

@@ -67,22 +67,21 @@ def pool(policy: Policy, contexts: Sequence[Context], size: int, seed: int) -> l
 
 
 def rated_pool(
-    file: Path, contexts: Sequence[Context], replies: Sequence[Sequence[str]], ratings: Callable[[], Several]
+    file: Path, contexts: Sequence[Context], replies: Callable[[], Sequence[Sequence[str]]], ratings: Several
 ) -> dict[str, FloatArray]:
     """[C, N] ratings of a pool by each judge; kept in a file, context by context, so that a cut run goes on.
 
     Args:
         file: where they are kept.
         contexts: [C].
-        replies: [C, N].
-        ratings: loads the judges.
+        replies: [C, N], asked for where any is to be rated.
+        ratings: by several judges.
     """
     kept: dict[str, FloatArray] = dict(np.load(file)) if file.is_file() else {}
     done = min(map(len, kept.values()), default=0)
-    judges = ratings() if done < len(contexts) else None
-    for place in range(done, len(contexts)):
-        assert judges is not None  # noqa: S101 - loaded where anything is left to do
-        found = rated(judges, [contexts[place]] * len(replies[place]), replies[place])
+    said = replies() if done < len(contexts) else []
+    for context, texts in zip(contexts[done:], said[done:], strict=True):
+        found = rated(ratings, [context] * len(texts), texts)
         kept = {name: np.concatenate([kept.get(name, row[None][:0]), row[None]]) for name, row in found.items()}
         with atomic_file(file) as partial, partial.open("wb") as stream:
             np.savez(stream, allow_pickle=False, **kept)
