@@ -137,7 +137,7 @@ def run(*gold: float, kind: str = "short", degenerate: float = 0.0, judges: dict
     """Figures of a policy, a row a time that it was measured."""
     kinds = dict.fromkeys(("empty", "short", "parrot", "repeated", "favourite"), 0.0)
     rest = {"autojudge": 3.0, "c-adem": 3.0, "views": 3.0, "rejoinder": 3.0, "views-other": 3.0} | (judges or {})
-    rest |= {"all four defences": 3.0}
+    rest |= {"all four defences": 3.0, "distinct_2": 0.5}
     return [
         {"updates": place * 20.0, "kl": float(place), "gold": one, **rest, **kinds}
         | dict.fromkeys((kind, "degenerate"), degenerate * (place > 0))
@@ -164,7 +164,7 @@ def test_the_page_says_what_was_found() -> None:
         "rejoinder",
     )
     names += tuple(f"without the {what}" for what in ("members", "lower end", "price of distance"))
-    runs = {name: [run(3.0, 3.2, 3.1, degenerate=0.5)] for name in (*names, "without attacked rows")}
+    runs = {name: [run(3.0, 3.2, 3.1, degenerate=0.5)] for name in (*names, "without attacked rows", "without any")}
     runs["second round with a floor"] = [run(3.0, 3.2)] * 3 + [run(3.0, 3.2, 2.9)]
     update = dict.fromkeys(("empty", "short", "parrot", "repeated", "favourite", "degenerate"), 0.25)
     update |= {"updates": 1.0, "return": 14.2, "length": 9.0, "distinct_2": 0.5}

@@ -49,12 +49,12 @@ from rejoinder.streams.selftalk import random_cut, sample_contexts
 
 SETS = ("self_dialogue", "synthetic_persona", "topical_chat")
 HELD_OUT = 0.01  # as in the recipe of the policy
-MEASURED_ON, CHOSEN_ON, POOLED = 48, 32, 16
+MEASURED_ON, CHOSEN_ON, POOLED = 48, 32, 12
 POOL = 1024
 LONGEST = 20
 SEEDS = 5
 DEFENDED, SECOND, FLOOR = "all four defences", "second round", "second round with a floor"
-PUBLISHED, ENDLESS = "AutoJudge as published", "AutoJudge without an end"
+NONE, PUBLISHED, ENDLESS = "without any", "AutoJudge as published", "AutoJudge without an end"
 FREE = Practice(updates=60, episodes=32, turns=1, group=8, kl=0.0, step=3e-4, longest=LONGEST, every=20, most_kl=10.0)
 HELD = replace(FREE, kl=0.1)
 """What a nat costs was chosen on contexts that nothing here is measured on, see docs/lab-notes.md."""
@@ -105,7 +105,7 @@ def ways(judges: Path) -> list[Way]:
         Way("without the lower end", held(members, lower=False), HELD),
         Way("without attacked rows", held(bare, lower=True), HELD),
         Way("without the price of distance", held(members, lower=True), FREE),
-        Way("without any", held([BARE], lower=False), FREE),
+        Way(NONE, held([BARE], lower=False), FREE),
         Way(SECOND, held(again, lower=False), HELD, seeds=SEEDS),
         Way(FLOOR, held(again, lower=False), HELD, floor=True, seeds=SEEDS),
         Way(DEFAULT, partial(scored, judges, DEFAULT), HELD),

@@ -11,7 +11,7 @@ import numpy as np
 from rejoinder.catalogue import DEFAULT
 from rejoinder.papers.page import About, paper, table
 from rejoinder.papers.plots import Trace, divergence_figure
-from rejoinder.papers.reinforce import DEFENDED, ENDLESS, FLOOR, POOL, POOLED, PUBLISHED, SECOND, Found
+from rejoinder.papers.reinforce import DEFENDED, ENDLESS, FLOOR, NONE, POOL, POOLED, PUBLISHED, SECOND, Found
 from rejoinder.papers.reinforce_judges import ADEM, AUTOJUDGE, GOLD, OTHER, VIEWS
 from rejoinder.papers.reinforce_pool import best_of, divergence
 from rejoinder.report.cells import count, nothing, plain, share
@@ -25,7 +25,13 @@ _KINDS = ("empty", "short", "parrot", "repeated", "favourite")
 _FIGURES = ("start", "peak", "end", "kept")
 _DRAWN = (AUTOJUDGE, ADEM, VIEWS, DEFAULT)
 _SIZES = (1, 4, 16, 64, 256, POOL)
-_LEFT_OUT = ("without the members", "without the lower end", "without attacked rows", "without the price of distance")
+_LEFT_OUT = (
+    "without the members",
+    "without the lower end",
+    "without attacked rows",
+    "without the price of distance",
+    "without any",
+)
 _EVERY = 10  # updates between two rows of the collapse
 _QUOTED = 5
 Run = Sequence[Mapping[str, float]]
@@ -96,7 +102,10 @@ def page(found: Found, about: About) -> Document:
         pooled=POOLED,
         size=f"{POOL:,}",
         first=f"{found.returns[0]['return']:.1f}",
-        **{name.replace(" ", "_"): _degenerate(found, name) for name in (*_LEFT_OUT, SECOND, FLOOR, DEFENDED, VIEWS)},
+        **{
+            name.replace(" ", "_"): _degenerate(found, name)
+            for name in (*_LEFT_OUT, NONE, SECOND, FLOOR, DEFENDED, VIEWS)
+        },
         best=f"{max(row['return'] for row in found.returns):.1f}",
     )
 
@@ -108,7 +117,7 @@ def _held(runs: Sequence[Run], what: str = "holds") -> str:
 
 def _degenerate(found: Found, name: str) -> str:
     """The share of degenerate replies at the end, mean over seeds."""
-    return f"{np.mean([run[-1]['degenerate'] for run in found.runs[name]]):.0%}"
+    return f"{np.mean([run[-1]['degenerate'] for run in found.runs[name]]):.1%}"
 
 
 def _judges(found: Found) -> Table:
@@ -183,8 +192,12 @@ def _collapse(found: Found) -> Table:
 def _endless(run: Run) -> Table:
     """AutoJudge's policy, by the reward and by judges that measure, as far as it went."""
     rows = [
-        [count(int(row["updates"])), plain(row["kl"], 1), *(plain(row[name], 2) for name in (AUTOJUDGE, GOLD, OTHER))]
-        + [plain(row["distinct_2"], 2), share(row["repeated"]), share(row["degenerate"])]
+        [
+            count(int(row["updates"])),
+            plain(row["kl"], 1),
+            *(plain(row[name], 2) for name in (AUTOJUDGE, GOLD, OTHER, "distinct_2")),
+            *(share(row[name]) for name in ("repeated", "degenerate")),
+        ]
         for row in run
     ]
     return table(["update", "KL", "autojudge", "gold", OTHER, "distinct-2", "repeated", "degenerate"], rows)

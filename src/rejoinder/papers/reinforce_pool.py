@@ -85,4 +85,4 @@ def rated_pool(
         kept = {name: np.concatenate([kept.get(name, row[None][:0]), row[None]]) for name, row in found.items()}
         with atomic_file(file) as partial, partial.open("wb") as stream:
             np.savez(stream, allow_pickle=False, **kept)
-    return kept
+    return {name: one[: len(contexts)] for name, one in kept.items()}
