@@ -32,6 +32,7 @@ _LEFT_OUT = (
     "without the price of distance",
     "without any",
 )
+_SAID = (*_LEFT_OUT, NONE, SECOND, FLOOR, DEFENDED, VIEWS)
 _EVERY = 10  # updates between two rows of the collapse
 _QUOTED = 5
 Run = Sequence[Mapping[str, float]]
