@@ -183,7 +183,7 @@ def test_the_page_says_what_was_found() -> None:
     assert "holds in 0 of 1 and in 3 of 4 seeds" in text and "The return rises from 14.2 to 17.5" in text
     assert (
         "| autojudge | 1 |" in text
-        and "short (50.0%)" in text
+        and "short (50.0 %)" in text
         and "| second round with a floor | 3 | 2.0 |" in text
         and "views, update 40" in text
     )

@@ -137,7 +137,7 @@ def divergence_figure(panels_of: Mapping[str, Sequence[Trace]]) -> Figure:
         panel.set_title(title, fontsize="medium")
         panel.set_xlabel("√KL, nats")
     axes[0].set_ylabel("rating above the start")
-    axes[-1].legend(fontsize="x-small")
+    axes[0].legend(fontsize="x-small", loc="upper left")  # a judge that reads little gains least, and leaves room
     return panels
 
 

@@ -118,7 +118,12 @@ def _held(runs: Sequence[Run], what: str = "holds") -> str:
 
 def _degenerate(found: Found, name: str) -> str:
     """The share of degenerate replies at the end, mean over seeds."""
-    return f"{np.mean([run[-1]['degenerate'] for run in found.runs[name]]):.1%}"
+    return _percent(float(np.mean([run[-1]["degenerate"] for run in found.runs[name]])))
+
+
+def _percent(one: float) -> str:
+    """A share with one decimal: differences of less than a percent count here."""
+    return f"{100 * one:.1f} %"
 
 
 def _judges(found: Found) -> Table:
@@ -144,6 +149,7 @@ def _way(name: str, runs: Sequence[Run]) -> list[Cell | str]:
     own = _OWN.get(name)
     start, end = (nan, nan) if own is None else (runs[0][0][own], float(np.mean([row[own] for row in ends])))
     more, form = max((float(np.mean([row[kind] for row in ends])) - runs[0][0][kind], kind) for kind in _KINDS)
+    shown = Cell(f"{form} ({_percent(float(np.mean([row[form] for row in ends])))})")
     return [
         name,
         count(len(runs)),
@@ -155,8 +161,8 @@ def _way(name: str, runs: Sequence[Run]) -> list[Cell | str]:
             for key in ("start", "peak", "end", "kept")
         ),
         plain(float(np.mean([row[OTHER] for row in ends])), 2),
-        share(float(np.mean([one.degenerate for one in outcomes]))),
-        f"{form} ({np.mean([row[form] for row in ends]):.1%})" if more > 0 else nothing("none more than at the start"),
+        _percent(float(np.mean([one.degenerate for one in outcomes]))),
+        shown if more > 0 else nothing("none more than at the start"),
     ]
 
 
@@ -168,7 +174,7 @@ def _seeds(found: Found) -> Table:
             count(seed),
             plain(run[-1]["kl"], 1),
             *(plain(getattr(one, key), 2) for key in _FIGURES),
-            f"{one.degenerate:.1%}",
+            _percent(one.degenerate),
             "yes" if one.holds else "no",
         ]
         for name in (DEFENDED, SECOND, FLOOR)
