@@ -18,8 +18,8 @@ from rejoinder.papers.run import experiment
 from rejoinder.report.document import Document
 
 RESULTS = PROJECT / "docs" / "results"
-# Pages that no experiment writes: the overview, one put together by hand from a recipe and `rejoinder study`, and one that
-# a recipe writes, because hours of work are to go on where they were cut.
+# Pages that no experiment writes: the overview, one put together by hand from a recipe and `rejoinder study`, and one
+# that a recipe writes, because its work is to go on where it was cut.
 BY_HAND = {"README", "word_vectors", "reinforce"}
 
 
