@@ -8,7 +8,9 @@ do not depend on others.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -100,10 +102,13 @@ class CausalModel:
         found = []
         for reply in replies:
             pieces, end = self._reply(context, reply)
-            after, entropy = before.logs([*pieces, *end[:1]])
-            following = [self._said_next(before, context, reply, pieces + end, text) for text in FOLLOWING]
-            alone, _ = nothing.logs([*pieces, *end[:1]])
-            found.append(Reading(after, alone, entropy, np.array(following)))
+            own = [*pieces, *end[:1]]
+            with before.going_on([*pieces, *end]) as told:
+                said = [*context, {"role": "assistant", "content": reply}]
+                following = [self._said_next(told, said, text) for text in FOLLOWING]
+                after, entropy = told.logs[: len(own)], told.entropy[: len(own)]
+            with nothing.going_on(own) as told:
+                found.append(Reading(after, told.logs, entropy, np.array(following)))
         return found
 
     def _reply(self, context: Messages, reply: str) -> tuple[list[int], list[int]]:
@@ -112,13 +117,12 @@ class CausalModel:
         end = self._written(said)[len(self._written(context, ask=True)) + len(reply) :]
         return self._pieces(reply)[:_LONGEST], self._pieces(end)
 
-    def _said_next(self, before: _Read, context: Messages, reply: str, read: list[int], text: str) -> float:
-        """The mean logarithm of the pieces of `text`, were it said after the reply."""
-        said = [*context, {"role": "assistant", "content": reply}]
+    def _said_next(self, before: _Read, said: Messages, text: str) -> float:
+        """The mean logarithm of the pieces of `text`, were it said after `said`, which was read before."""
         opening = self._written([*said, {"role": "user", "content": text}])[len(self._written(said)) :]
         start = self._pieces(opening[: opening.index(text)])
-        logs, _ = before.logs([*start, *self._pieces(text)], read)
-        return float(logs[len(start) :].mean())
+        with before.going_on([*start, *self._pieces(text)]) as told:
+            return float(told.logs[len(start) :].mean())
 
     def _written(self, messages: Messages, ask: bool = False) -> str:
         """The messages as the model was taught to read them; with `ask`, up to where the assistant begins."""
@@ -133,7 +137,7 @@ class CausalModel:
 
 
 class _Read:
-    """A text that a model has read, and may go on from as often as is asked.
+    """A text that a model has read, from which it may go on, and go back.
 
     Args:
         of: the model.
@@ -146,25 +150,27 @@ class _Read:
         tokenizer = of.tokenizer
         begin = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
         self.model, self.cache = of.model, DynamicCache()
-        self.next = self._forward(list(pieces) or [begin])[-1:]
+        self.logs, self.entropy = np.zeros(0), np.zeros(0)
+        self.last = self._forward(list(pieces) or [begin])[-1:]
 
-    def logs(self, pieces: Sequence[int], between: Sequence[int] = ()) -> tuple[FloatArray, FloatArray]:
-        """[k] logarithms of the probabilities of k pieces, and [k] entropies there.
+    @contextmanager
+    def going_on(self, pieces: Sequence[int]) -> Iterator[_Read]:
+        """The text and k more pieces, with the [k] logarithms of their probabilities and [k] entropies there.
 
-        Args:
-            pieces: that follow.
-            between: pieces that come before them and are not asked about.
+        The text alone must not be used before the block ends: both have one memory.
         """
         import torch
 
-        going = [*between, *pieces]
+        more = copy(self)
+        read = self._forward(pieces)
         with torch.inference_mode():
-            hidden = torch.cat([self.next, self._forward(going)])[len(between) : len(going)]
-            self.cache.crop(-len(going))
+            hidden = torch.cat([self.last, read])[: len(pieces)]
             expected = self.model.get_output_embeddings()(hidden).float().log_softmax(-1)
-            own = expected[torch.arange(len(pieces)), torch.tensor(pieces)]
-            entropy = -(expected.exp() * expected).sum(-1)
-        return own.double().numpy(), entropy.double().numpy()
+            more.last = read[-1:]
+            more.logs = expected[torch.arange(len(pieces)), torch.tensor(pieces)].double().numpy()
+            more.entropy = -(expected.exp() * expected).sum(-1).double().numpy()
+        yield more
+        self.cache.crop(-len(pieces))
 
     def _forward(self, pieces: Sequence[int]) -> Any:
         """[k, D] the last layer's states after k more pieces."""

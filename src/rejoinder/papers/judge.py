@@ -150,7 +150,7 @@ def find(asked: Asked) -> Found:
     if unknown := [*(set(corpora) - set(CORPORA)), *(set(sets) - set(SETS))]:
         raise UsageError(f"the licence of {', '.join(sorted(unknown))} is not known. Add it to SETS or CORPORA")
     apart = written(
-        [one for one in read_audited(*_there(asked, TAUGHT, RELEVANCE)) if isinstance(one, ReplySet)], examples
+        [one for one in read_audited(*there(asked, TAUGHT, RELEVANCE)) if isinstance(one, ReplySet)], examples
     )
     learner = ViewsLearner(material, lambda given: [*spoilt(given), *apart])
     with asked.stage("reading", None):
@@ -175,9 +175,9 @@ def _found(asked: Asked, lines: RatedLines, trained: Trained, corpora: Sequence[
         trained,
         corpora,
         _unseen(lines, plain, referring, asked.seed),
-        _mean(lines, plain.scores, asked.seed),
-        _mean(lines, weak.scores, asked.seed),
-        _mean(lines, known, asked.seed),
+        mean_over_sets(lines, plain.scores, asked.seed),
+        mean_over_sets(lines, weak.scores, asked.seed),
+        mean_over_sets(lines, known, asked.seed),
         attacks,
         _relevance(asked, judge),
         _elsewhere(asked, judge),
@@ -210,7 +210,7 @@ def _corpora(parts: Parts) -> list[str]:
     return [str(corpus["name"]).removesuffix(".jsonl.gz") for corpus in parts.config.get("corpora", ())]
 
 
-def _mean(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:
+def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:
     """The mean over data sets of Spearman's correlation inside each; copies of a reference left out."""
     sets = np.array([example.dataset or "" for example in lines.examples], np.str_)
     kept = np.array([not example.copies_reference for example in lines.examples], np.bool_) & np.isfinite(scores)
@@ -222,7 +222,7 @@ def _mean(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:
 
 def _unseen(lines: RatedLines, plain: LeftOut, referring: LeftOut, seed: int) -> list[Unseen]:
     """What judges and metrics reach on each set."""
-    found = _agreements(lines, {"plain": plain.scores}, seed)
+    found = agreements(lines, {"plain": plain.scores}, seed)
     places = np.flatnonzero(np.isfinite(referring.scores)).tolist()
     own = [lines.examples[place] for place in places]
     given = _scores({"judge": referring.scores[places]})
@@ -252,7 +252,7 @@ def _doubt(lines: RatedLines, plain: LeftOut, rows: Any) -> tuple[float, float, 
     return float(held.mean()), float(scores.std() / ratings.std()), float(plain.unlike[own].mean())
 
 
-def _agreements(
+def agreements(
     lines: RatedLines, scores: Mapping[str, FloatArray], seed: int
 ) -> dict[tuple[str, str], dict[str, Agreement]]:
     """The turn-level agreement of scores that are there with ratings."""
@@ -281,7 +281,7 @@ def _attacked(lines: RatedLines, plain: LeftOut, name: str, seed: int) -> Sequen
 
 def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:
     """How well it tells replies that fit from others; None where the data are not there."""
-    files = _there(asked, RELEVANT, RELEVANCE)
+    files = there(asked, RELEVANT, RELEVANCE)
     return relevance(list(read_audited(*files)), judge, limit=MOST_CONTEXTS, seed=asked.seed) if files else None
 
 
@@ -289,14 +289,14 @@ def _elsewhere(asked: Asked, judge: Scorer) -> dict[str, float]:
     """The share of replies of language models that it says are unlike what it was fitted on, of sets that are there."""
     found = {}
     for name in UNLIKE_SETS:
-        replies = [reply for pair in read_pairs(*_there(asked, name, PREFERENCES)) for reply in pair.replies]
+        replies = [reply for pair in read_pairs(*there(asked, name, PREFERENCES)) for reply in pair.replies]
         if replies:
             notes = score(replies, judge).notes
             found[name] = sum(UNLIKE in noted for noted in notes.values()) / len(replies)
     return found
 
 
-def _there(asked: Asked, name: str, kind: str) -> list[Path]:
+def there(asked: Asked, name: str, kind: str) -> list[Path]:
     """The file of a data set in the folder of data, or nothing."""
     try:
         return files_of((name,), asked.data, kind)

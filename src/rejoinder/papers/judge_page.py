@@ -30,7 +30,7 @@ def page(found: Found, about: About) -> Document:
             "means": _means(found),
             "referring": referring,
             "attacks": _attacks(found.attacks),
-            "relevance": _relevance(found.relevance),
+            "relevance": relevance_table(found.relevance),
             "elsewhere": _elsewhere(found.elsewhere),
         },
         [unseen],
@@ -119,7 +119,7 @@ def _attacks(attacks: Mapping[str, Sequence[Result]]) -> Table:
     return table(["attack", "would show", *(f"fooled, {name}" for name in names)], rows)
 
 
-def _relevance(found: Relevance | None) -> Table:
+def relevance_table(found: Relevance | None) -> Table:
     """Relevant replies told from irrelevant ones."""
     header = ["DailyDialog++, test part: irrelevant replies", "statistic", "n", "judge", "DEB, published"]
     rows = [] if found is None else found.results

@@ -1,0 +1,154 @@
+"""The judge over views with models of the user's beside its own views: what each adds on data sets it never saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, combinations
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from rejoinder.auditing.relevance import relevance
+from rejoinder.auditing.relevance_results import Relevance
+from rejoinder.errors import UsageError
+from rejoinder.io import read_audited
+from rejoinder.judges.lines import RatedLines, encode_rated
+from rejoinder.judges.train import fit_judge
+from rejoinder.judges.views.assembly import Material
+from rejoinder.judges.views.learner import ViewsLearner, boxed_material
+from rejoinder.judges.views.lines import ViewLines
+from rejoinder.judges.views.own import source_called
+from rejoinder.judges.views.views import Views
+from rejoinder.meta.agreement import Agreement
+from rejoinder.papers.asked import RELEVANCE, Asked, Takes, named
+from rejoinder.papers.judge import RELEVANT, SETS, agreements, mean_over_sets, there
+from rejoinder.papers.judge_folds import blind, left_out, within_systems
+from rejoinder.scorer import Advance, FloatArray
+from rejoinder.stats.figure import Figure
+
+TAKES = Takes(
+    ("files", "encoders", "data", "seed"),
+    must=("encoders",),
+    why="asks what models add: -e sentence=FOLDER, -e lm=FOLDER, or -e NAME=FOLDER of an encoder",
+)
+LIBRARIES = ("sentence", "lm")
+"""Names of models that a library of others reads; any other is the folder of an encoder."""
+TOO_MANY = "dstc7"  # more lines than all other sets together, and its replies are ranked by their references
+RELEVANT_CONTEXTS = 100
+
+
+class Compared(NamedTuple):
+    """Judges that read the same, each on the data set that it never saw.
+
+    Attributes:
+        added: the models whose views they read beside their own.
+        mean: mean Spearman over data sets.
+        within: mean over sets of the mean Spearman within systems.
+        each: by data set, Spearman and Pearson.
+    """
+
+    added: tuple[str, ...]
+    mean: Figure
+    within: float
+    each: dict[str, tuple[Agreement, Agreement]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """All that was found.
+
+    Attributes:
+        names: the models.
+        compared: judges without any, with each, and with all of them.
+        lines: rated lines.
+        relevance: replies that people wrote to fit or not to fit, by the judge that reads all; None where not there.
+    """
+
+    names: Sequence[str]
+    compared: Sequence[Compared]
+    lines: int
+    relevance: Relevance | None
+
+
+def find(asked: Asked) -> Found:
+    """What models add to the judge, on rated sets without references.
+
+    Raises:
+        UsageError: a model is named twice.
+    """
+    sources = dict(named(text, "-e") for text in asked.encoders)
+    if len(sources) < len(asked.encoders):
+        raise UsageError("two models have the same name. Name each once")
+    own = tuple(source_called(f"{name}:{place}" if name in LIBRARIES else place) for name, place in sources.items())
+    learner = ViewsLearner(replace(boxed_material(), own=own))
+    examples = asked.examples([name for name in SETS if name != TOO_MANY])
+    with asked.stage("reading", None):
+        lines = encode_rated(examples, learner)
+    lines = replace(lines, encoded=blind(cast("ViewLines", lines.encoded)))
+    names = tuple(sources)
+    asks = [chosen for count in sorted({0, 1, len(names)}) for chosen in combinations(range(len(names)), count)]
+    with asked.stage("leaving out", len(asks) * len(lines.sets)) as advance:
+        compared = [_compared(lines, names, chosen, asked.seed, advance) for chosen in asks]
+    with asked.stage("replies that people wrote", None):
+        judged = _relevance(asked, lines)
+    return Found(names, compared, len(lines.ratings), judged)
+
+
+def _compared(lines: RatedLines, names: Sequence[str], chosen: Sequence[int], seed: int, advance: Advance) -> Compared:
+    """Judges that read the views of some models beside their own."""
+    part = reading(lines, chosen)
+    scores = left_out(part, cast("ViewLines", part.encoded), seed, advance).scores
+    found = {name: one for (name, _), one in agreements(lines, {"plain": scores}, seed).items()}
+    return Compared(
+        tuple(names[place] for place in chosen),
+        mean_over_sets(lines, scores, seed),
+        _within(lines, scores),
+        {name: (one["spearman"], one["pearson"]) for name, one in found.items()},
+    )
+
+
+def reading(lines: RatedLines, chosen: Sequence[int]) -> RatedLines:
+    """The lines as judges read them that have some of the models only."""
+    learner = cast("ViewsLearner", lines.learner)
+    own, encoded = learner.material.own, cast("ViewLines", lines.encoded)
+    without = len(replace(learner.material, own=()).views.columns)
+    widths = [_width(learner.material, place) for place in range(len(own))]
+    ends = list(accumulate(widths, initial=without))
+    columns = np.concatenate(
+        [np.arange(without), *(np.arange(ends[place], ends[place + 1]) for place in chosen)]
+    ).astype(np.intp)
+    fewer = replace(learner.material, own=tuple(own[place] for place in chosen))
+    return replace(
+        lines,
+        learner=replace(learner, material=fewer),
+        encoded=replace(
+            encoded,
+            features=encoded.features[:, columns],
+            added=encoded.added._replace(features=encoded.added.features[:, columns]),
+        ),
+    )
+
+
+def _width(material: Material, place: int) -> int:
+    """How many features the views of one model have."""
+    views: Views = replace(material, own=(material.own[place],)).views
+    return len(views.columns) - len(replace(material, own=()).views.columns)
+
+
+def _within(lines: RatedLines, scores: FloatArray) -> float:
+    """The mean over data sets of the mean Spearman within systems."""
+    own = [
+        within_systems(scores[rows], lines.ratings[rows], [lines.examples[row].system for row in rows])
+        for rows in lines.sets.values()
+    ]
+    return float(np.nanmean(own)) if np.isfinite(own).any() else float("nan")
+
+
+def _relevance(asked: Asked, lines: RatedLines) -> Relevance | None:
+    """How well the judge that was fitted on all sets tells replies that fit from others."""
+    files = there(asked, RELEVANT, RELEVANCE)
+    if not files:
+        return None
+    judge = fit_judge(lines, seed=asked.seed).judge
+    return relevance(list(read_audited(*files)), judge, limit=RELEVANT_CONTEXTS, seed=asked.seed)

@@ -1,0 +1,55 @@
+"""The page of what models of the user's add to the judge."""
+
+from __future__ import annotations
+
+from rejoinder.papers.judge_page import relevance_table
+from rejoinder.papers.page import About, paper, table
+from rejoinder.papers.plus import Compared, Found
+from rejoinder.report.cells import measured, plain
+from rejoinder.report.document import Document, Table
+
+
+def page(found: Found, about: About) -> Document:
+    """The page."""
+    means = _means(found)
+    first, last = found.compared[0], found.compared[-1]
+    return paper(
+        "plus",
+        about,
+        {"means": means, "each": _each(found), "relevance": relevance_table(found.relevance)},
+        [means],
+        lines=found.lines,
+        sets=len(first.each),
+        without=first.mean.value,
+        spearman=last.mean.value,
+        models=" and ".join(found.names),
+    )
+
+
+def _said(one: Compared) -> str:
+    """What judges read, in words."""
+    return " + ".join(["own views", *one.added])
+
+
+def _means(found: Found) -> Table:
+    """Means over data sets, a row for what judges read."""
+    return table(
+        ["judges that read", "mean Spearman over sets", "within systems"],
+        [[_said(one), measured(one.mean), plain(one.within)] for one in found.compared],
+    )
+
+
+def _each(found: Found) -> Table:
+    """Spearman on each data set."""
+    names = list(found.compared[0].each)
+    rows = [
+        [
+            name,
+            str(found.compared[0].each[name][0].n),
+            *(measured(one.each[name][0]) for one in found.compared),
+            measured(found.compared[-1].each[name][1]),
+        ]
+        for name in names
+    ]
+    header = ["set, unseen", "n", *map(_said, found.compared), f"Pearson, {_said(found.compared[-1])}"]
+    return table(header, rows)
