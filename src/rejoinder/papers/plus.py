@@ -104,7 +104,7 @@ def _compared(lines: RatedLines, names: Sequence[str], chosen: Sequence[int], se
         tuple(names[place] for place in chosen),
         mean_over_sets(lines, scores, seed),
         _within(lines, scores),
-        {name: (one["spearman"], one["pearson"]) for name, one in found.items()},
+        {name: (found[name]["spearman"], found[name]["pearson"]) for name in lines.sets if name in found},
     )
 
 
