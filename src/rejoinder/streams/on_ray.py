@@ -37,6 +37,7 @@ _STORE = 256 * 2**20  # bytes of shared memory on this machine: parts are small,
 _LONGEST = 40  # characters of a folder that Ray can make its sockets in
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_USAGE_STATS_REPORT_URL": "http://127.0.0.1:9",  # Ray reports that its report is off; nothing listens there
     "RAY_enable_metrics_collection": "0",
     "RAY_enable_open_telemetry": "0",
     "RAY_SCHEDULER_EVENTS": "0",
