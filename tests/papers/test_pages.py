@@ -20,7 +20,7 @@ from rejoinder.report.document import Document
 RESULTS = PROJECT / "docs" / "results"
 # Pages that no experiment writes: the overview, one put together by hand from a recipe and `rejoinder study`.
 BY_HAND = {"README", "word_vectors"}
-BY_RECIPE = {"reinforce"}
+BY_RECIPE = {"reinforce", "performance"}
 """Pages that a recipe writes, because its work is to go on where it was cut."""
 
 
