@@ -18,7 +18,7 @@ from rejoinder.papers.run import experiment
 from rejoinder.report.document import Document
 
 RESULTS = PROJECT / "docs" / "results"
-# Pages that no experiment writes: the overview, one put together by hand from a recipe and `rejoinder study`, a benchmark's.
+# Pages that no experiment writes: the overview, one by hand from a recipe and `rejoinder study`, one of a benchmark.
 BY_HAND = {"README", "word_vectors", "performance"}
 BY_RECIPE = {"reinforce"}
 """Pages that a recipe writes, because its work is to go on where it was cut."""
