@@ -26,6 +26,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -114,6 +115,10 @@ def asks(row: Row, seed: int) -> Iterator[Ask]:
         yield Ask(record, head.encode() + body)
 
 
+class _Closed(OSError):
+    """A connection that was closed before the answer began."""
+
+
 class Client:
     """Sends requests on connections that are kept, as many as are needed at once."""
 
@@ -140,10 +145,22 @@ class Client:
 
     async def _exchange(self, ask: Ask) -> tuple[int, bytes]:
         """Status and body of the answer."""
-        reader, writer = self.free.pop() if self.free else await asyncio.open_connection("127.0.0.1", self.port)
+        while self.free:  # one that was kept may have been closed meanwhile: then, as every client does, on another
+            with suppress(ConnectionError, _Closed):
+                return await self._asked(ask, *self.free.pop())
+        return await self._asked(ask, *await asyncio.open_connection("127.0.0.1", self.port))
+
+    async def _asked(self, ask: Ask, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> tuple[int, bytes]:
+        """The same, asked on one connection.
+
+        Raises:
+            _Closed: it was closed before the answer began.
+        """
         try:
             writer.write(ask.raw)
-            head = (await reader.readuntil(b"\r\n\r\n")).lower()
+            if not (first := await reader.read(1)):
+                raise _Closed
+            head = (first + await reader.readuntil(b"\r\n\r\n")).lower()
             size = int(head.split(b"content-length: ")[1].split(b"\r\n")[0])
             body = await reader.readexactly(size)
         except BaseException:

@@ -36,6 +36,8 @@ PLAIN = {
     ("annotate", "host"),
     ("annotate", "url"),
     ("serve", "host"),
+    ("score", "ray"),
+    ("study", "ray"),
     ("*", "columns"),
     ("*", "scale"),
 }

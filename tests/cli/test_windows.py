@@ -136,7 +136,7 @@ def test_the_program_alone_tells_its_commands_by_task(run: Run) -> None:
     tasks = [line for line in ran.out.splitlines() if line.endswith(":") and not line.startswith(" ")]
     assert tasks == [
         *("Score and compare:", "Study agreement:", "Ask people:", "Train:", "Systems that reply:"),
-        *("Look around:", "Begin with:"),
+        *("Serve:", "Look around:", "Begin with:"),
     ]
     assert all(f"\n  {command} " in ran.out for command in COMMANDS)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -20,3 +22,20 @@ def test_products_run_on_one_thread() -> None:
         with one_thread(), one_thread():
             assert set(threads()) == {1}
         assert threads() == before
+
+
+def test_every_thread_is_heard() -> None:
+    """Newer versions of threadpoolctl hear only the thread that asked first, unless they are told otherwise."""
+    _libraries.cache_clear()
+
+    def inside() -> None:
+        with one_thread():
+            found.append(threads())
+
+    found: list[list[int]] = []
+    with threadpool_limits(limits=2, user_api="blas"):
+        inside()
+        other = threading.Thread(target=inside)
+        other.start()
+        other.join()
+    assert [set(own) for own in found] == [{1}, {1}]

@@ -22,7 +22,7 @@ def one_thread() -> Iterator[None]:
         if not _inside:
             _before = [(library, library.num_threads) for library in _libraries()]
             for library, _ in _before:
-                library.set_num_threads(1)
+                _set(library, 1)
         _inside += 1
     try:
         yield
@@ -31,7 +31,15 @@ def one_thread() -> Iterator[None]:
             _inside -= 1
             if not _inside:
                 for library, threads in _before:
-                    library.set_num_threads(threads)
+                    _set(library, threads)
+
+
+def _set(library: Any, threads: int) -> None:
+    """Let a library use so many threads, whichever thread asks."""
+    # Newer versions of threadpoolctl hear only the thread that asked first, and no other says that it was not heard.
+    if clear := getattr(library, "clear_controlling_thread", None):
+        clear(force=True)
+    library.set_num_threads(threads)
 
 
 @cache
