@@ -71,7 +71,7 @@ class ViewsJudge:
             needs=frozenset(self.heads) if len(self.heads) == 1 else frozenset({"context or reference"}),
             range=(None, None),
             version=self.version,
-            source="boosted trees and ridge regression over views of an example (docs/judge.md)",
+            source="boosted trees and kernel ridge regression over views of an example (docs/judge.md)",
             notes=(
                 f"Nominally {said(self.scale)}; scores beyond are not clipped, so that the best of several replies "
                 "keep their order. Each comes with an interval that is meant to hold 90 % of ratings."
