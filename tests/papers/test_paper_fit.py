@@ -35,6 +35,20 @@ def test_the_calibration_error_is_how_far_like_scores_are_off_on_average() -> No
     assert fit.calibration_error(values, np.full(2000, 0.5)) == pytest.approx(0.25, abs=0.01)
 
 
+def test_what_chance_makes_of_bins_is_no_error_beyond_chance() -> None:
+    rng = np.random.default_rng(0)
+    found = []
+    for off in (0.0, 0.15):
+        draws = [(values := rng.random(150), values + off + rng.choice([-0.3, 0.3], 150)) for _ in range(300)]
+        plain, beyond = (
+            np.mean([error(*draw) for draw in draws]) for error in (fit.calibration_error, fit.beyond_chance)
+        )
+        found.append((plain, beyond))
+    assert found[0][0] > 0.055, "the plain one is chance alone here"
+    assert found[0][1] < 0.025
+    assert found[1][1] == pytest.approx(0.15, abs=0.01)
+
+
 def pair(better: str, worse: str, number: int) -> Pair:
     context = (f"what about the matter number {number} of them all ?",)
     return Pair((Example(context, better, id=f"{number}a"), Example(context, worse, id=f"{number}b")), preferred=0)

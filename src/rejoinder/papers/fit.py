@@ -52,7 +52,7 @@ RESAMPLES = 1000
 # Fitted in seconds: what `fit` adds to a judge hardly hangs on how long that one grew.
 LIGHT = Growth(trees=120, step=0.1)
 BINS = 10
-FIGURES = ("before", "after", "gain", "in the interval", "calibration error", "spread")
+FIGURES = ("before", "after", "gain", "in the interval", "calibration error", "beyond chance", "spread")
 WHICH = ("all", "longer preferred", "shorter preferred")
 
 
@@ -189,7 +189,13 @@ def _tried(
         str(taken[0].dataset),
         len(taken),
         found.corrected,
-        (*gained, gained[1] - gained[0], _held(said, ratings), calibration_error(values, told), _spread(values, told)),
+        (
+            *(*gained, gained[1] - gained[0]),
+            _held(said, ratings),
+            calibration_error(values, told),
+            beyond_chance(values, told),
+            _spread(values, told),
+        ),
     )
 
 
@@ -213,8 +219,28 @@ def calibration_error(values: FloatArray, ratings: FloatArray, bins: int = BINS)
         ratings: [N] of people.
         bins: of about as many replies each, by score.
     """
-    rows = np.array_split(np.argsort(values, kind="stable"), bins)
-    return float(sum(abs(values[own].sum() - ratings[own].sum()) for own in rows) / len(values))
+    return float(sum(abs(off.sum()) for off in _binned(values, ratings, bins)) / len(values))
+
+
+def beyond_chance(values: FloatArray, ratings: FloatArray, bins: int = BINS) -> float:
+    """The same without what a few replies a bin make of a calibrated judge: squares, less the variance of each mean.
+
+    0 where chance explains all. Source: the debiased estimator of Kumar, Liang and Ma 2019, Verified uncertainty
+    calibration, definition 3.2; of ratings instead of outcomes, so that the variance is that of the differences.
+
+    Args:
+        values: [N] scores.
+        ratings: [N] of people.
+        bins: of about as many replies each, two or more, by score.
+    """
+    found = _binned(values, ratings, bins)
+    squares = sum(len(off) * (float(off.mean()) ** 2 - float(off.var(ddof=1)) / len(off)) for off in found)
+    return float(np.sqrt(max(0.0, squares / len(values))))
+
+
+def _binned(values: FloatArray, ratings: FloatArray, bins: int) -> list[FloatArray]:
+    """How far ratings lie from scores, in bins of about as many replies each, by score."""
+    return [(ratings - values)[own] for own in np.array_split(np.argsort(values, kind="stable"), bins)]
 
 
 def _by_size(tried: Sequence[Tried], seed: int) -> list[OfRatings]:
