@@ -1,10 +1,9 @@
 """Fit the judge in the box anew and put it into its place, src/rejoinder/data/judge.
 
-    python recipes/judge_in_the_box.py -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER -e surprisal=FOLDER \
-        [--data FOLDER] [--seed 0]
+    python recipes/judge_in_the_box.py -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER [--data FOLDER] [--seed 0]
 
-The folders were made by `rejoinder pretrain` with recipes/phrases.toml, student-wide.toml, selector-small.toml and
-surprisal.toml. The judge's card is the page that `rejoinder reproduce judge` writes of the same folders.
+The folders were made by `rejoinder pretrain` with recipes/phrases.toml, student-wide.toml and selector-small.toml. The
+judge's card is the page that `rejoinder reproduce judge` writes of the same folders.
 """
 
 from __future__ import annotations

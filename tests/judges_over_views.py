@@ -11,7 +11,6 @@ from rejoinder.auditing.spoiling import spoilt
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.selector import from_parts as from_selector
 from rejoinder.encoders.student import StudentEncoder
-from rejoinder.encoders.surprisal import from_parts as from_surprisal
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.assembly import Material
@@ -45,12 +44,11 @@ def rated(dataset: str, count: int = 90, *, references: bool = True) -> list[Exa
 
 
 def made_material(place: Path) -> Material:
-    """Phrases of ten turns; a student, a selector and a surprisal network of random numbers."""
+    """Phrases of ten turns, and a student and a selector of random numbers."""
     encoder = load_encoder(tiny.student_model(place / "student"))
     assert isinstance(encoder, StudentEncoder)
     selector = from_selector(read_folder(tiny.selector_model(place / "selector", encoder)))
-    surprisal = from_surprisal(read_folder(tiny.surprisal_model(place / "surprisal", encoder.vocabulary)))
-    return Material(from_phrases(phrases().parts), encoder, selector, surprisal)
+    return Material(from_phrases(phrases().parts), encoder, selector)
 
 
 def quick_judge(material: Material) -> ViewsJudge:

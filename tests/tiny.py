@@ -20,8 +20,6 @@ from rejoinder.nn.multiresolution import Multiresolution, MultiresolutionSizes
 from rejoinder.nn.selecting import SelectorSizes
 from rejoinder.nn.selector import SelectorModel
 from rejoinder.nn.student import StudentModel
-from rejoinder.nn.surprisal import SurprisalModel
-from rejoinder.nn.surprising import SurprisalSizes
 from rejoinder.nn.tweet import TweetModel, TweetSizes
 from rejoinder.scorer import Encoder
 from rejoinder.text.bpe import Vocabulary, train_bpe
@@ -126,20 +124,6 @@ def selector_model(folder: Path, encoder: Encoder) -> Path:
     config = {"kind": "selector", "sizes": asdict(sizes), "encoder": dict(encoder.options)}
     replies = torch.randn(5, encoder.width).numpy()
     write_folder(folder, Parts(config, kept(tensors_of(model), sizes, replies)), "a card")
-    return folder
-
-
-def surprisal_model(folder: Path, vocabulary: Vocabulary) -> Path:
-    """A surprisal network over the pieces of a student in `folder`, of numbers at random."""
-    sizes = SurprisalSizes(
-        vocabulary.size, width=8, layers=2, heads=2, inner=12, buckets=50, context=12, reply=9, places=6
-    )
-    torch.manual_seed(0)
-    model = SurprisalModel(sizes)
-    for weight in model.parameters():
-        torch.nn.init.normal_(weight, std=0.3)
-    config = {"kind": "surprisal", "sizes": asdict(sizes), "vocabulary": vocabulary.digest}
-    write_folder(folder, Parts(config, tensors_of(model)), "a card")
     return folder
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import rejoinder
-from conftest import PROJECT, Ran, Run, refused
+from conftest import PROJECT, Run, refused
 from made_up import made_up, row
 from rejoinder.papers.run import reproduce
 from rejoinder.records import Example
@@ -231,24 +231,19 @@ def test_agreement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made_of(place: Path, corpus: str) -> list[str]:
-    """The four models that the judge in the box stands on, tiny ones, made of a corpus of that name."""
+    """The three models that the judge in the box stands on, tiny ones, counted in a corpus of that name."""
     pytest.importorskip("torch", reason="needs the extra train")
     from examples_for_views import phrases
     from rejoinder.encoders import load_encoder
-    from rejoinder.encoders.student import from_parts
     from rejoinder.io.folders import Parts, read_folder, write_folder
-    from tiny import selector_model, student_model, surprisal_model
+    from tiny import selector_model, student_model
 
     student = student_model(place / "student")
-    made = {
-        "phrases": phrases().parts,
-        "selector": read_folder(selector_model(place / "chooses", load_encoder(student))),
-        "surprisal": read_folder(surprisal_model(place / "reads", from_parts(read_folder(student)).vocabulary)),
-    }
-    for name, parts in made.items():
+    selector_model(place / "plain", load_encoder(student))
+    for name, parts in (("phrases", phrases().parts), ("selector", read_folder(place / "plain"))):
         more = {**parts.config, "corpora": [{"name": corpus}]}
         write_folder(place / name, Parts(more, parts.tensors, parts.files), "a card")
-    return [f"{name}={place / name}" for name in ("student", *made)]
+    return [f"{name}={place / name}" for name in ("phrases", "student", "selector")]
 
 
 @pytest.mark.slow
@@ -274,17 +269,13 @@ def test_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_judge_names_what_has_no_licence(run: Run, two_sets: Path, tmp_path: Path) -> None:
-    student, *others = made_of(tmp_path, "mine.jsonl")
-    swapped = f"student={others[0].partition('=')[2]}"
-
-    def made(*folders: str) -> Ran:
-        return run("reproduce", "judge", two_sets, *(word for one in folders for word in ("-e", one)), "-o", tmp_path)
-
-    for number, missing in enumerate(("phrases", "selector", "surprisal")):
-        ran = made(student, *others[:number], *others[number + 1 :])
-        assert ran.code == 2 and f"-e {missing}=FOLDER is missing" in ran.err
-    assert made(swapped, *others).code in (2, 3)
-    ran = made(student, *others)
+    phrases, student, selector = made_of(tmp_path, "mine.jsonl")
+    swapped = f"student={selector.partition('=')[2]}"
+    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", student, "-o", tmp_path)
+    assert ran.code == 2 and "-e selector=FOLDER is missing" in ran.err
+    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", swapped, "-e", selector, "-o", tmp_path)
+    assert ran.code in (2, 3)
+    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", student, "-e", selector, "-o", tmp_path)
     refused(ran, 2, "the licence of mine.jsonl, one, two is not known. Add it to SETS or CORPORA")
 
 

@@ -12,14 +12,14 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rejoinder.encoders.packed import packed_tensors
 from rejoinder.encoders.threads import one_thread
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, inner, sizes, text_of, whole
+from rejoinder.io.checks import AGAIN, Tensors, inner, sizes, tensor, text_of, whole
 from rejoinder.io.folders import Parts
 from rejoinder.nn.convolving import StudentNetwork, StudentSizes
-from rejoinder.nn.packing import Floats
+from rejoinder.nn.packing import Floats, packed, packed_shapes
 from rejoinder.scorer import FloatArray
 from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.text.untokenised import untokenised
@@ -108,6 +108,28 @@ def from_parts(parts: Parts) -> StudentEncoder:
     read = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
     if read.size > shape.vocabulary:
         raise DataError(f"{read.size} pieces for a network of {shape.vocabulary}", AGAIN, field="sizes.vocabulary")
-    tensors = packed_tensors(parts.tensors, shape.shapes())
+    tensors = _tensors(parts.tensors, shape.shapes())
     config = {"kind": "student", "sizes": dict(given)}
     return StudentEncoder(Parts(config, tensors, {VOCABULARY: parts.files[VOCABULARY]}), read)
+
+
+def _tensors(given: Tensors, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, NDArray[Any]]:
+    """The weights of a network, packed, each of the shape that its sizes ask for."""
+    found: dict[str, NDArray[Any]] = {}
+    for name, shape in shapes.items():
+        one = given.get(name)
+        if one is not None and one.dtype.kind in "iu":
+            scale = name.replace(".weight", ".scale")
+            found[name], found[scale] = _table(name, one, shape), tensor(given, scale, shape[:1])
+        else:
+            found[name] = tensor(given, name, shape)
+    return packed(found)
+
+
+def _table(name: str, found: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """A table in few bits, of the shape that this takes."""
+    known = packed_shapes(name, shape)
+    if known.get(found.dtype) != found.shape:
+        expected = " or ".join(f"{kind} of shape {kept}" for kind, kept in known.items()) or "floats"
+        raise DataError(f"the tensor {name} is {found.dtype} of shape {found.shape}, expected {expected}", AGAIN)
+    return found

@@ -54,13 +54,6 @@ class Table:
         """The rows at n places, unpacked."""
         return Table(self._rows(places), None if self.scale is None else self.scale[places], self.width)
 
-    def vectors(self, places: NDArray[np.int64]) -> Floats:
-        """[n, E] the rows at n places."""
-        rows = self._rows(places)
-        if self.scale is not None:
-            rows *= self.scale.take(places)[:, None]
-        return rows
-
     def total(self, places: NDArray[np.int64] | slice) -> Floats:
         """[E] the sum of the rows at n places."""
         rows = self._rows(places)

@@ -19,7 +19,6 @@ from rejoinder.catalogue import score
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.selector import from_parts as selector_of
 from rejoinder.encoders.student import StudentEncoder
-from rejoinder.encoders.surprisal import from_parts as surprisal_of
 from rejoinder.errors import MissingAsset, UsageError
 from rejoinder.io import read_audited, read_pairs
 from rejoinder.io.folders import Parts, read_folder
@@ -40,11 +39,10 @@ from rejoinder.stats.figure import Figure
 from rejoinder.stats.paired import mean_correlation
 from rejoinder.training.phrases import from_parts as phrases_of
 
-MADE_OF = ("phrases", "student", "selector", "surprisal")
 TAKES = Takes(
     ("files", "encoders", "data", "seed"),
     must=("encoders",),
-    why=f"stands on four models of `rejoinder pretrain`: {' '.join(f'-e {name}=FOLDER' for name in MADE_OF)}",
+    why="stands on three models of `rejoinder pretrain`: -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER",
 )
 # The licence of the repository that each set was released in.
 SETS = {
@@ -76,6 +74,7 @@ CORPORA = {
     "taskmaster4": "CC BY 4.0",
     "sgd": "CC BY-SA 4.0",
 }
+MADE_OF = ("phrases", "student", "selector")
 # Metrics that need a reference, on the same lines; those over word vectors read the ones in the box.
 BESIDE = ("bleu-2", "bleu-4", "rouge-l", "meteor", "chrf", "embedding-average", "embedding-greedy", "embedding-extrema")
 ATTACKED = ("conture_turn", "gupta_dailydialog")
@@ -201,12 +200,9 @@ def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
     if not isinstance(student, StudentEncoder):
         raise UsageError(f"{folders['student']} is no student. Train one by recipes/student-wide.toml")
     parts = {name: read_folder(folders[name]) for name in MADE_OF}
-    # The student's folder names what it was taught, which may be vectors; the others read the same corpora.
-    corpora = dict.fromkeys(name for one in MADE_OF if one != "student" for name in _corpora(parts[one]))
-    material = Material(
-        phrases_of(parts["phrases"]), student, selector_of(parts["selector"]), surprisal_of(parts["surprisal"])
-    )
-    return material, list(corpora)
+    # The student's folder names what it was taught, which may be vectors; these two read the same corpora.
+    corpora = dict.fromkeys(name for one in ("phrases", "selector") for name in _corpora(parts[one]))
+    return Material(phrases_of(parts["phrases"]), student, selector_of(parts["selector"])), list(corpora)
 
 
 def _corpora(parts: Parts) -> list[str]:

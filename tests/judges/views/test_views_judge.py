@@ -24,7 +24,7 @@ from rejoinder.scorer import run
 
 @pytest.fixture(scope="module")
 def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
-    """Phrases of ten turns and networks of random numbers."""
+    """Phrases of ten turns and a student of random numbers."""
     return made_material(tmp_path_factory.mktemp("student"))
 
 
@@ -47,17 +47,6 @@ def test_a_folder_gives_the_same_scores(judge: ViewsJudge, tmp_path: Path) -> No
     again = load_scorer(str(tmp_path / "judge"))
     assert run(again, unseen).values.tobytes() == run(judge, unseen).values.tobytes()
     assert again.options == judge.options
-
-
-def test_a_folder_from_before_there_was_a_surprisal_network_scores_as_before(
-    judge: ViewsJudge, material: Material, tmp_path: Path
-) -> None:
-    before = quick_judge(replace(material, surprisal=None))
-    before.save(tmp_path / "judge")
-    assert not any("surprisal" in name for name in before.parts.tensors)
-    again = load_scorer(str(tmp_path / "judge"))
-    assert isinstance(again, ViewsJudge) and again.views.columns == judge.views.columns[:-9]
-    assert run(again, rated("three", 40)).values.tobytes() == run(before, rated("three", 40)).values.tobytes()
 
 
 def test_scores_come_with_intervals_and_do_not_depend_on_neighbours(judge: ViewsJudge) -> None:

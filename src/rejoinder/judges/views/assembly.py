@@ -13,8 +13,6 @@ from rejoinder.encoders.remembered import Remembered
 from rejoinder.encoders.selector import Selector
 from rejoinder.encoders.selector import from_parts as selector_of
 from rejoinder.encoders.student import StudentEncoder
-from rejoinder.encoders.surprisal import Surprisal
-from rejoinder.encoders.surprisal import from_parts as surprisal_of
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN
 from rejoinder.io.folders import Parts
@@ -25,7 +23,6 @@ from rejoinder.judges.views.meaning import MeaningView, ReferenceMeaningView
 from rejoinder.judges.views.own import Source, source_of, views_of
 from rejoinder.judges.views.reference import ReferenceView
 from rejoinder.judges.views.selection import SelectionView
-from rejoinder.judges.views.surprisal import SurprisalView
 from rejoinder.judges.views.view import View
 from rejoinder.judges.views.views import Views
 from rejoinder.training.phrases import Phrases
@@ -33,9 +30,8 @@ from rejoinder.training.phrases import from_parts as phrases_of
 
 PHRASES = "phrases"
 SELECTOR = "selector"
-SURPRISAL = "surprisal"
 OWN = "own"
-"""The names under which a judge's folder keeps what views are made of; of what a user added (own_2 ...)."""
+"""The names under which a judge's folder keeps corpus statistics, the selector, and what a user added (own_2 ...)."""
 
 
 @dataclass(frozen=True)
@@ -46,14 +42,12 @@ class Material:
         phrases: what a corpus says of words.
         student: the small encoder.
         selector: which reply answers which context, over its vectors.
-        surprisal: how surprising a reply is, by its pieces; None in judges that were fitted before there was any.
         own: what the views that a user added are made of.
     """
 
     phrases: Phrases
     student: StudentEncoder
     selector: Selector
-    surprisal: Surprisal | None = None
     own: tuple[Source, ...] = ()
 
     @cached_property
@@ -69,8 +63,6 @@ class Material:
             ReferenceView(self.phrases),
             ReferenceMeaningView(student),
         ]
-        if self.surprisal is not None:
-            each.append(SurprisalView(self.surprisal, self.student))
         for name, source in zip(_names(), self.own, strict=False):
             each += views_of(source, name)
         return Views(tuple(each))
@@ -79,8 +71,6 @@ class Material:
         """A judge's parts with all of this held inside."""
         parts = parts.holding(PHRASES, self.phrases.parts).holding(INSIDE, self.student.parts)
         parts = parts.holding(SELECTOR, self.selector.parts)
-        if self.surprisal is not None:
-            parts = parts.holding(SURPRISAL, self.surprisal.parts)
         for name, source in zip(_names(), self.own, strict=False):
             parts = parts.holding(name, source.parts)
         return parts
@@ -108,5 +98,4 @@ def material_of(parts: Parts) -> Material:
         raise DataError("its encoder is no student", AGAIN, field=INSIDE)
     names = takewhile(lambda name: name in parts.config, _names())
     own = tuple(source_of(parts.inner(name)) for name in names)
-    surprisal = surprisal_of(parts.inner(SURPRISAL)) if SURPRISAL in parts.config else None
-    return Material(phrases_of(parts.inner(PHRASES)), student, selector_of(parts.inner(SELECTOR)), surprisal, own)
+    return Material(phrases_of(parts.inner(PHRASES)), student, selector_of(parts.inner(SELECTOR)), own)
