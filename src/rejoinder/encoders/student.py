@@ -89,7 +89,9 @@ class StudentEncoder:
 def _pieces(vocabulary: Vocabulary, text: str) -> tuple[int, ...]:
     """The ids of a text's pieces; what is written like padding or an end is unknown."""
     ids = vocabulary.encode(untokenised(text))
-    return tuple(UNK_ID if number in (PAD_ID, END_ID) else number for number in ids)
+    if PAD_ID in ids or END_ID in ids:
+        ids = [UNK_ID if number in (PAD_ID, END_ID) else number for number in ids]
+    return tuple(ids)
 
 
 _known_pieces = lru_cache(maxsize=1 << 12)(_pieces)

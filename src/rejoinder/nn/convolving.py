@@ -135,7 +135,8 @@ class StudentNetwork:
         numbers, rows = group.numbers, self.pieces[group.numbers]
         counts, logs, states = self._counts[numbers], self._logs[numbers], self._read_over(rows, group)
         # Each piece with the next; those of one text with another are in no span's `pairs`.
-        pairs = self._pairs.rows((numbers * LEFT + np.roll(numbers, -1) * RIGHT) % len(self._pairs))
+        following = np.concatenate((numbers[1:], numbers[:1]))
+        pairs = self._pairs.rows((numbers * LEFT + following * RIGHT) % len(self._pairs))
         # Products are of one text each: of several at once the last bits may depend on what stands beside it.
         for span in group.spans:
             bags[span.text] += counts[span.own] @ rows[span.own]

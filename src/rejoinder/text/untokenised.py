@@ -10,7 +10,7 @@ _RULES = tuple(
     (sign, re.compile(pattern, re.IGNORECASE), instead)
     for sign, pattern, instead in (
         ("<", r"<\s*/?\s*s\s*>|<pad>", ""),
-        ("", r"\s+(?=[?.!,;:%)\]])", ""),
+        ("", r" +(?=[?.!,;:%)\]])", ""),  # by then there is no other space
         ("(", r"(?<=\()\s+", ""),
         ("[", r"(?<=\[)\s+", ""),
         ("'", r"\bn ' t\b", "n't"),
@@ -23,7 +23,9 @@ _RULES = tuple(
 def untokenised(text: str) -> str:
     """`text` with single spaces, none before a sign that ends something, contractions whole, marks of turns gone."""
     # Spaces first, so that no rule tries a long run of them over and over.
-    text = _SPACES.sub(" ", text).replace("’", "'").replace("`", "'")
+    if "  " in text or not text.isprintable():  # no other space is printable
+        text = _SPACES.sub(" ", text)
+    text = text.replace("’", "'").replace("`", "'")
     for sign, pattern, instead in _RULES:
         if sign in text:
             text = pattern.sub(instead, text)

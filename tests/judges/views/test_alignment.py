@@ -89,6 +89,15 @@ def test_more_context_never_lowers_what_is_met(response: str, before: str, last:
         assert found[f"three_{name}"] >= found[f"last_{name}"] - 1e-6
 
 
+@given(SENTENCES, st.lists(SENTENCES, max_size=3), SENTENCES)
+def test_what_meets_the_last_turn_is_the_same_bit_by_bit_whatever_stands_before_it(
+    response: str, before: list[str], last: str
+) -> None:
+    alone, found = of(response, last), of(response, *before, last)
+    for name in MEASURES:
+        np.testing.assert_equal(found[f"last_{name}"], alone[f"last_{name}"])
+
+
 def test_the_end_of_a_long_context_is_read() -> None:
     long = "tree " * (2 * RECENT)
     assert of("dog", f"dog {long}")["last_met"] < 1 == of("dog", f"{long} dog")["last_met"]

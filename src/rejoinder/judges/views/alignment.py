@@ -26,6 +26,7 @@ _TURNS = 3
 _SHORTEST = 1e-6  # no vector is shorter
 _SIDES = ("last", "three")
 _MEASURES = ("met", "met_weighted", "least_met", "taken_up", "nearest")
+_NOTHING = (np.nan,) * len(_MEASURES)
 _COLUMNS = tuple(f"{side}_{measure}" for side in _SIDES for measure in _MEASURES)
 
 
@@ -99,12 +100,26 @@ class AlignmentView:
         rows = np.full((len(examples), len(_COLUMNS)), np.nan, dtype=np.float32)
         for row, example in zip(rows, examples, strict=True):
             reply = self._read(self.encoder.pieces(example.response)[:LONGEST])
-            contexts = (example.context[-1:], example.context[-_TURNS:])
-            for start, turns in zip((0, len(_MEASURES)), contexts, strict=True):
-                context = self._read(self.encoder.pieces(" ".join(turns))[-RECENT:])
-                if reply and context:
-                    row[start : start + len(_MEASURES)] = _aligned(reply, context)
+            if reply is not None:
+                last, three = (
+                    self.encoder.pieces(" ".join(example.context[-turns:]))[-RECENT:] for turns in (1, _TURNS)
+                )
+                row[:] = self._measured(reply, last, three)
         return rows
+
+    def _measured(self, reply: Read, last: Sequence[int], three: Sequence[int]) -> Sequence[float]:
+        """[F] the measures of a reply beside the pieces of the last turn, and beside those of the last three."""
+        whole = self._read(three)
+        if whole is None or three[-len(last) :] != last:
+            return (*self._beside(reply, self._read(last)), *self._beside(reply, whole))
+        # Mostly the last turn's pieces are the last of all three, and its cosines among theirs.
+        cosines = _cosines(reply, whole)
+        part = _measures(reply, self._shares(last), cosines[:, -len(last) :])
+        return (*part, *_measures(reply, whole.shares, cosines))
+
+    def _beside(self, reply: Read, context: Read | None) -> Sequence[float]:
+        """The measures of a reply beside a context; NaN where it has no piece."""
+        return _NOTHING if context is None else _measures(reply, context.shares, _cosines(reply, context))
 
     @cached_property
     def _lengths(self) -> Floats:
@@ -117,20 +132,39 @@ class AlignmentView:
         if not ids:
             return None
         rows = np.asarray(ids, dtype=np.int64)
-        weights = self.encoder.weights[rows] + np.float32(_SHORTEST)
-        return Read(self.encoder.table[rows] / self._lengths[rows, None], weights / weights.sum())
+        vectors = self.encoder.table.take(rows, axis=0)
+        vectors /= self._lengths.take(rows)[:, None]
+        return Read(vectors, self._shares(rows))
+
+    def _shares(self, ids: Sequence[int] | NDArray[np.int64]) -> Floats:
+        """[R] the shares of one piece or more."""
+        weights = self.encoder.weights.take(np.asarray(ids, dtype=np.int64))
+        weights += np.float32(_SHORTEST)
+        weights /= weights.sum()
+        return weights
 
 
-def _aligned(reply: Read, context: Read) -> Sequence[float]:
-    """The measures of a reply beside a context, by the cosines of all their pieces."""
+def _cosines(reply: Read, context: Read) -> Floats:
+    """[R, C] the cosines of all pieces, each from its two alone, to the last bit."""
     # Not `@`: how many threads a product of matrices runs on decides its last bits.
-    cosines = np.einsum("ie,je->ij", reply.vectors, context.vectors)
+    found: Floats = np.einsum("ie,je->ij", reply.vectors, context.vectors)
+    return found
+
+
+def _measures(reply: Read, shares: Floats, cosines: Floats) -> Sequence[float]:
+    """The measures of a reply beside a context.
+
+    Args:
+        reply: of R pieces.
+        shares: [C] of the pieces of the context.
+        cosines: [R, C].
+    """
     nearest = cosines.max(axis=1)
     worth = reply.shares * nearest
     return (
-        nearest.mean(),
+        nearest.sum() / np.float32(len(nearest)),
         worth.sum(),
         nearest.min(),
-        (context.shares * cosines.max(axis=0)).sum(),
+        (shares * cosines.max(axis=0)).sum(),
         np.sort(worth)[-_NEAREST:].sum(),
     )

@@ -137,10 +137,9 @@ def _joined(turns: Sequence[str]) -> str:
 
 def _cosines(turns: Sequence[FloatArray], context: FloatArray, reply: FloatArray) -> NDArray[np.float32]:
     """The features of one reply, in the order of `_COLUMNS`."""
-    each = [float((turn * reply).sum()) for turn in turns]
-    padded = [np.nan, np.nan, *each]
+    cosines = (np.array([*turns, context]) * reply).sum(axis=1)
+    each = cosines[:-1]
+    padded = [np.nan, np.nan, *each.tolist()]
     drift = float((turns[-1] * turns[-2]).sum()) if len(turns) > 1 else np.nan
-    mean, nearest = float(np.mean(each)), float(np.max(each))
-    return np.array(
-        [padded[-1], padded[-2], padded[-3], float((context * reply).sum()), nearest, mean, drift], np.float32
-    )
+    mean = each.sum() / len(each)
+    return np.array([padded[-1], padded[-2], padded[-3], cosines[-1], each.max(), mean, drift], np.float32)

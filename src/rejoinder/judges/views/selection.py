@@ -28,19 +28,22 @@ class Asked(NamedTuple):
         last: [O] the last turn alone.
         said: [O] the last turn and the one before, each as if it were a reply; NaN where there is none.
         common: [C] the cosines of the context with common replies.
+        usual: the mean of these.
     """
 
     whole: Floats
     last: Floats
     said: tuple[Floats, Floats]
     common: Floats
+    usual: float
 
     @classmethod
     def of(cls, selector: Selector, turns: Sequence[FloatArray]) -> Asked:
         """A context, of the encoder's vectors [D] of its last turn, of the one before and so on."""
         last, whole = selector.contexts(turns)
+        common = selector.common @ whole
         before = selector.reply(turns[1]) if len(turns) > 1 else np.full_like(whole, np.nan)
-        return cls(whole, last, (selector.reply(turns[0]), before), selector.common @ whole)
+        return cls(whole, last, (selector.reply(turns[0]), before), common, float(common.mean()))
 
 
 class Choice(NamedTuple):
@@ -61,14 +64,19 @@ class Choice(NamedTuple):
         """A reply to a context."""
         return cls(asked, reply, float(asked.whole @ reply))
 
+    @property
+    def better(self) -> int:
+        """How many common replies fit better."""
+        return int(np.count_nonzero(self.asked.common > self.cosine))
+
 
 COLUMNS: tuple[Column[Choice], ...] = (
     Column("answers_context", "context fit", lambda choice: choice.cosine),
     Column("answers_last", "context fit", lambda choice: float(choice.asked.last @ choice.reply)),
     Column("like_last", "context overlap", lambda choice: float(choice.asked.said[0] @ choice.reply)),
     Column("like_before_last", "context overlap", lambda choice: float(choice.asked.said[1] @ choice.reply)),
-    Column("beyond_common", "context fit", lambda choice: choice.cosine - float(choice.asked.common.mean())),
-    Column("common_that_fit_better", "context fit", lambda choice: float((choice.asked.common > choice.cosine).mean())),
+    Column("beyond_common", "context fit", lambda choice: choice.cosine - choice.asked.usual),
+    Column("common_that_fit_better", "context fit", lambda choice: choice.better / len(choice.asked.common)),
 )
 
 
@@ -133,5 +141,6 @@ class SelectionView:
     def _vectors(self, texts: Sequence[str]) -> dict[str, FloatArray]:
         """The vectors [D] of the texts that have one."""
         kinds = [text for text in dict.fromkeys(texts) if text.strip()]
-        found = zip(kinds, self.encoder.encode(kinds), strict=True)
-        return {text: vector for text, vector in found if np.isfinite(vector).all()}
+        encoded = self.encoder.encode(kinds)
+        there = np.flatnonzero(np.isfinite(encoded).all(axis=1)).tolist()
+        return {kinds[row]: encoded[row] for row in there}
