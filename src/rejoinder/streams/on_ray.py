@@ -2,7 +2,7 @@
 
 Parts of examples go there and scores come back. Each process loads the scorers once, by their names: no scorer travels,
 so what a process scores with is what is installed and lies on its own machine, and its signature has to be the same.
-Ray's report of its use is off; a cluster that is started here listens on the loopback address alone, has no dashboard,
+Ray's report of its use is off; a cluster that is started here keeps to this machine (`one_machine`), has no dashboard,
 and is gone with its files when the work ends.
 """
 
@@ -18,7 +18,7 @@ import tempfile
 import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from rejoinder.io.lines import Note, silent
 from rejoinder.records import Example
 from rejoinder.scorer import Scorer, Scores, signature_of
 from rejoinder.streams.crew import Crew, Lost
+from rejoinder.streams.one_machine import NOWHERE, give_back, one_machine, require_loopback
 from rejoinder.streams.parts import Asked, Judged, Scoring, judge
 
 LOCAL = "local"
@@ -37,15 +38,12 @@ _STORE = 256 * 2**20  # bytes of shared memory on this machine: parts are small,
 _LONGEST = 40  # characters of a folder that Ray can make its sockets in
 _QUIET = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_USAGE_STATS_REPORT_URL": "http://127.0.0.1:9",  # Ray reports that its report is off; nothing listens there
+    "RAY_USAGE_STATS_REPORT_URL": NOWHERE,  # Ray reports that its report is off
     "RAY_enable_metrics_collection": "0",
     "RAY_enable_open_telemetry": "0",
     "RAY_SCHEDULER_EVENTS": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".",  # else Ray prints what it notices among our results on standard output
 }
-# The first is Ray's own word for "one machine only": all that it starts then listens on the loopback address. By the
-# second, workers here stand behind nobody: Ray gives way to whatever else runs, which on a shared machine stops them.
-_HERE = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
 
 
 class _Scorers:
@@ -67,6 +65,7 @@ class _Scorers:
         Raises:
             MissingAsset: one cannot be loaded here, or is another than where it was asked for.
         """
+        give_back()
         if Path(self._folder).is_dir():
             os.chdir(self._folder)
         host = socket.gethostname()
@@ -92,7 +91,7 @@ def on_ray(address: str = LOCAL, *, workers: int | None = None, note: Note = sil
     """Yield the workers of a Ray cluster, for `score_stream`, `study` and whatever else takes workers.
 
     A program that is connected to a cluster stays so, and that is the one that is used. One that imports Ray before
-    this has Ray's own ways: it may print on standard output, and a cluster here listens to other machines.
+    this has Ray's own ways, and may print on standard output.
 
     Args:
         address: `local` starts a cluster on this machine that ends with the block; else where one can be reached, as
@@ -103,9 +102,9 @@ def on_ray(address: str = LOCAL, *, workers: int | None = None, note: Note = sil
     Raises:
         MissingExtra: Ray is not installed.
         MissingAsset: there is no cluster at the address.
+        RejoinderError: other machines could reach the cluster that was started here.
     """
-    for name, value in {**_QUIET, **(_HERE if address == LOCAL else {})}.items():
-        os.environ[name] = value  # Ray reads them as it is imported
+    os.environ.update(_QUIET)  # Ray reads them as it is imported
     try:
         import ray
     except ImportError as error:
@@ -205,6 +204,7 @@ def _started(ray: Any, workers: int | None) -> Iterator[None]:
             object_store_memory=_STORE,
             _temp_dir=folder,
         ):
+            require_loopback(ray)
             yield
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -220,7 +220,8 @@ def _connected(ray: Any, address: str, **how: Any) -> Iterator[None]:
     answer = signal.getsignal(signal.SIGTERM)
     try:
         try:
-            ray.init(address, log_to_driver=False, logging_level=logging.CRITICAL, **how)
+            with one_machine(ray) if address == LOCAL else nullcontext():
+                ray.init(address, log_to_driver=False, logging_level=logging.CRITICAL, **how)
         except SystemExit as stop:  # Ray's own answer to SIGTERM, until it is put back
             raise KeyboardInterrupt from stop
         except Exception as error:
