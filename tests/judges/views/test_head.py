@@ -92,6 +92,23 @@ def test_a_linear_part_told_from_some_lines_predicts_the_same_of_what_is_there()
     assert told.base != pytest.approx(linear.base)
 
 
+def test_an_example_goes_where_its_answers_send_it(trees: Trees) -> None:
+    unseen = material(20, seed=7)[0]
+    unseen[np.random.default_rng(1).random(unseen.shape) < 0.4] = np.nan
+
+    def end(node: int, row: FloatArray) -> int:
+        while trees.left[node] != node:
+            value = row[trees.feature[node]]
+            left = trees.missing_left[node] if np.isnan(value) else value <= trees.threshold[node]
+            node = int((trees.left if left else trees.right)[node])
+        return node
+
+    expected = [trees.value[[end(root, row) for root in trees.roots.tolist()]].sum() for row in unseen]
+    unsigned = replace(trees, left=trees.left.astype(np.uint16), right=trees.right.astype(np.uint16))
+    for one in (trees, unsigned):
+        np.testing.assert_array_equal(one.predict(unseen), expected)
+
+
 def test_what_features_move_adds_up_to_the_prediction(trees: Trees) -> None:
     unseen = material(30, seed=2)[0]
     moved = trees.moved(unseen)

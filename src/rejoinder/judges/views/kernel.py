@@ -82,8 +82,8 @@ class Kernel:
 
     def _standardised(self, features: NDArray[np.floating]) -> FloatArray:
         """[N, F] in standard deviations from the mean, `FARTHEST` at most; 0 where missing."""
-        found = standardised(features, self.centre, self.spread)
-        return np.ascontiguousarray(np.clip(found, -FARTHEST, FARTHEST))
+        found = standardised(np.ascontiguousarray(features), self.centre, self.spread)
+        return np.minimum(np.maximum(found, -FARTHEST, out=found), FARTHEST, out=found)
 
     def _at(self, row: FloatArray) -> float:
         """The prediction of one standardised line."""

@@ -97,13 +97,14 @@ class Trees:
 
     @cached_property
     def _asked(self) -> NDArray[np.intp]:
-        """[K] `feature` as numpy takes places, which saves making these of it each time."""
-        return self.feature.astype(np.intp)
+        """[K] where in `_both` each node finds its feature."""
+        return 2 * self.feature.astype(np.intp) + ~self.missing_left
 
     @cached_property
-    def _children(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """[K] `left` and `right` likewise."""
-        return self.left.astype(np.intp), self.right.astype(np.intp)
+    def _children(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """[K] `right`, and how far `left` stands from it; signed, as those of a folder may not be."""
+        left, right = self.left.astype(np.int32), self.right.astype(np.int32)
+        return right, left - right
 
     def _leaves(self, features: NDArray[np.floating]) -> Iterator[tuple[int, NDArray[np.signedinteger]]]:
         """The leaves that examples come to, `TOGETHER` of them at a time, behind the place of the first."""
@@ -113,18 +114,28 @@ class Trees:
 
     def _path(self, features: NDArray[np.floating]) -> Iterator[NDArray[np.signedinteger]]:
         """[N, T] nodes that examples come through, from the roots to the leaves."""
-        given = features.take(self._asked, axis=1)
-        lower = given <= self.threshold
-        if np.isnan(features).any():  # NaN is above every threshold: those that send it left need a second look
-            lower |= np.isnan(given) & self.missing_left
+        lower = _both(features).take(self._asked, axis=1) <= self.threshold
         # [N * K] where each node leads, example after example: to ask all of them at once is quicker than path by path.
-        leads = np.where(lower, *self._children).ravel()
+        right, apart = self._children
+        leads = lower * apart
+        leads += right
+        leads = leads.ravel()
         starts = np.arange(len(features))[:, None] * len(self.feature)
-        node = np.broadcast_to(self.roots, (len(features), len(self.roots)))
+        node: NDArray[np.signedinteger] = np.repeat(self.roots[None], len(features), axis=0)
         yield node
         for _ in range(self.depth):
             node = leads.take(node + starts)
             yield node
+
+
+def _both(features: NDArray[np.floating]) -> FloatArray:
+    """[N, 2F] each feature twice, and NaN as what is below every threshold, then as what is above."""
+    found = np.repeat(np.asarray(features, np.float64), 2, axis=1)
+    missing = np.isnan(features)
+    if missing.any():
+        found[:, ::2][missing] = -np.inf
+        found[:, 1::2][missing] = np.inf
+    return found
 
 
 def joined(forests: Sequence[Trees]) -> Trees:
