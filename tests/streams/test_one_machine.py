@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 
 from rejoinder.errors import RejoinderError
-from rejoinder.streams.one_machine import give_back, one_machine, require_loopback
+from rejoinder.streams.one_machine import give_back, one_machine, own_token, require_loopback
 
 STRACE = shutil.which("strace")
+FOLLOWING = ("-f", "--seccomp-bpf")  # by the second, calls that are not watched cost nothing
 # What a program does that was refused by one cluster and then starts its own, until it is told to end.
 PROGRAM = """
 import os, sys
@@ -31,6 +32,10 @@ from rejoinder.streams.parts import Asked, elsewhere
 from rejoinder.streams.scoring import Tally, score_stream
 
 before = dict(os.environ)
+
+def changed():
+    return [name for name in {*before, *os.environ} if before.get(name) != os.environ.get(name)]
+
 try:
     with on_ray("127.0.0.1:1"):
         raise SystemExit("something answers there")
@@ -42,9 +47,11 @@ with on_ray(workers=1) as workers:
     given = [Example(("hi",), "hello")]
     scoring = elsewhere(workers, asked, scorers)
     list(score_stream(given, {name: Tally(one) for name, one in scorers.items()}, scoring=scoring))
-    changed = [name for name in {*before, *os.environ} if before.get(name) != os.environ.get(name)]
-    print(*sorted(changed), flush=True)
+    print(*sorted(changed()), flush=True)
     sys.stdin.read()
+with on_ray(workers=1):
+    print("another")
+print(*sorted(changed()))
 """
 # A scorer that writes down what its process would ask other machines with.
 SEEN = """
@@ -66,15 +73,24 @@ def is_loopback(address: str) -> bool:
     return (getattr(found, "ipv4_mapped", None) or found).is_loopback
 
 
-def watched(place: Path) -> tuple[str, str]:
-    """What the program says, and the calls to the network that it and all that it starts make.
+def watched(place: Path) -> tuple[str, str, str]:
+    """What the program says while its cluster runs, what afterwards, and the calls to the network that are made.
 
     It is told to end when Ray has asked where it asks, which it does some seconds after all else.
     """
     assert STRACE is not None
     calls = place / "calls"
-    watching = [STRACE, "-f", "-qq", "-yy", "-e", "trace=connect,listen,sendto,sendmsg,sendmmsg", "-o", str(calls)]
-    environment = {"PATH": os.environ["PATH"], "HOME": str(place), "TMPDIR": str(place), **PROXIES}
+    watching = [
+        STRACE,
+        *FOLLOWING,
+        "-qq",
+        "-yy",
+        "-e",
+        "trace=connect,listen,sendto,sendmsg,sendmmsg",
+        "-o",
+        str(calls),
+    ]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(place / "home"), "TMPDIR": str(place / "tmp"), **PROXIES}
     with subprocess.Popen(
         [*watching, sys.executable, "-c", PROGRAM],
         stdin=subprocess.PIPE,
@@ -89,18 +105,21 @@ def watched(place: Path) -> tuple[str, str]:
         while calls.read_text().count(TO_NOWHERE) < 3 and time.monotonic() < until:  # Azure's, Google's, Amazon's
             time.sleep(0.1)
         process.stdin.close()
+        later = process.stdout.read()
         assert process.wait(60) == 0
-    return said, calls.read_text()
+    return said, later, calls.read_text()
 
 
 @pytest.mark.slow
 def test_nothing_is_asked_of_other_machines_and_none_can_ask(tmp_path: Path) -> None:
     if find_spec("ray") is None or STRACE is None:
         pytest.skip("needs the extra ray, and strace")
-    if subprocess.run([STRACE, "-f", "-o", os.devnull, "true"], capture_output=True, check=False).returncode:
+    if subprocess.run([STRACE, *FOLLOWING, "-o", os.devnull, "true"], capture_output=True, check=False).returncode:
         pytest.skip("strace may not watch processes here")
     (tmp_path / "seen.py").write_text(SEEN)
-    said, calls = watched(tmp_path)
+    for folder in ("home", "tmp"):
+        (tmp_path / folder).mkdir()
+    said, later, calls = watched(tmp_path)
     addresses = {one or other for one, other in AT.findall(calls)}
     assert [one for one in sorted(addresses) if not is_loopback(one)] == []
     assert calls.count(TO_NOWHERE) >= 3, "Ray asks nobody what machine this is: the proxies have become needless"
@@ -108,6 +127,8 @@ def test_nothing_is_asked_of_other_machines_and_none_can_ask(tmp_path: Path) -> 
     assert len(listening) >= 5, "Ray's processes listen to each other, or nothing was seen"
     assert [one for one in listening if not is_loopback(one)] == []
     assert [name for name in said.split() if "proxy" in name.lower() or name.endswith("OSX_CLUSTER")] == []
+    assert later.startswith("another\n") and "AUTH" not in later, "each cluster has its own token"
+    assert [*(tmp_path / "home").iterdir(), *(tmp_path / "tmp").iterdir()] == []
     assert json.loads((tmp_path / "seen.json").read_text()) == PROXIES, "a scorer asks as it would without Ray"
 
 
@@ -115,7 +136,8 @@ def library(address: str = "127.0.0.1") -> Any:
     """As much of Ray as is asked."""
     constants = SimpleNamespace(ENABLE_RAY_CLUSTER=True)
     util = SimpleNamespace(get_node_ip_address=lambda: address)
-    return SimpleNamespace(_private=SimpleNamespace(ray_constants=constants), util=util, __version__="9.9")
+    private = SimpleNamespace(ray_constants=constants)
+    return SimpleNamespace(_private=private, _raylet=SimpleNamespace(), util=util, __version__="9.9")
 
 
 def test_the_environment_is_another_for_the_block_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,6 +164,25 @@ def test_the_environment_is_another_for_the_block_alone(monkeypatch: pytest.Monk
     after = dict(os.environ)
     give_back()
     assert dict(os.environ) == after
+
+
+def test_a_token_is_there_for_the_block_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "mine")
+    ray = library()
+    read: list[str | None] = []
+    loader = SimpleNamespace(reset_cache=lambda: read.append(os.environ["RAY_AUTH_TOKEN"]))
+    ray._raylet.AuthenticationTokenLoader = SimpleNamespace(instance=lambda: loader)
+    ray._raylet.Config = SimpleNamespace(initialize=lambda _: read.append(os.environ.get("RAY_AUTH_MODE")))
+    with pytest.raises(KeyError), own_token(ray):
+        token = os.environ["RAY_AUTH_TOKEN"]
+        os.environ["RAY_AUTH_MODE"] = "token"  # as Ray does
+        raise KeyError
+    assert read == [token, None, "mine", None]
+    assert len(token) == 64
+    with own_token(library()):  # one of before there were tokens
+        assert os.environ["RAY_AUTH_TOKEN"] not in {token, "mine"}
+    assert (os.environ["RAY_AUTH_TOKEN"], os.environ.get("RAY_AUTH_MODE")) == ("mine", None)
 
 
 def test_a_cluster_that_others_could_reach_is_refused() -> None:

@@ -28,7 +28,7 @@ from rejoinder.io.lines import Note, silent
 from rejoinder.records import Example
 from rejoinder.scorer import Scorer, Scores, signature_of
 from rejoinder.streams.crew import Crew, Lost
-from rejoinder.streams.one_machine import NOWHERE, give_back, one_machine, require_loopback
+from rejoinder.streams.one_machine import NOWHERE, give_back, one_machine, own_token, require_loopback
 from rejoinder.streams.parts import Asked, Judged, Scoring, judge
 
 LOCAL = "local"
@@ -196,14 +196,8 @@ def _started(ray: Any, workers: int | None) -> Iterator[None]:
     place = tempfile.gettempdir()
     folder = tempfile.mkdtemp(prefix="ray-", dir=place if len(place) <= _LONGEST else "/tmp")  # noqa: S108 - see _LONGEST
     try:
-        with _connected(
-            ray,
-            address=LOCAL,
-            num_cpus=workers,
-            include_dashboard=False,
-            object_store_memory=_STORE,
-            _temp_dir=folder,
-        ):
+        how = {"num_cpus": workers, "include_dashboard": False, "object_store_memory": _STORE, "_temp_dir": folder}
+        with own_token(ray), _connected(ray, LOCAL, **how):
             require_loopback(ray)
             yield
     finally:

@@ -1,4 +1,4 @@
-"""A Ray cluster of one machine keeps to it: it listens on the loopback address alone, and asks no other machine.
+"""A Ray cluster of one machine keeps to it: it listens at the loopback address, asks no other, and leaves nothing.
 
 Ray has one process that asks the addresses where clouds tell a machine what it is (169.254.169.254 and the name
 metadata.google.internal), whether or not its report of its use is on, and no switch for that. What it asks with goes
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +21,7 @@ from rejoinder.errors import RejoinderError
 NOWHERE = "http://127.0.0.1:9"  # nothing listens there: whoever asks is refused at once
 _OWN = "127.0.0.1,localhost,::1"  # what Ray's processes ask of each other needs no proxy
 _PROXIES = {"http_proxy": NOWHERE, "https_proxy": NOWHERE, "all_proxy": NOWHERE, "no_proxy": _OWN}
+_TOKEN, _MODE = "RAY_AUTH_TOKEN", "RAY_AUTH_MODE"
 _BEFORE = "REJOINDER_BEFORE_RAY"  # carries to the processes that score what the proxies were
 # The first is Ray's own word for "one machine only": all that it starts then listens on the loopback address. By the
 # second, workers here stand behind nobody: Ray gives way to whatever else runs, which on a shared machine stops them.
@@ -47,6 +49,30 @@ def one_machine(ray: Any) -> Iterator[None]:
         constants.ENABLE_RAY_CLUSTER = among_others
 
 
+@contextmanager
+def own_token(ray: Any) -> Iterator[None]:
+    """A cluster that starts within the block is entered by a token that is gone afterwards.
+
+    Ray else makes one that it keeps in the home folder. It has to hold for as long as the cluster does.
+
+    Args:
+        ray: the library.
+    """
+    try:
+        with _environment({_TOKEN: secrets.token_hex(32), _MODE: os.environ.get(_MODE)}):
+            _read_token_again(ray)
+            yield
+    finally:
+        _read_token_again(ray)
+
+
+def _read_token_again(ray: Any) -> None:
+    """Have Ray forget the token that it has read, and whether one is asked for; an older Ray knows none."""
+    if loader := getattr(ray._raylet, "AuthenticationTokenLoader", None):
+        loader.instance().reset_cache()
+        ray._raylet.Config.initialize("")
+
+
 def require_loopback(ray: Any) -> None:
     """Raise where other machines can reach the cluster that was started, as a Ray to come may bring about.
 
@@ -56,7 +82,7 @@ def require_loopback(ray: Any) -> None:
     address = ray.util.get_node_ip_address()
     if not ipaddress.ip_address(address).is_loopback:
         raise RejoinderError(
-            f"Ray {ray.__version__} listens at {address}, where other machines reach it. Install Ray 2.60"
+            f"Ray {ray.__version__} listens at {address}, where other machines reach it. Install ray==2.60"
         )
 
 
