@@ -253,7 +253,7 @@ def _layered(states: Floats, layer: _Layer, group: Group) -> Floats:
 
 def _mapped(inputs: Iterable[Floats], by: _Map) -> Floats:
     """[N, O] a linear map of N vectors, one after the other."""
-    found = np.stack([vector @ by[0] for vector in inputs])
+    found = np.array([vector @ by[0] for vector in inputs])
     found += by[1]
     return found
 

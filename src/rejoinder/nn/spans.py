@@ -5,7 +5,7 @@ Each span has the neighbours on either side that layers of convolution reach fro
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
@@ -97,23 +97,18 @@ def _cuts(text: int, ids: Sequence[int], halo: int) -> Iterator[_Cut]:
 
 def _group(cuts: Sequence[_Cut], reach: int) -> Group:
     """Spans, placed one after the other."""
-    spans, windows, place, row = [], list[range](), 0, 0
+    spans, windows, place, row = [], list[Ints](), 0, 0
     for text, ids, low, start, stop, pairs in cuts:
         first, size = place - low + start, len(ids)
         filled = -(-size // _FOURS) * _FOURS
         own, paired = slice(first, place - low + stop), slice(first, place - low + pairs)
         spans.append(Span(text, own, paired, slice(row, row + filled), size))
-        windows.append(range(row, row + size))
+        windows.append(np.arange(row, row + size))
         place, row = place + size, row + max(filled, size + reach)
     return Group(
-        _ints(cut.ids for cut in cuts),
-        _ints(range(cut.low, cut.low + len(cut.ids)) for cut in cuts),
-        _ints(windows),
+        np.array(list(chain.from_iterable(cut.ids for cut in cuts)), np.int64),
+        np.concatenate([np.arange(cut.low, cut.low + len(cut.ids)) for cut in cuts]),
+        np.concatenate(windows),
         row,
         tuple(spans),
     )
-
-
-def _ints(parts: Iterable[Sequence[int]]) -> Ints:
-    """Whole numbers of several sequences as one array."""
-    return np.array(list(chain.from_iterable(parts)), np.int64)
