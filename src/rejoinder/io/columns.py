@@ -11,6 +11,7 @@ from rejoinder.io.flat import decoded
 from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, plain
 from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, listed, shape_of
+from rejoinder.io.scales import said
 from rejoinder.io.values import inside, rating_of
 from rejoinder.records import OVERALL
 
@@ -98,9 +99,9 @@ class Names:
 
     def _tell(self, takes: Sequence[Take], doubts: Sequence[str], where: str, unread: Sequence[str]) -> None:
         """Say what was understood of new names, and what was not."""
-        new = [take for take in takes if take not in self._said and take.field not in self.columns]
+        new = [take for take in takes if take not in self._said and (take.field not in self.columns or take.scale)]
         self._said.update(new)
-        told = [f"{listed(take.sources)} as {take.field}" for take in new if _is_translated(take)]
+        told = [f"{listed(take.sources)} as {_meaning(take)}" for take in new if _is_translated(take)]
         file = file_of(where)
         if told:
             self.note(f"{file}: read {', '.join(told)}")
@@ -148,10 +149,11 @@ def _renamed(record: Mapping[str, Any], takes: Sequence[Take], where: str, *, fl
         elif take.field.partition(".")[0] == RATING or (
             take.field == "quality" and plain(take.sources[0]) != "quality"
         ):
+            out.update(_decoded_ratings(out, where) if flat else ())
             out.update(_rated(take, values, raters, out, where))
         elif take.field != RATER:
             out[take.field] = values[0]
-    return out
+    return out if out.get("scales") else {**out, **_scales(takes, out)}
 
 
 def _one_context(take: Take, values: Sequence[Any], where: str, *, flat: bool) -> list[str]:
@@ -184,9 +186,33 @@ def _rated(
     if take.field == "quality":
         yield "quality", {dimension: given[0][0]}
         return
-    yield "ratings", {**out.get("ratings", {}), dimension: [number for number, _ in given]}
-    if any(name for _, name in given):
-        yield "raters", {**out.get("raters", {}), dimension: [name for _, name in given]}
+    for field, values in (("ratings", [number for number, _ in given]), ("raters", [name for _, name in given])):
+        beside = out.get(field) or {}
+        if set(values) != {None} and isinstance(beside, Mapping):  # anything else there is for the parser to refuse
+            yield field, {**beside, dimension: values}
+
+
+def _decoded_ratings(out: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """The cells of a row's own ratings and raters, to which those of other columns are added."""
+    cells = {field: out.get(field) for field in ("ratings", "raters")}
+    return {field: decoded(field, cell, where) for field, cell in cells.items() if isinstance(cell, str) and cell}
+
+
+def _scales(takes: Sequence[Take], out: Mapping[str, Any]) -> dict[str, Any]:
+    """`scales` with what the names of ratings state, where the record has such ratings."""
+    scales = {take.dimension: list(take.scale) for take in takes if take.scale and _is_rated(out, take.dimension)}
+    return {"scales": scales} if scales else {}
+
+
+def _is_rated(out: Mapping[str, Any], dimension: str | None) -> bool:
+    """Whether a record under our names has a rating in a dimension."""
+    given = [out.get("ratings"), out.get("quality")]
+    return any(dimension in one if isinstance(one, Mapping) else one not in (None, "") for one in given)
+
+
+def _meaning(take: Take) -> str:
+    """What a name was read as, with the scale that it states."""
+    return f"{take.field} from {said(take.scale)}" if take.scale else take.field
 
 
 def _is_translated(take: Take) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import product
+from typing import NamedTuple
 
 from rejoinder.io.parse import FIELDS
+from rejoinder.io.ratings import Scale
 
 RATING, RATER, DIALOGUE, MESSAGES = "rating", "rater", "dialogue_id", "messages"
 OURS = (*FIELDS, RATING, RATER, DIALOGUE, MESSAGES)
@@ -63,6 +65,11 @@ NAMES: dict[str, tuple[frozenset[str], ...]] = {
 PERHAPS = _words("score label overall grade likert mos feedback vote thumbs")
 """Names of ratings only where the value is one."""
 WIDE = re.compile(r"(rating|score|stars|rater|annotator|worker|evaluator|reviewer|judge|person)_?(\d{1,3}|[a-h])")
+_END = r"([+\-−]?(?:0|[1-9][0-9]{0,2})(?:\.0+)?)"  # no leading zero: 05 is a month
+_TO = r"\s*(?:[-–—−~,…]|\.{2,3}|to)\s*"
+_SCALE = re.compile(rf"[(\[]\s*(?:scale|from)?\s*{_END}{_TO}{_END}\s*(?:scale|stars|points)?\s*[)\]]\W*", re.IGNORECASE)
+_HIGHEST = 100  # beyond it lie years and numbers of lines
+_LONGEST_NAME = 200
 _WORDS = re.compile(r"[\W_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
@@ -73,7 +80,48 @@ def plain(name: str) -> str:
     return _WORDS.sub("_", _HUMP.sub("_", name.strip())).strip("_").lower()
 
 
+class Header(NamedTuple):
+    """What the name of a column says.
+
+    Attributes:
+        text: the name as it stands, without its scale.
+        word: the same, as `plain` has it.
+        scale: the lowest and highest rating, where the name ends with them (`Human rating (1-5)`).
+    """
+
+    text: str
+    word: str
+    scale: Scale | None = None
+
+
+@lru_cache(maxsize=4096)
+def scaled(name: str) -> Header:
+    """A name and the scale behind it: two whole numbers in brackets, from 0, from 1 or from as far below 0 as above."""
+    name = name.strip()
+    places = _SCALE.finditer(name) if len(name) <= _LONGEST_NAME else iter(())
+    found = next((place for place in places if place.end() == len(name)), None)
+    if found is None:
+        return Header(name, plain(name))
+    low, high = (int(float(end.replace("−", "-"))) for end in found.groups())
+    if low not in (0, 1, -high) or not low < high <= _HIGHEST:
+        return Header(name, plain(name))
+    text = name[: found.start()].strip()
+    return Header(text, plain(text), (low, high))
+
+
+def header(name: str) -> Header:
+    """What a name says, with its scale only where it names a rating by itself."""
+    found = scaled(name)
+    return found if found.scale and _is_rating(found.word) else Header(name, plain(name))
+
+
+def _is_rating(word: str) -> bool:
+    """Whether a plain name is one of a rating, or may be."""
+    known = word in PERHAPS or any(word in names for field in (RATING, "quality") for names in NAMES[field])
+    return known or word in ("ratings", "quality") or word.startswith("rating_") or bool(WIDE.fullmatch(word))
+
+
 def is_known(name: str) -> bool:
     """Whether a column of that name would be understood."""
-    word = plain(name)
+    word = header(name).word
     return word in OURS or word in PERHAPS or any(word in names for tiers in NAMES.values() for names in tiers)

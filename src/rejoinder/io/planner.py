@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from rejoinder.errors import UsageError
 from rejoinder.io.chat import is_conversation, waits
-from rejoinder.io.names import DIALOGUE, MESSAGES, NAMES, OURS, PAST, PERHAPS, RATER, RATING, WIDE, plain
+from rejoinder.io.names import (
+    DIALOGUE,
+    MESSAGES,
+    NAMES,
+    OURS,
+    PAST,
+    PERHAPS,
+    RATER,
+    RATING,
+    WIDE,
+    header,
+    plain,
+    scaled,
+)
+from rejoinder.io.ratings import Scale
+from rejoinder.records import OVERALL
 
 PARTS_OF_ONE_TURN = ("instruction", "input")
 """Names that make one turn together."""
 _OWN = tuple(name for name in OURS if name not in (RATING, RATER))
 _VALUES = ("rating", "score", "stars")
+_RATED = (RATING, "ratings", "quality")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +40,19 @@ class Take:
         field: ours; `rating.DIMENSION` for ratings other than the overall ones.
         sources: the names in the file.
         perhaps: take it only where the value is a rating.
+        scale: the scale of a rating, where a name in the file states it.
     """
 
     field: str
     sources: tuple[str, ...]
     perhaps: bool = False
+    scale: Scale | None = None
+
+    @property
+    def dimension(self) -> str | None:
+        """Which ratings the field holds; None where it holds none."""
+        kind, _, dimension = self.field.partition(".")
+        return dimension or OVERALL if kind in _RATED else None
 
 
 class Planner:
@@ -43,7 +67,7 @@ class Planner:
         mapped = {source for sources in columns.values() for source in sources}
         own = {name for name in _OWN if name in record and name not in mapped and name not in columns}
         self.filled = own | set(columns)
-        self.free = {name: plain(name) for name in map(str, record) if name not in mapped | own | keep}
+        self.free = {name: header(name).word for name in map(str, record) if name not in mapped | own | keep}
 
     def takes(self, guess: bool) -> tuple[Take, ...]:
         """What fills our fields, by what the user says alone or also by `guess`."""
@@ -51,8 +75,12 @@ class Planner:
             present = tuple(source for source in sources if source in self.record)
             if present or field in self.record:
                 self.found.append(Take(field, present))
-        if not guess:
-            return tuple(self.found)
+        if guess:
+            self._guess()
+        return self._on_scales()
+
+    def _guess(self) -> None:
+        """Take what common names mean."""
         self._variants()
         self._conversation()
         self._instructions()
@@ -63,7 +91,18 @@ class Planner:
         for field in ("references", "id", "system", "dataset", "context_id", DIALOGUE):
             self._one_of(field)
         self._ratings()
-        return tuple(self.found)
+
+    def _on_scales(self) -> tuple[Take, ...]:
+        """What was found, ratings with the scale that their names state."""
+        stated: dict[str | None, dict[Scale, str]] = {}
+        for take in self.found:
+            if take.dimension:
+                names = {scale: name for name in take.sources if (scale := scaled(name).scale)}
+                stated.setdefault(take.dimension, {}).update(names)
+        for scales in stated.values():
+            if len(scales) > 1:
+                self._refuse_scales(list(scales.values()))
+        return tuple(replace(take, scale=next(iter(stated.get(take.dimension, ())), None)) for take in self.found)
 
     @property
     def unread(self) -> list[str]:
@@ -87,9 +126,12 @@ class Planner:
         for field in _OWN:
             if field not in self.filled and (names := self._free_names(frozenset({field}))):
                 self._take(field, self._sole(field, names))
-        for name, word in list(self.free.items()):
+        named: dict[str, list[str]] = {}
+        for name, word in self.free.items():
             if word.startswith("rating_") and name.lower().startswith("rating."):
-                self._take(f"{RATING}.{name[len('rating.') :]}", name)
+                named.setdefault(f"{RATING}.{header(name).text[len('rating.') :]}", []).append(name)
+        for field, names in named.items():
+            self._take(field, self._sole(field, names))
 
     def _conversation(self) -> None:
         """Chat messages under another name."""
@@ -195,6 +237,14 @@ class Planner:
         """Raise `UsageError`: each of `names` could be `field`."""
         file = file_of(self.where)
         raise UsageError(f"{file}: {listed(names)} could each be the {field}. {_say(field, names)}")
+
+    def _refuse_scales(self, names: list[str]) -> NoReturn:
+        """Raise `UsageError`: `names` are of one rating, and each states another scale."""
+        last = next(take for take in self.found if names[-1] in take.sources)
+        others = [take.field for take in self.found if take.dimension == last.dimension and take is not last]
+        problem = f"{listed(names)} state {len(names)} scales of one rating. Bring them to one, or say which counts"
+        remedy = ",".join([f"{last.field}={names[-1]}", *(f"{other}=" for other in others)])
+        raise UsageError(f"{file_of(self.where)}: {problem}: --map '{remedy}'")
 
 
 def shape_of(value: Any) -> str:
