@@ -415,8 +415,9 @@ def test_duplicate_ids_name_both_places() -> None:
     examples = lines(6, dataset="d")
     again = replace(examples[2], where="b.jsonl:9")
     message = (
-        "b.jsonl:9: field \"id\": id 'line-2' of data set 'd' was already given at a.jsonl:3. "
-        "Give each line an id of its own, or each file once"
+        "b.jsonl:9: field \"id\": id 'line-2' of data set 'd' was already given at a.jsonl:3, with this reply. "
+        "Give each file once; name two systems in a column system; where ids only number the lines of a file, leave "
+        "them out of account: --map id="
     )
     with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
         study([*examples, again], [Words()])

@@ -13,6 +13,7 @@ from rejoinder.errors import DataError
 from rejoinder.records import Example, Pair
 
 UNNAMED = "all"
+LEAVE_IDS_OUT = "where ids only number the lines of a file, leave them out of account: --map id="
 _MOST_FILES = 3
 
 
@@ -36,10 +37,16 @@ def refuse_duplicates(lines: Sequence[Example | Pair]) -> None:
             continue
         first = seen.setdefault((line.dataset, line.id), place)
         if first != place:
-            raise DataError(
-                f"id {line.id!r} of data set {line.dataset or UNNAMED!r} was already given at "
-                f"{lines[first].where or f'example {first + 1}'}",
-                "Give each line an id of its own, or each file once",
-                where=line.where or f"example {place + 1}",
-                field="id",
-            )
+            raise given_twice(lines, first, place)
+
+
+def given_twice(lines: Sequence[Example | Pair], first: int, again: int) -> DataError:
+    """The error for two lines, by their places, that have one id."""
+    line = lines[again]
+    return DataError(
+        f"id {line.id!r} of data set {line.dataset or UNNAMED!r} was already given at "
+        f"{lines[first].where or f'example {first + 1}'}",
+        f"Give each line an id of its own, or each file once; {LEAVE_IDS_OUT}",
+        where=line.where or f"example {again + 1}",
+        field="id",
+    )

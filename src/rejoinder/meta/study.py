@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.humans.lines import refuse_duplicates
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
+from rejoinder.humans.shared_ids import refuse_copies
 from rejoinder.io.given import examples_of
 from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent
@@ -291,7 +291,7 @@ def _usable_ratings(examples: Sequence[Example], dimension: str, *, drop_copies:
     Raises:
         DataError: an id is given twice; no line is rated, or none but those that copy a reference.
     """
-    refuse_duplicates(examples)
+    refuse_copies(examples)
     ratings = ratings_of(examples, dimension)
     _require_ratings(examples, ratings, dimension)
     if drop_copies:
