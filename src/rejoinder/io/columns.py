@@ -12,6 +12,7 @@ from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, plain
 from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, listed, shape_of
 from rejoinder.io.scales import said
+from rejoinder.io.single_messages import REMEDY, speakers_in
 from rejoinder.io.values import inside, rating_of
 from rejoinder.records import OVERALL
 
@@ -110,7 +111,10 @@ class Names:
         # A file in our own form may well have no context.
         if unread and (told or any(self.columns.values())):
             rest = f"nothing was read as context, and not read at all: {listed(unread)}"
-            self.said_once(f"{file}: {rest}. If one of them is what was said before, say --map context=NAME")
+            remedy = "If one of them is what was said before, say --map context=NAME"
+            if speakers := speakers_in(unread):
+                remedy = f"Where {listed(speakers)} says who speaks, messages of all speakers are judged. {REMEDY}"
+            self.said_once(f"{file}: {rest}. {remedy}")
 
 
 def checked(columns: Columns) -> dict[str, tuple[str, ...]]:

@@ -11,6 +11,8 @@ from rejoinder.errors import DataError
 from rejoinder.io.chat import as_turns, is_conversation, replies_of, spoken, turns_of, waits
 from rejoinder.io.logs import reply_in
 from rejoinder.io.ratings import grouped, quality_of, ratings_of, scales_of
+from rejoinder.io.single_messages import REMEDY as ROW_A_MESSAGE
+from rejoinder.io.single_messages import is_one_message
 from rejoinder.io.values import kind_of, plain_json
 from rejoinder.records import OVERALL, Example
 
@@ -73,9 +75,7 @@ def parse_record(record: Any, where: str) -> Example:
     record = _with_texts(record, where)
     _refuse_near_misses(record, where)
     if not isinstance(record.get("response"), str):
-        found = f"is {kind_of(record['response'])}" if "response" in record else f"missing (found: {_listed(record)})"
-        remedy = 'Give every line a "response": "...", or say which is: --map response=NAME'
-        raise DataError(f"{found}, expected text", remedy, where=where, field="response")
+        raise _no_response(record, where)
     _require_objects(record, where)
     scales = scales_of(record, where)
     return Example(
@@ -92,6 +92,17 @@ def parse_record(record: Any, where: str) -> Example:
         extra=plain_json({key: value for key, value in record.items() if key not in FIELDS}, where),
         where=where,
     )
+
+
+def _no_response(record: Record, where: str) -> DataError:
+    """The error of a record without a text to judge."""
+    if "response" not in record and is_one_message(record):
+        problem = f"missing: this looks like one message of a conversation (found: {_listed(record)})"
+        remedy = f"{ROW_A_MESSAGE}. Where each row is a reply by itself, say --map response=NAME"
+        return DataError(problem, remedy, where=where, field="response")
+    found = f"is {kind_of(record['response'])}" if "response" in record else f"missing (found: {_listed(record)})"
+    remedy = 'Give every line a "response": "...", or say which is: --map response=NAME'
+    return DataError(f"{found}, expected text", remedy, where=where, field="response")
 
 
 def _with_texts(record: Record, where: str) -> Record:
