@@ -62,6 +62,9 @@ def shared_ids_said(lines: Sequence[Example]) -> str:
 
 def _shared(lines: Sequence[Example]) -> list[Shared]:
     """The ids that each two files share, in order of appearance; raises as `refuse_copies` does."""
+    named = [(line.dataset, line.id) for line in lines if line.id]
+    if len(set(named)) == len(named):
+        return []
     _refuse_in_one_file(lines)
     if len(set(map(_file, lines))) < 2:
         return []
