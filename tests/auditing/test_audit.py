@@ -396,7 +396,7 @@ def test_results_as_json_and_frames() -> None:
     one = next(row for row in record["results"] if row["family"] == "jumbled")
     assert {"value", "low", "high", "n", "verdict", "skipped", "failed", "pearson", "spearman", "seed"} <= set(one)
     assert one["published"]["pearson"] == 0.68 and one["worst"][0]["attacked"] != one["worst"][0]["original"]
-    assert record["signature"]["attacks"] == 1 and record["signature"]["function"].endswith("longest")
+    assert record["signature"]["attacks"] == 2 and record["signature"]["function"].endswith("longest")
     assert list(found.to_pandas()["family"]) == [row.family for row in found.results]
     assert rejoinder.audit(lines(), longest).to_dict() == found.to_dict()
 

@@ -139,9 +139,28 @@ def test_one_word_is_one_of_it_or_one_that_fits_anywhere() -> None:
 
 
 @given(text=TEXTS)
-def test_half_a_reply_is_its_beginning(text: str) -> None:
+def test_half_a_reply_is_its_beginning_and_goes_on(text: str) -> None:
     (before, between), found = words.units(text), words.half(text)
-    assert found == (None if len(before) < 2 else between.join(before[: len(before) // 2]))
+    if found is None:
+        assert not any(one[-1].isalnum() and other[0].isalnum() for one, other in pairwise(before))
+        return
+    kept = len(words.units(found)[0])
+    assert found == between.join(before[:kept]) and 0 < kept < len(before)
+    assert before[kept - 1][-1].isalnum() and before[kept][0].isalnum()
+
+
+@pytest.mark.parametrize(
+    ("said", "cut"),
+    [
+        ("we went to the cinema", "we went"),
+        ("That is great! What is your favorite food?", "That is great! What"),
+        ("i am fine . how are you ?", "i am fine . how"),
+        ("Yes. No.", None),
+        ("Hello", None),
+    ],
+)
+def test_half_a_reply_is_cut_inside_a_sentence(said: str, cut: str | None) -> None:
+    assert words.half(said) == cut
 
 
 @given(text=TEXTS)

@@ -33,7 +33,7 @@ from rejoinder.kinds import Entry
 from rejoinder.records import Example
 from rejoinder.stats.neighbours import approximate_index, exact_index, faiss_version
 
-VERSION = 1
+VERSION = 2
 """Goes up when an attack changes what it makes."""
 _TAGGER: Mapping[str, Callable[[], str]] = {"tagger": speech.tagger}
 _SYNONYMS: Mapping[str, Callable[[], str]] = {**_TAGGER, "synonyms": speech.wordnet}
@@ -129,7 +129,7 @@ ATTACKS: tuple[Attack, ...] = (
     _bad("empty", "nothing at all", one_of("")),
     _bad("near-empty", "a single letter", one_of("a", "x", "k")),
     _bad("lone-punctuation", "signs and no word", one_of(".", "?", "!", "...", "-")),
-    _bad("truncated", "the first half of the words", plain(words.half)),
+    _bad("truncated", "the first half of the words, cut inside a sentence", plain(words.half)),
     _bad(
         "one-word",
         "a word of it alone, or one that fits anywhere",

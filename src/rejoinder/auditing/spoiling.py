@@ -19,7 +19,7 @@ from rejoinder.judges.views.lines import Spoilt
 from rejoinder.records import Example
 from rejoinder.stats.sampling import Sampling
 
-EACH = 4
+EACH = 6
 """Attacked replies that are made of each line, each by another attack."""
 _NO_REPLY = -1.5
 _SAME_FOR_ALL = -1.2  # a generic sentence is not always wrong
@@ -28,12 +28,13 @@ _SAME_FOR_ALL = -1.2  # a generic sentence is not always wrong
 class Worth(NamedTuple):
     """What a reply deserves after an attack: this at most, and so much less than before; and what such a row counts.
 
-    So little weight is enough that no parrot scores well, and costs hardly any agreement with people.
+    So little weight is enough that no parrot scores well, and costs hardly any agreement with people. What is hard to
+    tell from a good reply weighs more; generic sentences less than that, which people often accept.
     """
 
     at_most: float = np.inf
     less: float = 0.0
-    weight: float = 0.03
+    weight: float = 0.02
 
 
 _HOPELESS: tuple[str, ...] = (
@@ -47,9 +48,12 @@ _HOPELESS: tuple[str, ...] = (
     "prompt-added",
 )
 _HOPELESS += ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "another-language", "prompt-like")
-_HOPELESS += ("null-model", "insult", "other-random", "other-nearest", "machine-response", "words-repeated")
+_HOPELESS += ("null-model", "insult", "words-repeated")
+_ELSEWHERE = ("other-random", "other-nearest", "machine-response")
 _GENERIC = ("generic-repeat", "generic-will-do", "generic-fantastic", "dull", "fixed-sentence", "counter-question")
-_DAMAGED = {"said-twice": 0.8, "truncated": 0.7, "contradiction": 0.8, "wrong-speaker": 0.5, "nouns-and-verbs": 0.8}
+_GENERIC += ("one-word",)
+_DAMAGED = {"truncated": 1.0, "wrong-speaker": 0.5, "nouns-and-verbs": 0.8}
+_TWISTED = ("said-twice", "contradiction")
 _HARMLESS: tuple[str, ...] = (
     "no-punctuation",
     "spelled-out",
@@ -62,10 +66,12 @@ _HARMLESS: tuple[str, ...] = (
 _HARMLESS += ("no-stop-words", "no-common-words", "upper-case", "speaker-tag")
 WORTH: Mapping[str, Worth] = {
     **dict.fromkeys(_HOPELESS, Worth(_NO_REPLY)),
-    **dict.fromkeys(_GENERIC, Worth(_SAME_FOR_ALL)),
-    **{name: Worth(less=less) for name, less in _DAMAGED.items()},
+    **dict.fromkeys(_ELSEWHERE, Worth(_NO_REPLY, weight=0.07)),
+    **dict.fromkeys(_GENERIC, Worth(_SAME_FOR_ALL, weight=0.04)),
+    **{name: Worth(less=less, weight=0.07) for name, less in _DAMAGED.items()},
+    **dict.fromkeys(_TWISTED, Worth(less=0.8)),
     "insult-added": Worth(_SAME_FOR_ALL, 0.5),
-    **dict.fromkeys(_HARMLESS, Worth(weight=0.1)),
+    **dict.fromkeys(_HARMLESS, Worth(weight=0.2)),
 }
 
 

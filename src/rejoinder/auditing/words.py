@@ -94,9 +94,19 @@ def repeated(text: str, rng: Rng) -> str | None:
 
 
 def half(text: str) -> str | None:
-    """The first half of the words."""
+    """About the first half of the words, cut inside a sentence; None where it has no inside.
+
+    What ends where a sentence does may be the better reply, so no judge is wrong that likes it.
+    """
     words, between = units(text)
-    return between.join(words[: len(words) // 2]) if len(words) > 1 else None
+    inside = [place for place in range(1, len(words)) if _goes_on(words[place - 1], words[place])]
+    cut = min(inside, key=lambda place: abs(place - len(words) // 2), default=0)
+    return between.join(words[:cut]) if cut else None
+
+
+def _goes_on(word: str, after: str) -> bool:
+    """Whether a sentence goes on from a word to the next: no sign stands between them."""
+    return word[-1].isalnum() and after[0].isalnum()
 
 
 def twice(text: str) -> str | None:

@@ -53,3 +53,18 @@ def test_gibberish_is_unlikely() -> None:
 def test_a_reply_cut_short_is_unlikely_to_end() -> None:
     whole, half = (features(VIEW, Example((), text)) for text in ("how are you today?", "how are you"))
     assert whole["likely_end"] > half["likely_end"]
+
+
+@pytest.mark.parametrize(
+    "other", ["how are you today", "how are you today!", "how are you today ?", "How are you today..."]
+)
+def test_signs_at_the_end_do_not_change_whether_it_may_end(other: str) -> None:
+    said, half = (features(VIEW, Example((), text)) for text in ("how are you today?", "how are"))
+    assert features(VIEW, Example((), other))["may_end"] == said["may_end"] > half["may_end"]
+
+
+def test_what_may_end_by_hand() -> None:
+    model, said = phrases().model, phrases().tokens(["you", "today"])[:-1]
+    ends = [*phrases().tokens([".", "?", "!"])[:-1], *phrases().tokens([])]
+    chances = [model.probabilities([[*said, end]])[0][-1] for end in ends]
+    assert features(VIEW, Example((), "how are you today"))["may_end"] == pytest.approx(log2(sum(chances)))

@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.judges.views.reading import words_of
+from rejoinder.judges.views.reading import Words, words_of
 from rejoinder.judges.views.view import Column, Features, Group, table
 from rejoinder.learner import Side
 from rejoinder.records import Example
 from rejoinder.training.phrases import Phrases
 
 _LEAST = 1e-9  # no word is less likely
+_ENDS = (".", "?", "!")  # with nothing at all, what a sentence ends in
+_BEFORE = 2  # words that the model reads before the one it tells
 _LOWEST = 3  # words that count as the least likely
 
 
@@ -31,10 +33,12 @@ class Likelihood:
     Attributes:
         after: the logarithm for each word after the two before it.
         alone: the logarithm for each word by itself.
+        may_end: the logarithm for a sentence to be over after the last word that is no sign.
     """
 
     after: Sequence[float]
     alone: Sequence[float]
+    may_end: float
 
     @cached_property
     def gains(self) -> list[float]:
@@ -56,6 +60,7 @@ COLUMNS: tuple[Column[Likelihood], ...] = (
     Column("likely_start", "fluency", lambda read: read.after[0]),
     Column("likely_end", "fluency", lambda read: read.after[-1]),
     Column("usual_words", "specificity", lambda read: _mean(read.alone)),
+    Column("may_end", "fluency", lambda read: read.may_end),
 )
 
 
@@ -84,15 +89,40 @@ class LanguageView:
     @property
     def options(self) -> Mapping[str, Any]:
         """The digest of the model, and the version of the columns."""
-        return {"phrases": self.phrases.parts.digest, "version": 1}
+        return {"phrases": self.phrases.parts.digest, "version": 2}
 
     def features(self, examples: Sequence[Example]) -> Features:
         """[N, F] the features, finite for every text."""
-        replies = [self.phrases.tokens(words_of(example.response)) for example in examples]
-        alone, *_, after = self.phrases.model.by_order(replies)
-        return table(COLUMNS, (Likelihood(_logs(one), _logs(other)) for one, other in zip(after, alone, strict=True)))
+        replies = [words_of(example.response) for example in examples]
+        ends = [after for words in replies for after in self._ended(words)]
+        alone, *_, after = self.phrases.model.by_order([*map(self.phrases.tokens, replies), *ends])
+        reads = zip(after[: len(replies)], alone, _sums(after[len(replies) :]), strict=False)
+        return table(COLUMNS, (Likelihood(_logs(one), _logs(other), _log(ends)) for one, other, ends in reads))
+
+    def _ended(self, words: Words) -> list[list[int]]:
+        """The last words that are no signs, with each of what ends a sentence after them.
+
+        So neither a full stop that was left out nor one that was put there changes what comes of it; a cut does.
+        """
+        last = len(words)
+        while last and not any(map(str.isalnum, words[last - 1])):
+            last -= 1
+        end = self.phrases.tokens(())
+        said, signs = self.phrases.tokens(words[max(last - _BEFORE, 0) : last])[:-1], self.phrases.tokens(_ENDS)[:-1]
+        return [[*said, sign] for sign in signs] + [[*said, *end]]
+
+
+def _sums(found: Sequence[NDArray[np.float64]]) -> list[float]:
+    """For each text, the probabilities of what may end it, added up."""
+    last, each = [one.tolist()[-1] for one in found], len(_ENDS) + 1
+    return [fsum(last[start : start + each]) for start in range(0, len(last), each)]
 
 
 def _logs(found: NDArray[np.float64]) -> list[float]:
     """The logarithm of each probability, taken one by one: of arrays the last bit may depend on the others."""
-    return [log2(max(one, _LEAST)) for one in found.tolist()]
+    return list(map(_log, found.tolist()))
+
+
+def _log(probability: float) -> float:
+    """The logarithm of a probability."""
+    return log2(max(probability, _LEAST))
