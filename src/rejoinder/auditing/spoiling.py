@@ -29,7 +29,7 @@ class Worth(NamedTuple):
     """What a reply deserves after an attack: this at most, and so much less than before; and what such a row counts.
 
     So little weight is enough that no parrot scores well, and costs hardly any agreement with people. What is hard to
-    tell from a good reply weighs more, but for generic sentences: people often accept them.
+    tell from a good reply weighs more; generic sentences less than that, which people often accept.
     """
 
     at_most: float = np.inf
@@ -67,7 +67,7 @@ _HARMLESS += ("no-stop-words", "no-common-words", "upper-case", "speaker-tag")
 WORTH: Mapping[str, Worth] = {
     **dict.fromkeys(_HOPELESS, Worth(_NO_REPLY)),
     **dict.fromkeys(_ELSEWHERE, Worth(_NO_REPLY, weight=0.07)),
-    **dict.fromkeys(_GENERIC, Worth(_SAME_FOR_ALL)),
+    **dict.fromkeys(_GENERIC, Worth(_SAME_FOR_ALL, weight=0.04)),
     **{name: Worth(less=less, weight=0.07) for name, less in _DAMAGED.items()},
     **dict.fromkeys(_TWISTED, Worth(less=0.8)),
     "insult-added": Worth(_SAME_FOR_ALL, 0.5),
