@@ -29,7 +29,8 @@ class Worth(NamedTuple):
     """What a reply deserves after an attack: this at most, and so much less than before; and what such a row counts.
 
     So little weight is enough that no parrot scores well, and costs hardly any agreement with people. What is hard to
-    tell from a good reply weighs more; generic sentences less than that, which people often accept.
+    tell from a good reply weighs more, generic sentences less, which people often accept; and nonsense weighs more, for
+    harmless changes make a judge forgive it.
     """
 
     at_most: float = np.inf
@@ -37,18 +38,21 @@ class Worth(NamedTuple):
     weight: float = 0.02
 
 
-_HOPELESS: tuple[str, ...] = (
+_NONSENSE: tuple[str, ...] = (
     "near-empty",
     "lone-punctuation",
     "gibberish",
     "jumbled",
     "reversed",
     "nouns",
+    "words-repeated",
     "padding",
     "prompt-added",
+    "prompt-like",
+    "null-model",
+    "another-language",
 )
-_HOPELESS += ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "another-language", "prompt-like")
-_HOPELESS += ("null-model", "insult", "words-repeated")
+_HOPELESS = ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "insult")
 _ELSEWHERE = ("other-random", "other-nearest", "machine-response")
 _GENERIC = ("generic-repeat", "generic-will-do", "generic-fantastic", "dull", "fixed-sentence", "counter-question")
 _GENERIC += ("one-word",)
@@ -65,6 +69,7 @@ _HARMLESS: tuple[str, ...] = (
 )
 _HARMLESS += ("no-stop-words", "no-common-words", "upper-case", "speaker-tag")
 WORTH: Mapping[str, Worth] = {
+    **dict.fromkeys(_NONSENSE, Worth(_NO_REPLY, weight=0.1)),
     **dict.fromkeys(_HOPELESS, Worth(_NO_REPLY)),
     **dict.fromkeys(_ELSEWHERE, Worth(_NO_REPLY, weight=0.07)),
     **dict.fromkeys(_GENERIC, Worth(_SAME_FOR_ALL, weight=0.04)),
