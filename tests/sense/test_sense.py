@@ -25,14 +25,13 @@ KINDS = (
 BEST, *OTHERS = KINDS
 JUDGE = "rejoinder"
 # What a judge with sense reaches: the share of all pairs, and of those of the sensible reply and one other kind.
-RIGHT = 0.78  # .80 of version 3; a good judge would reach .85
+RIGHT = 0.77  # .78 now, .80 before harmless changes weighed more; a good judge would reach .85
 # What the judge in the box cannot tell, with what it is taken for.
 NOT_YET = {
     "one_word": "people rate short replies decently, and so does it",
-    "unknowing": "the same of replies that say nothing",
     "contradiction": "no view knows what follows from what",
 }
-AHEAD = dict.fromkeys(OTHERS, 0.8) | {"contradiction": 0.6, "rude": 0.7, "long": 0.6}
+AHEAD = dict.fromkeys(OTHERS, 0.8) | {"contradiction": 0.6, "rude": 0.7, "long": 0.6, "code": 0.75}
 
 
 @dataclass(frozen=True)

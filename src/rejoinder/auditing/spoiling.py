@@ -29,8 +29,7 @@ class Worth(NamedTuple):
     """What a reply deserves after an attack: this at most, and so much less than before; and what such a row counts.
 
     So little weight is enough that no parrot scores well, and costs hardly any agreement with people. What is hard to
-    tell from a good reply weighs more, generic sentences less, which people often accept; and nonsense weighs more, for
-    harmless changes make a judge forgive it.
+    tell from a good reply weighs more; generic sentences less than that, which people often accept.
     """
 
     at_most: float = np.inf
@@ -38,21 +37,18 @@ class Worth(NamedTuple):
     weight: float = 0.02
 
 
-_NONSENSE: tuple[str, ...] = (
+_HOPELESS: tuple[str, ...] = (
     "near-empty",
     "lone-punctuation",
     "gibberish",
     "jumbled",
     "reversed",
     "nouns",
-    "words-repeated",
     "padding",
     "prompt-added",
-    "prompt-like",
-    "null-model",
-    "another-language",
 )
-_HOPELESS = ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "insult")
+_HOPELESS += ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "another-language", "prompt-like")
+_HOPELESS += ("null-model", "insult", "words-repeated")
 _ELSEWHERE = ("other-random", "other-nearest", "machine-response")
 _GENERIC = ("generic-repeat", "generic-will-do", "generic-fantastic", "dull", "fixed-sentence", "counter-question")
 _GENERIC += ("one-word",)
@@ -69,7 +65,6 @@ _HARMLESS: tuple[str, ...] = (
 )
 _HARMLESS += ("no-stop-words", "no-common-words", "upper-case", "speaker-tag")
 WORTH: Mapping[str, Worth] = {
-    **dict.fromkeys(_NONSENSE, Worth(_NO_REPLY, weight=0.1)),
     **dict.fromkeys(_HOPELESS, Worth(_NO_REPLY)),
     **dict.fromkeys(_ELSEWHERE, Worth(_NO_REPLY, weight=0.07)),
     **dict.fromkeys(_GENERIC, Worth(_SAME_FOR_ALL, weight=0.04)),
