@@ -50,7 +50,14 @@ _HOPELESS: tuple[str, ...] = (
 _HOPELESS += ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "another-language", "prompt-like")
 _HOPELESS += ("null-model", "insult", "words-repeated")
 _ELSEWHERE = ("other-random", "other-nearest", "machine-response")
-_GENERIC = ("generic-repeat", "generic-will-do", "generic-fantastic", "dull", "fixed-sentence", "counter-question")
+_GENERIC: tuple[str, ...] = (
+    "generic-repeat",
+    "generic-will-do",
+    "generic-fantastic",
+    "dull",
+    "fixed-sentence",
+    "counter-question",
+)
 _GENERIC += ("one-word",)
 _DAMAGED = {"truncated": 1.0, "wrong-speaker": 0.5, "nouns-and-verbs": 0.8}
 _TWISTED = ("said-twice", "contradiction")
