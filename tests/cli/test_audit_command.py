@@ -21,7 +21,7 @@ def test_the_judge_in_the_box_on_the_sample(run: Run) -> None:
     assert done.code == 0 and done.err == ""
     assert done.out.startswith("rejoinder is fooled by ") and f"of {len(ATTACKS)} attacks" in done.words
     assert all(f"\n{attack.name} " in done.out for attack in ATTACKS)
-    assert "Worst examples:" in done.out and "scorer:rejoinder|" in done.out and "|attacks:1|" in done.out
+    assert "Worst examples:" in done.out and "scorer:rejoinder|" in done.out and "|attacks:2|" in done.out
 
 
 def test_every_format(run: Run, tmp_path: Path) -> None:

@@ -89,6 +89,14 @@ def test_in_one_file_an_id_is_of_one_line_of_each_system() -> None:
         refuse_copies([replace(one, where="") for one in (*OLD, *NEW)])
 
 
+def test_another_reply_of_a_named_system_is_no_other_system() -> None:
+    again = [*file("a.csv", "a", "b", system="m"), *file("b.csv", "c", "d", system="m")]
+    with pytest.raises(
+        DataError, match=r"^b.csv:1: .*id '1' was already given at a.csv:1, with another reply of the same"
+    ):
+        refuse_copies(again)
+
+
 REPLIES = st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from("ab")), min_size=1, max_size=9)
 
 

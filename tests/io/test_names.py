@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 from typing import Any
 
@@ -193,3 +194,21 @@ def test_several_scales_of_names_are_brought_together(tmp_path: Path) -> None:
     new = table(tmp_path / "new.csv", ["answer", "Overall [0-100]"], ["hey", "80"])
     said = f"ratings on 2 scales are brought together: 0 to 100 ({new}); 1 to 5 ({old})"
     assert scales_said(list(rejoinder.read(old, new))) == said
+
+
+@pytest.mark.parametrize(
+    ("more", "scales"),
+    [
+        ({"scales": {"fluency": [1, 7]}}, {"overall": (1, 5), "fluency": (1, 7)}),
+        ({"scales": {"overall": [1, 7]}}, {"overall": (1, 7)}),
+    ],
+)
+def test_scales_of_other_dimensions_leave_that_of_a_name(
+    tmp_path: Path, more: dict[str, Any], scales: dict[str, Any]
+) -> None:
+    given = {"response": "ho", "Rating (1-5)": 4, **more}
+    (example,) = rejoinder.examples_of([given])
+    assert example.scales == scales
+    cells = [json.dumps(cell) if isinstance(cell, dict) else str(cell) for cell in given.values()]
+    (example,) = rejoinder.read(table(tmp_path / "a.csv", list(given), cells))
+    assert example.scales == scales

@@ -46,7 +46,8 @@ def refuse_copies(lines: Sequence[Example]) -> None:
     hold the replies of two systems: where the reply or the named system is another for more of the shared ids than not.
 
     Raises:
-        DataError: an id stands twice in a file, or half of the ids that two files share have the same reply in both.
+        DataError: an id stands twice in a file, or in two for other replies of one system that is named, or half of the
+            ids that two files share have the same reply in both.
     """
     _shared(lines)
 
@@ -98,6 +99,7 @@ def _met_again(lines: Sequence[Example]) -> Iterator[tuple[Example, Example, boo
     """Yield each line whose id stands in an earlier file, behind the line there, and whether that is the same reply."""
     first: dict[_Id, Example] = {}
     replies: defaultdict[tuple[_Id, str], dict[str | None, Example]] = defaultdict(dict)
+    of_system: dict[tuple[_Id, str | None], Example] = {}
     for line in lines:
         if not line.id:
             continue
@@ -107,7 +109,9 @@ def _met_again(lines: Sequence[Example]) -> Iterator[tuple[Example, Example, boo
         if same is not None:
             yield same, line, True
         elif _file(first.setdefault(key, line)) != _file(line):
+            _refuse_other_reply(of_system.get((key, line.system)), line)
             yield first[key], line, False
+        of_system.setdefault((key, line.system), line)
         systems.setdefault(line.system, line)
 
 
@@ -116,6 +120,17 @@ def _of_system(systems: dict[str | None, Example], line: Example) -> Example | N
     if line.system is None:
         return next(iter(systems.values()), None)
     return systems.get(line.system, systems.get(None))
+
+
+def _refuse_other_reply(first: Example | None, line: Example) -> None:
+    """Raise where a system that is named has another reply than at the line with this id that was given before."""
+    if first is not None and line.system is not None:
+        raise DataError(
+            f"id {line.id!r} was already given at {first.where}, with another reply of the same system {line.system!r}",
+            f"Give one of the files; name two systems in a column system; {LEAVE_IDS_OUT}",
+            where=line.where,
+            field="id",
+        )
 
 
 def _copied(same: Sequence[tuple[Example, Example]]) -> DataError:

@@ -157,7 +157,7 @@ def _renamed(record: Mapping[str, Any], takes: Sequence[Take], where: str, *, fl
             out.update(_rated(take, values, raters, out, where))
         elif take.field != RATER:
             out[take.field] = values[0]
-    return out if out.get("scales") else {**out, **_scales(takes, out)}
+    return out | _scales(takes, out, where, flat=flat)
 
 
 def _one_context(take: Take, values: Sequence[Any], where: str, *, flat: bool) -> list[str]:
@@ -202,10 +202,13 @@ def _decoded_ratings(out: Mapping[str, Any], where: str) -> dict[str, Any]:
     return {field: decoded(field, cell, where) for field, cell in cells.items() if isinstance(cell, str) and cell}
 
 
-def _scales(takes: Sequence[Take], out: Mapping[str, Any]) -> dict[str, Any]:
-    """`scales` with what the names of ratings state, where the record has such ratings."""
-    scales = {take.dimension: list(take.scale) for take in takes if take.scale and _is_rated(out, take.dimension)}
-    return {"scales": scales} if scales else {}
+def _scales(takes: Sequence[Take], out: Mapping[str, Any], where: str, *, flat: bool) -> dict[str, Any]:
+    """`scales` with what the names of ratings state where the record has such ratings; its own go before them."""
+    named = {take.dimension: list(take.scale) for take in takes if take.scale and _is_rated(out, take.dimension)}
+    own = out.get("scales") or {}
+    if named and flat and isinstance(own, str):
+        own = decoded("scales", own, where)
+    return {"scales": {**named, **own}} if named and isinstance(own, Mapping) else {}
 
 
 def _is_rated(out: Mapping[str, Any], dimension: str | None) -> bool:
