@@ -190,7 +190,8 @@ def _tried(
         len(taken),
         found.corrected,
         (
-            *(*gained, gained[1] - gained[0]),
+            *gained,
+            gained[1] - gained[0],
             _held(said, ratings),
             calibration_error(values, told),
             beyond_chance(values, told),
@@ -226,7 +227,7 @@ def beyond_chance(values: FloatArray, ratings: FloatArray, bins: int = BINS) -> 
     """The same without what a few replies a bin make of a calibrated judge: squares, less the variance of each mean.
 
     0 where chance explains all. Source: the debiased estimator of Kumar, Liang and Ma 2019, Verified uncertainty
-    calibration, definition 3.2; of ratings instead of outcomes, so that the variance is that of the differences.
+    calibration; of ratings instead of outcomes, so that the variance is that of the differences.
 
     Args:
         values: [N] scores.
