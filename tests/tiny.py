@@ -127,6 +127,34 @@ def selector_model(folder: Path, encoder: Encoder) -> Path:
     return folder
 
 
+CHAT = (
+    "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}</s>{% endfor %}"
+    "{% if add_generation_prompt %}[assistant]{% endif %}"
+)
+
+
+def llama_model(folder: Path, *, chat: bool = True, seed: int = 0) -> Path:
+    """A Llama of two layers over single characters in `folder`, of numbers at random."""
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    marks = ["<s>", "</s>", "[user]", "[assistant]"]
+    pieces = {piece: number for number, piece in enumerate([*marks, *map(chr, range(32, 127)), "\n"])}
+    tokenizer = Tokenizer(models.WordLevel(pieces, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
+    own = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", additional_special_tokens=marks[2:]
+    )
+    own.chat_template = CHAT if chat else None
+    torch.manual_seed(seed)
+    shape = transformers.LlamaConfig(
+        vocab_size=len(pieces), hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2
+    )
+    transformers.LlamaForCausalLM(shape).save_pretrained(folder)
+    own.save_pretrained(folder)
+    return folder
+
+
 def tensors_of(model: nn.Module) -> dict[str, Any]:
     """The weights of a network as arrays."""
     return {name: tensor.numpy() for name, tensor in model.state_dict().items()}

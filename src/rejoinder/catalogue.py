@@ -39,14 +39,17 @@ SCORERS: dict[str, str] = {
     "context-overlap": "rejoinder.metrics.baselines",
 }
 
-# What stands before the colon in the name of scores that are made elsewhere, and the module whose `load(name)` makes a
-# scorer of them.
+# The judge in the box with a language model of the user's beside it.
+PLUS = "plus"
+# What stands before the colon in the name of a scorer that needs what is made or stands elsewhere, and the module whose
+# `load(name)` makes it.
 ELSEWHERE = "rejoinder.metrics.elsewhere"
 PREFIXES = {
     "column": ELSEWHERE,
     "python": ELSEWHERE,
     "command": "rejoinder.outside.command",
     "openai": "rejoinder.outside.chat",
+    PLUS: "rejoinder.judges.plus",
 }
 
 # The module that makes examples of what a program holds.
@@ -182,13 +185,18 @@ def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> di
     """The judges among `names` that were fitted on lines of some of `datasets`, and of which; metrics are never."""
     given, found = set(datasets), dict[str, list[str]]()
     for name in names:
-        if isinstance(name, (str, Path)) and str(name) != DEFAULT and not _is_folder(name):
+        if isinstance(name, (str, Path)) and not _is_judge(name):
             continue
         scorer = load_scorer(name)
         own = getattr(scorer, "trained_on", frozenset[str]())
         if sets := sorted(own & given):
             found[str(name) if isinstance(name, (str, Path)) else scorer.card.name] = sets
     return found
+
+
+def _is_judge(name: str | Path) -> bool:
+    """Whether what has this name was fitted on ratings."""
+    return str(name) == DEFAULT or str(name).startswith(f"{PLUS}:") or _is_folder(name)
 
 
 class Chosen(NamedTuple):

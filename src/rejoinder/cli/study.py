@@ -132,12 +132,9 @@ def _say_fitted(found: FullStudy | PairStudy) -> None:
 
 def _of_ratings(examples: Sequence[Example], names: list[str] | None, given: dict[str, Any]) -> FullStudy:
     """The study of rated replies."""
-    from rejoinder.humans.shared_ids import shared_ids_said
     from rejoinder.meta import full_study
 
     say_scales(examples, given["dimension"])
-    if found := shared_ids_said(examples):
-        tell(found, err=True)
     asked = {name: value for name, value in given.items() if name != "scale"}
     with progress("scoring", len(examples) * _count(names, examples)) as advance:
         return full_study(examples, names, **asked, advance=advance)

@@ -9,7 +9,7 @@ from typing import Any
 from rejoinder.errors import MissingAsset, UsageError
 
 _FOLDER = Path(__file__).resolve().parent.parent / "data"
-JUDGE = _FOLDER / "judge"
+JUDGE, PLUS = _FOLDER / "judge", _FOLDER / "plus"
 _LONGEST_NAME = 255  # bytes
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rejoinder.errors import DataError
 from rejoinder.io.folders import in_folder, read_card, read_folder
-from rejoinder.judges import boxed
+from rejoinder.judges import boxed, plus
 from rejoinder.kinds import KINDS, Kind, makers
 from rejoinder.learner import PortableJudge
 
@@ -42,4 +42,6 @@ def _no_judge(kind: str, made: Kind, folder: Path) -> tuple[str, str]:
 
 def written_card(name: str) -> str:
     """The card that stands in the folder of the judge `name`, a folder or the judge in the box; "" where none does."""
+    if name.partition(":")[0] == plus.PREFIX:
+        return read_card(plus.FOLDER)
     return read_card(boxed.FOLDER if name == boxed.NAME else name)

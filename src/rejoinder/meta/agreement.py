@@ -70,6 +70,7 @@ class Study:
         rated: lines with a rating that were used (copies left out are not among them).
         copies: lines whose response equals one of its references word for word.
         notes: by scorer, how many lines each note stands at.
+        shared_ids: what was made of ids that stand in several files, in a sentence; "" where there are none.
     """
 
     agreements: tuple[Agreement, ...]
@@ -82,6 +83,7 @@ class Study:
     rated: int
     copies: int
     notes: Mapping[str, Mapping[str, int]]
+    shared_ids: str = ""
 
     def to_pandas(self) -> Any:
         """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
@@ -91,7 +93,7 @@ class Study:
         """The study as plain JSON values: numbers that do not exist are None, never NaN.
 
         Keys: `version` of this form, `results` (one mapping an agreement), `signature` (a mapping by scorer),
-        `options`, `counts` and `notes`.
+        `options`, `counts`, `notes` and `shared_ids`.
         """
         return {
             "version": FORMAT_VERSION,
@@ -105,6 +107,7 @@ class Study:
             },
             "counts": {"examples": self.examples, "rated": self.rated, "copies": self.copies},
             "notes": {name: dict(notes) for name, notes in self.notes.items()},
+            "shared_ids": self.shared_ids,
         }
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
-from rejoinder.humans.shared_ids import refuse_copies
+from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.io.given import examples_of
 from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent
@@ -142,7 +142,7 @@ def full_study(
     )
     if scored.pool:
         found = _with_pool(found, scored.pool, {**given, **trivial, **held_out})
-    return replace(found, answer=answer(found))
+    return replace(found, answer=(*answer(found), *filter(None, [asked.shared_ids])))
 
 
 def _held_out(
@@ -185,6 +185,7 @@ def _study_of(
         rated=sum(map(len, sets.sets)),
         copies=sum(example.copies_reference for example in examples),
         notes={name: found.noted for name, found in scores.items()},
+        shared_ids=shared_ids_said(examples),
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from rejoinder.auditing.relevance import relevance
 from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.results import Result
-from rejoinder.auditing.run import audit
+from rejoinder.auditing.run import LIMIT, audit
 from rejoinder.auditing.spoiling import spoilt
 from rejoinder.auditing.written import written
 from rejoinder.catalogue import score
@@ -27,12 +27,13 @@ from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import UNLIKE
 from rejoinder.judges.views.learner import ViewsLearner
+from rejoinder.judges.views.lines import Spoilt
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.papers.asked import PREFERENCES, RELEVANCE, Asked, Takes, files_of, named
 from rejoinder.papers.figures import turn_level
 from rejoinder.papers.judge_folds import LeftOut, blind, left_out, seen, undefended, with_references, within_systems
-from rejoinder.records import ReplySet
+from rejoinder.records import Example, ReplySet
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.figure import Figure
@@ -149,9 +150,7 @@ def find(asked: Asked) -> Found:
     sets = [str(name) for name in dict.fromkeys(example.dataset for example in examples)]
     if unknown := [*(set(corpora) - set(CORPORA)), *(set(sets) - set(SETS))]:
         raise UsageError(f"the licence of {', '.join(sorted(unknown))} is not known. Add it to SETS or CORPORA")
-    apart = written(
-        [one for one in read_audited(*there(asked, TAUGHT, RELEVANCE)) if isinstance(one, ReplySet)], examples
-    )
+    apart = taught(asked, examples)
     learner = ViewsLearner(material, lambda given: [*spoilt(given), *apart])
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
@@ -169,7 +168,7 @@ def _found(asked: Asked, lines: RatedLines, trained: Trained, corpora: Sequence[
         referring = left_out(lines, with_references(encoded), asked.seed, advance)
         known = seen(lines, blind(encoded), asked.seed, advance)
     with asked.stage("attacking", None):
-        attacks = {name: _attacked(lines, plain, name, asked.seed) for name in ATTACKED if name in plain.fits}
+        attacks = {name: attacked(lines, plain, name, asked.seed) for name in ATTACKED if name in plain.fits}
     judge = trained.judge
     return Found(
         trained,
@@ -182,6 +181,12 @@ def _found(asked: Asked, lines: RatedLines, trained: Trained, corpora: Sequence[
         _relevance(asked, judge),
         _elsewhere(asked, judge),
     )
+
+
+def taught(asked: Asked, examples: Sequence[Example], every: int = 1) -> list[Spoilt]:
+    """Replies that people wrote to fit or not to fit contexts of no example; of each `every`-th of these contexts."""
+    sets = [one for one in read_audited(*there(asked, TAUGHT, RELEVANCE)) if isinstance(one, ReplySet)]
+    return written(sets, examples, every)
 
 
 def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
@@ -272,11 +277,27 @@ def _scores(values: Mapping[str, FloatArray]) -> dict[str, Scores]:
     }
 
 
-def _attacked(lines: RatedLines, plain: LeftOut, name: str, seed: int) -> Sequence[Result]:
-    """What the battery does to the judge that never saw a set, on its replies without references."""
+def attacked(
+    lines: RatedLines,
+    plain: LeftOut,
+    name: str,
+    seed: int,
+    families: Sequence[str] | None = None,
+    limit: int = LIMIT,
+) -> Sequence[Result]:
+    """What the battery does to the judge that never saw a set, on its replies without references.
+
+    Args:
+        lines: rated lines.
+        plain: the judges.
+        name: of the set.
+        seed: decides what is drawn.
+        families: names of attacks; None takes all.
+        limit: how many replies are attacked at most.
+    """
     judge = plain.fits[name].judge({}, (1.0, 5.0))
     own = [replace(lines.examples[row], references=()) for row in lines.sets[name].tolist()]
-    return audit(own, judge, seed=seed).results
+    return audit(own, judge, families=families, limit=limit, seed=seed).results
 
 
 def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:

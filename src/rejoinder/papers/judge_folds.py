@@ -106,7 +106,7 @@ def _tell(found: LeftOut, fitted: FittedViews, encoded: ViewLines, own: Rows) ->
         features = encoded.features[np.ix_(rows, part.columns)]
         found.scores[rows] = part.calibration.ratings(part.head.predict(features))
         found.low[rows], found.high[rows] = part.calibration.interval(found.scores[rows])
-        found.unlike[rows] = part.likeness.unlike(features)
+        found.unlike[rows] = part.unlike(features)
 
 
 def within_systems(scores: FloatArray, ratings: FloatArray, systems: Sequence[str | None], fewest: int = 30) -> float:

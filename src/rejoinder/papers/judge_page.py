@@ -29,7 +29,7 @@ def page(found: Found, about: About) -> Document:
             "unseen": unseen,
             "means": _means(found),
             "referring": referring,
-            "attacks": _attacks(found.attacks),
+            "attacks": attacks_table(found.attacks),
             "relevance": relevance_table(found.relevance),
             "elsewhere": _elsewhere(found.elsewhere),
         },
@@ -105,7 +105,7 @@ def _won(unseen: Sequence[Unseen]) -> tuple[int, int]:
     return sum(ahead), len(ahead)
 
 
-def _attacks(attacks: Mapping[str, Sequence[Result]]) -> Table:
+def attacks_table(attacks: Mapping[str, Sequence[Result]]) -> Table:
     """What every family of attacks did, a column a set that the judge had not seen."""
     names = list(attacks)
     families = dict.fromkeys(result.family for results in attacks.values() for result in results)

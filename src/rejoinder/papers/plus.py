@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, combinations
 from typing import NamedTuple, cast
 
 import numpy as np
 
+from rejoinder.auditing.battery import battery
 from rejoinder.auditing.relevance import relevance
 from rejoinder.auditing.relevance_results import Relevance
+from rejoinder.auditing.results import Result
+from rejoinder.auditing.spoiling import spoilt
 from rejoinder.errors import UsageError
 from rejoinder.io import read_audited
 from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.train import fit_judge
+from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.judges.views.lines import ViewLines
@@ -22,9 +25,9 @@ from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.views import Views
 from rejoinder.meta.agreement import Agreement
 from rejoinder.papers.asked import RELEVANCE, Asked, Takes, named
-from rejoinder.papers.judge import RELEVANT, SETS, agreements, mean_over_sets, there
-from rejoinder.papers.judge_folds import blind, left_out, within_systems
-from rejoinder.scorer import Advance, FloatArray
+from rejoinder.papers.judge import ATTACKED, RELEVANT, SETS, agreements, attacked, mean_over_sets, taught, there
+from rejoinder.papers.judge_folds import blind, left_out, undefended, within_systems
+from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.stats.figure import Figure
 
 TAKES = Takes(
@@ -36,6 +39,13 @@ LIBRARIES = ("sentence", "lm")
 """Names of models that a library of others reads; any other is the folder of an encoder."""
 TOO_MANY = "dstc7"  # more lines than all other sets together, and its replies are ranked by their references
 RELEVANT_CONTEXTS = 100
+EACH, EVERY = (
+    3,
+    2,
+)  # attacked replies a line, and each how-many-eth context of written ones: fewer than small judges see
+HEAVIER = 2.0  # each weighs so much more than in the judge in the box, where there are more of them
+LIMIT = 100  # replies of a set that are attacked
+SEARCHES = ("climbed", "fixed-sentence")
 
 
 class Compared(NamedTuple):
@@ -46,12 +56,14 @@ class Compared(NamedTuple):
         mean: mean Spearman over data sets.
         within: mean over sets of the mean Spearman within systems.
         each: by data set, Spearman and Pearson.
+        defended: whether attacked replies were among what they are fitted on.
     """
 
     added: tuple[str, ...]
     mean: Figure
     within: float
     each: dict[str, tuple[Agreement, Agreement]]
+    defended: bool = False
 
 
 @dataclass(frozen=True)
@@ -60,14 +72,18 @@ class Found:
 
     Attributes:
         names: the models.
-        compared: judges without any, with each, and with all of them.
+        compared: judges without any, with each, and with all of them; last these with attacked replies to learn from.
         lines: rated lines.
-        relevance: replies that people wrote to fit or not to fit, by the judge that reads all; None where not there.
+        attacks: by left-out set, what the battery did to the last kind of judge.
+        trained: a judge of that kind, fitted on 85 % of the conversations of all sets.
+        relevance: replies that people wrote to fit or not to fit, by that one; None where not there.
     """
 
     names: Sequence[str]
     compared: Sequence[Compared]
     lines: int
+    attacks: Mapping[str, Sequence[Result]]
+    trained: Trained
     relevance: Relevance | None
 
 
@@ -81,27 +97,47 @@ def find(asked: Asked) -> Found:
     if len(sources) < len(asked.encoders):
         raise UsageError("two models have the same name. Name each once")
     own = tuple(source_called(f"{name}:{place}" if name in LIBRARIES else place) for name, place in sources.items())
-    learner = ViewsLearner(replace(boxed_material(), own=own))
     examples = asked.examples([name for name in SETS if name != TOO_MANY])
+    apart = taught(asked, examples, every=EVERY)
+    learner = ViewsLearner(
+        replace(boxed_material(), own=own),
+        lambda given: [one._replace(weight=HEAVIER * one.weight) for one in (*spoilt(given, each=EACH), *apart)],
+    )
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
     lines = replace(lines, encoded=blind(cast("ViewLines", lines.encoded)))
     names = tuple(sources)
     asks = [chosen for count in sorted({0, 1, len(names)}) for chosen in combinations(range(len(names)), count)]
-    with asked.stage("leaving out", len(asks) * len(lines.sets)) as advance:
-        compared = [_compared(lines, names, chosen, asked.seed, advance) for chosen in asks]
+    with asked.stage("leaving out", (len(asks) + 1) * len(lines.sets)) as advance:
+        compared = []
+        for chosen in asks:
+            part = reading(lines, chosen)
+            plain = left_out(part, undefended(cast("ViewLines", part.encoded)), asked.seed, advance)
+            compared.append(_compared(lines, plain.scores, tuple(names[place] for place in chosen), asked.seed))
+        whole = left_out(lines, cast("ViewLines", lines.encoded), asked.seed, advance)
+        compared.append(_compared(lines, whole.scores, names, asked.seed)._replace(defended=True))
+    with asked.stage("attacking", None):
+        attacks = {
+            name: attacked(lines, whole, name, asked.seed, quick_attacks(), LIMIT)
+            for name in ATTACKED
+            if name in whole.fits
+        }
     with asked.stage("replies that people wrote", None):
-        judged = _relevance(asked, lines)
-    return Found(names, compared, len(lines.ratings), judged)
+        trained = fit_judge(lines, seed=asked.seed)
+        judged = _relevance(asked, trained.judge)
+    return Found(names, compared, len(lines.ratings), attacks, trained, judged)
 
 
-def _compared(lines: RatedLines, names: Sequence[str], chosen: Sequence[int], seed: int, advance: Advance) -> Compared:
-    """Judges that read the views of some models beside their own."""
-    part = reading(lines, chosen)
-    scores = left_out(part, cast("ViewLines", part.encoded), seed, advance).scores
+def quick_attacks() -> list[str]:
+    """The attacks that ask a scorer for one score a reply: a search asks for dozens, of a model that takes long."""
+    return [name for name, attack in battery().items() if name not in SEARCHES]
+
+
+def _compared(lines: RatedLines, scores: FloatArray, added: tuple[str, ...], seed: int) -> Compared:
+    """What judges that read the views of some models beside their own say of sets that they never saw."""
     found = {name: one for (name, _), one in agreements(lines, {"plain": scores}, seed).items()}
     return Compared(
-        tuple(names[place] for place in chosen),
+        added,
         mean_over_sets(lines, scores, seed),
         _within(lines, scores),
         {name: (found[name]["spearman"], found[name]["pearson"]) for name in lines.sets if name in found},
@@ -145,10 +181,9 @@ def _within(lines: RatedLines, scores: FloatArray) -> float:
     return float(np.nanmean(own)) if np.isfinite(own).any() else float("nan")
 
 
-def _relevance(asked: Asked, lines: RatedLines) -> Relevance | None:
-    """How well the judge that was fitted on all sets tells replies that fit from others."""
+def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:
+    """How well a judge tells replies that fit from others."""
     files = there(asked, RELEVANT, RELEVANCE)
     if not files:
         return None
-    judge = fit_judge(lines, seed=asked.seed).judge
     return relevance(list(read_audited(*files)), judge, limit=RELEVANT_CONTEXTS, seed=asked.seed)

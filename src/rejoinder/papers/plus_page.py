@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rejoinder.papers.judge_page import relevance_table
+from rejoinder.papers.judge_page import attacks_table, relevance_table
 from rejoinder.papers.page import About, paper, table
-from rejoinder.papers.plus import Compared, Found
+from rejoinder.papers.plus import EACH, EVERY, LIMIT, SEARCHES, Compared, Found
 from rejoinder.report.cells import measured, plain
 from rejoinder.report.document import Document, Table
 
@@ -16,19 +16,28 @@ def page(found: Found, about: About) -> Document:
     return paper(
         "plus",
         about,
-        {"means": means, "each": _each(found), "relevance": relevance_table(found.relevance)},
+        {
+            "means": means,
+            "each": _each(found),
+            "attacks": attacks_table(found.attacks),
+            "relevance": relevance_table(found.relevance),
+        },
         [means],
         lines=found.lines,
         sets=len(first.each),
         without=first.mean.value,
         spearman=last.mean.value,
         models=" and ".join(found.names),
+        attacked=EACH,
+        every=EVERY,
+        limit=LIMIT,
+        searches=" and ".join(SEARCHES),
     )
 
 
 def _said(one: Compared) -> str:
     """What judges read, in words."""
-    return " + ".join(["own views", *one.added])
+    return " + ".join(["own views", *one.added]) + ", attacked replies learnt from" * one.defended
 
 
 def _means(found: Found) -> Table:

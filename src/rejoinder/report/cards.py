@@ -101,6 +101,7 @@ def cards_table(cards: Iterable[Card], width: int) -> str:
         "The folder of a trained judge is a scorer name too. More of one: rejoinder show NAME\n"
         "So are, for scores made elsewhere, column:KEY, python:MODULE:FUNCTION, command:PROGRAM (examples in, scores "
         "out)\nand openai:URL#MODEL (a language model behind an endpoint, which texts go to): docs/own-scores.md\n"
+        "plus:smollm2 is the judge with a small language model beside it, on this machine: docs/judge.md\n"
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rejoinder.judges.views.head import fit_head, standardised, weights_of
+from rejoinder.judges.views.head import PROBE, fit_head, standardised, weights_of
 from rejoinder.judges.views.kernel import PENALTY, REACH, fit_kernel
 from rejoinder.judges.views.linear import FARTHEST, fit_linear
 from rejoinder.judges.views.trees import BINS, Growth, Trees, binned, edges_of, grow, joined
@@ -193,13 +193,58 @@ def test_what_moved_a_kernel_adds_up_and_names_the_feature() -> None:
     assert kernel.moved(kernel.centre[None] + kernel.spread * kernel.origin) == pytest.approx(0, abs=1e-9)
 
 
+def with_sense(features: FloatArray, vector: FloatArray | None = None, senseless: float = 0.0) -> FloatArray:
+    """Features as a head reads them: those, whether the reply has no sense, and the numbers of a vector."""
+    return np.column_stack([features, np.full(len(features), senseless), *([] if vector is None else [vector])])
+
+
 def test_a_head_is_the_mean_of_its_parts_and_tells_what_moved_it() -> None:
-    head = fit_head(*material(), np.random.default_rng(0), growth=SMALL, seeds=2)
+    features, targets, weights = material()
+    head = fit_head(with_sense(features), targets, weights, np.random.default_rng(0), growth=SMALL, seeds=2)
     unseen = material(20, seed=4)[0]
     both = (head.kernel.predict(unseen) + head.trees.predict(unseen)) / 2
+    unseen = with_sense(unseen)
     assert head.predict(unseen) == pytest.approx(both)
     assert head.expected + head.moved(unseen).sum(axis=1) == pytest.approx(head.predict(unseen))
     assert np.corrcoef(head.predict(unseen), material(20, seed=4)[1])[0, 1] > 0.8
+
+
+def test_what_has_no_sense_is_worth_so_much_less_and_changes_nothing_that_is_learnt() -> None:
+    features, targets, weights = material()
+    plain, lowered = (
+        fit_head(
+            with_sense(features, senseless=often),
+            targets,
+            weights,
+            np.random.default_rng(0),
+            nonsense=less,
+            growth=SMALL,
+        )
+        for often, less in ((0.0, 0.0), (1.0, 1.5))
+    )
+    unseen = material(20, seed=4)[0]
+    assert (lowered.predict(with_sense(unseen)) == plain.predict(with_sense(unseen))).all()
+    bad = with_sense(unseen, senseless=1.0)
+    assert lowered.predict(bad) == pytest.approx(plain.predict(with_sense(unseen)) - 1.5)
+    assert lowered.moved(bad)[:, 5] == pytest.approx(-1.5)
+    assert lowered.expected + lowered.moved(bad).sum(axis=1) == pytest.approx(lowered.predict(bad))
+
+
+def test_a_line_over_a_long_vector_stands_beside_trees_and_kernel() -> None:
+    features, targets, weights = material(600)
+    rng = np.random.default_rng(1)
+    vector = rng.normal(size=(600, 40))
+    targets = targets + vector[:, 3]
+    head = fit_head(with_sense(features, vector), targets, weights, rng, vector=40, growth=SMALL, seeds=1)
+    head = head.told_from(with_sense(features, vector), weights)
+    assert head.probe is not None and int(np.abs(head.probe.weights).argmax()) == 3
+    unseen = with_sense(material(20, seed=4)[0], rng.normal(size=(20, 40)))
+    own = (head.kernel.predict(unseen[:, :5]) + head.trees.predict(unseen[:, :5])) / 2
+    assert head.predict(unseen) == pytest.approx((1 - PROBE) * own + PROBE * head.probe.predict(unseen[:, 6:]))
+    assert head.moved(unseen).shape == unseen.shape
+    assert head.expected + head.moved(unseen).sum(axis=1) == pytest.approx(head.predict(unseen))
+    alone = np.concatenate([head.predict(row[None]) for row in unseen])
+    assert (alone == head.predict(unseen)).all()
 
 
 def test_ratings_are_standardised_within_their_set_and_large_sets_weigh_by_their_root() -> None:

@@ -24,7 +24,7 @@ SHARES = (
 )
 FLAGS = (
     "few_words many_words last_asks asks asks_back begins_as_answer answers_question does_not_know greets sorry thanks "  # noqa: SIM905 - words
-    "begins_as_question ends_sentence unfinished equal_halves shares_a_topic is_copy asked_yes_or_no".split()
+    "begins_as_question ends_sentence unfinished equal_halves senseless shares_a_topic is_copy asked_yes_or_no".split()
 )
 CASES: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
     ("words", "Well , it 's late .", (), 5),
@@ -83,6 +83,9 @@ CASES: tuple[tuple[str, str, tuple[str, ...], float], ...] = (
     ("content_words", "the ducks sleep", (), 2),
     ("content_share", "the ducks sleep well", (), 0.75),
     ("unknown_words", "hello zebra", (), 0.5),
+    ("senseless", "zebra zzq hello", (), 1),
+    ("senseless", "hello zebra", (), 0),
+    ("senseless", "hello.say('you')", (), 1),
     ("usual_reply", "Hello", (), log(3)),
     ("repeated_words", "duck duck duck goose", (), 0.5),
     ("repeated_pairs", "a b a b a", (), 0.5),

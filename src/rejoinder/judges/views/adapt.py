@@ -99,9 +99,10 @@ class Adaptation:
         return float(self.linear.base + self._of_base(np.array([base]))[0])
 
     def moved(self, head: Head, features: NDArray[np.floating], examples: Sequence[Example]) -> FloatArray:
-        """[N, F + R] what each feature of head and raw text adds to `expected`; they add up to the prediction."""
+        """[N, F + 1 + W + R] what each feature, those of the raw text last, adds to `expected`."""
         base, shares = head.predict(features), head.moved(features)
-        own = self.linear.moved(table_of(base, features, raw_features(examples)))
+        own = self.linear.moved(table_of(base, features[:, : head.plain], raw_features(examples)))
+        own = np.insert(own, [1 + head.plain] * (features.shape[1] - head.plain), 0.0, axis=1)
         away = base - head.expected
         added = self._of_base(base) - self._of_base(np.array([head.expected]))
         # What the head's prediction adds is shared out as its features moved that.

@@ -188,7 +188,7 @@ def _used(found: Mapping[Way, Own], judge: ViewsJudge, sides: Sequence[NDArray[n
 
 def _table(part: Part, features: Features, replies: Sequence[Example]) -> FloatArray:
     """[n, C] what an adaptation of a head reads; a head that was adapted before begins anew."""
-    return table_of(part.head.predict(features), features, raw_features(replies))
+    return table_of(part.head.predict(features), part.plain(features), raw_features(replies))
 
 
 def _left_out(one: Own, folds: Rows, kept: NDArray[np.bool_], rng: np.random.Generator) -> FloatArray:
@@ -227,13 +227,13 @@ def _spread_as_before(one: Own, linear: Linear) -> Calibration:
 def _cloud(one: Own, folds: Rows) -> Likeness:
     """The user's own lines, with the distance that `USUAL` of those stay within that the cloud was made without."""
     own = np.tile(folds[one.rows], len(one.features) // len(one.rows))
-    distances = np.empty(len(own))
+    features, distances = one.part.plain(one.features), np.empty(len(own))
     for fold in np.unique(own):
         inside = own == fold
         if not inside.all():
-            distances[inside] = _cloud_of(one.features[~inside], one.part).distances(one.features[inside])
+            distances[inside] = _cloud_of(features[~inside], one.part).distances(features[inside])
     bound = float(np.quantile(distances, USUAL, method="higher"))
-    return replace(_cloud_of(one.features, one.part), bound=bound)
+    return replace(_cloud_of(features, one.part), bound=bound)
 
 
 def _cloud_of(features: Features, part: Part) -> Likeness:

@@ -19,6 +19,7 @@ from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
 from rejoinder.judges.views.lines import Added, ViewLines
 from rejoinder.judges.views.trees import Growth
 from rejoinder.judges.views.view import Features
+from rejoinder.judges.views.views import VECTOR, Views
 from rejoinder.learner import Rows
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, ignore
@@ -28,13 +29,15 @@ WAYS: tuple[Way, ...] = ("context", "reference")
 FEWEST = 60  # lines of a head; of fewer the trees have no leaf to grow
 FEWEST_CONTEXTS = 12  # of fewer a fold of the calibration would be one or two
 FOLDS = 4
+NONSENSE = 1.5  # standard deviations that a reply without sense is worth less
+USUAL_NONSENSE = 0.05  # a larger share of the lines: what looks senseless is another language, and tells nothing
 
 
 class Part(NamedTuple):
     """What was fitted for one way of reading.
 
     Attributes:
-        columns: which of all features it reads.
+        columns: which of all features it reads, in the order that `Head` reads them in.
         head: predicts standard deviations of a data set.
         calibration: makes ratings of them.
         likeness: what the lines were like.
@@ -50,9 +53,13 @@ class Part(NamedTuple):
     adaptation: Adaptation | None = None
 
     def predict(self, features: Features, examples: Sequence[Example]) -> FloatArray:
-        """[N] what the calibration makes ratings of, for [N, F] features of N examples."""
+        """[N] what the calibration makes ratings of, for [N, F + 1 + W] features of N examples."""
         base = self.head.predict(features)
-        return base if self.adaptation is None else self.adaptation.predict(base, features, examples)
+        return base if self.adaptation is None else self.adaptation.predict(base, self.plain(features), examples)
+
+    def plain(self, features: Features) -> Features:
+        """[N, F] of [N, F + 1 + W] features those that trees and kernel read."""
+        return features[:, : self.head.plain]
 
     @property
     def expected(self) -> float:
@@ -61,22 +68,23 @@ class Part(NamedTuple):
         return base if self.adaptation is None else self.adaptation.expected(base)
 
     def moved(self, features: Features, examples: Sequence[Example]) -> FloatArray:
-        """[N, F] what each feature adds to that; [N, F + R] with those of the raw text where there is an adaptation."""
+        """[N, F + 1 + W] what each feature adds to that; behind them R of the raw text where there is an adaptation."""
         if self.adaptation is None:
             return self.head.moved(features)
         return self.adaptation.moved(self.head, features, examples)
 
     def unlike(self, features: Features) -> NDArray[np.bool_]:
         """[N] whether a line is unlike all that this was fitted on."""
-        far = self.likeness.unlike(features)
-        return far if self.adaptation is None else far & self.adaptation.likeness.unlike(features)
+        own = self.plain(features)
+        far = self.likeness.unlike(own)
+        return far if self.adaptation is None else far & self.adaptation.likeness.unlike(own)
 
 
 class Material(NamedTuple):
     """Lines of one way of reading.
 
     Attributes:
-        features: [N, F].
+        features: [N, F + 1 + W], see `Head`.
         targets: [N] ratings in standard deviations of their set.
         weights: [N] of the lines.
         ratings: [N] from 1 to 5.
@@ -84,6 +92,7 @@ class Material(NamedTuple):
         folds: [N] which fold of the calibration each belongs to.
         replies: [N] numbers of the replies, see `ViewLines`.
         added: what spoilt replies are like, made of rows of this.
+        vector: W.
     """
 
     features: Features
@@ -94,13 +103,19 @@ class Material(NamedTuple):
     folds: NDArray[np.intp]
     replies: Rows
     added: Added
+    vector: int
+
+    @property
+    def plain(self) -> int:
+        """F."""
+        return int(self.features.shape[1]) - 1 - self.vector
 
 
 def fit_parts(
     lines: ViewLines,
     ratings: FloatArray,
     rows: Rows,
-    plain: NDArray[np.intp],
+    views: Views,
     growth: Growth,
     rng: np.random.Generator,
     advance: Advance,
@@ -111,7 +126,7 @@ def fit_parts(
         lines: N lines.
         ratings: [N] from 1 to 5.
         rows: those to fit on.
-        plain: the columns that need no reference.
+        views: what their features are.
         growth: how trees are grown.
         rng: decides what is random.
         advance: called with 1 after each of `STEPS`.
@@ -121,8 +136,10 @@ def fit_parts(
         own = rows[(lines.context if way == "context" else lines.reference)[rows]]
         if len(own) < FEWEST or len(np.unique(ratings[own])) < 2 or len(np.unique(lines.groups[own])) < FEWEST_CONTEXTS:
             continue
-        columns = plain if way == "context" else np.arange(lines.features.shape[1])
-        found[way] = _part(_material(lines, ratings, own, columns, rng), columns, growth, rng, advance)
+        columns = views.plain if way == "context" else np.arange(lines.features.shape[1])
+        columns = columns[np.argsort(views.readers[columns], kind="stable")]
+        material = _material(lines, ratings, own, columns, int((views.readers[columns] == VECTOR).sum()), rng)
+        found[way] = _part(material, columns, growth, rng, advance)
     return found
 
 
@@ -130,7 +147,12 @@ STEPS = len(WAYS) * (SEEDS + FOLDS)
 
 
 def _material(
-    lines: ViewLines, ratings: FloatArray, own: Rows, columns: NDArray[np.intp], rng: np.random.Generator
+    lines: ViewLines,
+    ratings: FloatArray,
+    own: Rows,
+    columns: NDArray[np.intp],
+    vector: int,
+    rng: np.random.Generator,
 ) -> Material:
     """The lines of one way, with what was made of them."""
     sets = np.unique(lines.sets[own], return_inverse=True)[1]
@@ -144,6 +166,7 @@ def _material(
         folds=_folds(sets, lines.groups[own], rng),
         replies=lines.replies[own],
         added=added.numbered(own)._replace(features=added.features[:, columns]),
+        vector=vector,
     )
 
 
@@ -161,18 +184,19 @@ def _part(
     # Calibration asks how far predictions spread and are off; fewer and larger steps tell that as well.
     quick = growth._replace(trees=-(-growth.trees * 2 // 5), step=growth.step * 5 / 2)
     predictions, distances = (np.full(len(material.targets), np.nan) for _ in range(2))
+    plain = material.features[:, : material.plain]
     for fold in range(FOLDS):
         inside = material.folds == fold
         if inside.any() and not inside.all():
             head = _head(material, np.flatnonzero(~inside), rng, quick, 1)
             predictions[inside] = head.predict(material.features[inside])
-            distances[inside] = cloud_of(material.features[~inside]).distances(material.features[inside])
+            distances[inside] = cloud_of(plain[~inside]).distances(plain[inside])
         advance(1)
     head = _head(material, np.arange(len(material.targets)), rng, growth, advance=advance)
     # Explanations begin at the average reply of people's lines, not at one between these and the spoilt ones.
     head = head.told_from(material.features, material.weights)
     calibration = calibrate(predictions, material.ratings, material.sets)
-    likeness = replace(cloud_of(material.features), bound=_bound(distances, material.sets))
+    likeness = replace(cloud_of(plain), bound=_bound(distances, material.sets))
     return Part(columns, head, calibration, likeness, len(material.targets))
 
 
@@ -194,11 +218,14 @@ def _head(
 ) -> Head:
     """A head fitted to some of the lines and what was made of these."""
     added = material.added.of_lines(inside, material.replies)
+    usual = material.features[inside, material.plain].mean() > USUAL_NONSENSE
     return fit_head(
         np.concatenate([material.features[inside], added.features]),
         np.concatenate([material.targets[inside], added.deserved(material.targets)]),
         np.concatenate([material.weights[inside], added.weights]),
         rng,
+        vector=material.vector,
+        nonsense=0.0 if usual else NONSENSE,
         growth=growth,
         seeds=seeds,
         advance=advance,

@@ -7,48 +7,83 @@ ten of five hundred. Shapes: N lines, F features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.judges.views.kernel import Kernel, fit_kernel
+from rejoinder.judges.views.linear import Linear, fit_linear
 from rejoinder.judges.views.trees import FULL, Growth, Trees, grow, joined
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 TREES = 0.5  # what the trees weigh, against the smooth part
+PROBE = 0.3  # what the probe weighs, against both
+PENALTY = 1000.0  # of a probe
 SEEDS = 2  # forests, each grown with other draws of features: their mean is steadier than one
 USUAL_SIZE = 500  # lines of a data set whose lines weigh 1
 
 
 @dataclass(frozen=True)
 class Head:
-    """Predicts ratings in standard deviations of a data set, from F features.
+    """Predicts ratings in standard deviations of a data set.
+
+    It reads F features, one that is 1 of a reply without sense and 0 of others, and the W numbers of a long vector.
 
     Attributes:
-        kernel: the smooth part.
-        trees: all forests, each leaf divided by their number.
+        kernel: the smooth part, over the F features.
+        trees: all forests, each leaf divided by their number; over these too.
+        probe: a straight line over the W numbers; None where there are none.
+        nonsense: how much less a reply without sense is worth.
     """
 
     kernel: Kernel
     trees: Trees
+    probe: Linear | None = None
+    nonsense: float = 0.0
+
+    @property
+    def plain(self) -> int:
+        """F."""
+        return len(self.kernel.centre)
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
-        """[N] predictions for [N, F], each the same to the last bit whatever stands beside it."""
-        return (1 - TREES) * self.kernel.predict(features) + TREES * self.trees.predict(features)
+        """[N] predictions for [N, F + 1 + W], each the same to the last bit whatever stands beside it."""
+        own, senseless, vector = self._parted(features)
+        found = (1 - TREES) * self.kernel.predict(own) + TREES * self.trees.predict(own)
+        if self.probe is not None:
+            found = (1 - PROBE) * found + PROBE * self.probe.predict(vector)
+        return found - self.nonsense * senseless
 
     @property
     def expected(self) -> float:
         """The prediction before any feature has moved it."""
-        return (1 - TREES) * self.kernel.expected + TREES * self.trees.expected
+        found = (1 - TREES) * self.kernel.expected + TREES * self.trees.expected
+        return found if self.probe is None else (1 - PROBE) * found + PROBE * self.probe.base
 
     def told_from(self, features: NDArray[np.floating], weights: FloatArray) -> Head:
-        """The same head; `expected` is what it says of the average line of [N, F] features with [N] weights."""
-        return Head(self.kernel.told_from(features, weights), self.trees.told_from(features, weights))
+        """The same head; `expected` is what it says of the average line of [N, F + 1 + W] features with [N] weights."""
+        own, _, vector = self._parted(features)
+        return replace(
+            self,
+            kernel=self.kernel.told_from(own, weights),
+            trees=self.trees.told_from(own, weights),
+            probe=self.probe and self.probe.told_from(vector, weights),
+        )
 
     def moved(self, features: NDArray[np.floating]) -> FloatArray:
-        """[N, F] what each feature adds to `expected`; together they add up to the prediction."""
-        return (1 - TREES) * self.kernel.moved(features) + TREES * self.trees.moved(features)
+        """[N, F + 1 + W] what each feature adds to `expected`; together they add up to the prediction."""
+        own, senseless, vector = self._parted(features)
+        found = (1 - TREES) * self.kernel.moved(own) + TREES * self.trees.moved(own)
+        less = -self.nonsense * senseless[:, None]
+        if self.probe is None:
+            return np.hstack([found, less])
+        return np.hstack([(1 - PROBE) * found, less, PROBE * self.probe.moved(vector)])
+
+    def _parted(self, features: NDArray[np.floating]) -> tuple[NDArray[np.floating], FloatArray, NDArray[np.floating]]:
+        """[N, F], [N] and [N, W]: the features by what reads them."""
+        own = np.ascontiguousarray(features[:, : self.plain])
+        return own, np.asarray(features[:, self.plain], np.float64), features[:, self.plain + 1 :]
 
 
 def fit_head(
@@ -57,17 +92,33 @@ def fit_head(
     weights: FloatArray,
     rng: np.random.Generator,
     *,
+    vector: int = 0,
+    nonsense: float = 0.0,
     growth: Growth = FULL,
     seeds: int = SEEDS,
     advance: Advance = ignore,
 ) -> Head:
-    """A head fitted to [N] targets of [N, F] features, whose lines count by [N] weights."""
-    own = fit_kernel(features, targets, weights, rng)
+    """A head fitted to targets.
+
+    Args:
+        features: [N, F + 1 + W] of lines.
+        targets: [N] what they deserve.
+        weights: [N] what each line counts.
+        rng: decides what is random.
+        vector: W.
+        nonsense: see `Head`. No rating teaches it: people were hardly ever shown code or gibberish.
+        growth: how trees are grown.
+        seeds: how many forests.
+        advance: called with 1 after each.
+    """
+    own = features[:, : features.shape[1] - 1 - vector]
+    kernel = fit_kernel(own, targets, weights, rng)
     forests = []
     for _ in range(seeds):
-        forests.append(grow(features, targets, weights, growth, rng))
+        forests.append(grow(own, targets, weights, growth, rng))
         advance(1)
-    return Head(own, joined(forests))
+    probe = fit_linear(features[:, own.shape[1] + 1 :], targets, weights, PENALTY) if vector else None
+    return Head(kernel, joined(forests), probe, nonsense)
 
 
 def standardised(ratings: FloatArray, sets: NDArray[np.intp]) -> FloatArray:

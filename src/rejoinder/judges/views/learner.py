@@ -139,7 +139,7 @@ class ViewsLearner:
     ) -> FittedViews:
         """See `Learner.fit`. Nothing is stopped by `validation`: these lines are fitted on too."""
         rows = np.sort(np.concatenate([train, validation]))
-        parts = fit_parts(encoded, ratings, rows, self.views.plain, self.growth, rng, advance)
+        parts = fit_parts(encoded, ratings, rows, self.views, self.growth, rng, advance)
         if not parts:
             raise DataError(f"{len(rows)} lines suffice for no head", "Rate more responses")
         return FittedViews(self.material, parts)

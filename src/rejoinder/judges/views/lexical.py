@@ -22,6 +22,11 @@ COLUMNS: tuple[Column[Reading], ...] = (
 )
 
 
+NAME = "lexical"
+SENSELESS = f"{NAME}.{specificity.SENSELESS}"
+"""The feature that is 1 of a reply that nobody can read for English, however it is put, and 0 of others."""
+
+
 @dataclass(frozen=True)
 class LexicalView:
     """Form, fluency, specificity, repetition, overlap with the context and answers in kind, every text read to its end.
@@ -31,7 +36,7 @@ class LexicalView:
     """
 
     phrases: Phrases
-    name: str = "lexical"
+    name: str = NAME
     needs: tuple[Side, ...] = ()
 
     @property
@@ -47,7 +52,7 @@ class LexicalView:
     @property
     def options(self) -> Mapping[str, Any]:
         """The digest of what words are worth, and the version of the columns."""
-        return {"phrases": self.phrases.parts.digest, "version": 1}
+        return {"phrases": self.phrases.parts.digest, "version": 2}
 
     def features(self, examples: Sequence[Example]) -> Features:
         """[N, F] the features, finite for every text; of an empty context all overlap is 0."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.judges.views.view import Column, Features, Group, table
+from rejoinder.judges.views.view import WIDE, Column, Features, Group, table
 from rejoinder.learner import Side
 from rejoinder.outside.causal import CausalModel, Reading
 from rejoinder.records import Example, visible
@@ -45,21 +45,24 @@ class LikelihoodView:
     @property
     def columns(self) -> tuple[str, ...]:
         """[F] the names of its features."""
-        return tuple(column.name for column in COLUMNS)
+        return (*(column.name for column in COLUMNS), *(f"state_{place}" for place in range(self.model.width)))
 
     @property
     def groups(self) -> tuple[Group, ...]:
         """[F] what each feature tells."""
-        return tuple(column.group for column in COLUMNS)
+        return (*(column.group for column in COLUMNS), *(WIDE,) * self.model.width)
 
     @property
     def options(self) -> Mapping[str, Any]:
         """The model's digest, and the version of the columns."""
-        return {f"{self.name}_{key}": value for key, value in {**self.model.options, "version": 1}.items()}
+        return {f"{self.name}_{key}": value for key, value in {**self.model.options, "version": 2}.items()}
 
     def features(self, examples: Sequence[Example]) -> Features:
         """[N, F]; NaN where nothing is to be seen of a reply."""
-        found = np.full((len(examples), len(COLUMNS)), np.nan, np.float32)
+        found = np.full((len(examples), len(self.columns)), np.nan, np.float32)
         there = [row for row, example in enumerate(examples) if visible(example.response)]
-        found[there] = table(COLUMNS, self.model.readings([examples[row] for row in there]))
+        readings = self.model.readings([examples[row] for row in there])
+        found[there, : len(COLUMNS)] = table(COLUMNS, readings)
+        if there:
+            found[there, len(COLUMNS) :] = [one.state for one in readings]
         return found

@@ -18,12 +18,13 @@ from rejoinder.judges.views.fit import WAYS, Part, Way
 from rejoinder.judges.views.head import Head
 from rejoinder.judges.views.kernel import Kernel
 from rejoinder.judges.views.likeness import Likeness
+from rejoinder.judges.views.linear import Linear
 from rejoinder.judges.views.trees import Trees
 from rejoinder.judges.views.views import Views
 
 _DEEPEST = 64
 _KERNEL = ("centre", "spread", "origin")
-_ADAPTATION = "adaptation"
+_ADAPTATION, _PROBE = "adaptation", "probe"
 
 
 def with_heads(parts: Parts, views: Views, heads: Mapping[Way, Part]) -> Parts:
@@ -69,10 +70,19 @@ def _written(part: Part) -> Parts:
         "likeness.centre": likeness.centre,
         "likeness.spread": likeness.spread,
         "numbers": np.array(
-            [part.head.kernel.base, calibration.centre, calibration.middle, calibration.stretch, likeness.bound]
+            [
+                part.head.kernel.base,
+                calibration.centre,
+                calibration.middle,
+                calibration.stretch,
+                likeness.bound,
+                part.head.nonsense,
+            ]
         ),
     }
     parts = Parts({"lines": part.lines, "depth": part.head.trees.depth}, tensors)
+    if part.head.probe is not None:
+        parts = parts.holding(_PROBE, _line(part.head.probe))
     return parts if part.adaptation is None else parts.holding(_ADAPTATION, part.adaptation.parts)
 
 
@@ -80,8 +90,11 @@ def _read(parts: Parts, count: int) -> Part:
     """One head over so many features."""
     given = parts.tensors
     columns = _whole(given, "columns", 0, count - 1)
-    width = len(columns)
-    base, centre, middle, stretch, bound = tensor(given, "numbers", (5,)).tolist()
+    probe = _line_of(parts.inner(_PROBE)) if _PROBE in parts.config else None
+    width = len(columns) - 1 - (len(probe.weights) if probe else 0)
+    if width < 1:
+        raise DataError("its probe reads more features than there are", AGAIN)
+    base, centre, middle, stretch, bound, nonsense = tensor(given, "numbers", (6,)).tolist()
     own = {name: tensor(given, f"kernel.{name}", (width,)) for name in _KERNEL}
     marks = tensor(given, "kernel.marks", (None, width)).astype(np.float32)
     kernel = Kernel(**own, marks=marks, weights=tensor(given, "kernel.weights", (len(marks),)), base=base)
@@ -97,12 +110,27 @@ def _read(parts: Parts, count: int) -> Part:
     )
     return Part(
         columns=columns.astype(np.intp),
-        head=Head(kernel, _trees(given, whole(parts.config, "depth", 0, _DEEPEST), width)),
+        head=Head(kernel, _trees(given, whole(parts.config, "depth", 0, _DEEPEST), width), probe, nonsense),
         calibration=Calibration(centre, middle, stretch, scores, **ends),
         likeness=cloud,
         lines=whole(parts.config, "lines"),
         adaptation=adaptation_of(parts.inner(_ADAPTATION), width) if _ADAPTATION in parts.config else None,
     )
+
+
+def _line(probe: Linear) -> Parts:
+    """A probe."""
+    tensors = {name: getattr(probe, name) for name in ("centre", "spread", "weights")}
+    return Parts({}, {**tensors, "numbers": np.array([probe.base])})
+
+
+def _line_of(parts: Parts) -> Linear:
+    """The probe that `_line` wrote down."""
+    centre = tensor(parts.tensors, "centre", (None,))
+    spread, weights = (tensor(parts.tensors, name, (len(centre),)) for name in ("spread", "weights"))
+    if (spread <= 0).any():
+        raise DataError("a spread of its probe is not over 0", AGAIN)
+    return Linear(centre, spread, weights, tensor(parts.tensors, "numbers", (1,)).item())
 
 
 def _trees(given: Mapping[str, NDArray[Any]], depth: int, width: int) -> Trees:

@@ -6,17 +6,26 @@ from collections.abc import Callable
 from math import fsum, log1p
 
 from rejoinder.judges.views.reading import Reading
-from rejoinder.judges.views.view import Column
+from rejoinder.judges.views.view import Column, Group
+from rejoinder.text.looks import is_code
+
+SENSELESS = "senseless"
+_FEW_KNOWN = 0.5  # more of the words unknown: none of 7,427 rated lines that come with a context
 
 
-def _column(name: str, of: Callable[[Reading], float]) -> Column[Reading]:
-    return Column(name, "specificity", of)
+def _column(name: str, of: Callable[[Reading], float], group: Group = "specificity") -> Column[Reading]:
+    return Column(name, group, of)
 
 
 def _unknown(read: Reading) -> float:
     """The share of words that are not known."""
     known = read.phrases.rarity
     return sum(word not in known for word in read.reply.words) / read.reply.size
+
+
+def _senseless(read: Reading) -> bool:
+    """Whether a reply is a program, or most of its words are none."""
+    return _unknown(read) > _FEW_KNOWN or is_code(read.text)
 
 
 COLUMNS: tuple[Column[Reading], ...] = (
@@ -26,6 +35,7 @@ COLUMNS: tuple[Column[Reading], ...] = (
     _column("content_words", lambda read: len(read.reply.content)),
     _column("content_share", lambda read: len(read.reply.content) / read.reply.size),
     _column("unknown_words", _unknown),
+    _column(SENSELESS, _senseless, "fluency"),
     _column("usual_reply", lambda read: log1p(read.phrases.said(read.reply.words))),
     _column("last_idf_mean", lambda read: read.weight(read.last.words) / read.last.size),
 )

@@ -17,9 +17,19 @@ from rejoinder.records import Example
 Features = NDArray[np.float32]
 Read = TypeVar("Read")
 Group = Literal[
-    "fluency", "specificity", "repetition", "context overlap", "form", "context fit", "reference fit", "other"
+    "fluency",
+    "specificity",
+    "repetition",
+    "context overlap",
+    "form",
+    "context fit",
+    "reference fit",
+    "other",
+    "language model",
 ]
 """What a feature tells about a reply, in the words of explanations."""
+WIDE: Group = "language model"
+"""Features that are the numbers of one long vector: none of them tells anything alone, and no tree asks for it."""
 
 
 class View(Protocol):

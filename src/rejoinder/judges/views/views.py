@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.encoders.threads import one_thread
-from rejoinder.judges.views.view import Features, Group, View
+from rejoinder.judges.views.lexical import SENSELESS
+from rejoinder.judges.views.view import WIDE, Features, Group, View
 from rejoinder.records import Example
 from rejoinder.text.seen import seen
 
+RULE, VECTOR = 1, 2
 _TOGETHER = 512  # examples at a time, so that what is known of their texts is kept no longer than needed
 
 
@@ -43,6 +45,14 @@ class Views:
         """The features that need no reference."""
         needs = [("reference" in view.needs) for view in self.each for _ in view.columns]
         return np.flatnonzero(~np.array(needs, np.bool_))
+
+    @cached_property
+    def readers(self) -> NDArray[np.intp]:
+        """[F] what reads each feature of a head: trees and kernel (0), a rule (`RULE`), a straight line (`VECTOR`)."""
+        told = zip(self.columns, self.groups, strict=True)
+        return np.array(
+            [RULE if name == SENSELESS else VECTOR if group == WIDE else 0 for name, group in told], np.intp
+        )
 
     @cached_property
     def options(self) -> Mapping[str, Any]:

