@@ -39,8 +39,6 @@ SCORERS: dict[str, str] = {
     "context-overlap": "rejoinder.metrics.baselines",
 }
 
-# The judge in the box with a language model of the user's beside it.
-PLUS = "plus"
 # What stands before the colon in the name of a scorer that needs what is made or stands elsewhere, and the module whose
 # `load(name)` makes it.
 ELSEWHERE = "rejoinder.metrics.elsewhere"
@@ -49,13 +47,13 @@ PREFIXES = {
     "python": ELSEWHERE,
     "command": "rejoinder.outside.command",
     "openai": "rejoinder.outside.chat",
-    PLUS: "rejoinder.judges.plus",
+    "plus": "rejoinder.judges.plus",
 }
 
 # The module that makes examples of what a program holds.
 GIVEN = "rejoinder.io.given"
-# What scores where nothing else is said.
-DEFAULT = "rejoinder"
+# What scores where nothing else is said, and what has it with a language model of the user's beside it.
+DEFAULT, PLUS = "rejoinder", "plus"
 # The module whose `load(folder)` makes a scorer of a trained judge.
 JUDGES = "rejoinder.judges"
 # The module whose `answering(scorers, scale)` brings the answers of judges to a scale.
@@ -63,7 +61,6 @@ ANSWERS = "rejoinder.judges.answers"
 DIALOGUES = "rejoinder.streams.dialogue"
 # The module whose `load(folder, decoding)` makes a responder of a trained model.
 MODELS = "rejoinder.responders"
-
 
 # What no command trains by its name: ADEM before training, for the tables of papers; judges like the one in the box, to
 # leave data sets out one by one.
@@ -185,18 +182,14 @@ def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> di
     """The judges among `names` that were fitted on lines of some of `datasets`, and of which; metrics are never."""
     given, found = set(datasets), dict[str, list[str]]()
     for name in names:
-        if isinstance(name, (str, Path)) and not _is_judge(name):
+        boxed = str(name).partition(":")[0] in (DEFAULT, PLUS)
+        if isinstance(name, (str, Path)) and not boxed and not _is_folder(name):
             continue
         scorer = load_scorer(name)
         own = getattr(scorer, "trained_on", frozenset[str]())
         if sets := sorted(own & given):
-            found[str(name) if isinstance(name, (str, Path)) else scorer.card.name] = sets
+            found[called(name, scorer)] = sets
     return found
-
-
-def _is_judge(name: str | Path) -> bool:
-    """Whether what has this name was fitted on ratings."""
-    return str(name) == DEFAULT or str(name).startswith(f"{PLUS}:") or _is_folder(name)
 
 
 class Chosen(NamedTuple):

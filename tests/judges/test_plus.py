@@ -15,7 +15,7 @@ import tiny
 from conftest import Run
 from judges_over_views import QUICK, rated
 from rejoinder.catalogue import fitted_on
-from rejoinder.errors import DataError, MissingAsset
+from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io import write
 from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.judges import plus
@@ -64,7 +64,11 @@ def test_heads_and_model_together_score_as_they_did(folder: Path, llama: Path, f
 
 
 def test_a_study_of_what_it_was_fitted_on_says_so(folder: Path, llama: Path) -> None:
-    assert fitted_on([f"plus:{llama}"], ["one", "other"]) == {f"plus:{llama}": ["one"]}
+    assert fitted_on([f"plus:{llama}"], ["one", "other"]) == {plus.NAME: ["one"]}
+    lines = rated("one", 40)
+    found = rejoinder.full_study(lines, [f"plus:{llama}", "length"], resamples=0)
+    assert found.fitted == {plus.NAME: ["one"]} and plus.NAME in found.asked
+    assert list(rejoinder.audit(lines, f"plus:{llama}", families=["empty"], limit=5).fitted) == ["one"]
 
 
 def test_another_model_or_another_box_is_refused(folder: Path, llama: Path, tmp_path: Path) -> None:
@@ -73,6 +77,11 @@ def test_another_model_or_another_box_is_refused(folder: Path, llama: Path, tmp_
         plus.load(f"plus:{other}")
     with pytest.raises(MissingAsset, match="no causal language model"):
         plus.load(f"plus:{tmp_path / 'none'}")
+    with pytest.raises(UsageError, match="which language model"):
+        plus.load("plus:")
+    untold = tiny.llama_model(tmp_path / "untold", chat=False)
+    with pytest.raises(DataError, match="the judge was fitted with that of"):
+        plus.load(f"plus:{untold}")
     parts = read_folder(folder)
     write_folder(folder, Parts({**parts.config, "box": "0"}, parts.tensors), "# A card", force=True)
     with pytest.raises(DataError, match="another judge in the box"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,46 @@ def test_the_state_is_the_mean_over_the_pieces_of_the_reply(model: CausalModel) 
         layers = model.model(torch.tensor([pieces]), output_hidden_states=True).hidden_states
     assert len(found.state) == model.width == 16
     np.testing.assert_allclose(found.state, layers[1][0, -2:].mean(0), atol=1e-5)
+
+
+@pytest.mark.parametrize("other", ["I don ’ t know , “ no ” .", ' I  don\'t\nknow, "no". ', "I do n't know, ”no”."])
+def test_how_spaces_and_quotes_are_written_changes_nothing(model: CausalModel, other: str) -> None:
+    (view,) = views_of(model, "own")
+    plain = view.features([Example(("do you know?", "yes"), 'I don\'t know, "no".')])
+    assert np.isfinite(plain).all()
+    assert (view.features([Example(("do  you know ?", " yes"), other.replace("“ no ”", "“no”"))]) == plain).all()
+
+
+def test_of_a_long_turn_the_end_is_read_and_of_a_long_reply_the_beginning(model: CausalModel) -> None:
+    context, reply = f"{'x' * 1000} do you like music ?", "no " * 500
+    short, long = model.readings(
+        [Example((context[-1000:],), reply[:600]), Example((f"{'y' * 10**6}{context}",), reply)]
+    )
+    assert (short.after[:120] == long.after[:120]).all() and len(long.after) == 121
+    assert (short.state == long.state).all()
+
+
+def test_a_damaged_file_and_a_model_that_is_read_otherwise_are_refused(folder: Path, tmp_path: Path) -> None:
+    cut = tmp_path / "cut"
+    shutil.copytree(folder, cut)
+    (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:2000])
+    with pytest.raises(DataError, match="damaged"):
+        causal_model(str(cut))
+    torch.manual_seed(0)
+    shape = transformers.BloomConfig(vocab_size=200, hidden_size=16, n_layer=2, n_head=2)
+    transformers.BloomForCausalLM(shape).save_pretrained(tmp_path / "bloom")
+    transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "bloom")
+    with pytest.raises(DataError, match="not read here"):
+        causal_model(str(tmp_path / "bloom"))
+
+
+def test_a_context_longer_than_a_models_window_is_read_from_its_end(folder: Path, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    shape = transformers.GPT2Config(vocab_size=110, n_positions=256, n_embd=16, n_layer=2, n_head=2)
+    transformers.GPT2LMHeadModel(shape).save_pretrained(tmp_path / "small")
+    transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "small")
+    found = causal_model(str(tmp_path / "small")).readings([Example(("do you like it ? " * 40,), "no " * 90)])[0]
+    assert len(found.after) == 121 and np.isfinite(found.after).all()
 
 
 def test_a_model_that_is_not_here_is_said_with_what_brings_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,14 +100,27 @@ def in_scorer(name: str) -> list[str]:
 
         return files_in(name)
     if name.startswith(f"{PLUS}:"):
-        return [name.partition(":")[2]]
+        return in_language_model(name.partition(":")[2])
     return [] if name.partition("/")[0] in SCORERS else [name]
+
+
+def in_language_model(name: str) -> list[str]:
+    """A folder or file; the model that a package carries is none."""
+    from rejoinder.outside.causal import PACKAGED
+
+    return [] if name in ("", PACKAGED) else [name]
 
 
 def in_view(name: str) -> list[str]:
     """What `sentence:` or `lm:` names, or the folder of an encoder; a metric or a column is none."""
     before, _, rest = name.partition(":")
-    return [rest] if before == "lm" else [] if before == "column" or not in_scorer(name) else in_encoder(name)
+    return (
+        in_language_model(rest)
+        if before == "lm"
+        else []
+        if before == "column" or not in_scorer(name)
+        else in_encoder(name)
+    )
 
 
 def in_encoder(name: str) -> list[str]:

@@ -42,6 +42,6 @@ def _no_judge(kind: str, made: Kind, folder: Path) -> tuple[str, str]:
 
 def written_card(name: str) -> str:
     """The card that stands in the folder of the judge `name`, a folder or the judge in the box; "" where none does."""
-    if name.partition(":")[0] == plus.PREFIX:
+    if name.startswith(f"{plus.PREFIX}:"):
         return read_card(plus.FOLDER)
     return read_card(boxed.FOLDER if name == boxed.NAME else name)

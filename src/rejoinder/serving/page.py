@@ -103,6 +103,7 @@ SAMPLES = (
     ),
 )
 GROUPS: Mapping[Group, str] = {
+    "language model": "what a language model makes of it",
     "fluency": "words that follow each other",
     "specificity": "says what few replies say",
     "repetition": "says nothing twice",

@@ -29,7 +29,7 @@ WAYS: tuple[Way, ...] = ("context", "reference")
 FEWEST = 60  # lines of a head; of fewer the trees have no leaf to grow
 FEWEST_CONTEXTS = 12  # of fewer a fold of the calibration would be one or two
 FOLDS = 4
-NONSENSE = 1.5  # standard deviations that a reply without sense is worth less
+NONSENSE = 1.0  # standard deviations that a reply without sense is worth less
 USUAL_NONSENSE = 0.05  # a larger share of the lines: what looks senseless is another language, and tells nothing
 
 

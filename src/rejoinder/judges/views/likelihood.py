@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from rejoinder.judges.views.view import WIDE, Column, Features, Group, table
 from rejoinder.learner import Side
 from rejoinder.outside.causal import CausalModel, Reading
 from rejoinder.records import Example, visible
+from rejoinder.text.untokenised import untokenised
 
 COLUMNS: tuple[Column[Reading], ...] = (
     Column("mean", "fluency", lambda read: float(read.after.mean())),
@@ -27,6 +28,19 @@ COLUMNS: tuple[Column[Reading], ...] = (
     Column("puzzled", "context fit", lambda read: float(read.following[1])),
     Column("puzzled_more", "context fit", lambda read: float(read.following[1] - read.following[0])),
 )
+
+
+_ROUND = str.maketrans("“”„‘", '"""\'')
+
+
+def as_written(example: Example) -> Example:
+    """The example as people write: rated sets have other spaces and quotes, which a language model takes for odd."""
+    return replace(example, context=tuple(map(_written, example.context)), response=_written(example.response))
+
+
+def _written(text: str) -> str:
+    """A text without what tokenizers did to it, its quotes straight."""
+    return untokenised(text).translate(_ROUND)
 
 
 @dataclass(frozen=True)
@@ -60,8 +74,9 @@ class LikelihoodView:
     def features(self, examples: Sequence[Example]) -> Features:
         """[N, F]; NaN where nothing is to be seen of a reply."""
         found = np.full((len(examples), len(self.columns)), np.nan, np.float32)
-        there = [row for row, example in enumerate(examples) if visible(example.response)]
-        readings = self.model.readings([examples[row] for row in there])
+        written = [as_written(example) for example in examples]
+        there = [row for row, example in enumerate(written) if visible(example.response)]
+        readings = self.model.readings([written[row] for row in there])
         found[there, : len(COLUMNS)] = table(COLUMNS, readings)
         if there:
             found[there, len(COLUMNS) :] = [one.state for one in readings]

@@ -20,7 +20,7 @@ from rejoinder.judges.views.kernel import Kernel
 from rejoinder.judges.views.likeness import Likeness
 from rejoinder.judges.views.linear import Linear
 from rejoinder.judges.views.trees import Trees
-from rejoinder.judges.views.views import Views
+from rejoinder.judges.views.views import RULE, VECTOR, Views
 
 _DEEPEST = 64
 _KERNEL = ("centre", "spread", "origin")
@@ -46,6 +46,10 @@ def heads_in(parts: Parts, views: Views) -> dict[Way, Part]:
     found: dict[Way, Part] = {way: _read(parts.inner(way), len(views.columns)) for way in WAYS if way in parts.config}
     if not found:
         raise DataError("no head in it", AGAIN)
+    for part in found.values():
+        readers = views.readers[part.columns].tolist()
+        if readers != [*[0] * part.head.plain, RULE, *[VECTOR] * (len(readers) - part.head.plain - 1)]:
+            raise DataError("its features do not stand in the order that its head reads them in", AGAIN)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from math import fsum, log1p
 
@@ -10,7 +11,8 @@ from rejoinder.judges.views.view import Column, Group
 from rejoinder.text.looks import is_code
 
 SENSELESS = "senseless"
-_FEW_KNOWN = 0.5  # more of the words unknown: none of 7,427 rated lines that come with a context
+_LEAST = 4  # unknown words; of fewer, names and the words of a trade among them are answers
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def _column(name: str, of: Callable[[Reading], float], group: Group = "specificity") -> Column[Reading]:
@@ -24,8 +26,10 @@ def _unknown(read: Reading) -> float:
 
 
 def _senseless(read: Reading) -> bool:
-    """Whether a reply is a program, or most of its words are none."""
-    return _unknown(read) > _FEW_KNOWN or is_code(read.text)
+    """Whether a reply is a program, or most of its words are none: small letters that no corpus has."""
+    words = _WORD.findall(read.text)
+    unknown = sum(word.islower() and word.replace("’", "'") not in read.phrases.rarity for word in words)
+    return (unknown >= _LEAST and 2 * unknown > len(words)) or is_code(read.text)
 
 
 COLUMNS: tuple[Column[Reading], ...] = (
