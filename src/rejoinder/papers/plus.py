@@ -39,10 +39,8 @@ LIBRARIES = ("sentence", "lm")
 """Names of models that a library of others reads; any other is the folder of an encoder."""
 TOO_MANY = "dstc7"  # more lines than all other sets together, and its replies are ranked by their references
 RELEVANT_CONTEXTS = 100
-EACH, EVERY = (
-    3,
-    2,
-)  # attacked replies a line, and each how-many-eth context of written ones: fewer than small judges see
+EACH = 3  # attacked replies of a line, of which the judge in the box sees six: reading them takes hours
+EVERY = 2  # each so many-eth context of the replies that people wrote
 HEAVIER = 2.0  # each weighs so much more than in the judge in the box, where there are more of them
 LIMIT = 100  # replies of a set that are attacked
 SEARCHES = ("climbed", "fixed-sentence")
@@ -130,7 +128,7 @@ def find(asked: Asked) -> Found:
 
 def quick_attacks() -> list[str]:
     """The attacks that ask a scorer for one score a reply: a search asks for dozens, of a model that takes long."""
-    return [name for name, attack in battery().items() if name not in SEARCHES]
+    return [name for name in battery() if name not in SEARCHES]
 
 
 def _compared(lines: RatedLines, scores: FloatArray, added: tuple[str, ...], seed: int) -> Compared:
