@@ -66,8 +66,19 @@ def into_a_pipe(*arguments: str, columns: int) -> tuple[str, ...]:
     return tuple((ran.stdout + ran.stderr).splitlines())
 
 
-@pytest.mark.parametrize("columns", [60, 100])
-@pytest.mark.parametrize("call", CALLS, ids=lambda call: " ".join(call[:2]) or "rejoinder")
+@pytest.mark.parametrize(
+    ("call", "columns"),
+    [
+        pytest.param(
+            call,
+            columns,
+            id=f"{' '.join(call[:2]) or 'rejoinder'}-{columns}",
+            marks=[pytest.mark.slow] if call is STUDY and columns == 60 else [],
+        )
+        for call in CALLS
+        for columns in (60, 100)
+    ],
+)
 def test_a_terminal_shows_the_output_and_nothing_else(call: tuple[str, ...], columns: int) -> None:
     """What stands there at the end is what a file would hold: no progress, no line broken by the terminal."""
     wanted = call if call[:1] != ("score",) or "--help" in call else (*call, "--format", "table")

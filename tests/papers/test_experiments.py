@@ -191,6 +191,7 @@ def two_sets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_trees")
 def test_study(two_sets: Path, tmp_path: Path) -> None:
     reproduce("study", two_sets, out=tmp_path)
