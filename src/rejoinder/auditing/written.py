@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rejoinder.judges.conversations import traces
-from rejoinder.judges.views.lines import NO_LINE, Spoilt
+from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
 from rejoinder.records import Example, ReplySet
 
 _FITS, _MISLEADS, _RANDOM = 0.5, -1.0, -1.0
-_WEIGHT = 0.06
+_WEIGHT = 0.08
 
 
 def written(sets: Sequence[ReplySet], examples: Sequence[Example], every: int = 1) -> list[Spoilt]:
@@ -26,9 +26,10 @@ def written(sets: Sequence[ReplySet], examples: Sequence[Example], every: int = 
 
 def _rows(one: ReplySet) -> Iterator[Spoilt]:
     """The replies of a set."""
-    for replies, worth in ((one.relevant, _FITS), (one.misleading, _MISLEADS), (one.random, _RANDOM)):
+    kinds = (FITTING, one.relevant, _FITS), (MISLEADING, one.misleading, _MISLEADS), (RANDOM, one.random, _RANDOM)
+    for kind, replies, worth in kinds:
         for reply in replies:
-            yield Spoilt(Example(one.context, reply), NO_LINE, worth, weight=_WEIGHT)
+            yield Spoilt(Example(one.context, reply), NO_LINE, worth, weight=_WEIGHT, kind=kind)
 
 
 def _long(turn: str) -> str:

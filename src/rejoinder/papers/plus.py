@@ -20,7 +20,7 @@ from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
-from rejoinder.judges.views.lines import ViewLines
+from rejoinder.judges.views.lines import Spoilt, ViewLines
 from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.views import Views
 from rejoinder.meta.agreement import Agreement
@@ -42,6 +42,7 @@ RELEVANT_CONTEXTS = 100
 EACH = 3  # attacked replies of a line, of which the judge in the box sees six: reading them takes hours
 EVERY = 2  # each so many-eth context of the replies that people wrote
 HEAVIER = 2.0  # each weighs so much more than in the judge in the box, where there are more of them
+HARMLESS = 2.0  # and a harmless change so much more again: a language model finds it as unlikely as nonsense
 LIMIT = 100  # replies of a set that are attacked
 SEARCHES = ("climbed", "fixed-sentence")
 
@@ -99,7 +100,7 @@ def find(asked: Asked) -> Found:
     apart = taught(asked, examples, every=EVERY)
     learner = ViewsLearner(
         replace(boxed_material(), own=own),
-        lambda given: [one._replace(weight=HEAVIER * one.weight) for one in (*spoilt(given, each=EACH), *apart)],
+        lambda given: [_heavier(one) for one in (*spoilt(given, each=EACH), *apart)],
     )
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
@@ -124,6 +125,11 @@ def find(asked: Asked) -> Found:
         trained = fit_judge(lines, seed=asked.seed)
         judged = _relevance(asked, trained.judge)
     return Found(names, compared, len(lines.ratings), attacks, trained, judged)
+
+
+def _heavier(one: Spoilt) -> Spoilt:
+    """An attacked reply, or one that people wrote, with what it weighs here."""
+    return one._replace(weight=one.weight * HEAVIER * (HARMLESS if one.harmless else 1.0))
 
 
 def quick_attacks() -> list[str]:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from rejoinder.judges.views.adapt import Adaptation
 from rejoinder.judges.views.calibration import Calibration, calibrate
+from rejoinder.judges.views.contrasts import Written
 from rejoinder.judges.views.head import SEEDS, Head, fit_head, standardised, weights_of
 from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
-from rejoinder.judges.views.lines import Added, ViewLines
+from rejoinder.judges.views.lines import OTHER, Added, ViewLines
 from rejoinder.judges.views.trees import Growth
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import VECTOR, Views
@@ -224,12 +225,18 @@ def _head(
         np.concatenate([material.targets[inside], added.deserved(material.targets)]),
         np.concatenate([material.weights[inside], added.weights]),
         rng,
+        written=_written(len(inside), added),
         vector=material.vector,
         nonsense=0.0 if usual else NONSENSE,
         growth=growth,
         seeds=seeds,
         advance=advance,
     )
+
+
+def _written(lines: int, added: Added) -> Written:
+    """Which of so many lines and the added rows behind them are replies that people wrote to fit or not to fit."""
+    return Written(*(np.concatenate([np.full(lines, OTHER), column]) for column in (added.kinds, added.contexts)))
 
 
 def parts_used(parts: Mapping[Way, Part], context: NDArray[np.bool_], reference: NDArray[np.bool_]) -> list[Way | None]:

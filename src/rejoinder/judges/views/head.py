@@ -2,7 +2,7 @@
 
 People of one study use a scale otherwise than those of another. So a head is fitted to ratings that are standardised
 within their data set, and every set weighs by the square root of its size: a set of ten thousand lines is not to drown
-ten of five hundred. Shapes: N lines, F features.
+ten of five hundred. Shapes: N lines, F features, C contrasts.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.judges.views.contrasts import Written, fit_contrasts, said_of, shared_out
 from rejoinder.judges.views.kernel import Kernel, fit_kernel
 from rejoinder.judges.views.linear import Linear, fit_linear
 from rejoinder.judges.views.trees import FULL, Growth, Trees, grow, joined
@@ -31,21 +32,23 @@ class Head:
     It reads F features, one that is 1 of a reply without sense and 0 of others, and the W numbers of a long vector.
 
     Attributes:
-        kernel: the smooth part, over the F features.
+        kernel: the smooth part, over the F features and what the contrasts say.
         trees: all forests, each leaf divided by their number; over these too.
         probe: a straight line over the W numbers; None where there are none.
         nonsense: how much less a reply without sense is worth.
+        contrasts: straight lines over the F features and the W numbers.
     """
 
     kernel: Kernel
     trees: Trees
     probe: Linear | None = None
     nonsense: float = 0.0
+    contrasts: tuple[Linear, ...] = ()
 
     @property
     def plain(self) -> int:
         """F."""
-        return len(self.kernel.centre)
+        return len(self.kernel.centre) - len(self.contrasts)
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """[N] predictions for [N, F + 1 + W], each the same to the last bit whatever stands beside it."""
@@ -75,14 +78,19 @@ class Head:
         """[N, F + 1 + W] what each feature adds to `expected`; together they add up to the prediction."""
         own, senseless, vector = self._parted(features)
         found = (1 - TREES) * self.kernel.moved(own) + TREES * self.trees.moved(own)
-        less = -self.nonsense * senseless[:, None]
-        if self.probe is None:
-            return np.hstack([found, less])
-        return np.hstack([(1 - PROBE) * found, less, PROBE * self.probe.moved(vector)])
+        added = np.zeros(vector.shape)
+        if self.contrasts:
+            shares = shared_out(self.contrasts, _linear(features, self.plain), found[:, self.plain :])
+            found, added = found[:, : self.plain] + shares[:, : self.plain], shares[:, self.plain :]
+        if self.probe is not None:
+            found, added = (1 - PROBE) * found, (1 - PROBE) * added + PROBE * self.probe.moved(vector)
+        return np.hstack([found, -self.nonsense * senseless[:, None], added])
 
     def _parted(self, features: NDArray[np.floating]) -> tuple[NDArray[np.floating], FloatArray, NDArray[np.floating]]:
-        """[N, F], [N] and [N, W]: the features by what reads them."""
+        """[N, F + C], [N] and [N, W]: the features by what reads them."""
         own = np.ascontiguousarray(features[:, : self.plain])
+        if self.contrasts:
+            own = np.hstack([own, said_of(self.contrasts, _linear(features, self.plain))])
         return own, np.asarray(features[:, self.plain], np.float64), features[:, self.plain + 1 :]
 
 
@@ -92,6 +100,7 @@ def fit_head(
     weights: FloatArray,
     rng: np.random.Generator,
     *,
+    written: Written | None = None,
     vector: int = 0,
     nonsense: float = 0.0,
     growth: Growth = FULL,
@@ -105,20 +114,31 @@ def fit_head(
         targets: [N] what they deserve.
         weights: [N] what each line counts.
         rng: decides what is random.
+        written: which lines are replies that people wrote to fit or not to fit; contrasts are fitted to these.
         vector: W.
         nonsense: see `Head`. No rating teaches it: people were hardly ever shown code or gibberish.
         growth: how trees are grown.
         seeds: how many forests.
         advance: called with 1 after each.
     """
-    own = features[:, : features.shape[1] - 1 - vector]
+    plain = features.shape[1] - 1 - vector
+    own = features[:, :plain]
+    contrasts: tuple[Linear, ...] = ()
+    if written is not None:
+        contrasts, said = fit_contrasts(_linear(features, plain), written)
+        own = np.hstack([own, said])
     kernel = fit_kernel(own, targets, weights, rng)
     forests = []
     for _ in range(seeds):
         forests.append(grow(own, targets, weights, growth, rng))
         advance(1)
-    probe = fit_linear(features[:, own.shape[1] + 1 :], targets, weights, PENALTY) if vector else None
-    return Head(kernel, joined(forests), probe, nonsense)
+    probe = fit_linear(features[:, plain + 1 :], targets, weights, PENALTY) if vector else None
+    return Head(kernel, joined(forests), probe, nonsense, contrasts)
+
+
+def _linear(features: NDArray[np.floating], plain: int) -> NDArray[np.floating]:
+    """[N, F + W] of [N, F + 1 + W]: what a contrast reads."""
+    return features[:, :plain] if features.shape[1] == plain + 1 else np.delete(features, plain, axis=1)
 
 
 def standardised(ratings: FloatArray, sets: NDArray[np.intp]) -> FloatArray:

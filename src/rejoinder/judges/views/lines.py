@@ -20,6 +20,8 @@ from rejoinder.scorer import FloatArray
 
 NO_LINE = -1
 """The line of a reply that was made of none: people wrote it to fit a context of its own, or not to fit."""
+OTHER, FITTING, MISLEADING, RANDOM = range(4)
+"""What people wrote a reply for: to fit its context, not to fit it, or as a reply to another; or no such thing."""
 
 
 class Spoilt(NamedTuple):
@@ -31,6 +33,7 @@ class Spoilt(NamedTuple):
         at_most: what it deserves at most (made of no line: what it deserves), in standard deviations of its data set.
         less: how much less it deserves than the line it was made of.
         weight: what it counts, beside the 1 of a rated line of a data set of usual size.
+        kind: `FITTING`, `MISLEADING`, `RANDOM`, or `OTHER`.
     """
 
     example: Example
@@ -38,6 +41,12 @@ class Spoilt(NamedTuple):
     at_most: float = np.inf
     less: float = 0.0
     weight: float = 0.03
+    kind: int = OTHER
+
+    @property
+    def harmless(self) -> bool:
+        """Whether it deserves what the line deserves that it was made of."""
+        return self.row != NO_LINE and self.at_most == np.inf and not self.less
 
 
 class Added(NamedTuple):
@@ -50,6 +59,8 @@ class Added(NamedTuple):
         less: [M] see `Spoilt`.
         weights: [M] see `Spoilt`.
         replies: [M] the number of the reply where a line of the same data set has it too (see `ViewLines`), else -1.
+        kinds: [M] see `Spoilt`.
+        contexts: [M] numbers of their contexts.
     """
 
     features: Features
@@ -58,6 +69,8 @@ class Added(NamedTuple):
     less: FloatArray
     weights: FloatArray
     replies: Rows
+    kinds: NDArray[np.intp]
+    contexts: NDArray[np.intp]
 
     def of_lines(self, rows: Rows, replies: Rows) -> Added:
         """Those made of no line, or of some of N; a reply taken from another line only where one of these has it.
@@ -113,7 +126,7 @@ def encode(views: Views, examples: Sequence[Example], spoilt: Sequence[Spoilt]) 
     return ViewLines(
         features=views.features(examples),
         sets=_numbers([example.dataset or "" for example in examples]),
-        groups=_numbers(["\n".join(map(str, example.context_key)) for example in examples]),
+        groups=_contexts(examples),
         context=np.array([any(map(visible, example.context)) for example in examples], np.bool_),
         reference=np.array([any(map(visible, example.references)) for example in examples], np.bool_),
         replies=known,
@@ -124,8 +137,15 @@ def encode(views: Views, examples: Sequence[Example], spoilt: Sequence[Spoilt]) 
             np.array([one.less for one in spoilt]),
             np.array([one.weight for one in spoilt]),
             np.where(np.isin(made, known), made, -1),
+            np.array([one.kind for one in spoilt], np.intp),
+            _contexts([one.example for one in spoilt]),
         ),
     )
+
+
+def _contexts(examples: Sequence[Example]) -> NDArray[np.intp]:
+    """[N] the number of each context, from 0."""
+    return _numbers(["\n".join(map(str, example.context_key)) for example in examples])
 
 
 def _reply(example: Example) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import count, takewhile
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from rejoinder.judges.views.views import RULE, VECTOR, Views
 
 _DEEPEST = 64
 _KERNEL = ("centre", "spread", "origin")
-_ADAPTATION, _PROBE = "adaptation", "probe"
+_ADAPTATION, _PROBE, _CONTRAST = "adaptation", "probe", "contrast"
 
 
 def with_heads(parts: Parts, views: Views, heads: Mapping[Way, Part]) -> Parts:
@@ -87,20 +88,27 @@ def _written(part: Part) -> Parts:
     parts = Parts({"lines": part.lines, "depth": part.head.trees.depth}, tensors)
     if part.head.probe is not None:
         parts = parts.holding(_PROBE, _line(part.head.probe))
+    for name, contrast in zip(_contrasts(), part.head.contrasts, strict=False):
+        parts = parts.holding(name, _line(contrast))
     return parts if part.adaptation is None else parts.holding(_ADAPTATION, part.adaptation.parts)
 
 
-def _read(parts: Parts, count: int) -> Part:
+def _read(parts: Parts, features: int) -> Part:
     """One head over so many features."""
     given = parts.tensors
-    columns = _whole(given, "columns", 0, count - 1)
+    columns = _whole(given, "columns", 0, features - 1)
     probe = _line_of(parts.inner(_PROBE)) if _PROBE in parts.config else None
     width = len(columns) - 1 - (len(probe.weights) if probe else 0)
     if width < 1:
         raise DataError("its probe reads more features than there are", AGAIN)
+    contrasts = tuple(
+        _line_of(parts.inner(name), len(columns) - 1)
+        for name in takewhile(lambda name: name in parts.config, _contrasts())
+    )
+    read = width + len(contrasts)
     base, centre, middle, stretch, bound, nonsense = tensor(given, "numbers", (6,)).tolist()
-    own = {name: tensor(given, f"kernel.{name}", (width,)) for name in _KERNEL}
-    marks = tensor(given, "kernel.marks", (None, width)).astype(np.float32)
+    own = {name: tensor(given, f"kernel.{name}", (read,)) for name in _KERNEL}
+    marks = tensor(given, "kernel.marks", (None, read)).astype(np.float32)
     kernel = Kernel(**own, marks=marks, weights=tensor(given, "kernel.weights", (len(marks),)), base=base)
     scores = tensor(given, "calibration.scores", (None,))
     ends = {name: tensor(given, f"calibration.{name}", (len(scores),)) for name in ("below", "above")}
@@ -114,7 +122,7 @@ def _read(parts: Parts, count: int) -> Part:
     )
     return Part(
         columns=columns.astype(np.intp),
-        head=Head(kernel, _trees(given, whole(parts.config, "depth", 0, _DEEPEST), width), probe, nonsense),
+        head=Head(kernel, _trees(given, whole(parts.config, "depth", 0, _DEEPEST), read), probe, nonsense, contrasts),
         calibration=Calibration(centre, middle, stretch, scores, **ends),
         likeness=cloud,
         lines=whole(parts.config, "lines"),
@@ -122,18 +130,23 @@ def _read(parts: Parts, count: int) -> Part:
     )
 
 
-def _line(probe: Linear) -> Parts:
-    """A probe."""
-    tensors = {name: getattr(probe, name) for name in ("centre", "spread", "weights")}
-    return Parts({}, {**tensors, "numbers": np.array([probe.base])})
+def _contrasts() -> Iterator[str]:
+    """The names of contrasts, in order."""
+    return (f"{_CONTRAST}_{place}" for place in count(1))
 
 
-def _line_of(parts: Parts) -> Linear:
-    """The probe that `_line` wrote down."""
-    centre = tensor(parts.tensors, "centre", (None,))
+def _line(linear: Linear) -> Parts:
+    """A probe, or a contrast."""
+    tensors = {name: getattr(linear, name) for name in ("centre", "spread", "weights")}
+    return Parts({}, {**tensors, "numbers": np.array([linear.base])})
+
+
+def _line_of(parts: Parts, width: int | None = None) -> Linear:
+    """What `_line` wrote down, over so many features."""
+    centre = tensor(parts.tensors, "centre", (width,))
     spread, weights = (tensor(parts.tensors, name, (len(centre),)) for name in ("spread", "weights"))
     if (spread <= 0).any():
-        raise DataError("a spread of its probe is not over 0", AGAIN)
+        raise DataError("a spread of a straight line in it is not over 0", AGAIN)
     return Linear(centre, spread, weights, tensor(parts.tensors, "numbers", (1,)).item())
 
 
