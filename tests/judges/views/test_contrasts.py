@@ -1,0 +1,122 @@
+"""Contrasts: what replies that people wrote to fit a context, or not to fit it, teach a head."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from judges_over_views import QUICK, made_material, rated
+from rejoinder.auditing.written import written
+from rejoinder.catalogue import load_scorer, score
+from rejoinder.errors import DataError
+from rejoinder.io.folders import Parts
+from rejoinder.judges.train import train_judge
+from rejoinder.judges.views.contrasts import AGAINST, FEWEST, Written, fit_contrasts, said_of, shared_out
+from rejoinder.judges.views.head import fit_head
+from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.views.learner import ViewsLearner
+from rejoinder.judges.views.lines import FITTING, MISLEADING, OTHER, RANDOM
+from rejoinder.judges.views.parts import heads_in
+from rejoinder.judges.views.trees import Growth
+from rejoinder.records import ReplySet
+from rejoinder.scorer import FloatArray
+
+SMALL = Growth(trees=15, leaves=5, step=0.3, fewest=5)
+
+
+def shown(count: int, seed: int = 0) -> tuple[FloatArray, Written]:
+    """Six features, the first less of random replies, the second more of misleading ones; as many rated rows."""
+    rng = np.random.default_rng(seed)
+    kinds = np.repeat([OTHER, FITTING, MISLEADING, RANDOM], count)
+    features = rng.normal(size=(4 * count, 6))
+    features[kinds == RANDOM, 0] -= 2
+    features[kinds == MISLEADING, 1] += 2
+    return features, Written(kinds, np.arange(4 * count) // 3)
+
+
+def test_each_contrast_finds_what_its_kind_of_reply_is_known_by() -> None:
+    features, replies = shown(300)
+    contrasts, said = fit_contrasts(features, replies)
+    assert len(contrasts) == len(AGAINST) == said.shape[1]
+    both, misleading, random = (one.weights for one in contrasts)
+    assert both[0] > 0.1 and both[1] < -0.1
+    assert abs(misleading[0]) < 0.05 and misleading[1] < -0.1
+    assert random[0] > 0.1 and abs(random[1]) < 0.05
+
+
+def test_a_row_that_a_contrast_is_fitted_on_is_told_what_others_say() -> None:
+    rng = np.random.default_rng(0)
+    kinds = np.repeat([FITTING, MISLEADING, RANDOM], FEWEST)
+    noise = rng.normal(size=(len(kinds), 400))  # more features than replies: a line would learn these by heart
+    _, said = fit_contrasts(noise, Written(kinds, np.arange(len(kinds))))
+    inside = said_of(fit_contrasts(noise, Written(kinds, np.arange(len(kinds))))[0], noise)
+    fits = kinds == FITTING
+    assert inside[fits, 0].mean() - inside[~fits, 0].mean() > 0.2
+    assert abs(said[fits, 0].mean() - said[~fits, 0].mean()) < 0.1
+
+
+@pytest.mark.parametrize("kind", [FITTING, MISLEADING, RANDOM])
+def test_too_few_of_a_kind_teach_nothing(kind: int) -> None:
+    features, replies = shown(FEWEST)
+    assert fit_contrasts(features, replies)[0]
+    fewer = replies.kinds.copy()
+    fewer[np.flatnonzero(fewer == kind)[0]] = OTHER
+    contrasts, said = fit_contrasts(features, replies._replace(kinds=fewer))
+    assert contrasts == () and said.shape == (len(features), 0)
+
+
+def test_what_contrasts_add_is_shared_out_in_full() -> None:
+    features, replies = shown(FEWEST)
+    contrasts, _ = fit_contrasts(features, replies)
+    rows = np.vstack([features[:20], np.array([one.centre for one in contrasts])])
+    added = np.random.default_rng(1).normal(size=(len(rows), len(contrasts)))
+    assert shared_out(contrasts, rows, added).sum(axis=1) == pytest.approx(added.sum(axis=1))
+
+
+@pytest.mark.parametrize("vector", [0, 3])
+def test_a_head_with_contrasts_tells_what_moved_it(vector: int) -> None:
+    features, replies = shown(FEWEST)
+    rng = np.random.default_rng(2)
+    rows = np.hstack([features, np.zeros((len(features), 1)), rng.normal(size=(len(features), vector))])
+    targets = features[:, 0] + 0.1 * rng.normal(size=len(rows))
+    head = fit_head(rows, targets, np.ones(len(rows)), rng, written=replies, vector=vector, growth=SMALL, seeds=1)
+    head = head.told_from(rows, np.ones(len(rows)))
+    assert len(head.contrasts) == len(AGAINST) and head.plain == 6
+    assert head.moved(rows[:9]).shape == rows[:9].shape
+    assert head.expected + head.moved(rows[:9]).sum(axis=1) == pytest.approx(head.predict(rows[:9]))
+    assert (np.concatenate([head.predict(row[None]) for row in rows[:9]]) == head.predict(rows[:9])).all()
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> ViewsJudge:
+    """A judge fitted on ratings and on replies that people wrote."""
+    texts = rated("one", 3 * FEWEST)
+    sets = [
+        ReplySet((f"context number {place} of these",), *((one.response,) for one in texts[place::FEWEST][:3]))
+        for place in range(FEWEST)
+    ]
+    apart = written(sets, ())
+    learner = ViewsLearner(made_material(tmp_path_factory.mktemp("material")), lambda _: apart, growth=QUICK)
+    judge = train_judge(rated("one", 90), learner).judge
+    assert isinstance(judge, ViewsJudge)
+    return judge
+
+
+def test_a_folder_keeps_contrasts(taught: ViewsJudge, tmp_path: Path) -> None:
+    assert all(len(part.head.contrasts) == len(AGAINST) for part in taught.heads.values())
+    taught.save(tmp_path / "judge")
+    again = load_scorer(str(tmp_path / "judge"))
+    examples = rated("two", 8)
+    before, after = score(examples, taught), score(examples, again)
+    assert after.values.tolist() == before.values.tolist()
+
+
+def test_a_contrast_over_other_features_is_refused(taught: ViewsJudge) -> None:
+    (way, *_) = taught.heads
+    parts = taught.parts
+    inner = parts.inner(way)
+    fewer = {name: one[:-1] if name.endswith("contrast_2.weights") else one for name, one in inner.tensors.items()}
+    with pytest.raises(DataError, match="weights"):
+        heads_in(parts.holding(way, Parts(inner.config, fewer)), taught.views)
