@@ -92,9 +92,9 @@ def test_a_head_with_contrasts_tells_what_moved_it(vector: int) -> None:
 @pytest.fixture(scope="module")
 def taught(tmp_path_factory: pytest.TempPathFactory) -> ViewsJudge:
     """A judge fitted on ratings and on replies that people wrote."""
-    texts = rated("one", 3 * FEWEST)
+    texts = [one.response for one in rated("one", 3 * FEWEST)]
     sets = [
-        ReplySet((f"context number {place} of these",), *((one.response,) for one in texts[place::FEWEST][:3]))
+        ReplySet((f"context number {place} of these",), (texts[place],), (texts[place + FEWEST],), (texts[-place],))
         for place in range(FEWEST)
     ]
     apart = written(sets, ())
