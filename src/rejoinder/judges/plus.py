@@ -19,8 +19,8 @@ from rejoinder.judges.views.learner import boxed_material
 from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.outside.causal import PACKAGED, RELEASE, CausalModel, causal_model
 
-NAME = "rejoinder-plus"
 PREFIX = "plus"
+NAME = f"{PREFIX}:{PACKAGED}"  # however a user called the model: no other goes with it
 VERSION = 1
 FOLDER = PLUS
 _BOX = "box"
