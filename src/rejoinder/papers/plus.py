@@ -100,7 +100,7 @@ def find(asked: Asked) -> Found:
     apart = taught(asked, examples, every=EVERY)
     learner = ViewsLearner(
         replace(boxed_material(), own=own),
-        lambda given: [_heavier(one) for one in (*spoilt(given, each=EACH), *apart)],
+        lambda given: [heavier(one) for one in (*spoilt(given, each=EACH), *apart)],
     )
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
@@ -127,7 +127,7 @@ def find(asked: Asked) -> Found:
     return Found(names, compared, len(lines.ratings), attacks, trained, judged)
 
 
-def _heavier(one: Spoilt) -> Spoilt:
+def heavier(one: Spoilt) -> Spoilt:
     """An attacked reply, or one that people wrote, with what it weighs here."""
     return one._replace(weight=one.weight * HEAVIER * (HARMLESS if one.harmless else 1.0))
 

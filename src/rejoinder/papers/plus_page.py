@@ -37,7 +37,7 @@ def page(found: Found, about: About) -> Document:
 
 def _said(one: Compared) -> str:
     """What judges read, in words."""
-    return " + ".join(["own views", *one.added]) + ", attacked replies learnt from" * one.defended
+    return " + ".join(["own views", *one.added]) + ", attacked replies and DailyDialog++ learnt from" * one.defended
 
 
 def _means(found: Found) -> Table:

@@ -13,7 +13,7 @@ from rejoinder.catalogue import load_scorer, score
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.contrasts import AGAINST, FEWEST, Written, fit_contrasts, said_of, shared_out
+from rejoinder.judges.views.contrasts import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
 from rejoinder.judges.views.head import fit_head
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.learner import ViewsLearner
@@ -55,6 +55,23 @@ def test_a_row_that_a_contrast_is_fitted_on_is_told_what_others_say() -> None:
     fits = kinds == FITTING
     assert inside[fits, 0].mean() - inside[~fits, 0].mean() > 0.2
     assert abs(said[fits, 0].mean() - said[~fits, 0].mean()) < 0.1
+
+
+def test_a_row_is_told_nothing_of_what_its_own_context_is_known_by() -> None:
+    rng = np.random.default_rng(0)
+    contexts = np.repeat(np.arange(100), 4)
+    marks = rng.normal(size=(100, 80))[contexts]  # one context is known from another by these
+    fits = rng.random(100)[contexts] < 0.5  # and all its replies fit, or none does
+    kinds = np.where(fits, FITTING, np.where(rng.random(400) < 0.5, MISLEADING, RANDOM))
+    contrasts, said = fit_contrasts(marks, Written(kinds, contexts))
+    inside = said_of(contrasts, marks)
+    assert inside[fits, 0].mean() - inside[~fits, 0].mean() > 0.1
+    assert said[fits, 0].mean() - said[~fits, 0].mean() < 0.03
+
+
+def test_contexts_of_which_some_fold_has_none_teach_nothing() -> None:
+    features, replies = shown(FEWEST)
+    assert fit_contrasts(features, replies._replace(contexts=replies.contexts * FOLDS))[0] == ()
 
 
 @pytest.mark.parametrize("kind", [FITTING, MISLEADING, RANDOM])

@@ -9,10 +9,11 @@ import numpy as np
 from examples_for_views import phrases
 from judges_over_views import rated
 from rejoinder.auditing.spoiling import spoilt
+from rejoinder.auditing.written import written
 from rejoinder.judges.views.lexical import LexicalView
-from rejoinder.judges.views.lines import Spoilt, encode
+from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, OTHER, RANDOM, Spoilt, encode
 from rejoinder.judges.views.views import Views
-from rejoinder.records import Example
+from rejoinder.records import Example, ReplySet
 
 VIEWS = Views((LexicalView(phrases()),))
 
@@ -29,6 +30,25 @@ def test_a_fit_sees_no_reply_of_a_line_that_was_left_out() -> None:
     expected = [one for one in of_inside if one.example.response not in left_out]
     assert kept.rows.tolist() == [one.row for one in expected]
     np.testing.assert_array_equal(kept.features, VIEWS.features([one.example for one in expected]))
+
+
+def test_rows_keep_what_they_were_written_for_when_lines_are_left_out() -> None:
+    examples = rated("one", 8)
+    asked = [ReplySet((f"Shall we meet at {hour}?",), ("Yes.",), ("Blue.",), ("We met.",)) for hour in range(3)]
+    given = [*written(asked, ()), *spoilt(examples)]
+    added = encode(VIEWS, examples, given).added.of_lines(np.arange(3), np.arange(8))
+    apart = added.rows == NO_LINE
+    assert added.kinds[apart].tolist() == [FITTING, MISLEADING, RANDOM] * 3
+    assert (added.kinds[~apart] == OTHER).all() and (~apart).any()
+    contexts = added.contexts[apart].reshape(3, 3)
+    assert (contexts == contexts[:, :1]).all() and len(np.unique(contexts)) == 3
+
+
+def test_only_what_deserves_as_much_as_before_is_harmless() -> None:
+    example = Example(("hello",), "hi there")
+    assert Spoilt(example, 0).harmless
+    for worse in (Spoilt(example, 0, at_most=-1.5), Spoilt(example, 0, less=0.5), Spoilt(example, NO_LINE, 0.5)):
+        assert not worse.harmless
 
 
 def test_a_reply_of_another_data_set_is_nobody_elses() -> None:

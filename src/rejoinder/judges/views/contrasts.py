@@ -1,4 +1,4 @@
-"""What tells replies that people wrote to fit a context from those that they wrote, or drew, not to fit it.
+"""What tells replies that people wrote to fit a context from those that they wrote to mislead, or for another context.
 
 Each contrast is a straight line over all features, fitted to such replies alone: it knows no rating, and yet agrees
 with people who rate (docs/lab-notes.md). What it says is one more feature for trees and kernel. Shapes: N rows, F
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.judges.views.linear import Linear, fit_linear
-from rejoinder.judges.views.lines import FITTING, MISLEADING, RANDOM
+from rejoinder.judges.views.lines import FITTING, MISLEADING, OTHER, RANDOM
 from rejoinder.scorer import FloatArray
 
 AGAINST = ((MISLEADING, RANDOM), (MISLEADING,), (RANDOM,))
@@ -26,10 +26,10 @@ _FITS, _FITS_NOT = 0.5, -1.0
 
 
 class Written(NamedTuple):
-    """Which rows are replies that people wrote to fit their context, or not to fit it.
+    """Which rows are replies that people wrote to fit their context, or that do not fit it.
 
     Attributes:
-        kinds: [N] see `lines.Kind`; `OTHER` where a row is none of these.
+        kinds: [N] `FITTING`, `MISLEADING` or `RANDOM`; `OTHER` where a row is none of these.
         contexts: [N] numbers of their contexts.
     """
 
@@ -41,12 +41,14 @@ def fit_contrasts(features: NDArray[np.floating], written: Written) -> tuple[tup
     """The contrasts over [N, F] features, and what they say of all rows, [N, C].
 
     Of the rows that a contrast is fitted on it is told what one says that was fitted on other contexts. None where
-    there are too few replies of a kind.
+    there are too few replies of a kind, or too few contexts. (A random reply to one context fits another, so that its
+    text may be among the other contexts' ones. Leaving these out too changed nothing that matters: docs/lab-notes.md.)
     """
     kinds = written.kinds
-    if min(int((kinds == kind).sum()) for kind in (FITTING, MISLEADING, RANDOM)) < FEWEST:
+    folds = np.where(kinds != OTHER, written.contexts % FOLDS, -1)
+    few = min(int((kinds == kind).sum()) for kind in (FITTING, MISLEADING, RANDOM)) < FEWEST
+    if few or not np.isin(range(FOLDS), folds).all():
         return (), np.empty((len(features), 0))
-    folds = np.where(kinds > 0, written.contexts % FOLDS, -1)
     contrasts, said = [], np.empty((len(features), len(AGAINST)))
     for place, against in enumerate(AGAINST):
         shown = np.isin(kinds, (FITTING, *against))
@@ -64,7 +66,11 @@ def said_of(contrasts: Sequence[Linear], features: NDArray[np.floating]) -> Floa
 
 
 def shared_out(contrasts: Sequence[Linear], features: NDArray[np.floating], moved: FloatArray) -> FloatArray:
-    """[N, F] what features add by way of contrasts, which add [N, C]: to each as far as it moved the contrast."""
+    """[N, F] what features add by way of contrasts, which add [N, C].
+
+    Each gets as much as it moved the contrast, whichever way, from the mean of what the contrast was fitted on: shares
+    by the way it moved would run away where features move a contrast against each other.
+    """
     found = np.zeros(features.shape)
     for contrast, added in zip(contrasts, moved.T, strict=True):
         by = np.abs(contrast.moved(features))

@@ -225,7 +225,7 @@ def _head(
         np.concatenate([material.targets[inside], added.deserved(material.targets)]),
         np.concatenate([material.weights[inside], added.weights]),
         rng,
-        written=_written(len(inside), added),
+        written=_kinds_of(len(inside), added),
         vector=material.vector,
         nonsense=0.0 if usual else NONSENSE,
         growth=growth,
@@ -234,8 +234,8 @@ def _head(
     )
 
 
-def _written(lines: int, added: Added) -> Written:
-    """Which of so many lines and the added rows behind them are replies that people wrote to fit or not to fit."""
+def _kinds_of(lines: int, added: Added) -> Written:
+    """Which of so many lines and the added rows behind them are replies that people wrote, and what for."""
     return Written(*(np.concatenate([np.full(lines, OTHER), column]) for column in (added.kinds, added.contexts)))
 
 

@@ -114,7 +114,7 @@ def fit_head(
         targets: [N] what they deserve.
         weights: [N] what each line counts.
         rng: decides what is random.
-        written: which lines are replies that people wrote to fit or not to fit; contrasts are fitted to these.
+        written: which lines are replies that people wrote to fit, or that do not fit; contrasts are fitted to these.
         vector: W.
         nonsense: see `Head`. No rating teaches it: people were hardly ever shown code or gibberish.
         growth: how trees are grown.
@@ -126,7 +126,7 @@ def fit_head(
     contrasts: tuple[Linear, ...] = ()
     if written is not None:
         contrasts, said = fit_contrasts(_linear(features, plain), written)
-        own = np.hstack([own, said])
+        own = np.hstack([own, said]) if contrasts else own
     kernel = fit_kernel(own, targets, weights, rng)
     forests = []
     for _ in range(seeds):

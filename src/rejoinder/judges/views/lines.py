@@ -21,7 +21,7 @@ from rejoinder.scorer import FloatArray
 NO_LINE = -1
 """The line of a reply that was made of none: people wrote it to fit a context of its own, or not to fit."""
 OTHER, FITTING, MISLEADING, RANDOM = range(4)
-"""What people wrote a reply for: to fit its context, not to fit it, or as a reply to another; or no such thing."""
+"""What people wrote a reply for: to fit its context, to look as if it did, to fit another; or no such thing."""
 
 
 class Spoilt(NamedTuple):

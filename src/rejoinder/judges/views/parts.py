@@ -88,7 +88,7 @@ def _written(part: Part) -> Parts:
     parts = Parts({"lines": part.lines, "depth": part.head.trees.depth}, tensors)
     if part.head.probe is not None:
         parts = parts.holding(_PROBE, _line(part.head.probe))
-    for name, contrast in zip(_contrasts(), part.head.contrasts, strict=False):
+    for name, contrast in zip(_contrast_names(), part.head.contrasts, strict=False):
         parts = parts.holding(name, _line(contrast))
     return parts if part.adaptation is None else parts.holding(_ADAPTATION, part.adaptation.parts)
 
@@ -103,7 +103,7 @@ def _read(parts: Parts, features: int) -> Part:
         raise DataError("its probe reads more features than there are", AGAIN)
     contrasts = tuple(
         _line_of(parts.inner(name), len(columns) - 1)
-        for name in takewhile(lambda name: name in parts.config, _contrasts())
+        for name in takewhile(lambda name: name in parts.config, _contrast_names())
     )
     read = width + len(contrasts)
     base, centre, middle, stretch, bound, nonsense = tensor(given, "numbers", (6,)).tolist()
@@ -130,7 +130,7 @@ def _read(parts: Parts, features: int) -> Part:
     )
 
 
-def _contrasts() -> Iterator[str]:
+def _contrast_names() -> Iterator[str]:
     """The names of contrasts, in order."""
     return (f"{_CONTRAST}_{place}" for place in count(1))
 

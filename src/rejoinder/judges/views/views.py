@@ -48,7 +48,10 @@ class Views:
 
     @cached_property
     def readers(self) -> NDArray[np.intp]:
-        """[F] what reads each feature of a head: trees and kernel (0), a rule (`RULE`), a straight line (`VECTOR`)."""
+        """[F] what reads each feature of a head: trees and kernel (0), a rule (`RULE`), a straight line (`VECTOR`).
+
+        Contrasts read all but what the rule reads.
+        """
         told = zip(self.columns, self.groups, strict=True)
         return np.array(
             [RULE if name == SENSELESS else VECTOR if group == WIDE else 0 for name, group in told], np.intp
