@@ -2,7 +2,7 @@
 
 People hardly ever rated a reply that shares words with its context and answers nothing; a judge that was never shown
 one takes it for on topic. What such replies deserve is a convention, in standard deviations of a data set; they weigh
-so little that agreement with people on rated sets stays as it was (docs/lab-notes.md).
+so little that agreement with people on rated sets stays nearly as it was (docs/lab-notes.md).
 """
 
 from __future__ import annotations
