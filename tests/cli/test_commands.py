@@ -242,6 +242,11 @@ def test_no_cell_of_a_table_is_ever_cut(
             2,
             "{folder}/a.doc: unknown output format .doc. Known: .jsonl, .ndjson, .csv, .tsv, .parquet",
         ),
+        (  # said before scorers are loaded, which may take long
+            ("-s", "blue-4", "-o", "{folder}/a.doc"),
+            2,
+            "{folder}/a.doc: unknown output format .doc. Known: .jsonl, .ndjson, .csv, .tsv, .parquet",
+        ),
         (
             ("-s", "{folder}"),
             4,

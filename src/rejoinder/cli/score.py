@@ -106,6 +106,7 @@ def command(
     line is from. With -o, a summary of each scorer goes to standard output.
     """
     from rejoinder.catalogue import load_scorers
+    from rejoinder.io.write import format_of
     from rejoinder.report.scores import lines_table, summary_table
     from rejoinder.streams.parts import PART, elsewhere
     from rejoinder.streams.scoring import CHUNK, Tally, require_some, score_stream
@@ -115,6 +116,8 @@ def command(
         raise UsageError("--format table is for reading on a terminal. Leave it out, or leave -o out")
     if level is Level.DIALOGUE:
         _require_whole(turns, explain=explain)
+    if out is not None and as_format is None and not _in_parts(files, out, None):
+        format_of(out)  # said before a model is loaded, which may take long
     asked = _asked(scorers, vectors, scale, level, explain=explain)
     loaded = load_scorers(asked.names, vectors=vectors)
     scoring = asked.of(loaded)
@@ -143,6 +146,15 @@ def command(
     require_some(list(tallies.values()))
 
 
+def _in_parts(files: list[str], out: Path | None, chosen: Format | None) -> bool:
+    """Whether the scores of a folder go to another, part by part."""
+    from rejoinder.io.parts import is_folder
+
+    if out is None or out.suffix or str(out) == "-" or chosen is not None or len(files) != 1:
+        return False
+    return is_folder(files[0])
+
+
 @contextmanager
 def _parted(
     files: list[str], out: Path | None, chosen: Format | None, made_by: tuple[Any, ...]
@@ -152,9 +164,8 @@ def _parted(
     A call that finds every part there is done.
     """
     from rejoinder.io.part_folder import open_parts
-    from rejoinder.io.parts import is_folder
 
-    if out is None or out.suffix or str(out) == "-" or chosen is not None or len(files) != 1 or not is_folder(files[0]):
+    if out is None or not _in_parts(files, out, chosen):
         yield None
         return
     with resumable(), open_parts(out, Path(files[0]), {"made by": made_by}) as parts:
