@@ -14,7 +14,7 @@ from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, RANDOM, S
 from rejoinder.records import Example, ReplySet
 
 _FITS, _MISLEADS, _RANDOM = 0.5, -1.0, -1.0
-_WEIGHT = 0.08
+_WEIGHT = 0.06
 
 
 def written(sets: Sequence[ReplySet], examples: Sequence[Example], every: int = 1) -> list[Spoilt]:

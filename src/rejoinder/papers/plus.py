@@ -20,7 +20,7 @@ from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
-from rejoinder.judges.views.lines import Spoilt, ViewLines
+from rejoinder.judges.views.lines import NO_LINE, Spoilt, ViewLines
 from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.views import Views
 from rejoinder.meta.agreement import Agreement
@@ -43,6 +43,7 @@ EACH = 3  # attacked replies of a line, of which the judge in the box sees six: 
 EVERY = 2  # each so many-eth context of the replies that people wrote
 HEAVIER = 2.0  # each weighs so much more than in the judge in the box, where there are more of them
 HARMLESS = 2.0  # and a harmless change so much more again: a language model finds it as unlikely as nonsense
+WRITTEN = 4 / 3  # and so a reply that people wrote to fit a context or to mislead
 LIMIT = 100  # replies of a set that are attacked
 SEARCHES = ("climbed", "fixed-sentence")
 
@@ -129,7 +130,8 @@ def find(asked: Asked) -> Found:
 
 def heavier(one: Spoilt) -> Spoilt:
     """An attacked reply, or one that people wrote, with what it weighs here."""
-    return one._replace(weight=one.weight * HEAVIER * (HARMLESS if one.harmless else 1.0))
+    more = WRITTEN if one.row == NO_LINE else HARMLESS if one.harmless else 1.0
+    return one._replace(weight=one.weight * HEAVIER * more)
 
 
 def quick_attacks() -> list[str]:

@@ -220,12 +220,14 @@ def _head(
     """A head fitted to some of the lines and what was made of these."""
     added = material.added.of_lines(inside, material.replies)
     usual = material.features[inside, material.plain].mean() > USUAL_NONSENSE
+    # Over the features of texts alone contrasts bought nothing that shows (docs/lab-notes.md).
+    written = _kinds_of(len(inside), added) if material.vector else None
     return fit_head(
         np.concatenate([material.features[inside], added.features]),
         np.concatenate([material.targets[inside], added.deserved(material.targets)]),
         np.concatenate([material.weights[inside], added.weights]),
         rng,
-        written=_kinds_of(len(inside), added),
+        written=written,
         vector=material.vector,
         nonsense=0.0 if usual else NONSENSE,
         growth=growth,
