@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import pytest
 
-from judges_over_views import QUICK, made_material, rated
+from examples_for_views import phrases
+from judges_over_views import rated
 from rejoinder.auditing.written import written
-from rejoinder.catalogue import load_scorer, score
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts
-from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.contrasts import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
+from rejoinder.judges.views.fit import Part, Way, fit_parts
 from rejoinder.judges.views.head import fit_head
-from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.judges.views.learner import ViewsLearner
-from rejoinder.judges.views.lines import FITTING, MISLEADING, OTHER, RANDOM
-from rejoinder.judges.views.parts import heads_in
+from rejoinder.judges.views.lexical import LexicalView
+from rejoinder.judges.views.lines import FITTING, MISLEADING, OTHER, RANDOM, encode
+from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.trees import Growth
-from rejoinder.records import ReplySet
+from rejoinder.judges.views.view import WIDE, Features, Group, View
+from rejoinder.judges.views.views import Views
+from rejoinder.records import Example, ReplySet
 from rejoinder.scorer import FloatArray
 
 SMALL = Growth(trees=15, leaves=5, step=0.3, fewest=5)
@@ -106,34 +109,52 @@ def test_a_head_with_contrasts_tells_what_moved_it(vector: int) -> None:
     assert (np.concatenate([head.predict(row[None]) for row in rows[:9]]) == head.predict(rows[:9])).all()
 
 
-@pytest.fixture(scope="module")
-def taught(tmp_path_factory: pytest.TempPathFactory) -> ViewsJudge:
-    """A judge fitted on ratings and on replies that people wrote."""
+@dataclass(frozen=True)
+class State:
+    """A view of three numbers, as a language model has them of a reply."""
+
+    name = "state"
+    columns = ("0", "1", "2")
+    groups: tuple[Group, ...] = (WIDE,) * 3
+    needs = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def features(self, examples: Sequence[Example]) -> Features:
+        return np.array([[len(one.response), one.response.count("e"), one.response.count(" ")] for one in examples])
+
+
+def fitted(*views: View) -> tuple[Views, dict[Way, Part]]:
+    """Heads over some views, fitted to ratings and to replies that people wrote."""
     texts = [one.response for one in rated("one", 3 * FEWEST)]
     sets = [
         ReplySet((f"context number {place} of these",), (texts[place],), (texts[place + FEWEST],), (texts[-place],))
         for place in range(FEWEST)
     ]
-    apart = written(sets, ())
-    learner = ViewsLearner(made_material(tmp_path_factory.mktemp("material")), lambda _: apart, growth=QUICK)
-    judge = train_judge(rated("one", 90), learner).judge
-    assert isinstance(judge, ViewsJudge)
-    return judge
+    examples = rated("one", 90)
+    read = Views((LexicalView(phrases()), *views))
+    lines = encode(read, examples, written(sets, ()))
+    ratings = np.array([one.quality["overall"] for one in examples])
+    return read, fit_parts(lines, ratings, np.arange(90), read, SMALL, np.random.default_rng(0), lambda _: None)
 
 
-def test_a_folder_keeps_contrasts(taught: ViewsJudge, tmp_path: Path) -> None:
-    assert all(len(part.head.contrasts) == len(AGAINST) for part in taught.heads.values())
-    taught.save(tmp_path / "judge")
-    again = load_scorer(str(tmp_path / "judge"))
-    examples = rated("two", 8)
-    before, after = score(examples, taught), score(examples, again)
-    assert after.values.tolist() == before.values.tolist()
+def test_a_folder_keeps_contrasts() -> None:
+    views, heads = fitted(State())
+    again = heads_in(with_heads(Parts({}, {}), views, heads), views)
+    features = views.features(rated("two", 8))
+    for way, part in heads.items():
+        assert len(part.head.contrasts) == len(AGAINST)
+        own = features[:, part.columns]
+        assert again[way].head.predict(own).tolist() == part.head.predict(own).tolist()
 
 
-def test_a_contrast_over_other_features_is_refused(taught: ViewsJudge) -> None:
-    (way, *_) = taught.heads
-    parts = taught.parts
-    inner = parts.inner(way)
-    fewer = {name: one[:-1] if name.endswith("contrast_2.weights") else one for name, one in inner.tensors.items()}
+def test_heads_that_read_no_model_have_none() -> None:
+    _, heads = fitted()
+    assert heads and all(part.head.contrasts == () for part in heads.values())
+
+
+def test_a_contrast_over_other_features_is_refused() -> None:
+    views, heads = fitted(State())
+    parts = with_heads(Parts({}, {}), views, heads)
+    cut = {name: one[:-1] if name.endswith("contrast_2.weights") else one for name, one in parts.tensors.items()}
     with pytest.raises(DataError, match="weights"):
-        heads_in(parts.holding(way, Parts(inner.config, fewer)), taught.views)
+        heads_in(Parts(parts.config, cut), views)
