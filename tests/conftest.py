@@ -34,7 +34,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     max_examples=100,
 )
-settings.register_profile("quick", settings.get_profile("thorough"), max_examples=30)
+settings.register_profile("quick", settings.get_profile("thorough"), max_examples=20)
 settings.load_profile("quick")
 
 GOLDEN = Path(__file__).resolve().parent / "golden"

@@ -335,6 +335,7 @@ def test_the_glove_vectors_of_the_shared_data(shared: Path) -> None:
     assert found.matrix.dtype == np.float32
 
 
+@pytest.mark.slow
 def test_the_recipe_leaves_judged_dialogues_out_and_repeats_itself(tmp_path: Path) -> None:
     source = random.Random(0)
     dialogues: list[dict[str, Any]] = [

@@ -205,6 +205,7 @@ def test_the_interval_of_a_mean_of_independent_figures() -> None:
     assert mean.value == 2.0 and math.isnan(mean.low) and mean.high == pytest.approx(2.25)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_trees")
 def test_the_study_has_the_judge_the_gap_and_the_main_finding(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "rated.jsonl"

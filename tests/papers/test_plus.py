@@ -47,6 +47,7 @@ def test_harmless_changes_weigh_more_than_other_attacks_do() -> None:
     assert plus.HARMLESS > 1
 
 
+@pytest.mark.slow
 def test_the_page(run: Run, material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plus, "boxed_material", lambda: material)
     monkeypatch.setattr(plus, "ViewsLearner", partial(ViewsLearner, growth=QUICK))

@@ -80,6 +80,7 @@ def test_a_metric_that_gives_other_scores_by_now_is_refused() -> None:
         source_of(older)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_trees")
 def test_the_command_line_adds_views(run: Run, tmp_path: Path) -> None:
     write(_told(60), tmp_path / "rated.jsonl")
