@@ -3,8 +3,8 @@
 Usage: python benchmarks/plus_speed.py [--contexts 12] [--rounds 3] [--write]
 
 Needs the extra `encoders` and the package that carries the model (docs/judge.md). In one run on one machine: one reply
-to each context; eight replies to each context, which is read once then; and one reply of 100 words. Time of all
-processors is counted, so that other work on the machine hardly matters; the median of the rounds counts. Each round
+to each context; eight replies to each context, which is read once then; and one reply of 100 words. Time of the one
+processor is counted, so that other work on the machine hardly matters; the median of the rounds counts. Each round
 and kind has other contexts of the sample in the box and other words of it in a row as replies: what was read before is
 remembered.
 `--write` puts the table into benchmarks/results/plus_speed.md.
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import os
 import platform
 import statistics
 import subprocess
@@ -76,6 +77,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true", help=f"write {RESULT.name}")
     given = parser.parse_args()
+    os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is imported: cores that wait for each other count as work
     scorers = {name: rejoinder.load_scorer(name) for name in (BOX, PLUS)}
     told = material(given.contexts, given.rounds)
     for scorer in scorers.values():
@@ -96,7 +98,7 @@ def main() -> None:
         command = f"python benchmarks/plus_speed.py --contexts {given.contexts} --rounds {given.rounds} --write"
         about = (
             f"Made by `{command}` on {datetime.date.today()}, {platform.machine()}, Python "
-            f"{platform.python_version()}. Contexts of the sample in the box, others each round; the median of rounds."
+            f"{platform.python_version()}. Contexts of the sample in the box, others each round; the median of rounds. One core."
         )
         RESULT.write_text(f"# Speed of the judge with a language model\n\n{about}\n\n{table}\n", encoding="utf-8")
 
