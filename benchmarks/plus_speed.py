@@ -97,8 +97,8 @@ def main() -> None:
     if given.write:
         command = f"python benchmarks/plus_speed.py --contexts {given.contexts} --rounds {given.rounds} --write"
         about = (
-            f"Made by `{command}` on {datetime.date.today()}, {platform.machine()}, Python "
-            f"{platform.python_version()}. Contexts of the sample in the box, others each round; the median of rounds. One core."
+            f"Made by `{command}` on {datetime.date.today()}, one core, {platform.machine()}, Python "
+            f"{platform.python_version()}. Contexts of the sample in the box, others each round; the median of rounds."
         )
         RESULT.write_text(f"# Speed of the judge with a language model\n\n{about}\n\n{table}\n", encoding="utf-8")
 
