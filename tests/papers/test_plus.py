@@ -16,7 +16,7 @@ from rejoinder.io import write
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.learner import ViewsLearner
-from rejoinder.judges.views.lines import Spoilt
+from rejoinder.judges.views.lines import NO_LINE, Spoilt
 from rejoinder.judges.views.own import source_called
 from rejoinder.papers import plus
 from rejoinder.papers.plus import reading
@@ -44,6 +44,8 @@ def test_harmless_changes_weigh_more_than_other_attacks_do() -> None:
     example = Example(("hello",), "hi there")
     changed, parrot = (plus.heavier(Spoilt(example, 0, most, weight=0.1)).weight for most in (np.inf, -1.5))
     assert parrot == pytest.approx(0.1 * plus.HEAVIER) and changed == pytest.approx(parrot * plus.HARMLESS)
+    apart = plus.heavier(Spoilt(example, NO_LINE, 0.5, weight=0.1)).weight
+    assert apart == pytest.approx(0.1 * plus.HEAVIER * plus.WRITTEN) and apart != pytest.approx(parrot)
     assert plus.HARMLESS > 1
 
 
