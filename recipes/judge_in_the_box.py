@@ -1,9 +1,9 @@
 """Fit the judge in the box anew and put it into its place, src/rejoinder/data/judge.
 
-    python recipes/judge_in_the_box.py -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER [--data FOLDER] [--seed 0]
+    python recipes/judge_in_the_box.py [-e phrases=FOLDER -e student=FOLDER -e selector=FOLDER] [--data FOLDER]
 
-The folders were made by `rejoinder pretrain` with recipes/phrases.toml, student-wide.toml and selector-small.toml. The
-judge's card is the page that `rejoinder reproduce judge` writes of the same folders.
+The folders were made by `rejoinder pretrain` with recipes/phrases.toml, student-wide.toml and selector-small.toml;
+without any the new judge stands on those of the old one. Its card is the page that `rejoinder reproduce judge` writes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rejoinder.report.markdown import markdown
 def main() -> None:
     """Fit, and write the folder and the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("-e", dest="encoders", action="append", required=True)
+    parser.add_argument("-e", dest="encoders", action="append", default=[])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--page", type=Path, default=Path("docs/results/judge.md"))

@@ -19,6 +19,7 @@ from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io import write
 from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.judges import plus
+from rejoinder.judges.notes import CUT
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
@@ -61,6 +62,13 @@ def test_heads_and_model_together_score_as_they_did(folder: Path, llama: Path, f
         assert one is not None and "language model" in one.moved
         assert one.base + sum(one.moved.values()) == pytest.approx(value)
     assert sum(path.stat().st_size for path in folder.iterdir()) < 3e6
+
+
+def test_it_says_of_which_reply_it_did_not_read_the_end(folder: Path, llama: Path) -> None:
+    lines = [Example(("hi", "hello you"), reply) for reply in ("yes i like jazz", "yes i like jazz " * 60)]
+    found = rejoinder.score(lines, f"plus:{llama}")
+    assert CUT in found.notes[1] and CUT not in found.notes.get(0, ())
+    assert all(CUT not in notes for notes in rejoinder.score(lines, "rejoinder").notes.values())
 
 
 def test_a_study_of_what_it_was_fitted_on_says_so(folder: Path, llama: Path) -> None:

@@ -140,3 +140,12 @@ def test_a_model_that_is_not_here_is_said_with_what_brings_it(tmp_path: Path, mo
     monkeypatch.setattr(causal, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="gguf"):
         causal_model(str(tmp_path / "some.gguf"))
+
+
+def test_a_reply_that_is_cut_is_known(model: CausalModel) -> None:
+    long = "yes i like jazz " * 40
+    assert model.cuts(["no", long, "", long[:20]]) == [1]
+    # Its end is not read, so nothing tells it from one that is as long and ends otherwise.
+    (view,) = views_of(model, "own")
+    found = view.features([Example(("hi",), text) for text in (long, f"{long} no")])
+    assert (found[0] == found[1]).all()

@@ -17,6 +17,7 @@ import pytest
 import rejoinder
 from conftest import PROJECT, Run, refused
 from made_up import made_up, row
+from rejoinder.io.box import JUDGE
 from rejoinder.papers.run import reproduce
 from rejoinder.records import Example
 from samples import records
@@ -278,6 +279,17 @@ def test_judge_names_what_has_no_licence(run: Run, two_sets: Path, tmp_path: Pat
     assert ran.code in (2, 3)
     ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", student, "-e", selector, "-o", tmp_path)
     refused(ran, 2, "the licence of mine.jsonl, one, two is not known. Add it to SETS or CORPORA")
+
+
+def test_without_models_the_judge_stands_on_those_in_the_box() -> None:
+    from rejoinder.judges.views.learner import boxed_material
+    from rejoinder.papers.judge import CORPORA, material_from
+
+    material, corpora = material_from(())
+    assert material.views.options == boxed_material().views.options
+    card = (JUDGE / "card.md").read_text(encoding="utf-8")
+    told = [name for name, licence in CORPORA.items() if f"- {name}: {licence}" in card.splitlines()]
+    assert corpora == told and len(told) > 5
 
 
 # pretraining and tweet2vec

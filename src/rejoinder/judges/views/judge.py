@@ -15,7 +15,7 @@ from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import explained_on, from_config, in_config, on_scale, training_in
-from rejoinder.judges.notes import text_notes, usual_notes
+from rejoinder.judges.notes import CUT, text_notes, usual_notes
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.explaining import explanations_of
 from rejoinder.judges.views.fit import Part, Way, parts_used
@@ -132,10 +132,11 @@ class ViewsJudge:
     def _notes(self, examples: Sequence[Example], unlike: set[int]) -> Notes:
         """What the judge cannot judge."""
         usual = usual_notes(self.training.get("noted", {}))
-        told = text_notes(examples, ("context",))
+        told, cut = text_notes(examples, ("context",)), self.material.cuts([one.response for one in examples])
         found = {}
         for row in range(len(examples)):
-            notes = [note for note in told.get(row, ()) if note not in usual] + [UNLIKE] * (row in unlike)
+            notes = [note for note in told.get(row, ()) if note not in usual]
+            notes += [CUT] * (row in cut) + [UNLIKE] * (row in unlike)
             if notes:
                 found[row] = tuple(notes)
         return found

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from rejoinder.judges.views.view import WIDE, Column, Features, Group, table
 from rejoinder.learner import Side
-from rejoinder.outside.causal import CausalModel, Reading
+from rejoinder.outside.causal import CausalModel, Reading, as_written
 from rejoinder.records import Example, visible
-from rejoinder.text.untokenised import untokenised
 
 COLUMNS: tuple[Column[Reading], ...] = (
     Column("mean", "fluency", lambda read: float(read.after.mean())),
@@ -28,19 +27,6 @@ COLUMNS: tuple[Column[Reading], ...] = (
     Column("puzzled", "context fit", lambda read: float(read.following[1])),
     Column("puzzled_more", "context fit", lambda read: float(read.following[1] - read.following[0])),
 )
-
-
-_ROUND = str.maketrans("“”„‘", '"""\'')
-
-
-def as_written(example: Example) -> Example:
-    """The example as people write: rated sets have other spaces and quotes, which a language model takes for odd."""
-    return replace(example, context=tuple(map(_written, example.context)), response=_written(example.response))
-
-
-def _written(text: str) -> str:
-    """A text without what tokenizers did to it, its quotes straight."""
-    return untokenised(text).translate(_ROUND)
 
 
 @dataclass(frozen=True)
