@@ -10,7 +10,14 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rejoinder.stats.bootstrap import cluster_counts
-from rejoinder.stats.paired import Statistic, mean_correlation, mean_of_parts, paired_permutation, paired_permutations
+from rejoinder.stats.paired import (
+    Statistic,
+    mean_correlation,
+    mean_difference,
+    mean_of_parts,
+    paired_permutation,
+    paired_permutations,
+)
 
 Floats = NDArray[np.float64]
 
@@ -62,6 +69,36 @@ def test_a_part_without_a_correlation_is_left_out() -> None:
     assert found.value == pytest.approx(stats.pearsonr(scores[:60], ratings[:60]).statistic)
     nothing = mean_correlation("pearson", np.full(120, 3.0), ratings, parts, clusters, counts)
     assert (np.isnan(nothing.value), np.isnan(nothing.p), nothing.parts, nothing.n) == (True, True, 0, 120)
+
+
+def test_a_difference_is_of_both_on_each_resample() -> None:
+    scores, ratings, clusters = sample(3, noise=2.0)
+    worse = scores + 2 * np.random.default_rng(4).normal(size=120)
+    parts = np.arange(120) % 3
+    counts = cluster_counts(30, 200, np.random.default_rng(0))
+    found = mean_difference("spearman", scores, worse, ratings, parts, clusters, counts)
+    one, other = (mean_correlation("spearman", own, ratings, parts, clusters, counts) for own in (scores, worse))
+    assert found.value == pytest.approx(one.value - other.value) and (found.n, found.parts) == (120, 3)
+    assert found.low < found.value < found.high
+    assert found.high - found.low < np.hypot(one.high - one.low, other.high - other.low), "the scores go together"
+    once = np.repeat(counts[:, :1], 5, axis=1)
+    by_hand = mean_difference("spearman", scores, worse, ratings, parts, clusters, once)
+    each = [mean_correlation("spearman", own, ratings, parts, clusters, once).low for own in (scores, worse)]
+    assert by_hand.low == pytest.approx(each[0] - each[1])
+    none = mean_difference("spearman", scores, scores, ratings, parts, clusters, counts)
+    assert (none.value, none.low, none.high, none.p) == (0, 0, 0, 1)
+
+
+def test_a_line_without_one_of_two_scores_counts_for_neither() -> None:
+    scores, ratings, clusters = sample(5)
+    other = scores[::-1].copy()
+    other[7] = np.nan
+    kept = np.arange(120) != 7
+    counts = cluster_counts(30, 50, np.random.default_rng(0))
+    parts = np.zeros(120, np.int64)
+    found = mean_difference("pearson", scores, other, ratings, parts, clusters, counts)
+    expected = [stats.pearsonr(own[kept], ratings[kept]).statistic for own in (scores, other)]
+    assert found.value == pytest.approx(expected[0] - expected[1]) and found.n == 119
 
 
 def test_the_mean_of_parts_is_not_the_mean_of_lines() -> None:

@@ -10,7 +10,7 @@ Shapes: N lines (appearances), S parts (splits), G clusters (contexts), B resamp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -54,14 +54,52 @@ def mean_correlation(
         clusters: [N] cluster of each line, in [0, G).
         counts: [G, B] from `bootstrap.cluster_counts`; in each resample a cluster has one weight in all parts.
     """
-    usable = np.isfinite(scores)
+    return _mean(statistic, (scores,), ratings, parts, clusters, counts)
+
+
+def mean_difference(
+    statistic: Statistic,
+    first: FloatArray,
+    second: FloatArray,
+    ratings: FloatArray,
+    parts: IntArray,
+    clusters: IntArray,
+    counts: Counts,
+) -> OverParts:
+    """The mean over parts of the correlation of `first` with `ratings` less that of `second`, both on each resample.
+
+    As `mean_correlation` gives a mean, p that of no difference; lines where either is NaN are left out of both.
+
+    Args:
+        statistic: which correlation.
+        first: [N].
+        second: [N].
+        ratings: [N] finite.
+        parts: [N] the part that each line stands in.
+        clusters: [N] cluster of each line, in [0, G).
+        counts: [G, B] from `bootstrap.cluster_counts`.
+    """
+    return _mean(statistic, (first, second), ratings, parts, clusters, counts)
+
+
+def _mean(
+    statistic: Statistic,
+    scores: Sequence[FloatArray],
+    ratings: FloatArray,
+    parts: IntArray,
+    clusters: IntArray,
+    counts: Counts,
+) -> OverParts:
+    """The mean over parts of the correlation of the first [N] scores, less that of the second where there are two."""
+    usable = np.isfinite(scores).all(axis=0)
     found: list[float] = []
     total = np.zeros((2, counts.shape[1]))  # sums and numbers of the parts' values in each resample
     for part in np.unique(parts):
         rows = np.flatnonzero((parts == part) & usable)
-        if _constant(scores[rows]) or _constant(ratings[rows]):
+        if any(_constant(values[rows]) for values in (*scores, ratings)):
             continue
-        values = _weighted(statistic, scores[rows], ratings[rows], clusters[rows], counts)
+        each = [_weighted(statistic, one[rows], ratings[rows], clusters[rows], counts) for one in scores]
+        values = each[0] if len(each) == 1 else each[0] - each[1]
         if np.isfinite(values[0]):
             found.append(float(values[0]))
             total += np.stack([np.nan_to_num(values[1:]), np.isfinite(values[1:])])

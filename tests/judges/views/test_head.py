@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rejoinder.judges.views.head import PROBE, fit_head, standardised, weights_of
+from rejoinder.judges.views.head import PROBE, TREES, fit_head, standardised, weights_of
 from rejoinder.judges.views.kernel import PENALTY, REACH, fit_kernel
 from rejoinder.judges.views.linear import FARTHEST, fit_linear
 from rejoinder.judges.views.trees import BINS, Growth, Trees, binned, edges_of, grow, joined
@@ -207,6 +207,20 @@ def test_a_head_is_the_mean_of_its_parts_and_tells_what_moved_it() -> None:
     assert head.predict(unseen) == pytest.approx(both)
     assert head.expected + head.moved(unseen).sum(axis=1) == pytest.approx(head.predict(unseen))
     assert np.corrcoef(head.predict(unseen), material(20, seed=4)[1])[0, 1] > 0.8
+
+
+def test_one_fit_gives_every_mixture_of_trees_and_kernel() -> None:
+    features, targets, weights = material()
+    rng = np.random.default_rng(0)
+    vector = rng.normal(size=(200, 3))
+    rows = with_sense(features, vector, 1.0)
+    head = fit_head(rows, targets, weights, rng, vector=3, nonsense=1.5, growth=SMALL, seeds=1)
+    smooth, even, trees = head.mixed(rows, (0.0, TREES, 1.0))
+    assert even.tobytes() == head.predict(rows).tobytes()
+    assert head.probe is not None
+    straight = PROBE * head.probe.predict(vector) - 1.5
+    assert smooth == pytest.approx((1 - PROBE) * head.kernel.predict(features) + straight)
+    assert trees == pytest.approx((1 - PROBE) * head.trees.predict(features) + straight)
 
 
 def test_what_has_no_sense_is_worth_so_much_less_and_changes_nothing_that_is_learnt() -> None:

@@ -7,6 +7,7 @@ ten of five hundred. Shapes: N lines, F features, C contrasts.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -52,11 +53,17 @@ class Head:
 
     def predict(self, features: NDArray[np.floating]) -> FloatArray:
         """[N] predictions for [N, F + 1 + W], each the same to the last bit whatever stands beside it."""
+        return self.mixed(features, (TREES,))[0]
+
+    def mixed(self, features: NDArray[np.floating], shares: Sequence[float]) -> list[FloatArray]:
+        """[N] predictions for [N, F + 1 + W], one for each share that the trees have; the smooth part has the rest."""
         own, senseless, vector = self._parted(features)
-        found = (1 - TREES) * self.kernel.predict(own) + TREES * self.trees.predict(own)
+        smooth, trees = self.kernel.predict(own), self.trees.predict(own)
+        each = [(1 - share) * smooth + share * trees for share in shares]
         if self.probe is not None:
-            found = (1 - PROBE) * found + PROBE * self.probe.predict(vector)
-        return found - self.nonsense * senseless
+            straight = PROBE * self.probe.predict(vector)
+            each = [(1 - PROBE) * found + straight for found in each]
+        return [found - self.nonsense * senseless for found in each]
 
     @property
     def expected(self) -> float:
