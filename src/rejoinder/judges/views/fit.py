@@ -161,7 +161,7 @@ def head_over(
     growth: Growth,
     rng: np.random.Generator,
 ) -> Head:
-    """A head alone, which ranks replies as its part would; without calibration it is fitted in half the time.
+    """A head alone, for whoever ranks replies: without calibration, which takes further heads and changes no order.
 
     Args:
         lines: N lines.
