@@ -14,6 +14,7 @@ EXPERIMENTS = {
     "liu2016-table2": "responders by embedding metrics",
     "agreement": "metrics beside published figures, and the first ADEM",
     "judge": "the judge in the box",
+    "nested": "how much of the judge's figure is luck of choosing its settings",
     "plus": "the judge with a language model beside its own views",
     "fit": "what a few ratings of one's own buy",
     "estimate": "few ratings and a scorer",

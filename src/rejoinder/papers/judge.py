@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rejoinder.auditing.relevance import relevance
 from rejoinder.auditing.relevance_results import Relevance
@@ -35,9 +36,10 @@ from rejoinder.papers.figures import turn_level
 from rejoinder.papers.judge_folds import LeftOut, blind, left_out, seen, undefended, with_references, within_systems
 from rejoinder.records import Example, ReplySet
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
+from rejoinder.stats.arrays import Counts, IntArray
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.paired import mean_correlation
+from rejoinder.stats.paired import mean_correlation, mean_difference
 from rejoinder.training.phrases import from_parts as phrases_of
 
 TAKES = Takes(("files", "encoders", "data", "seed"))
@@ -217,12 +219,27 @@ def _corpora(parts: Parts) -> list[str]:
 
 def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:
     """The mean over data sets of Spearman's correlation inside each; copies of a reference left out."""
+    kept = ranked(lines) & np.isfinite(scores)
+    return mean_correlation("spearman", scores[kept], lines.ratings[kept], *_resampled(lines, kept, seed))
+
+
+def ahead_over_sets(lines: RatedLines, first: FloatArray, second: FloatArray, seed: int) -> Figure:
+    """How much higher that mean is of the `first` scores than of the `second`, on the same lines and resamples."""
+    kept = ranked(lines) & np.isfinite(first) & np.isfinite(second)
+    return mean_difference("spearman", first[kept], second[kept], lines.ratings[kept], *_resampled(lines, kept, seed))
+
+
+def ranked(lines: RatedLines) -> NDArray[np.bool_]:
+    """[N] which lines correlations are taken over: those whose reply is no copy of a reference."""
+    return np.array([not example.copies_reference for example in lines.examples], np.bool_)
+
+
+def _resampled(lines: RatedLines, kept: NDArray[np.bool_], seed: int) -> tuple[IntArray, IntArray, Counts]:
+    """Data set and context of each line that is kept, in numbers, and how often each context is drawn."""
     sets = np.array([example.dataset or "" for example in lines.examples], np.str_)
-    kept = np.array([not example.copies_reference for example in lines.examples], np.bool_) & np.isfinite(scores)
     contexts = np.unique(lines.contexts[kept], return_inverse=True)[1]
     counts = cluster_counts(int(contexts.max()) + 1, RESAMPLES, np.random.default_rng(seed))
-    numbers = np.unique(sets[kept], return_inverse=True)[1]
-    return mean_correlation("spearman", scores[kept], lines.ratings[kept], numbers, contexts, counts)
+    return np.unique(sets[kept], return_inverse=True)[1], contexts, counts
 
 
 def _unseen(lines: RatedLines, plain: LeftOut, referring: LeftOut, seed: int) -> list[Unseen]:

@@ -122,3 +122,12 @@ def within_systems(scores: FloatArray, ratings: FloatArray, systems: Sequence[st
             values.append(spearman(scores[rows], ratings[rows]).value)
     known = [value for value in values if np.isfinite(value)]
     return float(np.mean(known)) if known else float("nan")
+
+
+def mean_within(lines: RatedLines, scores: FloatArray) -> float:
+    """The mean over data sets of the mean Spearman within systems."""
+    own = [
+        within_systems(scores[rows], lines.ratings[rows], [lines.examples[row].system for row in rows])
+        for rows in lines.sets.values()
+    ]
+    return float(np.nanmean(own)) if np.isfinite(own).any() else float("nan")

@@ -26,7 +26,7 @@ from rejoinder.judges.views.views import Views
 from rejoinder.meta.agreement import Agreement
 from rejoinder.papers.asked import RELEVANCE, Asked, Takes, named
 from rejoinder.papers.judge import ATTACKED, RELEVANT, SETS, agreements, attacked, mean_over_sets, taught, there
-from rejoinder.papers.judge_folds import blind, left_out, undefended, within_systems
+from rejoinder.papers.judge_folds import blind, left_out, mean_within, undefended
 from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.stats.figure import Figure
 
@@ -145,7 +145,7 @@ def _compared(lines: RatedLines, scores: FloatArray, added: tuple[str, ...], see
     return Compared(
         added,
         mean_over_sets(lines, scores, seed),
-        _within(lines, scores),
+        mean_within(lines, scores),
         {name: (found[name]["spearman"], found[name]["pearson"]) for name in lines.sets if name in found},
     )
 
@@ -176,15 +176,6 @@ def _width(material: Material, place: int) -> int:
     """How many features the views of one model have."""
     views: Views = replace(material, own=(material.own[place],)).views
     return len(views.columns) - len(replace(material, own=()).views.columns)
-
-
-def _within(lines: RatedLines, scores: FloatArray) -> float:
-    """The mean over data sets of the mean Spearman within systems."""
-    own = [
-        within_systems(scores[rows], lines.ratings[rows], [lines.examples[row].system for row in rows])
-        for rows in lines.sets.values()
-    ]
-    return float(np.nanmean(own)) if np.isfinite(own).any() else float("nan")
 
 
 def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:
