@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors import SafetensorError
 
 import rejoinder
 from conftest import Run
@@ -96,6 +97,15 @@ def test_a_model_that_is_not_here_is_told(folder: Path) -> None:
         load_encoder("sentence:someone/model")
     found = "sentence:someone/model: no model of sentence-transformers on this machine. "
     assert str(error.value) == f"{found}Give a folder, or download it once: hf download someone/model"
+
+
+def test_a_damaged_model_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(self: Model, name: str, **options: Any) -> None:
+        raise SafetensorError("header too large")
+
+    monkeypatch.setattr(Model, "__init__", damaged)
+    with pytest.raises(DataError, match="a file of this model is damaged. Download it again"):
+        load_encoder(f"sentence:{folder}")
 
 
 def test_without_the_library_the_extra_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

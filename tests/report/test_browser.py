@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,13 +12,13 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
+from chromium import WCAG, launched
 from samples import records
 
 pytestmark = pytest.mark.slow
 
-WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 # axe's own settings of its rule on contrast, but that single characters count too.
 EVERY_TEXT = {
     "ignoreUnicode": False,
@@ -36,18 +35,12 @@ EVERY_TEXT = {
 # What is scrolled away, or lies under what stays in its place, axe cannot see.
 SPREAD = """.scroll { overflow: visible; width: max-content; } body { width: max-content; min-width: 100%; }
 header, main, footer { max-width: none; } th { position: static !important; }"""
-PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
-    if program is None:
-        pytest.skip("needs the browser Chromium: apt-get install chromium")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module", params=["@dstc7 @conture -s bleu-2", "pairs.jsonl"], ids=["ratings", "pairs"])

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
-from test_browser import WCAG, browser
+from test_browser import browser
 
+from chromium import WCAG
 from conftest import Run
 from samples import write_weeks
 

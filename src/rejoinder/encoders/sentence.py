@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.errors import DataError, MissingAsset, MissingExtra
+from rejoinder.io.checks import named_again
 from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
 
@@ -107,8 +108,10 @@ def encoder(name: str) -> SentenceEncoder:
     Raises:
         MissingExtra: sentence-transformers is not installed.
         MissingAsset: there is no such model on this machine.
+        DataError: a file of it is damaged.
     """
     try:
+        from safetensors import SafetensorError
         from sentence_transformers import SentenceTransformer
         from transformers.utils import logging
     except ImportError as error:
@@ -117,6 +120,8 @@ def encoder(name: str) -> SentenceEncoder:
     logging.set_verbosity_error()
     try:
         return SentenceEncoder(name, SentenceTransformer(name, local_files_only=True))
+    except SafetensorError as error:
+        raise DataError(f"{KIND}:{name}: a file of this model is damaged", "Download it again") from error
     except (OSError, ValueError) as error:
         remedy = f"Give a folder, or download it once: hf download {name}"
         raise MissingAsset(f"{KIND}:{name}: no model of sentence-transformers on this machine. {remedy}") from error
@@ -129,14 +134,7 @@ def from_parts(parts: Parts) -> SentenceEncoder:
         MissingExtra, MissingAsset: see `encoder`.
         DataError: no name is there, or another model is called so by now.
     """
-    name, weights = parts.config.get("model"), parts.config.get("weights")
-    if not isinstance(name, str):
-        raise DataError(f"is {name!r:.40}, expected the name of a model", "Train it again", field="model")
-    found = encoder(name)
-    if found.digest != weights:
-        problem = f"{KIND}:{name} has the weights {found.digest}, expected {weights!r:.20}"
-        raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
-    return found
+    return named_again(parts.config, encoder)
 
 
 def _last(context: Sequence[str]) -> list[str]:

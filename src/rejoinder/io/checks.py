@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import TYPE_CHECKING, Any, TypeVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,18 @@ AGAIN = "Copy the whole folder of the model again, or train it again"
 LARGEST = 10_000_000
 """No size of a network and no limit of a text is larger."""
 _DEEPEST = 40
+
+
+class HasDigest(Protocol):
+    """A model whose weights can be told from others."""
+
+    @property
+    def digest(self) -> str:
+        """What tells them."""
+        ...
+
+
+Digested = TypeVar("Digested", bound=HasDigest)
 
 
 def inner(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -107,6 +119,23 @@ def tensor(tensors: Tensors, name: str, shape: Sequence[int | None]) -> NDArray[
     if not fits or found.dtype.kind != "f":
         expected = f"floats of shape ({', '.join('any' if wanted is None else str(wanted) for wanted in shape)})"
         raise DataError(f"the tensor {name} is {found.dtype} of shape {found.shape}, expected {expected}", AGAIN)
+    return found
+
+
+def named_again(config: Mapping[str, Any], find: Callable[[str], Digested]) -> Digested:
+    """The model of others that a folder names under `model`, if it still has the digest under `weights`.
+
+    Args:
+        config: of the folder's part that is that model.
+        find: finds a model by its name; what it raises comes through.
+    """
+    name, weights = config.get("model"), config.get("weights")
+    if not isinstance(name, str):
+        raise DataError(f"is {name!r:.40}, expected the name of a model", "Train it again", field="model")
+    found = find(name)
+    if found.digest != weights:
+        problem = f"{name} has the weights {found.digest}, expected {weights!r:.20}"
+        raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
     return found
 
 

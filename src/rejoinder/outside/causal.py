@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.io.checks import named_again
 from rejoinder.io.folders import Parts
 from rejoinder.outside.causal_reading import Read, reads_as_it_should
 from rejoinder.records import Example
@@ -263,11 +264,4 @@ def from_parts(parts: Parts) -> CausalModel:
         MissingExtra, MissingAsset: see `causal_model`.
         DataError: no name is there, or another model is called so by now.
     """
-    name, weights = parts.config.get("model"), parts.config.get("weights")
-    if not isinstance(name, str):
-        raise DataError(f"is {name!r:.40}, expected the name of a model", "Train it again", field="model")
-    found = causal_model(name)
-    if found.digest != weights:
-        problem = f"{name} has the weights {found.digest}, expected {weights!r:.20}"
-        raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
-    return found
+    return named_again(parts.config, causal_model)
