@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 from rejoinder.io.box import JUDGE
-from rejoinder.papers.asked import Asked, typed
-from rejoinder.papers.judge import TAKES, find
+from rejoinder.papers.asked import RELEVANCE, Asked, typed
+from rejoinder.papers.judge import TAKES, TAUGHT, find, there
 from rejoinder.papers.judge_page import page
 from rejoinder.papers.page import about
 from rejoinder.report.markdown import markdown
@@ -30,6 +30,8 @@ def main() -> None:
     parser.add_argument("--page", type=Path, default=Path("docs/results/judge.md"))
     given, start = parser.parse_args(), time.perf_counter()
     asked = Asked(encoders=given.encoders, data=given.data, seed=given.seed)
+    if not there(asked, TAUGHT, RELEVANCE):
+        sys.exit(f"relevance/{TAUGHT}.jsonl.gz is not among the data, and without it this would be another judge")
     found = find(asked)
     command = typed("judge", asked, TAKES.may, Path("docs/results"), skipping=False)
     found.trained.judge.save(JUDGE, force=True)

@@ -68,6 +68,8 @@ def test_it_says_of_which_reply_it_did_not_read_the_end(folder: Path, llama: Pat
     lines = [Example(("hi", "hello you"), reply) for reply in ("yes i like jazz", "yes i like jazz " * 60)]
     found = rejoinder.score(lines, f"plus:{llama}")
     assert CUT in found.notes[1] and CUT not in found.notes.get(0, ())
+    unseen = Example(("hi",), "\u200b" * 300 + "yes i like jazz")
+    assert CUT not in rejoinder.score([unseen], f"plus:{llama}").notes.get(0, ())
     assert all(CUT not in notes for notes in rejoinder.score(lines, "rejoinder").notes.values())
 
 

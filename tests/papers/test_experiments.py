@@ -282,11 +282,12 @@ def test_judge_names_what_has_no_licence(run: Run, two_sets: Path, tmp_path: Pat
 
 
 def test_without_models_the_judge_stands_on_those_in_the_box() -> None:
-    from rejoinder.judges.views.learner import boxed_material
+    from rejoinder.io.folders import Parts, read_folder
+    from rejoinder.judges.views.assembly import material_of
     from rejoinder.papers.judge import CORPORA, material_from
 
     material, corpora = material_from(())
-    assert material.views.options == boxed_material().views.options
+    assert material.inside(Parts({}, {})).digest == material_of(read_folder(JUDGE)).inside(Parts({}, {})).digest
     card = (JUDGE / "card.md").read_text(encoding="utf-8")
     told = [name for name, licence in CORPORA.items() if f"- {name}: {licence}" in card.splitlines()]
     assert corpora == told and len(told) > 5

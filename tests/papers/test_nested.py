@@ -25,7 +25,7 @@ from rejoinder.learner import Rows
 from rejoinder.papers import nested
 from rejoinder.papers.asked import Asked
 from rejoinder.papers.judge_folds import blind
-from rejoinder.papers.nested import DEFENCES, DOUBTED, FOLDS, SHIPPED, STEPS, Judges, Settings
+from rejoinder.papers.nested import DEFENCES, DOUBTED, FOLDS, SHIPPED, Judges, Settings
 from rejoinder.scorer import FloatArray, ignore
 
 NAMES = ("fed_turn", "holistic_context", "usr_personachat", "conture_turn")
@@ -40,7 +40,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
 @pytest.fixture(scope="module")
 def lines(material: Material) -> RatedLines:
     """Four sets; the second took some conversations from the first."""
-    sets = {name: rated(name, 40) for name in NAMES}
+    sets = {name: rated(name, 64) for name in NAMES}
     taken = [replace(one, dataset=NAMES[1], id=f"taken {one.id}") for one in sets[NAMES[0]][:6]]
     given = [one for own in (sets[NAMES[0]], [*sets[NAMES[1]], *taken], *map(sets.get, NAMES[2:])) for one in own or ()]
     found = encode_rated(given, ViewsLearner(material, lambda given: spoilt(given, each=1), TINY))
@@ -69,7 +69,9 @@ def test_folds_of_sets_that_were_dealt_out_together_are_fitted_once(lines: Rated
     assert len(fitted) < sum(len(nested.inner_folds(lines, name, 0)) for name in NAMES)
 
 
-def test_ratings_of_a_set_do_not_move_what_is_chosen_for_it(lines: RatedLines, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ratings_and_attacked_replies_of_a_set_do_not_move_what_is_chosen_for_it(
+    lines: RatedLines, monkeypatch: pytest.MonkeyPatch
+) -> None:
     found: list[Mapping[Settings, float]] = []
     best = nested._best
 
@@ -79,9 +81,13 @@ def test_ratings_of_a_set_do_not_move_what_is_chosen_for_it(lines: RatedLines, m
 
     monkeypatch.setattr(nested, "_best", recorded)
     own = lines.sets[NAMES[0]]
-    turned = lines.ratings.copy()
+    turned, encoded = lines.ratings.copy(), cast("ViewLines", lines.encoded)
     turned[own] = 6 - turned[own]
-    both = [nested.choose(Judges(one, 0, ignore), NAMES[0]) for one in (lines, replace(lines, ratings=turned))]
+    features = encoded.added.features.copy()
+    features[np.isin(encoded.added.rows, own)] = 7
+    garbled = replace(encoded, added=encoded.added._replace(features=features))
+    other = replace(lines, ratings=turned, encoded=garbled)
+    both = [nested.choose(Judges(one, 0, ignore), NAMES[0]) for one in (lines, other)]
     assert both[0] == both[1] and found[:2] == found[2:]
     assert len(found[0]) == len(DEFENCES) * len(nested.MIXTURES) and len(found[1]) == 1 + len(DOUBTED)
     nested.choose(Judges(replace(lines, ratings=turned), 0, ignore), NAMES[3])
@@ -159,6 +165,7 @@ def test_a_judge_is_fitted_once_for_all_mixtures(lines: RatedLines) -> None:
     assert len(judges.heads) == 3
 
 
+@pytest.mark.slow
 def test_the_page(run: Run, material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nested, "boxed_material", lambda: material)
     monkeypatch.setattr(nested, "LIGHT", TINY)
@@ -167,14 +174,29 @@ def test_the_page(run: Run, material: Material, tmp_path: Path, monkeypatch: pyt
     monkeypatch.delenv("REJOINDER_SHARED", raising=False)
     files = [tmp_path / f"{name}.jsonl" for name in NAMES]
     for name, file in zip(NAMES, files, strict=True):
-        write(rated(name, 40), file)
+        write(rated(name, 64), file)
     done = run("reproduce", "nested", *files, "--seed", "0", "-o", tmp_path)
     assert done.code == 0, done.err
     page = (tmp_path / "nested.md").read_text(encoding="utf-8")
-    assert "| chosen among the other sets |" in page and page.count("| usr_personachat | 40 |") == 1
-    assert "4 data sets, 160 rated lines" in " ".join(page.split()) and "{" not in page
+    assert "| chosen among the other sets |" in page and page.count("| usr_personachat | 64 |") == 1
+    assert "4 data sets, 256 rated lines" in " ".join(page.split()) and "{" not in page
     times = [line.split("|")[3].strip() for line in page.splitlines() if line.startswith("| weight of the trees |")]
     assert sum(map(int, times)) == 4 and "| 0.50, as it ships |" in page
-    few = run("reproduce", "nested", *files[:FOLDS], "-o", tmp_path)
-    assert few.code == 2 and "takes 4 or more" in few.err
-    assert STEPS == 20
+    for name, lines in (
+        ("alone", [replace(one, context=()) for one in rated("alone", 30)]),
+        ("tiny", rated("tiny", 3)),
+    ):
+        write(lines, tmp_path / f"{name}.jsonl")
+    told = {
+        "takes 4 or more": [*files[:FOLDS], tmp_path / "alone.jsonl"],
+        "are left to fit on": [tmp_path / "tiny.jsonl", *files[:1], *(few(name, 3, tmp_path) for name in ("b", "c"))],
+    }
+    for why, names in told.items():
+        ran = run("reproduce", "nested", *names, "-o", tmp_path)
+        assert ran.code == 2 and why in ran.err and ran.err.count("\n") == 1
+
+
+def few(name: str, count: int, place: Path) -> Path:
+    """A file of so many rated lines."""
+    write(rated(name, count), place / f"{name}.jsonl")
+    return place / f"{name}.jsonl"

@@ -134,7 +134,7 @@ def from_parts(parts: Parts) -> SentenceEncoder:
         MissingExtra, MissingAsset: see `encoder`.
         DataError: no name is there, or another model is called so by now.
     """
-    return named_again(parts.config, encoder)
+    return named_again(parts.config, KIND, encoder)
 
 
 def _last(context: Sequence[str]) -> list[str]:

@@ -122,11 +122,12 @@ def tensor(tensors: Tensors, name: str, shape: Sequence[int | None]) -> NDArray[
     return found
 
 
-def named_again(config: Mapping[str, Any], find: Callable[[str], Digested]) -> Digested:
+def named_again(config: Mapping[str, Any], kind: str, find: Callable[[str], Digested]) -> Digested:
     """The model of others that a folder names under `model`, if it still has the digest under `weights`.
 
     Args:
         config: of the folder's part that is that model.
+        kind: what stands before the name where a user names it.
         find: finds a model by its name; what it raises comes through.
     """
     name, weights = config.get("model"), config.get("weights")
@@ -134,7 +135,7 @@ def named_again(config: Mapping[str, Any], find: Callable[[str], Digested]) -> D
         raise DataError(f"is {name!r:.40}, expected the name of a model", "Train it again", field="model")
     found = find(name)
     if found.digest != weights:
-        problem = f"{name} has the weights {found.digest}, expected {weights!r:.20}"
+        problem = f"{kind}:{name} has the weights {found.digest}, expected {weights!r:.20}"
         raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
     return found
 

@@ -264,4 +264,4 @@ def from_parts(parts: Parts) -> CausalModel:
         MissingExtra, MissingAsset: see `causal_model`.
         DataError: no name is there, or another model is called so by now.
     """
-    return named_again(parts.config, causal_model)
+    return named_again(parts.config, KIND, causal_model)

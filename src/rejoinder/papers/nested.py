@@ -17,7 +17,7 @@ from rejoinder.auditing.spoiling import spoilt
 from rejoinder.errors import UsageError
 from rejoinder.judges.left_out import others
 from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.views.fit import columns_of, head_over
+from rejoinder.judges.views.fit import FEWEST, columns_of, head_over
 from rejoinder.judges.views.head import TREES, Head
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.judges.views.lines import ViewLines
@@ -29,6 +29,7 @@ from rejoinder.papers.fit import LIGHT
 from rejoinder.papers.judge import SETS, agreements, ahead_over_sets, mean_over_sets, ranked, taught
 from rejoinder.papers.judge_folds import blind, mean_within, undefended
 from rejoinder.papers.plus import TOO_MANY
+from rejoinder.records import visible
 from rejoinder.scorer import Advance, FloatArray
 from rejoinder.stats.correlation import spearman
 from rejoinder.stats.figure import Figure
@@ -85,6 +86,7 @@ class Found(NamedTuple):
         gain: the first less the second.
         within: the means over sets of the mean Spearman within systems, of both.
         lines: rated lines.
+        written: replies that people wrote to fit or not to fit, of DailyDialog++.
     """
 
     sets: Sequence[OfSet]
@@ -93,22 +95,24 @@ class Found(NamedTuple):
     gain: Figure
     within: tuple[float, float]
     lines: int
+    written: int
 
 
 def find(asked: Asked) -> Found:
     """What judges say of sets that neither they nor their settings saw.
 
     Raises:
-        UsageError: there are too few data sets to choose settings without one.
+        UsageError: there are too few data sets to choose settings without one, or too few lines in them.
     """
-    examples = asked.examples([name for name in SETS if name != TOO_MANY])
+    given = asked.examples([name for name in SETS if name != TOO_MANY])
+    examples = [example for example in given if any(map(visible, example.context))]
     apart = taught(asked, examples)
     learner = ViewsLearner(boxed_material(), lambda given: [*spoilt(given), *apart], LIGHT)
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
     lines = replace(lines, encoded=blind(cast("ViewLines", lines.encoded)))
     if len(lines.sets) <= FOLDS:
-        few = f"{len(lines.sets)} data sets with ratings"
+        few = f"{len(lines.sets)} data sets with ratings of replies to contexts"
         raise UsageError(f"{few}; to choose settings without one takes {FOLDS + 1} or more. Name more files")
     nested, shipped = (np.full(len(lines.ratings), np.nan) for _ in range(2))
     chosen: dict[str, Settings] = {}
@@ -116,10 +120,10 @@ def find(asked: Asked) -> Found:
         judges = Judges(lines, asked.seed, advance)
         for name, own in lines.sets.items():
             chosen[name] = choose(judges, name)
-            rest, rows = others(lines, own), own[_readable(lines)[own]]
-            nested[rows] = judges.said(chosen[name], rest, rows)
-            shipped[rows] = judges.said(SHIPPED, rest, rows)
-    return _found(lines, chosen, nested, shipped, asked.seed)
+            rest = others(lines, own)
+            nested[own] = judges.said(chosen[name], rest, own)
+            shipped[own] = judges.said(SHIPPED, rest, own)
+    return _found(lines, chosen, nested, shipped, asked.seed, len(apart))
 
 
 # Judges that are asked for of a set: in each fold with each defence and without each view, and two at its end.
@@ -152,10 +156,13 @@ class Judges:
         columns = columns_without(learner.views, settings.without)
         key = settings.defence, settings.without, rows.tobytes()
         if key not in self.heads:
+            if len(rows) < FEWEST:
+                few = f"{len(rows)} lines of other conversations are left to fit on, and {FEWEST} are needed"
+                raise UsageError(f"without some data sets {few}. Name more files")
             self.heads[key] = head_over(
                 defended(encoded, settings.defence),
                 self.lines.ratings,
-                rows[_readable(self.lines)[rows]],
+                rows,
                 learner.views,
                 columns,
                 learner.growth,
@@ -201,7 +208,7 @@ def inner_folds(lines: RatedLines, name: str, seed: int) -> list[Fold]:
     names = list(lines.sets)
     dealt = fold_groups(np.arange(len(names)), FOLDS, np.random.default_rng(seed))
     outside = others(lines, lines.sets[name])
-    told = outside[(_readable(lines) & ranked(lines))[outside]]
+    told = outside[ranked(lines)[outside]]
     found = []
     for number in range(FOLDS):
         inside = [lines.sets[names[place]] for place in np.flatnonzero(dealt == number).tolist()]
@@ -221,8 +228,11 @@ def _means(judges: Judges, settings: Sequence[Settings], folds: Sequence[Fold]) 
         each = [np.split(scores, ends) for scores in said]
         for place, rows in enumerate(fold.asked):
             values.append([spearman(scores[place], judges.lines.ratings[rows]).value for scores in each])
-    table = np.array(values)
-    means = table[np.isfinite(table).all(axis=1)].mean(axis=0)
+    table = np.array(values).reshape(len(values), len(settings))
+    known = table[np.isfinite(table).all(axis=1)]
+    if not len(known):
+        raise UsageError("no other data set has conversations of its own and ratings that differ. Name more files")
+    means = known.mean(axis=0)
     return dict(zip(settings, means.tolist(), strict=True))
 
 
@@ -244,13 +254,13 @@ def columns_without(views: Views, view: str) -> NDArray[np.intp]:
     return columns[[not views.columns[column].startswith(f"{view}.") for column in columns.tolist()]]
 
 
-def _readable(lines: RatedLines) -> NDArray[np.bool_]:
-    """[N] which lines have a context."""
-    return cast("ViewLines", lines.encoded).context
-
-
 def _found(
-    lines: RatedLines, chosen: Mapping[str, Settings], nested: FloatArray, shipped: FloatArray, seed: int
+    lines: RatedLines,
+    chosen: Mapping[str, Settings],
+    nested: FloatArray,
+    shipped: FloatArray,
+    seed: int,
+    written: int,
 ) -> Found:
     """What both kinds of judges say, beside people."""
     told = agreements(lines, {"nested": nested, "shipped": shipped}, seed)
@@ -266,4 +276,5 @@ def _found(
         ahead_over_sets(lines, nested, shipped, seed),
         (mean_within(lines, nested), mean_within(lines, shipped)),
         len(lines.ratings),
+        written,
     )

@@ -24,6 +24,7 @@ def page(found: Found, about: About) -> Document:
         sets=len(found.sets),
         others=len(found.sets) - 1,
         lines=found.lines,
+        written=found.written,
         folds=FOLDS,
         trees=LIGHT.trees,
         defences=_listed(DEFENCES, 1),

@@ -38,8 +38,9 @@ def nearness_table(study: FullStudy) -> Table:
         "Means over data sets of the correlation with people's mean rating inside each; [low, high]: 95 % intervals "
         "from resamples of contexts, of Spearman and of shares put together from those of the sets (Zou and Donner "
         "2008). "
-        "Scorers have different sets and lines, because not every line has what they read; on the same lines they and "
-        f"people stand in the column of the {sets} that all of them score. Share of the ceiling: mean "
+        "Scorers have different sets and lines, because not every line has what they read; on the same lines they "
+        f"stand in the column of the {sets} that all of them score, and people beside them over those of these sets "
+        "that have single ratings, which may be fewer. Share of the ceiling: mean "
         "over the sets where people's ratings give one. Ceiling: the highest correlation to be expected of any scorer; "
         "one rater: a person against the mean of the others."
     )

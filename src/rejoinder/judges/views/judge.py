@@ -25,6 +25,7 @@ from rejoinder.judges.views.views import Views
 from rejoinder.learner import PREDICTED
 from rejoinder.records import Example, visible
 from rejoinder.scorer import Card, FloatArray, Notes, Outcome
+from rejoinder.text.seen import seen
 
 FAMILY = "views"
 UNLIKE = "unlike what it was fitted on"
@@ -132,7 +133,7 @@ class ViewsJudge:
     def _notes(self, examples: Sequence[Example], unlike: set[int]) -> Notes:
         """What the judge cannot judge."""
         usual = usual_notes(self.training.get("noted", {}))
-        told, cut = text_notes(examples, ("context",)), self.material.cuts([one.response for one in examples])
+        told, cut = text_notes(examples, ("context",)), self.material.cuts([seen(one.response) for one in examples])
         found = {}
         for row in range(len(examples)):
             notes = [note for note in told.get(row, ()) if note not in usual]
