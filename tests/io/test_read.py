@@ -25,6 +25,7 @@ import rejoinder
 from conftest import drawn
 from rejoinder.io.box import box
 from rejoinder.io.flat import LISTS, OBJECTS
+from rejoinder.io.names import is_known
 from rejoinder.io.parse import FIELDS, _nearest, parse_record
 from rejoinder.io.write import open_writer
 from rejoinder.records import Example, Rating
@@ -284,6 +285,7 @@ JSON = st.recursive(
 )
 KNOWN = {*FIELDS, *LISTS, *OBJECTS}
 KEY = NAME.filter(lambda key: key not in KNOWN and not key.startswith("scores.") and _nearest(key) is None)
+KEY = KEY.filter(lambda key: not is_known(key))  # as other people call what we know: `bot` for `system`
 
 
 @st.composite
