@@ -237,11 +237,11 @@ def test_json_of_a_study_goes_nowhere_on_a_full_device(rated: Path) -> None:
 
 def test_an_interruption_while_the_program_loads_is_one_too() -> None:
     program = (
-        "import builtins, signal, sys\n"
+        "import builtins, sys\n"
         "from rejoinder.__main__ import main\n"
         "load = builtins.__import__\n"
         "def stopped(name, *given):\n"
-        "    if name == 'typer': signal.raise_signal(signal.SIGINT)\n"
+        "    if name == 'typer': raise KeyboardInterrupt\n"
         "    return load(name, *given)\n"
         "builtins.__import__ = stopped\n"
         "sys.argv = ['rejoinder', 'list']\n"
