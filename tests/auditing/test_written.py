@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from judges_over_views import QUICK, made_material, rated
 from rejoinder.auditing.spoiling import spoilt
@@ -33,6 +34,7 @@ def test_a_set_that_shares_a_long_turn_with_a_rated_line_is_left_out() -> None:
     assert written([ASKED], [short])
 
 
+@pytest.mark.slow
 def test_a_judge_learns_from_them(tmp_path: Path) -> None:
     examples, material = rated("one", references=False) + rated("two", references=False), made_material(tmp_path)
     # Contrary to the ratings, here the short ones of two replies fit.

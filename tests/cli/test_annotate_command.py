@@ -141,6 +141,7 @@ def test_the_pages_leave_the_log_handlers_of_others_alone(run: Run, place: Path)
     assert not handler.closed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("library", "call"), [("sqlalchemy", "--prepare"), ("fastapi", ""), ("uvicorn", "")])
 def test_a_library_that_is_missing_is_named_with_its_remedy(place: Path, library: str, call: str) -> None:
     code = f"import sys; sys.modules[{library!r}] = None; from rejoinder.cli import main; main(sys.argv[1:])"

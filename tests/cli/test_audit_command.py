@@ -117,6 +117,7 @@ def test_text_from_the_lines_is_inert(run: Run, tmp_path: Path) -> None:
     assert "<script>" not in (tmp_path / "a.md").read_text(encoding="utf-8").replace("\\<script", "")
 
 
+@pytest.mark.slow
 def test_the_card_of_a_judge(run: Run, tmp_path: Path) -> None:
     folder, lines = tmp_path / "judge", few("@dstc7", 200, tmp_path)
     assert run("train", "r-adem", lines, "-o", folder, "--epochs", 2).code == 0

@@ -208,6 +208,7 @@ def test_word_vectors_that_nobody_reads_are_refused(run: Run, lines: Path) -> No
     assert (ran.code, ran.err) == (2, "rejoinder: vectors.txt: none of length reads word vectors. Leave them out\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", ["40", "80", "200"])
 def test_no_cell_of_a_table_is_ever_cut(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: str

@@ -205,6 +205,7 @@ def test_places_apart(tmp_path: Path) -> None:
 # a model where one is to go
 
 
+@pytest.mark.slow
 def test_a_judge_is_replaced_only_by_force(run: Run, tmp_path: Path) -> None:
     judge = tmp_path / "judge"
     call = ("train", "c-adem", "@conture", "-o", judge, "--components", "2")

@@ -49,6 +49,7 @@ def test_nothing_but_results_goes_to_standard_output() -> None:
     assert all(set(json.loads(line)) >= {"id", "scores", "unscored"} for line in ran.stdout.splitlines())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["latin-1", "ascii"])
 def test_results_are_utf_8_whatever_the_locale(encoding: str) -> None:
     ran = call("score", "-", "-s", "length", given='{"response": "🙂 é"}\n', PYTHONIOENCODING=encoding)

@@ -99,6 +99,7 @@ def test_a_study_that_cannot_be(run: Run, tmp_path: Path) -> None:
 # train
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "sample"), [("c-adem", "@conture"), ("r-adem", "@dstc7")])
 def test_a_trained_judge_is_a_scorer_like_any_other(
     run: Run, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, kind: str, sample: str

@@ -20,12 +20,20 @@ from conftest import PROJECT, Run
 from rejoinder.cli.help import COMMANDS
 from rejoinder.kinds import listing
 from rejoinder.report.tables import narrowed, prose, text_table
+from samples import few
 
 pyte: Any = pytest.importorskip("pyte", reason="needs the terminal of the extra dev")
 
-STUDY = ("study", "@dstc7", "-s", "bleu-2", "-s", "length", "--resamples", "100")
+FEW = "dstc7.jsonl"
+STUDY = ("study", FEW, "-s", "bleu-2", "-s", "length", "--resamples", "100")
 CALLS = [(), ("list",), ("show", "bleu-2"), ("score", "--help"), ("score", "@dstc7", "-s", "length"), STUDY]
-BAD = ("study", "@dstc7", "-s", "bleu-2", "-s", "a-scorer-that-nobody-ever-heard-of", "--resamples", "100")
+BAD = ("study", FEW, "-s", "bleu-2", "-s", "a-scorer-that-nobody-ever-heard-of", "--resamples", "100")
+
+
+@pytest.fixture(autouse=True)
+def where_few_lines_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    few("@dstc7", 60, tmp_path)
+    monkeypatch.chdir(tmp_path)
 
 
 def environment(**changed: str | None) -> dict[str, str]:

@@ -229,6 +229,7 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_a_full_disk(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_json_of_a_study_goes_nowhere_on_a_full_device(rated: Path) -> None:
     done = onto_full("study", rated / "rated.jsonl", "-s", "length", "--resamples", 100, "--json")
     assert done.code == 7 and done.err.count("\n") == 1

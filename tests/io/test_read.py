@@ -431,6 +431,7 @@ FLAT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FLAT)
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
     head = "prompt,answer,stars\n" if name.endswith("csv") else ""

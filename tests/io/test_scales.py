@@ -286,6 +286,7 @@ def test_metrics_have_no_scale(run: Run, tmp_path: Path) -> None:
     assert ran.records[0]["scores"]["length"] == run("score", lines, "-s", "length").records[0]["scores"]["length"]
 
 
+@pytest.mark.slow
 def test_stars_in_a_spreadsheet_become_a_judge(run: Run, tmp_path: Path) -> None:
     path = spreadsheet(tmp_path / "a.csv", rated(), [round(one.quality["overall"] * 50) for one in rated()])
     ran = run("train", "c-adem", path, "-o", tmp_path / "j", "--epochs", 1)

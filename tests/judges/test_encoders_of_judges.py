@@ -390,6 +390,7 @@ def test_the_command_trains_over_an_encoder(run: Run, folder: Path, tmp_path: Pa
     assert "autojudge" in shown and ("state:utterance" in shown) == (folder.name != "tweet2vec")
 
 
+@pytest.mark.slow
 def test_the_command_keeps_how_references_count(run: Run, tmp_path: Path) -> None:
     lines = few("@dstc7", 200, tmp_path)
     ran = run("train", "r-adem", lines, "--references", "best", "-o", tmp_path / "judge", "--epochs", 2)
@@ -413,6 +414,7 @@ def test_flags_that_do_not_go_together(run: Run, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["rejoinder", "word-vectors"])
 def test_an_encoder_that_comes_along_goes_by_its_name(run: Run, tmp_path: Path, name: str) -> None:
     lines = few("@conture", 100, tmp_path)

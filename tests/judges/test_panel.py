@@ -132,6 +132,7 @@ def test_conversations_are_told_across_sets_and_turns() -> None:
     assert conversations(examples).tolist() == [0, 0, 0, 1, 2, 3, 3]
 
 
+@pytest.mark.slow
 def test_the_command_tells_of_every_member(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "rated.jsonl"
     with file.open("w", encoding="utf-8") as lines:

@@ -52,6 +52,7 @@ def folder(fitted: ViewsJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     plus._judge.cache_clear()
 
 
+@pytest.mark.slow
 def test_heads_and_model_together_score_as_they_did(folder: Path, llama: Path, fitted: ViewsJudge) -> None:
     lines = rated("three", 12)
     found = rejoinder.score(lines, f"plus:{llama}")

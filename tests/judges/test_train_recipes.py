@@ -40,6 +40,7 @@ def recipe(found: dict[str, Any]) -> dict[str, Any]:
     return {name: found[name] for name in FIELDS}
 
 
+@pytest.mark.slow
 def test_the_papers_recipe_in_one_word(run: Run, tmp_path: Path) -> None:
     lines = few("@dstc7", 120, tmp_path)
     found = trained(run, tmp_path, "r-adem", lines, "--preset", "lowe2017")
@@ -201,6 +202,7 @@ def test_a_head_that_training_did_not_better_is_told(run: Run, tmp_path: Path) -
     assert "learnt nothing" not in (tmp_path / "third" / "card.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_training_that_was_not_at_its_end_is_told(run: Run, tmp_path: Path) -> None:
     said = "the validation error was still falling at the last epoch: more --epochs or a longer --step may help"
     assert said in run("train", "c-adem", "@conture", "-o", tmp_path / "one", "--epochs", "3").words

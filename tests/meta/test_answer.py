@@ -216,6 +216,7 @@ def call(tmp_path_factory: pytest.TempPathFactory) -> Call:
     return ("study", lines, "-s", "bleu-2", "-s", "rouge-l", "--resamples", 100)
 
 
+@pytest.mark.slow
 def test_the_same_answer_from_every_door(run: Run, call: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
     expected = full_study(list(rejoinder.read(str(call[1]))), ["bleu-2", "rouge-l"], resamples=100).answer

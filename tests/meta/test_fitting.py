@@ -45,6 +45,7 @@ def turned(count: int = 120) -> list[Example]:
     ]
 
 
+@pytest.mark.slow
 def test_what_was_gained_is_shown(judge: ViewsJudge) -> None:
     steps: list[int] = []
     found = fit(turned(), judge, resamples=100, advance=steps.append)
@@ -195,6 +196,7 @@ def test_two_scales_are_brought_together_and_said(run: Run, folder: Path, tmp_pa
     assert rejoinder.load_scorer(tmp_path / "out").scale == (1.0, 5.0)  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 def test_lines_that_the_judge_was_fitted_on_are_told(judge: ViewsJudge) -> None:
     known = sorted(judge.trained_on)[0]
     unseen, seen = (fit([replace(one, dataset=name) for one in turned()], judge, resamples=20) for name in ("x", known))

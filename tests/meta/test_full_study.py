@@ -189,6 +189,7 @@ def test_length_splits_at_six_words() -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [1, 2, 3, 4])
 def test_bleu_without_stop_words_stands_beside_bleu(order: int) -> None:
     plain, without = f"bleu-{order}", f"bleu-{order}/no-stop-words"

@@ -313,6 +313,7 @@ def test_too_few_resamples_are_refused() -> None:
 # As people call it
 
 
+@pytest.mark.slow
 def test_the_command_says_it_first_and_python_the_same(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     rejoinder.write(rated(partner), file)

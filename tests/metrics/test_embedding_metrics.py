@@ -206,6 +206,7 @@ def test_greedy_matching_scores_up_to_its_limit(
     assert np.isfinite(outcome.values).tolist() == [scored]
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_texts_seen(vectors: WordVectors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "REMEMBERED", 10_000)
     embedding._reader.cache_clear()

@@ -300,6 +300,7 @@ CHINESE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parts", "join"), [(GERMAN, " "), (CHINESE, "")], ids=["de", "zh"])
 @pytest.mark.parametrize("kind", ["c-adem", "panel"])
 def test_ratings_in_another_language_train_with_vectors_of_it_alone(

@@ -79,6 +79,7 @@ def test_worked_values(place: Path, response: str, references: tuple[str, ...], 
     assert meteor(response, *references) == pytest.approx(value)
 
 
+@pytest.mark.slow
 def test_nltk_says_the_same_with_its_own_reader(place: Path, nltk_reader: object) -> None:
     from nltk.translate.meteor_score import meteor_score
 

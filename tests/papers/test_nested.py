@@ -69,6 +69,7 @@ def test_folds_of_sets_that_were_dealt_out_together_are_fitted_once(lines: Rated
     assert len(fitted) < sum(len(nested.inner_folds(lines, name, 0)) for name in NAMES)
 
 
+@pytest.mark.slow
 def test_ratings_and_attacked_replies_of_a_set_do_not_move_what_is_chosen_for_it(
     lines: RatedLines, monkeypatch: pytest.MonkeyPatch
 ) -> None:

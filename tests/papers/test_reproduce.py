@@ -51,6 +51,7 @@ def pages(ratings: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "keys"), [("lowe2017", {"scores", "systems", "labels"}), ("deriu2019", {"folds"})])
 def test_a_page_shows_its_figures_and_where_they_come_from(pages: Path, name: str, keys: set[str]) -> None:
     page = (pages / f"{name}.md").read_text(encoding="utf-8")
@@ -174,6 +175,7 @@ def test_a_second_run_finds_the_same(pages: Path, ratings: Path, tmp_path: Path)
     assert errors and all(one["low"] <= one["value"] <= one["high"] for one in errors)
 
 
+@pytest.mark.slow
 def test_progress_counts_every_piece_of_work(pages: Path) -> None:
     """And the same data in another run give the same figures."""
     prepared = encoded()

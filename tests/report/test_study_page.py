@@ -184,6 +184,7 @@ def test_pictures_of_few_and_of_many_points() -> None:
 # on the command line
 
 
+@pytest.mark.slow
 def test_a_study_is_saved_as_what_its_name_says(run: Run, tmp_path: Path) -> None:
     lines = few("@dstc7", 60, tmp_path)
     call = ("study", lines, "-s", "bleu-2", "--resamples", "100")

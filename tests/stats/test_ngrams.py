@@ -132,6 +132,7 @@ def test_the_rarer_discounts_never_take_more_than_there_is() -> None:
         assert (ngrams._discounts(counts)[1:] > 0).all()
 
 
+@pytest.mark.slow
 def test_longer_histories_help_where_they_matter() -> None:
     train, test = chain(6000, 8, 1), chain(300, 8, 2)
     perplexities = [fit_ngrams(train, order, vocabulary_size=8).perplexity(test) for order in (1, 2, 3)]

@@ -319,6 +319,7 @@ def test_messages_of_the_stream(store: TokenStore) -> None:
         assert str(caught.value) == f"rank is {rank}, expected 0 to 1 (world is 2)"
 
 
+@pytest.mark.slow
 def test_little_of_a_real_corpus_is_padding(tmp_path: Path, shared: Path) -> None:
     def dialogues() -> Iterator[Dialogue]:
         return read_dialogues(shared / "data/corpora/casino.jsonl.gz")

@@ -109,6 +109,7 @@ def test_the_step_size_rises_and_falls() -> None:
     assert DanTask(SMALL, RunOptions(updates=2000)).rate(1000) == 1.0
 
 
+@pytest.mark.slow
 def test_it_learns_which_topic_answers_which(folder: Path) -> None:
     encoder = load_encoder(folder)
     contexts = encoder.encode_contexts([(" ".join(words[:2]), " ".join(words[2:])) for words in TOPICS.values()])

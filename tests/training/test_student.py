@@ -316,6 +316,7 @@ def test_the_folder_is_packed_and_tells_what_decided_it(folder: Path, corpus: Pa
     assert load_encoder(folder).parts.tensors.keys() == parts.tensors.keys()
 
 
+@pytest.mark.slow
 def test_a_broken_run_goes_on_as_if_nothing_had_happened(folder: Path, corpus: Path, tmp_path: Path) -> None:
     class Stop(Exception):
         pass

@@ -306,6 +306,7 @@ def test_the_recipe_decides_the_l2_term(corpus: Path, recipe: TweetRecipe, tmp_p
     assert row["validation_loss"] < 2, "the term is no part of it"
 
 
+@pytest.mark.slow
 def test_training_learns_and_says_so(trained: Path) -> None:
     figures = read_folder(trained).config["figures"]
     # Three hashtags that are equally frequent: chance is a loss of log 3, a precision of a third and a rank of 2.
@@ -382,6 +383,7 @@ def test_standard_input_is_refused(run: Run, tmp_path: Path) -> None:
     refused(ran, 2, "-: a corpus is read several times, standard input only once. Save it as a file")
 
 
+@pytest.mark.slow
 def test_the_command_trains_the_same_model_and_encodes(corpus: Path, run: Run, trained: Path, tmp_path: Path) -> None:
     ran = run("pretrain", TINY, corpus, "-o", tmp_path / "model")
     assert ran.code == 0, ran.err

@@ -58,6 +58,7 @@ def ratings(lines: list[Example]) -> list[float]:
     return [one.rating() or 0.0 for one in lines]
 
 
+@pytest.mark.slow
 def test_it_learns_what_this_user_likes(judge: ViewsJudge, adapted: ViewsJudge) -> None:
     unseen = [replace(one, references=()) for one in rated("unseen")]
     before, after = (run(one, unseen).values for one in (judge, adapted))

@@ -157,6 +157,7 @@ def test_spoilt_replies_are_drawn_by_seed_and_line_and_deserve_less() -> None:
     assert all(worth.at_most < 0 or worth.less > 0 or worth.weight > 0.03 for worth in WORTH.values())
 
 
+@pytest.mark.slow
 def test_defended_it_scores_shuffled_letters_lower(material: Material) -> None:
     examples = rated("one") + rated("two")
     nonsense = [replace(example, response="qqq zzz xxx qqq zzz xxx qqq zzz") for example in rated("three", 30)]
