@@ -293,6 +293,23 @@ def test_without_models_the_judge_stands_on_those_in_the_box() -> None:
     assert corpora == told and len(told) > 5
 
 
+def test_data_without_replies_written_to_mislead_are_told(tmp_path: Path) -> None:
+    from rejoinder.papers.asked import Asked
+    from rejoinder.papers.judge import TAUGHT, taught
+
+    said: list[str] = []
+    asked = Asked(encoders=[], data=tmp_path, seed=0, note=said.append)
+    assert taught(asked, []) == [] and len(said) == 1 and f"no relevance/{TAUGHT}.jsonl.gz" in said.pop()
+    (tmp_path / "relevance").mkdir()
+    shown = {
+        "context": ["Where shall we eat tonight, any idea?"],
+        "positive_responses": ["At home."],
+        "random_negative_responses": ["No."],
+    }
+    write(tmp_path / "relevance" / f"{TAUGHT}.jsonl.gz", [shown])
+    assert len(taught(asked, [])) == 2 and not said
+
+
 # pretraining and tweet2vec
 
 

@@ -117,6 +117,7 @@ class Found:
 
     Attributes:
         trained: the judge that ships, fitted on 85 % of the conversations of all sets.
+        written: replies that people wrote to fit or not to fit, of DailyDialog++, which judges learn from besides.
         corpora: names of what its encoder was trained on.
         unseen: one a set.
         mean: mean Spearman over sets, no references read.
@@ -128,6 +129,7 @@ class Found:
     """
 
     trained: Trained
+    written: int
     corpora: Sequence[str]
     unseen: Sequence[Unseen]
     mean: Figure
@@ -156,10 +158,10 @@ def find(asked: Asked) -> Found:
         lines = encode_rated(examples, learner)
     with asked.stage("fitting", learner.steps) as advance:
         trained = fit_judge(lines, seed=asked.seed, advance=advance)
-    return _found(asked, lines, trained, corpora)
+    return _found(asked, lines, trained, len(apart), corpora)
 
 
-def _found(asked: Asked, lines: RatedLines, trained: Trained, corpora: Sequence[str]) -> Found:
+def _found(asked: Asked, lines: RatedLines, trained: Trained, apart: int, corpora: Sequence[str]) -> Found:
     """What is known of a judge and of those fitted like it."""
     count, encoded = len(lines.sets), lines.encoded
     with asked.stage("leaving out", 3 * count + 5) as advance:
@@ -172,6 +174,7 @@ def _found(asked: Asked, lines: RatedLines, trained: Trained, corpora: Sequence[
     judge = trained.judge
     return Found(
         trained,
+        apart,
         corpora,
         _unseen(lines, plain, referring, asked.seed),
         mean_over_sets(lines, plain.scores, asked.seed),
@@ -184,8 +187,16 @@ def _found(asked: Asked, lines: RatedLines, trained: Trained, corpora: Sequence[
 
 
 def taught(asked: Asked, examples: Sequence[Example], every: int = 1) -> list[Spoilt]:
-    """Replies that people wrote to fit or not to fit contexts of no example; of each `every`-th of these contexts."""
-    sets = [one for one in read_audited(*there(asked, TAUGHT, RELEVANCE)) if isinstance(one, ReplySet)]
+    """Replies that people wrote to fit or not to fit contexts of no example; of each `every`-th of these contexts.
+
+    Where the data have none, that is said: judges that learn from none are others than those that ship.
+    """
+    files = there(asked, TAUGHT, RELEVANCE)
+    if not files:
+        asked.note(
+            f"no {RELEVANCE}/{TAUGHT}.jsonl.gz among the data: judges learn from no reply that people wrote not to fit"
+        )
+    sets = [one for one in read_audited(*files) if isinstance(one, ReplySet)]
     return written(sets, examples, every)
 
 

@@ -34,6 +34,7 @@ def page(found: Found, about: About) -> Document:
             "elsewhere": _elsewhere(found.elsewhere),
         },
         [unseen],
+        written=found.written,
         lines=training["lines"]["train"] + training["lines"]["validation"],
         spearman=found.mean.value,
         won=won,
