@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,6 +87,9 @@ def test_single_ratings_are_a_table_with_gaps() -> None:
     np.testing.assert_equal(alike, [[1, 5], [3, np.nan]])
     unlike = sets_of([rated(1, 5, scale=(1, 5)), rated(3, scale=(0, 10))]).sets[0].single_ratings
     np.testing.assert_equal(unlike, [[0, 1], [0.3, np.nan]])
+    some = sets_of([rated(1, 5, scale=(1, 5)), replace(rated(3, scale=(1, 5)), scales={})]).sets[0]
+    np.testing.assert_equal(some.single_ratings, alike)
+    assert some.scale == (1, 5) and some.ratings.tolist() == [3, 3], "who states no scale lies inside the one stated"
 
 
 def test_nobody_knows_how_far_the_people_of_a_pool_agree() -> None:

@@ -46,6 +46,15 @@ def test_people_are_asked_about_the_lines_that_the_scorer_scored() -> None:
     assert (found.n, counts(found)) == (30, (3, 0, 0, 0, 1, 2))
 
 
+def test_a_system_that_answered_one_context_is_told_from_none() -> None:
+    """However many contexts the others answered: no resample of its one line says how another line would be."""
+    own = SYSTEMS.at(np.array([*range(TURNS), TURNS, 2 * TURNS, *range(3 * TURNS, 4 * TURNS)]))  # b and c: turn 0 alone
+    people, *_ = conclusions_of(scored(own, {}, 300))
+    ends = {one.system: (one.mean.has_interval, one.ahead) for one in people.systems}
+    assert ends["b"] == ends["c"] == (False, False) and ends["a"] == (True, False)
+    assert counts(people) == (6, 1, 5, 0, 0, 0), "a and d alone"
+
+
 @pytest.mark.parametrize(
     ("resamples", "scores", "reason"),
     [

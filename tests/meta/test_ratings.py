@@ -56,6 +56,37 @@ def test_the_mean_of_a_system_with_one_context_has_no_interval() -> None:
     assert np.isnan([alone.low, alone.high]).all() and "there is only one context" in alone.reason
 
 
+def test_who_met_one_other_alone_is_not_judged_by_that_one() -> None:
+    """Ann and bob rate half of the lines, cleo and dora, who answers at random, the other half."""
+    lines = [
+        replace(line, ratings=line.ratings[:2] if number % 2 else line.ratings[2:])
+        for number, line in enumerate(rated())
+    ]
+    found = rejoinder.ratings(lines, resamples=100).sets[0]
+    assert [one.partners for one in found.agreement.by_rater] == [1, 1, 1, 1]
+    assert found.excluded == () and found.rated == len(lines)
+
+
+def test_what_two_raters_share_is_as_sure_as_those_lines_alone() -> None:
+    lines = rated(120)
+    apart = [replace(line, ratings=line.ratings[:1]) for line in lines[12:]]
+    pairs = [
+        rejoinder.ratings([*(replace(one, ratings=one.ratings[:2]) for one in lines[:12]), *rest], resamples=1000)
+        .sets[0]
+        .agreement.by_pair[0]
+        for rest in ((), apart)
+    ]
+    alone, beside = (pair.spearman.high - pair.spearman.low for pair in pairs)
+    assert beside > 0.8 * alone
+
+
+def test_lines_without_a_scale_count_as_on_the_one_stated() -> None:
+    lines = [replace(line, scales={}) if number % 2 else line for number, line in enumerate(rated())]
+    found, whole = (rejoinder.ratings(given, resamples=100, min_kappa=-1) for given in (lines, rated()))
+    assert found.sets[0].rated == len(lines)
+    assert [line.quality for line in found.lines] == [line.quality for line in whole.lines]
+
+
 def test_who_does_not_agree_is_left_out_and_nothing_is_deleted() -> None:
     lines = rated()
     found = rejoinder.ratings(lines, resamples=100)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.records import Example
-from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import Card, Outcome, Turn
 from rejoinder.scorer import run as scored
 from rejoinder.streams.dialogue import DialogueScorer, of_dialogues, replies_of, score_of
 from rejoinder.streams.scoring import Tally, score_stream
@@ -81,6 +82,39 @@ def test_a_turn_that_cannot_be_scored_is_left_out_and_none_says_why() -> None:
     lost = [dialogue(speakers=[0, 1]), dialogue(speakers=[0] * 8, rated_speaker=2), dialogue(speakers="abcdefgh")]
     reasons = rejoinder.score(lost, "length", level="dialogue").reasons
     assert "not all named" in reasons[0] and "says nothing" in reasons[1] and "not all named" in reasons[2]
+
+
+def test_where_the_speaker_is_silent_the_turn_is_as_bad_as_a_turn_can_be() -> None:
+    class Needy(Sure):
+        card = replace(Sure.card, range=(-1.0, None))
+
+        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+            values = np.array([float(len(one.response.split())) or np.nan for one in examples])
+            return Outcome(values, dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "empty"))
+
+    class Unbound(Needy):
+        card = Sure.card
+
+    class Undirected(Needy):
+        card = replace(Needy.card, higher_is_better=None)
+
+    silent = Example(("hi", "a a", "so", "", "there?"), "", extra={"level": "dialogue"})
+    for scorer, least in ((Needy(), -1), (Unbound(), 2)):
+        found = scored(DialogueScorer(scorer), [silent])
+        assert found.values.tolist() == [score_of([2, least, least])]
+    assert found.worst == {0: (Turn(2, "a a", 2.0),)}, "of equal ones the first"
+    assert scored(DialogueScorer(Undirected()), [silent]).values.tolist() == [2]
+    mute = Example(("hi",), "", extra={"level": "dialogue"})
+    assert scored(DialogueScorer(Needy()), [mute]).values.tolist() == [-1]
+    assert scored(DialogueScorer(Unbound()), [mute]).reasons == {0: "no turn of the judged speaker has a score: empty"}
+
+
+def test_of_a_scorer_that_is_better_the_lower_the_highest_turns_are_the_worst() -> None:
+    class Errors(Sure):
+        card = replace(Sure.card, higher_is_better=False)
+
+    found = scored(DialogueScorer(Errors()), [dialogue()])  # 1, 3, 2 and 6
+    assert found.values.tolist() == [(3 + 6) / 2] and [turn.score for turn in found.worst[0]] == [6]
 
 
 def test_a_score_does_not_depend_on_neighbours() -> None:

@@ -91,11 +91,12 @@ class _Drawn:
         """[N] context of each line."""
         return self.raters.rated.contexts
 
-    def figure(self, draws: FloatArray, n: int, why: str = "") -> Figure:
-        """The figure of draws [1 + B]."""
+    def figure(self, draws: FloatArray, n: int, why: str = "", *, lines: IntArray | None = None) -> Figure:
+        """The figure of draws [1 + B], which rests on the contexts of all lines, or of these."""
         if np.isnan(draws[0]):
             return Figure(n=n, reason=why or "undefined where ratings do not vary")
-        found = percentile_interval(draws[1:], len(self.counts), value=float(draws[0]), unit="context")
+        contexts = len(self.counts if lines is None else np.unique(self.contexts[lines]))
+        found = percentile_interval(draws[1:], contexts, value=float(draws[0]), unit="context")
         return Figure.of(found, n=n)
 
     def correlation(self, name: str, one: FloatArray, other: FloatArray, lines: IntArray) -> FloatArray:
@@ -116,12 +117,10 @@ class _Drawn:
         own = self.contexts[met.lines]
         return {KAPPAS[way]: kappas(met.one, met.other, groups, own, self.counts, way) for way in WEIGHTINGS}
 
-    def row(self, draws: Mapping[str, FloatArray], group: int, sizes: Mapping[str, int]) -> dict[str, Any]:
-        """The figures of one group."""
-        return {
-            name: self.figure(values[group], sizes[name], self.no_categories if name in KAPPAS.values() else "")
-            for name, values in draws.items()
-        }
+    def row(self, draws: Mapping[str, FloatArray], group: int, lines: IntArray) -> dict[str, Any]:
+        """The figures of one group of meetings, on these lines."""
+        why = {name: self.no_categories if name in KAPPAS.values() else "" for name in draws}
+        return {name: self.figure(values[group], len(lines), why[name], lines=lines) for name, values in draws.items()}
 
 
 def _pairs(drawn: _Drawn) -> tuple[tuple[OfPair, ...], dict[str, Any]]:
@@ -140,15 +139,15 @@ def _pairs(drawn: _Drawn) -> tuple[tuple[OfPair, ...], dict[str, Any]]:
             rater=names[code // len(names)],
             other=names[code % len(names)],
             n=size,
-            **drawn.row(draws, group, dict.fromkeys(draws, size)),
+            **drawn.row(draws, group, chosen.lines[groups == group]),
         )
         for group, (code, size) in enumerate(zip(codes[often].tolist(), sizes[often].tolist(), strict=True))
     )
-    return pairs, {name: _median(drawn, values, name) for name, values in draws.items()}
+    return pairs, {name: _median(drawn, values, name, chosen.lines) for name, values in draws.items()}
 
 
-def _median(drawn: _Drawn, draws: FloatArray, name: str) -> Figure:
-    """The median over groups that have a value; in a resample over those that have one there.
+def _median(drawn: _Drawn, draws: FloatArray, name: str, lines: IntArray) -> Figure:
+    """The median over groups of meetings, all on these lines, that have a value; in a resample over those with one.
 
     Pairs share few lines, of which a resample holds fewer that differ, so medians of resamples lie apart from that of
     the data. The interval is moved by as much.
@@ -160,7 +159,7 @@ def _median(drawn: _Drawn, draws: FloatArray, name: str) -> Figure:
     medians = np.full(kept.shape[1], np.nan)
     medians[known] = np.nanmedian(kept[:, known], axis=0)
     medians[1:] += medians[0] - np.nanmean(medians)
-    return drawn.figure(medians, len(kept))
+    return drawn.figure(medians, len(kept), lines=lines)
 
 
 def _spearmans(drawn: _Drawn, met: Meetings, groups: IntArray) -> FloatArray:
@@ -177,7 +176,6 @@ def _by_rater(drawn: _Drawn) -> tuple[OfRater, ...]:
     numbers = np.unique(met.first).tolist()
     groups = renumbered(met.first)
     draws = drawn.kappas(met, groups) if numbers else {}
-    sizes = np.bincount(groups, minlength=len(numbers)).tolist()
     rows = []
     for number, name in enumerate(drawn.raters.names):
         given = table[np.isfinite(table[:, number]), number]
@@ -186,8 +184,10 @@ def _by_rater(drawn: _Drawn) -> tuple[OfRater, ...]:
         row = OfRater(rater=name, ratings=len(given), mean=float(given.mean()), spread=float(given.std()))
         if number in numbers:
             group = numbers.index(number)
-            figures = drawn.row(draws, group, dict.fromkeys(draws, sizes[group]))
-            row = replace(row, n=sizes[group], spearman=_with_others(drawn, number), **figures)
+            lines = met.lines[groups == group]
+            figures = drawn.row(draws, group, lines)
+            partners = len(np.unique(met.second[groups == group]))
+            row = replace(row, n=len(lines), partners=partners, spearman=_with_others(drawn, number), **figures)
         rows.append(row)
     return tuple(rows)
 
@@ -200,7 +200,7 @@ def _with_others(drawn: _Drawn, number: int) -> Figure:
     own = table[lines, number]
     others = (np.nansum(table[lines], axis=1) - own) / (several[lines] - 1)
     # Rounded, so that equal means tie whatever the order of summation was.
-    return drawn.figure(drawn.correlation("spearman", own, others.round(12), lines), len(lines))
+    return drawn.figure(drawn.correlation("spearman", own, others.round(12), lines), len(lines), lines=lines)
 
 
 def _alphas(drawn: _Drawn) -> dict[str, Any]:
@@ -208,9 +208,10 @@ def _alphas(drawn: _Drawn) -> dict[str, Any]:
     if drawn.no_categories:
         return {f"alpha_{level}": Figure(reason=drawn.no_categories) for level in LEVELS}
     own = np.isfinite(drawn.raters.ratings).sum(axis=1) >= 2
-    table, contexts = drawn.raters.ratings[own], drawn.contexts[own]
+    table, contexts, lines = drawn.raters.ratings[own], drawn.contexts[own], np.flatnonzero(own)
     return {
-        f"alpha_{level}": drawn.figure(alphas(table, contexts, drawn.counts, level), len(table)) for level in LEVELS
+        f"alpha_{level}": drawn.figure(alphas(table, contexts, drawn.counts, level), len(table), lines=lines)
+        for level in LEVELS
     }
 
 

@@ -37,12 +37,14 @@ class OfRater(Pairwise):
         ratings: how many.
         mean: of the ratings.
         spread: their standard deviation.
+        partners: how many others rated lines that this one rated.
     """
 
     rater: str
     ratings: int
     mean: float
     spread: float
+    partners: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,7 +112,7 @@ def excluded(raters: Sequence[OfRater], known: Mapping[str, Watched], rule: Rule
     """Those left out, in the order of `raters`.
 
     A rater who shares fewer than ten ratings with others is not judged by them; of two raters who do not agree nobody
-    can say who is at fault, so kappa leaves somebody out only of three or more.
+    can say who is at fault, so kappa leaves nobody out who shares lines with one other alone.
 
     Args:
         raters: all of them.
@@ -128,7 +128,7 @@ def excluded(raters: Sequence[OfRater], known: Mapping[str, Watched], rule: Rule
         if own.missed:
             why = f"missed {own.missed} of {so_many(own.checks, 'attention check')}"
             found.append(Excluded(one.rater, why, one.ratings))
-        elif len(raters) > 2 and one.n >= LEAST and not math.isnan(kappa.value) and kappa.value < rule.kappa:
+        elif one.partners > 1 and one.n >= LEAST and not math.isnan(kappa.value) and kappa.value < rule.kappa:
             why = f"kappa {number(kappa.value, 2)} with the others, below {rule.kappa:g}"
             found.append(Excluded(one.rater, why, one.ratings))
     return tuple(found)

@@ -64,12 +64,14 @@ class RatedSet:
         return title_of(self.name, self.examples)
 
     @property
+    def scales(self) -> frozenset[Scale]:
+        """Those that lines state. Where it is one, lines that state none lie inside it and count as on it."""
+        return frozenset(scale for example in self.examples if (scale := example.scale(self.dimension)))
+
+    @property
     def scale(self) -> Scale | None:
-        """The lowest and highest that `ratings` may be; None where some line does not say."""
-        scales = {example.scale(self.dimension) for example in self.examples}
-        if None in scales:
-            return None
-        return (0.0, 1.0) if self.pooled or len(scales) > 1 else next(iter(scales), None)
+        """The lowest and highest that `ratings` may be; None where no line says."""
+        return (0.0, 1.0) if self.scales and (self.pooled or len(self.scales) > 1) else next(iter(self.scales), None)
 
     @property
     def named_systems(self) -> IntArray:
@@ -86,7 +88,7 @@ class RatedSet:
         """[N, R] one a person, NaN where there is none; each on [0, 1] where lines have several scales."""
         rows = [[one.value for one in example.ratings if one.dimension == self.dimension] for example in self.examples]
         scales = [example.scale(self.dimension) for example in self.examples]
-        if len(set(scales)) > 1:
+        if len(self.scales) > 1:
             rows = [[on_unit(value, scale) for value in row] for row, scale in zip(rows, scales, strict=True)]
         table = np.full((len(rows), max(map(len, rows), default=0)), np.nan)
         for row, values in zip(table, rows, strict=True):

@@ -13,7 +13,7 @@ from rejoinder.humans.rated_set import NO_SYSTEM, PEOPLE, RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import IntArray
+from rejoinder.stats.arrays import IntArray, numbers_of
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.figure import NONE, Figure, written_as
 from rejoinder.stats.sampling import Sampling
@@ -103,6 +103,7 @@ class _Lines(NamedTuple):
         places: [N] places among the lines of the set.
         rated: the lines.
         systems: [N] in [0, S).
+        contexts: [S] how many each system answered.
         counts: [G, B] how often each context is drawn.
         names: [S].
         signs: by people, of each pair of systems (see `_signs`).
@@ -111,6 +112,7 @@ class _Lines(NamedTuple):
     places: IntArray
     rated: RatedSet
     systems: IntArray
+    contexts: list[int]
     counts: FloatArray
     names: list[str]
     signs: list[int]
@@ -173,23 +175,26 @@ def _lines(rated: RatedSet, places: IntArray, sampling: Sampling) -> _Lines | st
     counts = sampling.counts(clusters, rated.name, "conclusions").astype(np.float64)
     names = [str(lines.examples[first].system) for first in firsts]
     drawn = group_means(lines.ratings, systems, lines.contexts, counts)
-    return _Lines(places, lines, systems.astype(np.int64), counts, names, _signs(drawn, clusters))
+    own = systems.astype(np.int64)
+    contexts = numbers_of(lines.contexts, own).tolist()
+    return _Lines(places, lines, own, contexts, counts, names, _signs(drawn, contexts))
 
 
-def _signs(drawn: FloatArray, clusters: int) -> list[int]:
+def _signs(drawn: FloatArray, contexts: Sequence[int]) -> list[int]:
     """Of each pair of systems 1 where the first has the higher mean, -1 where the second has, 0 where that is open.
 
-    `drawn` [S, B] are the means of systems on each resample of `clusters` contexts.
+    `drawn` [S, B] are the means of systems on each resample of contexts, and `contexts` [S] how many each answered: a
+    difference is no surer than the mean that rests on fewer.
     """
-    pairs = combinations(drawn, 2)
-    ends = [percentile_interval(one - other, clusters, unit="context") for one, other in pairs]
+    pairs = combinations(zip(drawn, contexts, strict=True), 2)
+    ends = [percentile_interval(one - other, min(own, its), unit="context") for (one, own), (other, its) in pairs]
     return [int(interval.low > 0) - int(interval.high < 0) for interval in ends]
 
 
 def _conclusion(name: str, values: FloatArray, lines: _Lines, sampling: Sampling) -> Conclusion:
     """What the means of `values` [N] say."""
     drawn = group_means(values, lines.systems, lines.rated.contexts, lines.counts)
-    signs = _signs(drawn, len(lines.counts))
+    signs = _signs(drawn, lines.contexts)
     pairs = list(combinations(range(len(drawn)), 2))
     apart = {pair for pair, sign in zip(pairs, signs, strict=True) if sign}
     sizes = np.bincount(lines.systems)
@@ -198,7 +203,7 @@ def _conclusion(name: str, values: FloatArray, lines: _Lines, sampling: Sampling
     after = [*order[1:], None]
     rows = []
     for one, other in zip(order, after, strict=True):
-        mean = percentile_interval(drawn[one], len(lines.counts), value=float(means[one]), unit="context")
+        mean = percentile_interval(drawn[one], lines.contexts[one], value=float(means[one]), unit="context")
         ahead = other is not None and (min(one, other), max(one, other)) in apart
         rows.append(SystemMean(system=lines.names[one], mean=replace(mean, n=int(sizes[one])), ahead=ahead))
     both = list(zip(signs, lines.signs, strict=True))

@@ -15,7 +15,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.arrays import IntArray
+from rejoinder.stats.arrays import IntArray, numbers_of
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.calibration import calibrated, matched
 from rejoinder.stats.figure import NONE, Figure, written_as
@@ -247,7 +247,8 @@ def _trait(
         reason = f"{n[0]} lines on one side and {n[1]} on the other; one of each is needed"
         return Trait(what, *n, first, second, Figure(reason=reason), said)
     drawn = group_means(own, groups, contexts[chosen], counts)
-    apart = percentile_interval(drawn[0] - drawn[1], len(counts), value=first - second, unit="context")
+    fewer = int(numbers_of(contexts[chosen], groups).min())
+    apart = percentile_interval(drawn[0] - drawn[1], fewer, value=first - second, unit="context")
     return Trait(what, *n, first, second, apart, said)
 
 

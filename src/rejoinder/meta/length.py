@@ -13,6 +13,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
+from rejoinder.stats.arrays import numbers_of
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.correlation import SMALLEST_P
 from rejoinder.stats.figure import NONE, Figure, written_as
@@ -94,7 +95,7 @@ def _effect(rated: RatedSet, name: str, values: FloatArray, apart: FloatArray, s
     lines = rated.at(usable)
     counts = sampling.counts(lines.clusters, rated.name, "length").astype(np.float64)
     drawn = group_means(own, far, lines.contexts, counts)
-    interval = percentile_interval(drawn[0] - drawn[1], len(counts), unit="context")
+    interval = percentile_interval(drawn[0] - drawn[1], int(numbers_of(lines.contexts, far).min()), unit="context")
     return replace(
         found,
         value=close - beyond,

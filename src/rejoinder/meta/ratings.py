@@ -274,9 +274,9 @@ def _with(line: Example, value: float, dimension: str, aside: Mapping[str, Exclu
 
 def _on_own_scales(rated: RatedSet, values: FloatArray) -> list[float]:
     """[N] ratings on the scale of each line, where a set has several and they are on [0, 1]."""
-    scales = [line.scale(rated.dimension) for line in rated.examples]
-    if len(set(scales)) == 1:
+    if len(rated.scales) < 2:
         return [float(value) for value in values]
+    scales = [line.scale(rated.dimension) for line in rated.examples]
     ends = ((0.0, 1.0) if scale is None else scale for scale in scales)
     return [round(low + float(value) * (high - low), 9) for value, (low, high) in zip(values, ends, strict=True)]
 

@@ -27,7 +27,7 @@ from rejoinder.errors import UsageError
 from rejoinder.humans.agreeing import MOST_VALUES
 from rejoinder.humans.raters import Raters
 from rejoinder.io.values import is_number
-from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, number_of, renumbered
+from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, number_of, numbers_of, renumbered
 from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.correlation import SMALLEST_P
 from rejoinder.stats.figure import NONE, Figure, written_as
@@ -213,14 +213,15 @@ def _by_rater(
     p = np.array([_p(met.rater[groups == row] - met.scorer[groups == row], epsilon) for row in range(len(numbers))])
     p_adjusted = adjusted(p, "benjamini-yekutieli")
     draws = _shares(met, groups.astype(np.int64), raters, sampling)
-    clusters = number_of(raters.rated.contexts)
+    contexts = raters.rated.contexts[met.lines]
+    of_each = numbers_of(contexts, groups.astype(np.int64)).tolist()
 
-    def interval(row: FloatArray) -> Figure:
+    def interval(row: FloatArray, clusters: int) -> Figure:
         return percentile_interval(row[1:], clusters, value=float(row[0]), unit="context")
 
     rows = tuple(
         AgainstRater.of(
-            interval(draws[row]),
+            interval(draws[row], of_each[row]),
             rater=raters.names[number],
             n=int((groups == row).sum()),
             rater_share=float(met.rater[groups == row].mean()),
@@ -230,7 +231,7 @@ def _by_rater(
         )
         for row, number in enumerate(numbers.tolist())
     )
-    return rows, Figure.of(interval(np.nanmean(draws, axis=0)), n=len(met.lines))
+    return rows, Figure.of(interval(np.nanmean(draws, axis=0), len(np.unique(contexts))), n=len(met.lines))
 
 
 def _shares(met: _Compared, groups: IntArray, raters: Raters, sampling: Sampling) -> FloatArray:

@@ -24,6 +24,15 @@ def number_of(clusters: NDArray[Any]) -> int:
     return int(clusters.max(initial=-1)) + 1
 
 
+def numbers_of(clusters: IntArray, groups: IntArray) -> IntArray:
+    """[K] how many different `clusters` [N] the members of each of K `groups` [N] are of; groups are numbered from 0.
+
+    What is said of a group rests on these alone, however many clusters the data have.
+    """
+    kinds = np.unique(np.stack([groups, clusters]), axis=1)
+    return np.bincount(kinds[0], minlength=number_of(groups)).astype(np.int64)
+
+
 def blocks(width: int, height: int, numbers: int) -> Iterator[slice]:
     """Consecutive slices of `width` columns, each so narrow that `height` rows of it are at most so many `numbers`."""
     step = max(1, numbers // max(height, 1))

@@ -3,7 +3,8 @@
 Every turn of the speaker who is judged is scored as a reply to what came before it. The conversation's score is halfway
 between the mean of these turns and the mean of the worst quarter of them: people forgive a dull turn, but one that is
 nonsense stays in their minds, so a plain mean is too kind to a good talker with lapses, and the worst turn alone hangs
-on one score and falls with the length of the talk. The rule was set by this sense, not fitted to ratings.
+on one score and falls with the length of the talk. The rule was set by this sense, not fitted to ratings. Where the
+speaker says nothing the turn is as bad as a turn can be: who falls silent is no better for it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 from rejoinder.io.chat import is_conversation, spoken
 from rejoinder.records import LEVEL, Example
-from rejoinder.scorer import Card, FloatArray, Outcome, Scorer, Scores, Turn, run
+from rejoinder.scorer import Card, FloatArray, Outcome, Scorer, Scores, Turn, missing_need, run
 
 TAIL = 0.25  # share of the turns that count once more: the worst
 NO_TURN = "no turn of the judged speaker has a score"
@@ -59,7 +60,7 @@ class DialogueScorer:
     @property
     def options(self) -> Mapping[str, Any]:
         """The scorer's own, and how turns come together."""
-        return {**self.scorer.options, LEVEL: "mean of all turns and of the worst quarter"}
+        return {**self.scorer.options, LEVEL: "mean of all turns and of the worst quarter, silence the worst"}
 
     @property
     def whole(self) -> bool:
@@ -75,23 +76,49 @@ class DialogueScorer:
         plain: dict[int, int] = {}  # the lines that are no conversation, with the place of their one reply
         for row, (one, end) in enumerate(zip(found, ends, strict=True)):
             own = range(end - len(one.examples), end)
+            values_of = [float(value) for value in scores.values[own.start : own.stop]]
+            if self._whole(examples[row]):
+                values_of = self._with_silence(one.examples, values_of)
             turns = [
-                Turn(place, reply.response, float(scores.values[at]))
-                for place, reply, at in zip(one.places, one.examples, own, strict=True)
-                if scores.scored[at]
+                Turn(place, reply.response, value)
+                for place, reply, value in zip(one.places, one.examples, values_of, strict=True)
+                if math.isfinite(value)
             ]
             if not turns:
                 reasons[row] = one.reason or _why(scores, own)
                 continue
-            values[row] = score_of([turn.score for turn in turns])
+            values[row] = self._sign * score_of([self._sign * turn.score for turn in turns])
             if noted := _notes(scores, own):
                 notes[row] = noted
             if self._whole(examples[row]):
-                worst[row] = worst_of(turns)
+                worst[row] = worst_of(turns, self._sign)
             else:
                 plain[row] = end - 1
         ends_of = {name: _placed(getattr(scores, name), plain, len(examples)) for name in ("low", "high")}
         return Outcome(values, reasons, notes=notes, worst=worst, **ends_of)
+
+    @property
+    def _sign(self) -> int:
+        """1 where higher scores are better, or where nobody says; -1 where lower ones are."""
+        return -1 if self.scorer.card.higher_is_better is False else 1
+
+    def _with_silence(self, replies: Sequence[Example], values: Sequence[float]) -> list[float]:
+        """The scores of turns, NaN where there is none, with the worst where the speaker says nothing.
+
+        That is the worst end of the scorer's scale, or the worst score of the conversation where this lies beyond; a
+        scorer without a direction knows no worst. Where a reference is missing that it needs, nothing has a score.
+        """
+        card, sign = self.scorer.card, self._sign
+        ends = getattr(self.scorer, "scale", None) or card.range
+        end = ends[0] if sign > 0 else ends[1]
+        known = [sign * float(value) for value in (*values, math.nan if end is None else end) if math.isfinite(value)]
+        if card.higher_is_better is None or not known:
+            return list(values)
+        silent = [reply.unanswered and missing_need(card, reply) is None for reply in replies]
+        return [
+            sign * min(known) if mute and math.isnan(value) else value
+            for mute, value in zip(silent, values, strict=True)
+        ]
 
     def _replies(self, example: Example) -> Replies:
         """What is judged of a line: every turn of a speaker, or the reply."""
@@ -139,15 +166,15 @@ def replies_of(example: Example) -> Replies:
 
 
 def score_of(turns: Sequence[float]) -> float:
-    """The score of a conversation: half the mean of its turns, half that of the worst quarter."""
+    """The score of a conversation: half the mean of its turns, half that of the worst, which is the lowest, quarter."""
     ordered = sorted(turns)
     tail = ordered[: math.ceil(TAIL * len(ordered))]
     return (math.fsum(ordered) / len(ordered) + math.fsum(tail) / len(tail)) / 2
 
 
-def worst_of(turns: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The worst quarter of the turns, the worst first; of equal ones the first said."""
-    return tuple(sorted(turns, key=lambda turn: turn.score)[: math.ceil(TAIL * len(turns))])
+def worst_of(turns: Sequence[Turn], sign: int = 1) -> tuple[Turn, ...]:
+    """The worst quarter of the turns, the worst first; of equal ones the first said. By -1 lower scores are better."""
+    return tuple(sorted(turns, key=lambda turn: sign * turn.score)[: math.ceil(TAIL * len(turns))])
 
 
 def _speakers(example: Example) -> Sequence[Any]:
