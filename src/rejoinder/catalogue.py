@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rejoinder.errors import UsageError
 from rejoinder.kinds import BILINEAR, RESPONDERS, learners
+from rejoinder.records import NO_SET
 
 if TYPE_CHECKING:
     from rejoinder.explained import Explanation
@@ -180,14 +181,13 @@ def columns_of(names: Iterable[ScorerLike] | ScorerLike | None) -> list[str]:
 
 def fitted_on(names: Iterable[ScorerLike], datasets: Iterable[str | None]) -> dict[str, list[str]]:
     """The judges among `names` that were fitted on lines of some of `datasets`, and of which; metrics are never."""
-    given, found = set(datasets), dict[str, list[str]]()
+    given, found = {name or NO_SET for name in datasets}, dict[str, list[str]]()
     for name in names:
         boxed = str(name).partition(":")[0] in (DEFAULT, PLUS)
         if isinstance(name, (str, Path)) and not boxed and not _is_folder(name):
             continue
         scorer = load_scorer(name)
-        own = getattr(scorer, "trained_on", frozenset[str]())
-        if sets := sorted(own & given):
+        if sets := sorted(getattr(scorer, "trained_on", frozenset[str]()) & given):
             found[called(name, scorer)] = sets
     return found
 

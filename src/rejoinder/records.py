@@ -23,6 +23,9 @@ UNANSWERED = "unanswered"
 LEVEL, DIALOGUE = "level", "dialogue"
 """The key under which a line says what was rated, and what stands there where that is the whole conversation."""
 
+NO_SET = "files that name no data set"
+"""What a judge says it was fitted on where the lines named no data set."""
+
 
 def visible(text: str) -> bool:
     """Whether a text has a character that can be seen."""

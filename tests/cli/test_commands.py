@@ -8,7 +8,9 @@ import json
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +154,16 @@ def test_a_judge_on_what_it_was_fitted_on_is_told(run: Run) -> None:
     ran = run("study", "@conture", "-s", "rejoinder", "--resamples", "100", "--json")
     assert ran.err.startswith("rejoinder was fitted on lines of conture_turn, these or others")
     assert ran.code == 0
+
+
+def test_a_judge_on_what_it_was_fitted_on_is_told_where_no_data_set_is_named(run: Run, tmp_path: Path) -> None:
+    plain = [replace(line, dataset=None) for line in islice(rejoinder.read("@dstc7"), 80)]
+    rejoinder.write(plain, tmp_path / "own.jsonl")
+    run("train", "r-adem", tmp_path / "own.jsonl", "-o", tmp_path / "judge")
+    ran = run("study", tmp_path / "own.jsonl", "-s", tmp_path / "judge", "--resamples", "100")
+    assert ran.code == 0 and "was fitted on lines of files that name no data set, these or others" in ran.err
+    named = run("study", "@dstc7", "-s", tmp_path / "judge", "-s", "length", "--resamples", "100")
+    assert named.code == 0 and "was fitted on" not in named.err
 
 
 def test_a_bad_line_stops_and_leaves_the_old_output(run: Run, lines: Path, tmp_path: Path) -> None:

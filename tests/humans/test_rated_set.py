@@ -89,7 +89,9 @@ def test_single_ratings_are_a_table_with_gaps() -> None:
     np.testing.assert_equal(unlike, [[0, 1], [0.3, np.nan]])
     some = sets_of([rated(1, 5, scale=(1, 5)), replace(rated(3, scale=(1, 5)), scales={})]).sets[0]
     np.testing.assert_equal(some.single_ratings, alike)
-    assert some.scale == (1, 5) and some.ratings.tolist() == [3, 3], "who states no scale lies inside the one stated"
+    assert some.ratings.tolist() == [3, 3] and some.scale == (1.0, 5.0), (
+        "who states no scale lies inside the one stated"
+    )
 
 
 def test_nobody_knows_how_far_the_people_of_a_pool_agree() -> None:

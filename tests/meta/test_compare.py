@@ -19,6 +19,7 @@ from conftest import Run, refused
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.meta import Comparison, compare
 from rejoinder.meta.compare_answer import verdict
+from rejoinder.meta.quality import quality
 from rejoinder.records import Example
 from rejoinder.report.compare import comparison
 from rejoinder.report.terminal import terminal
@@ -70,6 +71,21 @@ def test_the_better_one_is_named_whichever_comes_first() -> None:
     assert only(compare(a, b, [Worth(higher=False)])).verdict == "A is better"
     assert only(compare(a, b, [Worth(higher=None)])).verdict == "B is higher"
     assert only(compare(b, a, [Worth(higher=None)])).verdict == "A is higher"
+
+
+def test_lines_that_are_conversations_are_compared_as_such() -> None:
+    """What was said last is better on the second side, the whole is better on the first."""
+
+    def talks(*turns: str) -> list[Example]:
+        return [
+            Example((f"hi {n}", turns[0], "so"), turns[1], id=str(n), extra={"level": "dialogue"}) for n in range(12)
+        ]
+
+    found = only(compare(talks("9", "5"), talks("1", "6"), [Worth()]))
+    assert found.mean_a == (7 + 5) / 2 and found.mean_b == (3.5 + 1) / 2 and found.value < 0
+    silent = only(compare(talks("9", "5"), talks("9", ""), [Worth(range=(0, 10))]))
+    assert silent.mean_b == (4.5 + 0) / 2, "a conversation is no empty reply for its last turn"
+    assert quality(talks("9", "5"), 4, Worth()).value == (7 + 5) / 2
 
 
 def test_interval_and_p_agree_with_scipy() -> None:

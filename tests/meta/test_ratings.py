@@ -240,3 +240,12 @@ def test_what_is_no_ratings_is_one_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "plain.jsonl").write_text('{"context": ["a"], "response": "b"}\n')
     done = run("ratings", tmp_path / "plain.jsonl")
     assert done.code == 3 and done.err.count("\n") == 1 and "single rating" in done.err
+
+
+def test_agreement_on_a_handful_of_lines_is_not_shown() -> None:
+    few = [
+        Example((f"about {number}",), f"reply {number}", ratings=(Rating(one, rater="ann"), Rating(other, rater="bob")))
+        for number, (one, other) in enumerate([(4, 5), (2, 1), (3, 3)])
+    ]
+    assert rejoinder.ratings(few).answer[0].startswith("2 raters are not shown to agree beyond chance: ")
+    assert rejoinder.ratings(rated(), resamples=100).answer[0].split(":")[0].endswith("agreement beyond chance")

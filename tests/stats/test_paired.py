@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from rejoinder.stats.bootstrap import cluster_counts
+from rejoinder.stats.bootstrap import cluster_counts, percentile_interval
 from rejoinder.stats.paired import (
     Statistic,
     mean_correlation,
@@ -17,6 +17,7 @@ from rejoinder.stats.paired import (
     mean_of_parts,
     paired_permutation,
     paired_permutations,
+    two_sided,
 )
 
 Floats = NDArray[np.float64]
@@ -43,7 +44,7 @@ def test_the_mean_is_that_of_the_parts(statistic: Statistic, by_scipy: object) -
     assert found.value == pytest.approx(np.mean(expected), abs=1e-12)
     assert (found.n, found.parts) == (119, 3)
     assert found.low < found.value < found.high
-    assert found.p == pytest.approx(2 / 201)  # no resample beyond zero, one counted in advance
+    assert found.p == two_sided(np.ones(200), 30)  # no resample beyond zero
 
 
 def test_a_resample_weighs_a_cluster_in_all_parts() -> None:
@@ -187,3 +188,13 @@ def test_lines_without_a_score_count_for_neither() -> None:
     )
     assert np.isnan(nothing.value)
     assert np.isnan(nothing.p)
+
+
+@pytest.mark.parametrize("clusters", [5, 30, 1000])  # of fewer, four thousand resamples cannot tell
+def test_p_is_small_where_the_interval_leaves_zero_out(clusters: int) -> None:
+    draws = np.random.default_rng(clusters).normal(size=4000)
+    ends = percentile_interval(draws, clusters)
+    for shift, small in ((0.3 - ends.low, True), (-0.3 - ends.low, False), (-ends.high - 0.3, True)):
+        assert (two_sided(draws + shift, clusters) < 0.05) is small
+    assert two_sided(draws - np.median(draws), clusters) > 0.9
+    assert np.isnan(two_sided(draws, 1)) and np.isnan(two_sided(draws[:0], clusters))

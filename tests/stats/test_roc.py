@@ -30,10 +30,16 @@ def test_the_ends() -> None:
     assert area(ones, zeros) == 1 and area(zeros, ones) == 0 and area(ones, np.ones(4)) == 0.5
     assert math.isnan(area(ones, zeros[:0]))
     perfect = area_of_clusters(ones, zeros, np.arange(3), np.arange(4))
-    assert perfect.value == 1 and perfect.high == 1 and 0.2 < perfect.low < 1
+    assert perfect.value == 1 and perfect.high == 1 and 0.1 < perfect.low < 1
     few = area_of_clusters(ones, zeros, np.zeros(3, int), np.zeros(4, int))
     assert few.value == 1 and not few.has_interval and "3 are needed" in few.reason
     assert not area_of_clusters(ones, zeros[:0], np.arange(3), np.arange(0)).known
+
+
+def test_what_rests_on_few_clusters_of_one_kind_is_no_surer_for_many_of_the_other() -> None:
+    ones, zeros, five = np.ones(200), np.zeros(5), np.arange(5)
+    many = area_of_clusters(ones, zeros, np.arange(200), five)
+    assert many.low == area_of_clusters(ones[:5], zeros, five, five).low < 0.7
 
 
 def test_the_interval_covers_and_widens_with_clusters() -> None:

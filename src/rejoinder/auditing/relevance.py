@@ -198,10 +198,11 @@ def _told(kind: Kind, values: FloatArray, replies: _Replies) -> list[Told]:
     pairs, pairs_in = _pairs(good, bad, values, replies)
     sides, thresholds = _sides(good, bad, values, clusters)
     both = np.concatenate([good, bad])
+    fewer = min(len(np.unique(clusters[good])), len(np.unique(clusters[bad])))
     figures: dict[Statistic, tuple[Figure, int]] = {
         "pairs": (share_of_clusters(pairs, renumbered(pairs_in)), len(pairs)),
         "auc": (area_of_clusters(values[good], values[bad], clusters[good], clusters[bad]), len(both)),
-        "single replies": (share_of_clusters(sides, renumbered(clusters[both])), len(both)),
+        "single replies": (share_of_clusters(sides, renumbered(clusters[both]), fewer), len(both)),
     }
     return [
         Told.of(

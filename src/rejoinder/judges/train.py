@@ -29,7 +29,7 @@ from rejoinder.learner import (
     is_several,
     members_of,
 )
-from rejoinder.records import Example, Given
+from rejoinder.records import NO_SET, Example, Given
 from rejoinder.scorer import Advance, Encoder, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.splits import joined_numbers, split_groups
@@ -202,7 +202,7 @@ def _record(lines: RatedLines, member: Learner, rows: Sequence[Rows], fitted: Fi
     if not getattr(member, "stops", True):  # nothing decides when to stop: it was fitted on the validation lines too
         rows = [np.sort(np.concatenate(rows[:2])), rows[1][:0], rows[2]]
     return {
-        "datasets": dict(Counter(lines.examples[row].dataset or "unnamed" for row in rows[0])),
+        "datasets": dict(Counter(lines.examples[row].dataset or NO_SET for row in rows[0])),
         "lines": {name: len(part) for name, part in zip(PARTS, rows, strict=True)},
         "left_out": dict(lines.left_out(member)),
         "seed": seed,

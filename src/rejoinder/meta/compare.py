@@ -26,6 +26,7 @@ from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scor
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
+from rejoinder.streams.dialogue import as_rated
 
 Sides = tuple[Sequence[Example], Sequence[Example]]
 Told = TypeVar("Told", bound=Gap)
@@ -81,9 +82,7 @@ def compare(
         refuse_duplicates(side)
     choice = choose(*sides, design)
     strata = None if by is None else _strata(sides, by)
-    loaded = load_scorers(scorers, vectors=vectors)
-    if not loaded:
-        raise UsageError("no scorer was named; a comparison needs at least one")
+    loaded = _loaded(scorers, vectors, sides)
     scored = {name: _scored(one, sides, choice.pairs, advance) for name, one in loaded.items()}
     compared = _compared(sides, {name: one.card for name, one in loaded.items()}, scored, choice.pairs, strata)
     contrasts = [_contrast(name, one.card, compared, scored[name], sampling) for name, one in loaded.items()]
@@ -91,6 +90,18 @@ def compare(
         raise TooManyUnscored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
     found = _comparison(_judged(contrasts), compared, scored, choice.why, by, sampling, scorers)
     return replace(found, answer=answer(found))
+
+
+def _loaded(scorers: Sequence[ScorerLike], vectors: str | Path | None, sides: Sides) -> dict[str, Scorer]:
+    """The scorers, of conversations where lines say that they are such.
+
+    Raises:
+        UsageError: there is none.
+    """
+    loaded = load_scorers(scorers, vectors=vectors)
+    if not loaded:
+        raise UsageError("no scorer was named; a comparison needs at least one")
+    return {name: as_rated(one, [*sides[0], *sides[1]]) for name, one in loaded.items()}
 
 
 def _compared(

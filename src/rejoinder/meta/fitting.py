@@ -31,7 +31,7 @@ from rejoinder.meta.fitting_answer import fitting_answer
 from rejoinder.meta.fitting_figures import Measure, of_correlations, of_shares
 from rejoinder.meta.fitting_results import Fit, Kind, Point
 from rejoinder.metrics.baselines import words
-from rejoinder.records import Example, Given, Pair
+from rejoinder.records import NO_SET, Example, Given, Pair
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore
 from rejoinder.stats.arrays import IntArray, renumbered
 from rejoinder.stats.figure import Figure, plain
@@ -243,7 +243,7 @@ def _contexts(examples: Sequence[Example]) -> IntArray:
 
 def _datasets(examples: Sequence[Example]) -> Mapping[str, int]:
     """Items of each data set."""
-    return Counter(one.dataset or "unnamed" for one in examples)
+    return Counter(one.dataset or NO_SET for one in examples)
 
 
 def longer(pair: Pair) -> float:

@@ -25,6 +25,7 @@ from rejoinder.stats.cluster_means import cluster_means
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.sampling import Sampling
+from rejoinder.streams.dialogue import as_rated
 
 FEWEST = 5  # contexts that are resampled: of four, all means that can be drawn hold the truth in 88 % of cases only
 
@@ -117,8 +118,9 @@ def quality(
     """Whether the mean score of replies is at least what is asked for, or that this cannot be told.
 
     With five contexts or more the interval is about other replies of the same system: contexts are resampled. With
-    fewer it is about these replies alone, and comes from what the scorer says of each, taken as independent. An empty
-    reply is the worst reply.
+    fewer it is about these replies alone, and comes from what the scorer says of each, taken as independent; its
+    confidence is that of the scorer, 90 % of the judges here. An empty reply is the worst reply. Lines that say that
+    they are conversations are scored as such.
 
     Args:
         examples: the replies, in any form that `examples_of` takes.
@@ -138,7 +140,7 @@ def quality(
     if not lines:
         raise DataError("no reply to judge", "Give one or more")
     refuse_duplicates(lines)
-    scores = run(loaded, lines)
+    scores = run(as_rated(loaded, lines), lines)
     scored = _scored(loaded, lines, scores)
     known = np.flatnonzero(np.isfinite(scored.values))
     contexts = numbered([lines[row].context_key for row in known])
@@ -191,7 +193,9 @@ def _mean(scored: _Scored, known: IntArray, contexts: IntArray, sampling: Sampli
         return replace(found, method="mean of the scores as they are")
     if not found.has_interval:
         return replace(found, reason="the scorer does not say of every reply how sure it is")
-    return replace(found, method="mean of the scores and of their own 95% intervals, taken as independent")
+    return replace(
+        found, method="mean of the scores and of the scorer's own intervals (of judges here 90%), taken as independent"
+    )
 
 
 def _too_few(scored: int, replies: int, missing: Sequence[str]) -> str:

@@ -76,12 +76,13 @@ def _agreement(found: RaterAgreement) -> str:
     name = "Krippendorff's alpha (interval)" if alpha is found.alpha_interval else "ICC(1)"
     who = so_many(found.raters, "rater") if found.named else f"up to {found.raters} unnamed raters a line"
     mean = f"; of the mean of a line's ratings ICC(1, k) {interval(found.icc_1k)}" if found.icc_1k.known else ""
-    return f"{who} {_show(alpha)} agreement beyond chance: {name} {interval(alpha)}{mean}."
+    return f"{who} {_show(alpha)} beyond chance: {name} {interval(alpha)}{mean}."
 
 
 def _show(alpha: Figure) -> str:
-    """What raters show."""
-    return f"show {words_for(alpha.value)}"
+    """What raters show; a value whose interval reaches down to chance shows nothing."""
+    open_yet = alpha.has_interval and alpha.low <= 0 < alpha.value
+    return "are not shown to agree" if open_yet else f"show {words_for(alpha.value)} agreement"
 
 
 def _first(*figures: Figure) -> Figure:

@@ -201,7 +201,7 @@ def _candidates(
 ) -> tuple[Candidate, ...]:
     """The candidates with their figures, from the correlations of all, [1 + B, K] by statistic."""
     spearman, pearson = drawn["spearman"], drawn["pearson"]
-    p = adjusted([two_sided(values) for values in spearman[1:].T], "holm").tolist()
+    p = adjusted([two_sided(values, clusters) for values in spearman[1:].T], "holm").tolist()
     trivial = [place for place, column in enumerate(columns) if column.role == "baseline"]
     found = []
     for place, column in enumerate(columns):

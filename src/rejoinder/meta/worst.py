@@ -45,16 +45,23 @@ def with_the_worst(card: Card, a: Sequence[Example], b: Sequence[Example], score
         scores: of both, by the scorer.
     """
     worst = _worst(card, np.concatenate([side.values for side in scores]))
-    empty_a, empty_b = (_empty(card, side) & ~np.isnan(worst) for side in (a, b))
+    empty_a, empty_b = (
+        _empty(card, side, own.values) & ~np.isnan(worst) for side, own in zip((a, b), scores, strict=True)
+    )
     filled_a, filled_b = (
         np.where(empty, worst, side.values) for empty, side in zip((empty_a, empty_b), scores, strict=True)
     )
     return Filled(filled_a, filled_b, empty_a, empty_b, worst if empty_a.any() or empty_b.any() else float("nan"))
 
 
-def _empty(card: Card, examples: Sequence[Example]) -> BoolArray:
-    """[N] where a reply is empty and another in its place would have been scored."""
-    return np.array([one.unanswered and missing_need(card, _answered(one)) is None for one in examples], dtype=bool)
+def _empty(card: Card, examples: Sequence[Example], values: FloatArray) -> BoolArray:
+    """[N] where a reply is empty and another in its place would have been scored.
+
+    A conversation that has a score is not empty for its last turn, which its score counts already.
+    """
+    silent = [one.unanswered and missing_need(card, _answered(one)) is None for one in examples]
+    counted = np.array([one.is_dialogue for one in examples], dtype=bool) & np.isfinite(values)
+    return np.array(silent, dtype=bool) & ~counted
 
 
 def _answered(example: Example) -> Example:

@@ -191,11 +191,8 @@ def taught(asked: Asked, examples: Sequence[Example], every: int = 1) -> list[Sp
 
     Where the data have none, that is said: judges that learn from none are others than those that ship.
     """
-    files = there(asked, TAUGHT, RELEVANCE)
-    if not files:
-        asked.note(
-            f"no {RELEVANCE}/{TAUGHT}.jsonl.gz among the data: judges learn from no reply that people wrote not to fit"
-        )
+    if not (files := there(asked, TAUGHT, RELEVANCE)):
+        asked.note(f"no {RELEVANCE}/{TAUGHT}.jsonl.gz among the data: judges learn from no reply written not to fit")
     sets = [one for one in read_audited(*files) if isinstance(one, ReplySet)]
     return written(sets, examples, every)
 

@@ -108,8 +108,9 @@ def _mean(
         return OverParts(n=n)
     with np.errstate(invalid="ignore"):
         means: FloatArray = total[0] / total[1]
-    mean = percentile_interval(means, len(np.unique(clusters[usable])), value=float(np.mean(found)))
-    return OverParts.of(mean, p=two_sided(means), n=n, parts=len(found))
+    own = len(np.unique(clusters[usable]))
+    mean = percentile_interval(means, own, value=float(np.mean(found)))
+    return OverParts.of(mean, p=two_sided(means, own), n=n, parts=len(found))
 
 
 def mean_correlations(
@@ -291,10 +292,21 @@ def _constant(values: FloatArray) -> bool:
     return len(values) == 0 or bool((values == values[0]).all())
 
 
-def two_sided(means: FloatArray) -> float:
-    """Twice the share of resampled values [B] beyond zero, one counted in advance; at most 1, NaN without any."""
+def two_sided(means: FloatArray, clusters: int) -> float:
+    """The p that goes with `percentile_interval`: .05 where that ends at zero; NaN without values or with one cluster.
+
+    It comes from the share of resampled values [B] beyond zero, one counted in advance. Of few clusters resamples
+    spread too little, for which the interval is expanded (`bootstrap.expanded_tail`), and so is the share.
+
+    Args:
+        means: [B] the statistic on resamples of clusters.
+        clusters: how many there are.
+    """
+    from scipy.special import ndtri, stdtr
+
     usable = means[np.isfinite(means)]
-    if not len(usable):
+    if not len(usable) or clusters < 2:
         return float("nan")
     beyond = min((usable <= 0).sum(), (usable >= 0).sum())
-    return min(1.0, 2 * (1 + int(beyond)) / (len(usable) + 1))
+    share = min(0.5, (1 + int(beyond)) / (len(usable) + 1))
+    return 2 * float(stdtr(clusters - 1, ndtri(share) * np.sqrt((clusters - 1) / clusters)))

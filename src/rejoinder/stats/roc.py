@@ -33,12 +33,13 @@ def area_of_clusters(good: FloatArray, bad: FloatArray, good_in: IntArray, bad_i
     if np.isnan(value):
         return Figure(reason="there are not both kinds")
     groups = int(max(good_in.max(), bad_in.max())) + 1
-    if groups < FEWEST:
+    rests_on = min(len(np.unique(good_in)), len(np.unique(bad_in)))  # it is no surer than the rarer kind lets it be
+    if rests_on < FEWEST:
         return Figure(value=value, reason=f"too few contexts for an interval, {FEWEST} are needed")
     beaten, beating = _beaten(good, bad), 1 - _beaten(bad, good)
     pulls = np.bincount(good_in, weights=beaten - value, minlength=groups) / len(good)
     pulls += np.bincount(bad_in, weights=beating - value, minlength=groups) / len(bad)
-    return wilson(value, float((pulls**2).sum()) * groups / (groups - 1), groups, groups - 1)
+    return wilson(value, float((pulls**2).sum()) * groups / (groups - 1), rests_on, rests_on - 1)
 
 
 def threshold(good: FloatArray, bad: FloatArray) -> float:

@@ -14,20 +14,22 @@ from rejoinder.stats.figure import CONFIDENCE, NONE, Figure
 FEWEST = 3
 
 
-def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64]) -> Figure:
+def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64], rests_on: int | None = None) -> Figure:
     """The mean of `values` [N] in [0, 1] with an interval over clusters; the ends are NaN with under three of them.
 
     Args:
         values: [N] 0 for a loss, 1 for a win, 1/2 for a tie.
         clusters: [N] cluster of each value, in [0, G).
+        rests_on: how many clusters the share is as sure as, where some tell little; None takes G.
     """
     share = float(values.mean()) if len(values) else NONE
     groups = number_of(clusters)
-    if groups < FEWEST:
+    trials = groups if rests_on is None else rests_on
+    if trials < FEWEST:
         return Figure(value=share)
     sums = np.bincount(clusters, weights=values - share, minlength=groups)
     variance = float((sums**2).sum()) / len(values) ** 2 * groups / (groups - 1)
-    return wilson(share, variance, groups, groups - 1)
+    return wilson(share, variance, trials, trials - 1)
 
 
 def wilson(share: float, variance: float, clusters: int, freedom: float) -> Figure:
