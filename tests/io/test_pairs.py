@@ -130,6 +130,14 @@ def test_every_form_is_read_from_json_lines_and_from_a_table(record: dict[str, A
         ("output_1 output_2 preference", "1", 0),
         ("output_1 output_2 preference", 1.5, None),
         ("output_1 output_2 preference", 0, None),
+        ("output_1 output_2 preference", 1.9, 1),
+        ("output_1 output_2 preference", "1.9998", 1),
+        ("output_1 output_2 preference", "1,9", 1),
+        ("output_1 output_2 preference", "1.2", 0),
+        ("output_1 output_2 preference", "1,5", None),
+        ("output_1 output_2 votes", [1, 2, 2], 1),
+        ("response_1 response_2 label", "2.0", 1),
+        ("response_1 response_2 label", "Output 1 is better", 0),
         ("output_1 output_2 winner", "output_2", 1),
         ("response_0 response_1 preference", 1, 1),
         ("answer_A answer_B choice", "second", 1),
@@ -139,6 +147,66 @@ def test_every_form_is_read_from_json_lines_and_from_a_table(record: dict[str, A
 )
 def test_verdicts(keys: str, verdict: Any, preferred: int | None) -> None:
     assert pair_of(dict(zip(keys.split(), ("x", "y", verdict), strict=True))).preferred == preferred
+
+
+# What a number or a text with numbers says is the same in JSON and in a table, or it is refused in both.
+NOT_PLAIN = [
+    ("output_1 output_2 preference", -1),
+    ("output_1 output_2 preference", 2.1),
+    ("output_1 output_2 preference", 0.5),
+    ("output_1 output_2 winner", 1.9),
+    ("response_0 response_1 preference", 0.9),
+    ("response_0 response_1 preference", 1.5),
+    ("response_1 response_2 label", 0),
+    ("response_1 response_2 choice", 1.5),
+    ("response_a response_b winner", 1),
+    ("human_ref_A human_ref_B labels", 2),
+    ("output_1 output_2 winner", "1:3"),
+    ("output_1 output_2 winner", "1.9 points"),
+    ("output_1 output_2 winner", "at -1"),
+]
+
+
+@pytest.mark.parametrize(("keys", "verdict"), NOT_PLAIN)
+def test_a_number_that_is_no_verdict_is_not_read_as_one(keys: str, verdict: Any) -> None:
+    for said in (verdict, str(verdict)):
+        found = refusal(dict(zip(keys.split(), ("x", "y", said), strict=True)))
+        assert f'field "{keys.split()[2]}": {said!r}, expected "preferred": ' in found
+
+
+def test_0_where_replies_are_numbered_from_1_is_refused_with_a_remedy() -> None:
+    assert refusal({"response_1": "x", "response_2": "y", "label": "0"}) == (
+        'f:1: field "label": \'0\', expected "preferred": "1", "2" or "tie". '
+        "It can be the first of two counted from 0, or a tie: write 1 and 2, or tie"
+    )
+    assert refusal({"output_1": "x", "output_2": "y", "votes": [1, 0]}).startswith('f:1: field "votes": 0, expected')
+
+
+def test_a_system_that_wins_is_told_by_its_name() -> None:
+    def won(first: Any, second: Any, winner: Any, marks: str = "ab") -> int | None:
+        replies = {f"response_{mark}": text for mark, text in zip(marks, "xy", strict=True)}
+        systems = {f"Model {mark}": name for mark, name in zip(marks, (first, second), strict=True)}
+        return pair_of({**replies, **systems, "winner": winner}).preferred
+
+    assert won("gpt", "both-bot", "both-bot") == 1
+    assert won("Claude-2", "claude-1", "claude-2 ", "12") == 0
+    assert won("claude-2", "claude-1", "claude-1", "12") == 1
+    assert won(7, 8, "8") == 1
+    assert won("a", "b", "b") == 1
+    for first, second, winner, marks, also in (
+        ("gpt", "gpt", "gpt", "ab", "both systems"),
+        ("gpt", "tie", "tie", "ab", "a system, and can say something else"),
+        ("b", "a", "b", "ab", "a system, and can say something else"),
+        ("model_b", "gpt", "model_b", "ab", "a system, and can say something else"),
+        ("2", "1", "2", "12", "a system, and can say something else"),
+    ):
+        with pytest.raises(DataError, match=f"field \"winner\": '{winner}' is the name of {also}. Write "):
+            won(first, second, winner, marks)
+
+
+def test_a_column_for_each_verdict_may_hold_numbers_with_a_point() -> None:
+    columns = {"winner_model_a": "0.0", "winner_model_b": "1.0", "winner_tie": "0.0"}
+    assert pair_of({**TEXTS, **columns}).preferred == 1
 
 
 @given(st.lists(st.sampled_from([0, 1, None]), min_size=1, max_size=9))

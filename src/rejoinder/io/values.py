@@ -156,6 +156,20 @@ def rating_of(value: Any, where: str, field: str) -> float | None:
     raise DataError(f"{found}, expected a number", remedy, where=where, field=field)
 
 
+def number_in(value: Any) -> float | None:
+    """A finite number, also one that a table holds as text, with a decimal point or comma; None for anything else."""
+    if is_number(value):
+        return float(value)
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    try:
+        number = float(text.replace(",", ".") if _NUMBER.fullmatch(text) else text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
 def shortened(text: str) -> str:
     """The beginning of a text, for a message."""
     return textwrap.shorten(text, 30)

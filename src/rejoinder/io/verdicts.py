@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rejoinder.errors import DataError
-from rejoinder.io.values import is_number, kind_of
+from rejoinder.io.names import plain
+from rejoinder.io.values import is_number, kind_of, number_in
 from rejoinder.records import Choice, majority
 
 Record = Mapping[str, Any]
@@ -28,13 +29,11 @@ A_COLUMN_EACH: Mapping[str, Choice | None] = {"winner_model_a": 0, "winner_model
 SYSTEMS = ("system", "systems", "model", "generator")
 _TIES = frozenset(("tie", "tied", "draw", "both", "bothbad", "neither", "equal", "same"))
 _WORDS = (frozenset(("a", "first", "left")), frozenset(("b", "second", "right")))
-# By the mark of the first reply. A half and 0 are the ties of AlpacaEval.
-_NUMBERS: Mapping[str, Mapping[float, Choice | None]] = {
-    "0": {0: 0, 1: 1},
-    "1": {1: 0, 2: 1, 0: None, 1.5: None},
-    "chosen": {0: 0, 1: 1},
-}
-_HUMAN_REF: Mapping[float, Choice | None] = {1: 0, 0: 1}  # Stanford Human Preferences: whether it is the first
+# By the mark of the first reply.
+_NUMBERS: Mapping[str, Mapping[float, Choice]] = {"0": {0: 0, 1: 1}, "1": {1: 0, 2: 1}, "chosen": {0: 0, 1: 1}}
+_HUMAN_REF: Mapping[float, Choice] = {1: 0, 0: 1}  # Stanford Human Preferences: whether it is the first
+_WEIGHTED = "preference"  # of AlpacaEval: from 1, the first, to 2, the second; a half and 0 are its ties
+_TOKEN = re.compile(r"[a-z]+|(?:(?<!\w)[+-])?\d+(?:[.,]\d+)?")
 
 
 class Form(NamedTuple):
@@ -69,7 +68,7 @@ def preferred_of(record: Record, form: Form, votes: Sequence[Choice | None], whe
     if form is CHOSEN:
         return 0
     for key, choice in A_COLUMN_EACH.items():
-        if record.get(key) in (1, "1", "True", "true"):
+        if number_in(record.get(key)) == 1 or str(record.get(key)).lower() == "true":
             return choice
     key = verdict_key(record, form)
     if form is LISTED and key and record[key] is None:
@@ -88,34 +87,65 @@ def verdict_key(record: Record, form: Form) -> str:
 
 
 def _verdict(value: Any, record: Record, form: Form, field: str, where: str) -> Choice | None:
-    """Which reply a verdict names, None for a tie: by its mark, its number, in a word, or by its system's name."""
-    number = _number(value)
-    numbers = _HUMAN_REF if "human_ref_a" in form.keys else _NUMBERS.get(form.marks[0], {})
-    if number is not None and number in numbers:
-        return numbers[number]
-    text = str(value).strip().lower()
-    words = set(re.findall(r"[a-z]+|\d+", text)) if isinstance(value, str) else set()
-    if words & _TIES:
-        return None
+    """Which reply a verdict names, None for a tie: by its system's name, its number, its mark or in a word."""
+    remedy = "Correct it, or leave the line out"
+    number = number_in(value)
+    if systems := _systems_called(value, record, form):
+        if len(systems) == 1 and not _says_other(value, systems[0], form):
+            return systems[0]
+        also = "both systems" if len(systems) == 2 else "a system, and can say something else"
+        raise DataError(f"{value!r} is the name of {also}", f"Write {_such_as(form)}", where=where, field=field)
+    if number is not None:
+        if said := _numbered(number, form, field):
+            return said[0]
+        if number == 0 and form.marks[0] == "1":
+            remedy = "It can be the first of two counted from 0, or a tie: write 1 and 2, or tie"
+    elif isinstance(value, str) and (said := _worded(value, form)):
+        return said[0]
+    raise DataError(f"{value!r}, expected {_such_as(form)}", remedy, where=where, field=field)
+
+
+def _systems_called(value: Any, record: Record, form: Form) -> list[Choice]:
+    """The replies whose system has the name that a verdict is."""
     places: tuple[Choice, Choice] = (0, 1)
-    for place in places:
-        own = {f"{name}_{form.marks[place]}" for name in SYSTEMS}
-        if any(record.get(key) == value for key in own & record.keys()):
-            return place
-    named = [place for place in places if words & {*_WORDS[place], form.marks[place]}]
-    if len(named) == 1:
-        return named[0]
-    raise DataError(
-        f"{value!r}, expected {_such_as(form)}", "Correct it, or leave the line out", where=where, field=field
-    )
+    names = [{f"{name}_{form.marks[place]}" for name in SYSTEMS} for place in places]
+    name = _name(value)
+    systems = [(plain(str(key)), _name(system)) for key, system in record.items()]
+    return [place for place in places if name and any(key in names[place] and name == one for key, one in systems)]
 
 
-def _number(value: Any) -> float | None:
-    """A number, also one that a table holds as text; None for anything else."""
-    try:
-        return float(value) if is_number(value) or isinstance(value, str) else None
-    except ValueError:
+def _name(value: Any) -> str:
+    """A name of a system as names are compared; "" for what is none."""
+    return str(value).strip().casefold() if isinstance(value, str) or is_number(value) else ""
+
+
+def _says_other(value: Any, place: Choice, form: Form) -> bool:
+    """Whether the name of the system at `place` is also the very word, mark or number for something else."""
+    other = form.marks[1 - place]
+    words = {*_TIES, *_WORDS[1 - place], other, form.keys[1 - place], *(f"{name}_{other}" for name in SYSTEMS)}
+    return plain(str(value)) in words
+
+
+def _numbered(number: float, form: Form, field: str) -> tuple[Choice | None] | None:
+    """What a number says in a form of replies, under a key; None where that is not plain."""
+    numbers = _HUMAN_REF if "human_ref_a" in form.keys else _NUMBERS.get(form.marks[0], {})
+    if number in numbers:
+        return (numbers[number],)
+    if field != _WEIGHTED or form.marks[0] != "1" or not (number == 0 or 1 < number < 2):
         return None
+    return (None if number in (0, 1.5) else 0 if number < 1.5 else 1,)
+
+
+def _worded(text: str, form: Form) -> tuple[Choice | None] | None:
+    """What a verdict in words says; None where that is not plain."""
+    words = set(_TOKEN.findall(text.lower()))
+    if words & _TIES:
+        return (None,)
+    if form.marks[0].isdigit() and any(word[-1].isdigit() for word in words - {*form.marks}):
+        return None  # 1:3, or a number of something else
+    places: tuple[Choice, Choice] = (0, 1)
+    named = [place for place in places if words & {*_WORDS[place], form.marks[place]}]
+    return (named[0],) if len(named) == 1 else None
 
 
 def _such_as(form: Form) -> str:
