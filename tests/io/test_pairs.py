@@ -320,3 +320,44 @@ def test_rows_of_several_raters_are_one_pair_with_all_their_votes(tmp_path: Path
     file.write_text("".join(json.dumps(row) + "\n" for row in [rows[0], {**rows[2], "response_b": "Never."}]))
     with pytest.raises(DataError, match="the id 'p' stands for another response at .*rows.jsonl:1"):
         list(rejoinder.read_pairs(file))
+
+
+@pytest.mark.parametrize("name", ["rater", "Annotator", "worker_id"])
+@pytest.mark.parametrize("numbered", [False, True])
+def test_rows_of_raters_are_joined_by_their_texts_where_no_id_comes_twice(
+    name: str, numbered: bool, tmp_path: Path
+) -> None:
+    said: list[str] = []
+    rows = [
+        {**({"id": str(place)} if numbered else {}), **TEXTS, "prompt": prompt, name: rater, "winner": winner}
+        for place, (prompt, rater, winner) in enumerate(
+            [
+                ("Tea?", "ann", "a"),
+                ("Milk?", "ann", "b"),
+                ("Tea?", "bob", "b"),
+                ("Milk?", "bob", "tie"),
+                ("Tea?", "", "a"),
+            ]
+        )
+    ]
+    with (tmp_path / "rows.csv").open("w", newline="") as stream:
+        table = csv.DictWriter(stream, [*rows[0]])
+        table.writeheader()
+        table.writerows(rows)
+    one, other = rejoinder.read_pairs(tmp_path / "rows.csv", note=said.append)
+    assert (one.shared_turns, one.votes, one.preferred) == (("Tea?",), (0, 1, 0), 0)
+    assert (other.shared_turns, other.votes, other.preferred) == (("Milk?",), (1, None), None)
+    assert said == [f"{tmp_path / 'rows.csv'}: one vote a line; lines of one pair are joined, all held in memory"]
+
+
+def test_a_rater_that_the_user_names_has_votes(tmp_path: Path) -> None:
+    rows = [{**TEXTS, "who": who, "winner": "a"} for who in ("ann", "bob")]
+    file = saved(tmp_path / "rows.jsonl", rows)
+    assert len(list(rejoinder.read_pairs(file))) == 2
+    (pair,) = rejoinder.read_pairs(file, map={"rater": "who"})
+    assert pair.votes == (0, 0)
+
+
+def test_systems_keep_pairs_of_the_same_texts_apart(tmp_path: Path) -> None:
+    rows = [{**TEXTS, "model_a": one, "model_b": "x", "rater": "ann", "winner": "a"} for one in ("koala", "dolly")]
+    assert len(list(rejoinder.read_pairs(saved(tmp_path / "rows.jsonl", rows)))) == 2

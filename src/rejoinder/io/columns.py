@@ -61,9 +61,10 @@ class Names:
             if flat and self._missed:
                 raise UsageError(f"{where}: no {_quoted(self._missed)}. There are: {', '.join(map(str, record))}")
         takes = self._takes(record, where, guess)
-        if not self.one_rating_a_line and any(take.field == RATER and len(take.sources) == 1 for take in takes):
+        if not self.one_rating_a_line and _has_one_rater(record, takes, guess):
             self.one_rating_a_line = True
-            self.said_once(f"{file_of(where)}: one rating a line; lines of one id are joined, all held in memory")
+            what = "one rating a line; lines of one id" if guess else "one vote a line; lines of one pair"
+            self.said_once(f"{file_of(where)}: {what} are joined, all held in memory")
         return _renamed(record, takes, where, flat=flat) if takes else record
 
     def _with_inner(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -215,6 +216,13 @@ def _is_rated(out: Mapping[str, Any], dimension: str | None) -> bool:
     """Whether a record under our names has a rating in a dimension."""
     given = [out.get("ratings"), out.get("quality")]
     return any(dimension in one if isinstance(one, Mapping) else one not in (None, "") for one in given)
+
+
+def _has_one_rater(record: Mapping[str, Any], takes: Sequence[Take], guess: bool) -> bool:
+    """Whether a record says who rated it; of a pair of replies, whose names are its own, any name of raters says so."""
+    if any(take.field == RATER and len(take.sources) == 1 for take in takes):
+        return True
+    return not guess and any(plain(str(name)) in words for name in record for words in NAMES[RATER])
 
 
 def _meaning(take: Take) -> str:

@@ -14,45 +14,37 @@ Parsed = TypeVar("Parsed", bound=Example | Pair | ReplySet)
 
 
 def joined(examples: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
-    """Yield one example for each reply, with the ratings of all its rows, in the order in which they first come.
+    """Yield one example for each reply and one pair for each two, with the ratings or votes of all their rows.
 
     Rows belong together that have one id; where no id comes twice, ids number the rows, and those belong together whose
-    context, response and system are the same. Texts that a later row leaves empty are those of the first. Of other keys
-    those stay that are the same in all its rows. Pairs of replies come as they are (see `voted`).
+    contexts, responses and systems are the same. Texts that a later row leaves empty are those of the first. Of other
+    keys those stay that are the same in all its rows. Of a pair that is preferred which most votes prefer. Pairs come
+    before examples, each in the order in which they first come; what is neither comes first of all.
 
     Args:
         examples: one a row; all are held in memory.
-        on_bad: is given the error of a row with the id of a reply and other texts.
+        on_bad: is given the error of a row with the id of a reply or a pair and other texts.
     """
     lines = list(examples)
-    rows = [line for line in lines if isinstance(line, Example)]
-    yield from (line for line in lines if not isinstance(line, Example))
-    yield from cast("Iterator[Parsed]", _joined(rows, on_bad))
+    yield from (line for line in lines if not isinstance(line, Example | Pair))
+    yield from cast("Iterator[Parsed]", _voted([line for line in lines if isinstance(line, Pair)], on_bad))
+    yield from cast("Iterator[Parsed]", _joined([line for line in lines if isinstance(line, Example)], on_bad))
 
 
-def voted(pairs: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
-    """Yield one pair for each id, with the votes of all its rows; what most of them prefer is preferred.
-
-    Of other keys those stay that are the same in all its rows. What is no pair comes as it is.
-
-    Args:
-        pairs: one a row; all are held in memory.
-        on_bad: is given the error of a row with the id of a pair and other texts.
-    """
+def _voted(rows: Sequence[Pair], on_bad: OnBad) -> Iterator[Pair]:
+    """Yield one pair for each two replies; arguments as for `joined`."""
+    by_id = _ids_recur(rows)
     found: dict[object, Pair] = {}
-    for row in pairs:
-        if not isinstance(row, Pair):
-            yield row
-        elif row.id not in found:
-            found[row.id] = replace(row, votes=row.votes or (row.preferred,))
-        elif differing := _differing(found[row.id].replies[0], row.replies[0]) or _differing(
-            found[row.id].replies[1], row.replies[1]
-        ):
-            problem = f"the id {row.id!r} stands for another {differing} at {found[row.id].where}"
+    for row in rows:
+        key = row.id if by_id else tuple(map(_texts, row.replies))
+        if key not in found:
+            found[key] = replace(row, votes=row.votes or (row.preferred,))
+        elif differing := next(filter(None, map(_differing, found[key].replies, row.replies)), ""):
+            problem = f"the id {row.id!r} stands for another {differing} at {found[key].where}"
             on_bad(DataError(problem, "Give every pair its own id", where=row.where, field="id"))
         else:
-            found[row.id] = _counted(found[row.id], row)
-    yield from cast("Iterator[Parsed]", found.values())
+            found[key] = _counted(found[key], row)
+    yield from found.values()
 
 
 def _counted(first: Pair, row: Pair) -> Pair:
@@ -64,10 +56,10 @@ def _counted(first: Pair, row: Pair) -> Pair:
 
 def _joined(rows: Sequence[Example], on_bad: OnBad) -> Iterator[Example]:
     """Yield one example for each reply; arguments as for `joined`."""
-    by_id = len({row.id for row in rows}) < len(rows)
+    by_id = _ids_recur(rows)
     found: dict[object, Example] = {}
     for row in rows:
-        key = row.id if by_id else (row.dataset, row.context, row.response, row.system)
+        key = row.id if by_id else _texts(row)
         if key not in found:
             found[key] = row
         elif differing := _differing(found[key], row):
@@ -77,6 +69,16 @@ def _joined(rows: Sequence[Example], on_bad: OnBad) -> Iterator[Example]:
         else:
             found[key] = _together(found[key], row)
     yield from found.values()
+
+
+def _ids_recur(rows: Sequence[Example | Pair]) -> bool:
+    """Whether an id comes twice; else ids only number the rows."""
+    return len({row.id for row in rows}) < len(rows)
+
+
+def _texts(row: Example) -> object:
+    """What rows of one reply have in common."""
+    return row.dataset, row.context, row.response, row.system
 
 
 def _differing(first: Example, row: Example) -> str:

@@ -19,11 +19,11 @@ from rejoinder.io.flat import from_cells
 from rejoinder.io.json_rows import json_array, json_lines
 from rejoinder.io.lines import STDIN, UTF_16, Note, OnBad, name_of, open_bytes, raise_bad, silent
 from rejoinder.io.logs import as_conversation
-from rejoinder.io.names import MESSAGES, RATER
+from rejoinder.io.names import MESSAGES
 from rejoinder.io.pairs import form_of, parse_audited, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
 from rejoinder.io.parts import is_folder, parts_of
-from rejoinder.io.raters import Parsed, joined, voted
+from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.records import Example, Pair, ReplySet
@@ -155,17 +155,14 @@ def _parsed(
 def parsed_rows(
     found: Iterable[Row], parse: Callable[[Any, str], Parsed], names: Names, on_bad: OnBad, turns: Turns = "last"
 ) -> Iterator[Parsed]:
-    """What `parse` makes of every row of one file, with the rows of one reply joined where it has a row a rater."""
+    """What `parse` makes of every row of one file, joined where it has a row a rater (see `joined`)."""
     names.begin()
     single = _each(found, parse, names, on_bad, turns)
     first = next(single, None)
     if first is None:
         return
     stream = chain([first], single)
-    if isinstance(first, Pair) and RATER in first.replies[0].extra:
-        yield from voted(stream, on_bad)
-    else:
-        yield from joined(stream, on_bad) if names.one_rating_a_line else stream
+    yield from joined(stream, on_bad) if names.one_rating_a_line else stream
 
 
 def _each(
