@@ -104,6 +104,35 @@ def test_a_column_of_a_table(run: Run, tmp_path: Path) -> None:
     assert second["unscored"] == {"column:comet": 'no "comet"'}
 
 
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [("2,5", 2.5), (" -0,25 ", -0.25), ("2.5", 2.5), ("1e-3", 0.001), ("3", 3), (np.float32(1.5), 1.5)],
+)
+def test_a_number_may_stand_as_text_with_a_decimal_comma(cell: Any, number: float) -> None:
+    assert rejoinder.score([Example((), "a", extra={"x": cell})], "column:x").values.tolist() == [number]
+
+
+@pytest.mark.parametrize("text", ["1,234.5", "1.234,5", "2,5,1", ",", "nan", "2,5 points"])
+def test_a_text_that_is_no_plain_number_is_no_score(text: str) -> None:
+    assert reason(text) == '"x" is text, not a finite number'
+
+
+def test_a_study_says_which_rated_lines_have_no_score(run: Run, tmp_path: Path) -> None:
+    cells = ["1,5", "2", "bad", "3,5", "bad", "4", ""]
+    with (tmp_path / "de.csv").open("w", newline="") as stream:
+        table = csv.writer(stream, delimiter=";")
+        table.writerow(["prompt", "response", "stars", "gpt"])
+        table.writerows([f"q{place}", "a", f"{place % 5},5", cell] for place, cell in enumerate(cells))
+    said = 'a score, most often: "gpt" is text, not a finite number (column:gpt).'
+    for every in ((), ("--all",)):
+        out = run("study", tmp_path / "de.csv", "-s", "column:gpt", "-s", "length", "--resamples", "100", *every).out
+        assert f"3 of 7 rated lines without {said}" in " ".join(out.split())
+    found = json.loads(run("study", tmp_path / "de.csv", "-s", "column:gpt", "--json", "--resamples", "100").out)
+    assert found["unscored"] == {
+        "column:gpt": '3 of 7 rated lines without a score, most often: "gpt" is text, not a finite number'
+    }
+
+
 def test_a_column_that_no_line_has(run: Run, tmp_path: Path) -> None:
     path = saved(tmp_path / "a.jsonl", [line(gpt4=1, quality={"overall": n}) for n in (1, 2, 3)])
     ran = run("study", path, "-s", "column:gpt5")

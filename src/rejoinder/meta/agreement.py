@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -71,6 +71,7 @@ class Study:
         copies: lines whose response equals one of its references word for word.
         notes: by scorer, how many lines each note stands at.
         shared_ids: what was made of ids that stand in several files, in a sentence; "" where there are none.
+        unscored: by scorer that scored some of the rated lines and not others, how many it did not, and why, in words.
     """
 
     agreements: tuple[Agreement, ...]
@@ -84,6 +85,7 @@ class Study:
     copies: int
     notes: Mapping[str, Mapping[str, int]]
     shared_ids: str = ""
+    unscored: Mapping[str, str] = field(default_factory=dict)
 
     def to_pandas(self) -> Any:
         """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
@@ -93,7 +95,7 @@ class Study:
         """The study as plain JSON values: numbers that do not exist are None, never NaN.
 
         Keys: `version` of this form, `results` (one mapping an agreement), `signature` (a mapping by scorer),
-        `options`, `counts`, `notes` and `shared_ids`.
+        `options`, `counts`, `notes`, `shared_ids` and `unscored`.
         """
         return {
             "version": FORMAT_VERSION,
@@ -108,6 +110,7 @@ class Study:
             "counts": {"examples": self.examples, "rated": self.rated, "copies": self.copies},
             "notes": {name: dict(notes) for name, notes in self.notes.items()},
             "shared_ids": self.shared_ids,
+            "unscored": dict(self.unscored),
         }
 
 
@@ -127,6 +130,15 @@ def agreements(rated: RatedSet, scorer: str, scores: Scores, sampling: Sampling)
 def most_frequent(reasons: Iterable[str]) -> str:
     """The reason given most often, the first of them where several are; "" where there is none."""
     return next((reason for reason, _ in Counter(reasons).most_common(1)), "")
+
+
+def partly_unscored(places: Sequence[int], scores: Scores) -> str:
+    """How many of the rated lines at `places` have no score, and why; "" where it is all of them, or none."""
+    missing = [place for place in places if not scores.scored[place]]
+    if len(missing) in (0, len(places)):
+        return ""
+    most = most_frequent(scores.reasons.get(place, "no reason given") for place in missing)
+    return f"{len(missing):,} of {len(places):,} rated lines without a score, most often: {most}"
 
 
 def _rows(level: Level, rated: RatedSet, scorer: str, scores: Scores, sampling: Sampling) -> list[Agreement]:

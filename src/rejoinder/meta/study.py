@@ -16,7 +16,7 @@ from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_
 from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.io.given import examples_of
 from rejoinder.learner import AnyLearner
-from rejoinder.meta.agreement import Study, agreements, most_frequent
+from rejoinder.meta.agreement import Study, agreements, most_frequent, partly_unscored
 from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.disagreements import explained
 from rejoinder.meta.findings import Findings, findings_of
@@ -172,6 +172,8 @@ def _study_of(
 ) -> Study:
     """The agreement of `scores` of all examples with the ratings of the sets made of them."""
     every = (*sets.sets, *([sets.pool] if sets.pool else []))
+    places = [place for one in sets.sets for place in one.places.tolist()]
+    unscored = {name: partly_unscored(places, found) for name, found in scores.items()}
     return Study(
         agreements=tuple(
             row for one in every for name, found in scores.items() for row in agreements(one, name, found, sampling)
@@ -186,6 +188,7 @@ def _study_of(
         copies=sum(example.copies_reference for example in examples),
         notes={name: found.noted for name, found in scores.items()},
         shared_ids=shared_ids_said(examples),
+        unscored={name: said for name, said in unscored.items() if said},
     )
 
 

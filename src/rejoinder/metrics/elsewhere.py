@@ -19,7 +19,7 @@ import numpy as np
 
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.io.parse import to_record
-from rejoinder.io.values import inside, kind_of
+from rejoinder.io.values import inside, kind_of, number_in
 from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, ScoreFunction
 
@@ -57,11 +57,8 @@ class Column:
         value = inside(record, self.path)
         if value is None:
             return _untold(self.path, record)
-        try:
-            number = math.nan if isinstance(value, bool) else float(value)  # text too: cells of a table are text
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if math.isfinite(number):
+        number = _finite(value)
+        if number is not None:
             return self.sign * number
         return f'"{self.path}" is {"text" if isinstance(value, str) else kind_of(value)}, not a finite number'
 
@@ -183,6 +180,17 @@ def _imported(name: str, rest: str) -> Callable[..., Any]:
         what = "no name" if function is None else f"of type {type(function).__name__}, no function,"
         raise UsageError(f"{name}: {attribute} is {what} in {module}. Name a function f(examples) -> list of numbers")
     return function  # type: ignore[no-any-return]
+
+
+def _finite(value: Any) -> float | None:
+    """A finite number, or one that a cell of a table holds as text; None for anything else."""
+    if isinstance(value, (bool, str)):
+        return number_in(value)
+    try:
+        number = float(value)  # of numpy too
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _untold(path: str, record: Mapping[str, Any]) -> str:

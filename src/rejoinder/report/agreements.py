@@ -51,6 +51,14 @@ def unscored(rows: Sequence[Agreement], titles: Mapping[str, str]) -> list[str]:
     return [f"{reason} ({', '.join(names)})" for reason, names in scorers.items()]
 
 
+def partly_unscored(study: Study) -> list[str]:
+    """Which scorers gave no score to some of the rated lines, and why."""
+    scorers: dict[str, list[str]] = {}
+    for name, said in study.unscored.items():
+        scorers.setdefault(said, []).append(name)
+    return [f"{said} ({', '.join(names)})." for said, names in scorers.items()]
+
+
 def _table(title: str, scorers: Sequence[Sequence[Agreement]]) -> Table:
     """Scorer, n, then value, interval and p of each statistic; where they are too wide, a table a statistic."""
     header, rows = ["scorer", "n"], [[Cell(mine[0].scorer), count(mine[0].n)] for mine in scorers]

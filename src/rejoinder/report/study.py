@@ -8,7 +8,7 @@ from rejoinder.meta import FullStudy
 from rejoinder.meta.disagreements import Case as Disagreement
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.yardsticks import Kind
-from rejoinder.report.agreements import agreement_tables, unscored
+from rejoinder.report.agreements import agreement_tables, partly_unscored, unscored
 from rejoinder.report.cells import measured, nothing
 from rejoinder.report.document import Block, Case, Cases, Cell, Document, Prose, Section, Table
 from rejoinder.report.over_sets import left_out_picture, left_out_table, nearness_table, over_sets_table
@@ -49,7 +49,7 @@ def _brief(found: FullStudy) -> list[Block]:
     """One table of people and of the scorers asked for, and what it rests on."""
     header, rows = _means(found) if found.over_sets else _one_set(found)
     lines = [row for row in found.study.agreements if row.level != "system"]
-    notes = [*unscored(lines, found.titles), _lines(found)]
+    notes = [*unscored(lines, found.titles), _lines(found), *partly_unscored(found.study)]
     return [*([Table("", "", header, tuple(rows), _SPARE)] if rows else []), Prose(notes)]
 
 
@@ -110,6 +110,7 @@ def _notes(found: FullStudy) -> list[str]:
         *unscored(lines.agreements, found.titles),
         *(f"{line}." for line in noted(lines.notes, lines.examples)),
         _lines(found),
+        *partly_unscored(found.study),
         f"[low, high]: 95 % expanded percentile interval over {lines.resamples:,} resamples of contexts, "
         f"seed {lines.seed}; p: two-sided, takes lines as independent.",
     ]
@@ -189,5 +190,6 @@ def _made(found: FullStudy) -> Sequence[str]:
         f"{lines.copies:,} responses that equal a reference word for word are {copies}. Intervals: 95 % expanded "
         f"percentile intervals over {lines.resamples:,} resamples of whole contexts, seed {lines.seed}; expanded: the "
         "fewer contexts, the further out the quantiles (Hesterberg 2015). Ratings are means over raters. Correlations "
-        "over all lines of a data set mix what is between systems with what is inside them."
+        "over all lines of a data set mix what is between systems with what is inside them.",
+        *partly_unscored(lines),
     ]
