@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import xlsxwriter
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -361,3 +362,30 @@ def test_a_rater_that_the_user_names_has_votes(tmp_path: Path) -> None:
 def test_systems_keep_pairs_of_the_same_texts_apart(tmp_path: Path) -> None:
     rows = [{**TEXTS, "model_a": one, "model_b": "x", "rater": "ann", "winner": "a"} for one in ("koala", "dolly")]
     assert len(list(rejoinder.read_pairs(saved(tmp_path / "rows.jsonl", rows)))) == 2
+
+
+@pytest.mark.parametrize("name", ["empty.csv", "empty.xlsx"])
+def test_an_empty_cell_for_the_verdict_is_said_to_be_empty(name: str, tmp_path: Path) -> None:
+    header = ["prompt", "response_a", "response_b", "Winner", "label"]
+    rows = [header, ["Tea?", "x", "y", "a", ""], ["Milk?", "x", "y", "", ""], ["Jam?", "x", "y", "", "b"]]
+    if name.endswith(".csv"):
+        with (tmp_path / name).open("w", newline="") as stream:
+            csv.writer(stream).writerows(rows)
+    else:
+        with xlsxwriter.Workbook(tmp_path / name) as book:
+            sheet = book.add_worksheet()
+            for place, row in enumerate(rows):
+                sheet.write_row(place, 0, row)
+    bad: list[DataError] = []
+    one, other = rejoinder.read_pairs(tmp_path / name, on_bad=bad.append)
+    assert (one.preferred, other.preferred) == (0, 1)
+    assert "label" not in one.replies[0].extra
+    assert str(bad[0]).endswith(
+        '3: field "winner": empty, so nothing says which reply is preferred. '
+        'Write "a", "b" or "tie", or leave the line out'
+    )
+
+
+def test_votes_decide_where_the_verdict_is_empty() -> None:
+    assert pair_of({**TEXTS, "winner": " ", "votes": ["b", "b"]}).preferred == 1
+    assert refusal({**TEXTS, "winner": ""}).startswith('f:1: field "winner": empty, so nothing says')

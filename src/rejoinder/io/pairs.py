@@ -164,7 +164,8 @@ def _example(record: Record, own: Record, name: str, said: Said, where: str) -> 
 
 def _own(record: Record, form: Form) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the line says of each reply beside its text: what it says of both, and what bears the reply's mark."""
-    told = {*form.keys, *A_COLUMN_EACH, _prompt_key(record), verdict_key(record, form), "votes", "reference"}
+    verdicts = {verdict_key(record, form), *(key for key in VERDICTS if record.get(key) == "")}
+    told = {*form.keys, *A_COLUMN_EACH, _prompt_key(record), *verdicts, "votes", "reference"}
     both: dict[str, Any] = {}
     own: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     for key, value in record.items():

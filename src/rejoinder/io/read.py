@@ -26,6 +26,7 @@ from rejoinder.io.parts import is_folder, parts_of
 from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.tables import csv_rows, parquet_rows
+from rejoinder.io.verdicts import empty_verdicts
 from rejoinder.records import Example, Pair, ReplySet
 
 Format = Literal["jsonl", "json", "csv", "tsv", "xlsx", "parquet", "eval"]
@@ -193,7 +194,10 @@ def understood(row: Row, names: Names) -> Any:
     if guess:
         record = as_conversation(record, row.where)
     record = names.understood(record, row.where, flat=row.flat, guess=guess)
-    return from_cells(record, row.where) if row.flat else record
+    if not row.flat:
+        return record
+    cells = from_cells(record, row.where)
+    return cells if guess else empty_verdicts(record) | cells
 
 
 def _require_no_records(record: list[Any], where: str) -> None:

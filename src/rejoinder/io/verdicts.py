@@ -77,13 +77,28 @@ def preferred_of(record: Record, form: Form, votes: Sequence[Choice | None], whe
         return _verdict(record[key], record, form, key, where)
     if votes:
         return majority(votes)
+    if empty := next((key for key in VERDICTS if _is_empty(record.get(key))), ""):
+        remedy = f"Write {_choices(form)}, or leave the line out"
+        raise DataError("empty, so nothing says which reply is preferred", remedy, where=where, field=empty)
     found = "missing, and there are no votes, so nothing says which reply is preferred"
     raise DataError(found, f"Write {_such_as(form)}", where=where, field="preferred")
 
 
 def verdict_key(record: Record, form: Form) -> str:
     """The key that says which reply is preferred; "" where none does, or the replies' own keys do."""
-    return "" if form is CHOSEN else next((key for key in VERDICTS if key in record), "")
+    known = (key for key in VERDICTS if key in record and not _is_empty(record[key]))
+    return "" if form is CHOSEN else next(known, "")
+
+
+def empty_verdicts(cells: Record) -> dict[str, str]:
+    """The columns for a verdict whose cells in a row are empty, each with an empty text."""
+    named = {str(key): cell for key, cell in cells.items() if plain(str(key)) in VERDICTS}
+    return {key: "" for key, cell in named.items() if cell is None or _is_empty(cell)}
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a verdict is an empty text."""
+    return isinstance(value, str) and not value.strip()
 
 
 def _verdict(value: Any, record: Record, form: Form, field: str, where: str) -> Choice | None:
@@ -149,9 +164,14 @@ def _worded(text: str, form: Form) -> tuple[Choice | None] | None:
 
 
 def _such_as(form: Form) -> str:
+    """A key with the verdicts that a form knows, for messages."""
+    return f'"preferred": {_choices(form)}'
+
+
+def _choices(form: Form) -> str:
     """The verdicts that a form knows, for messages."""
     first, second = ("0", "1") if form is LISTED else form.marks
-    return f'"preferred": "{first}", "{second}" or "tie"'
+    return f'"{first}", "{second}" or "tie"'
 
 
 def from_text(value: Any, beginning: str = "[") -> Any:
