@@ -208,6 +208,14 @@ def test_every_turn_of_the_assistant_is_an_example(tmp_path: Path) -> None:
     assert [example.response for example in rejoinder.read(tmp_path / "b.jsonl")] == ["Hello", "No."]
 
 
+@pytest.mark.parametrize("reply", [{"completion": "Bye."}, {"response": COMPLETION}, {"response": "Bye."}])
+def test_every_turn_is_judged_where_the_last_stands_beside_the_messages(tmp_path: Path, reply: dict[str, Any]) -> None:
+    first, second, third = read_all(tmp_path / "a.jsonl", {**TALK, **reply}, turns="all")
+    assert [one.response for one in (first, second)] == ["Hello", "No."] and third.response in ("Bye.", "Tea.")
+    assert (third.id, third.context) == ("t1#3", ("Hi", "Hello", "Tea?", "No.", "Bye"))
+    assert (second.ratings, third.ratings) == ((), (Rating(4),)), "the rating is of the last turn"
+
+
 def test_the_last_turn_is_the_usual_and_lines_without_messages_stay(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "a.jsonl"
     (last, other) = read_all(path, TALK, {"id": "2", "context": ["x"], "response": "y"})

@@ -61,6 +61,42 @@ def test_who_is_judged_is_who_the_line_says() -> None:
     assert replies_of(chat).places == [2, 3]
 
 
+# The bot speaks first, then the user twice; the response is the bot's.
+SPOKEN = [("assistant", "how are you"), ("user", "no"), ("user", "when"), ("assistant", "wait a bit"), ("user", "ok")]
+MESSAGES = [{"role": role, "content": text} for role, text in SPOKEN]
+LABELLED = "\n".join(f"{'Bot' if role == 'assistant' else 'User'}: {text}" for role, text in SPOKEN)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"messages": MESSAGES, "completion": "it comes"},
+        {"context": MESSAGES, "response": "it comes"},
+        {"context": LABELLED, "response": "it comes"},
+        {"history": LABELLED.rpartition("\n")[0], "query": "ok", "response": "it comes"},
+        {"context": [text for _, text in SPOKEN], "response": "it comes", "speakers": list("bhhbhb")},
+    ],
+)
+def test_whoever_the_line_says_is_the_bot_is_judged(run: Run, tmp_path: Path, line: dict[str, Any]) -> None:
+    path, table, chat = tmp_path / "a.jsonl", tmp_path / "a.csv", tmp_path / "chat.jsonl"
+    path.write_text(json.dumps({**line, "id": "1"}))
+    found = list(rejoinder.read(path))
+    rejoinder.write(found, table)
+    rejoinder.write(found, chat, format="chat")
+    for (one,) in (found, list(rejoinder.read(table)), list(rejoinder.read(chat))):
+        assert [reply.response for reply in replies_of(one).examples] == ["how are you", "wait a bit", "it comes"]
+    (record,) = run("score", path, "-s", "length", "--level", "dialogue").records
+    assert record["worst_turns"] == {"length": [{"turn": 6, "response": "it comes", "score": 2.0}]}
+
+
+def test_cells_say_who_speaks_as_lines_of_json_do(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text(f'context,response\n"{LABELLED}",it comes\n"User: hi\nBot: ho\nUser: ok",it comes\n')
+    first, second = rejoinder.read(path)
+    assert replies_of(first).places == [1, 4, 6] and first.context == tuple(text for _, text in SPOKEN)
+    assert "speakers" not in second.extra, "turns that alternate are as they always were"
+
+
 def test_the_worst_quarter_counts_half() -> None:
     assert score_of([6.0, 2.0, 3.0, 1.0]) == (3.0 + 1.0) / 2
     assert score_of([1.0, 2.0, 3.0, 4.0, 5.0]) == (3.0 + 1.5) / 2

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError
 from rejoinder.io.values import kind_of
 
+SPEAKERS = "speakers"
+"""The key of who said each turn of context and response, where they do not alternate."""
+Said = tuple[str | None, str]
+"""Who speaks (`user` or `assistant`; None where nobody tells), and what."""
 _SPEAKERS = ("user", "assistant")
 _KEYS_OF_MESSAGES = frozenset(("role", "from"))
 _ROLES = {
@@ -96,53 +100,85 @@ def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
     return context, response
 
 
-def turns_in(text: str) -> list[str]:
-    """The turns in one text: lines that begin with a speaker (`User:`, `Bot:` ...), or texts with `__eou__` between.
+def said_in(text: str) -> list[Said]:
+    """Who speaks and what they say, of each turn in one text; the speaker is None where the text does not tell.
 
-    Any other text is one turn. What follows `System:` is none.
+    Turns are lines that begin with a speaker (`User:`, `Bot:` ...), or texts with `__eou__` between. Any other text is
+    one turn. What follows `System:` is none.
     """
     labels = list(_LABEL.finditer(text))
     if labels and not text[: labels[0].start()].strip():
         ends = [*(label.start() for label in labels[1:]), len(text)]
-        turns = [
-            text[label.end() : end].strip()
+        said: list[Said] = [
+            (_ROLES[label[1].lower()], text[label.end() : end].strip())
             for label, end in zip(labels, ends, strict=True)
             if label[1].lower() != "system"
         ]
     else:
-        turns = _EOU.split(text) if "__eou__" in text else [text]
-    return [turn for turn in turns if turn.strip()] if len(turns) > 1 or labels else turns
+        said = [(None, turn) for turn in (_EOU.split(text) if "__eou__" in text else [text])]
+    return [(role, turn) for role, turn in said if turn.strip()] if len(said) > 1 or labels else said
+
+
+def turns_in(text: str) -> list[str]:
+    """The turns in one text, as `said_in` tells them apart."""
+    return [turn for _, turn in said_in(text)]
+
+
+def as_said(value: Any, where: str) -> list[tuple[str | None, Any]]:
+    """Speaker (`user` or `assistant`, None where nobody tells) and text of each turn of a context.
+
+    A context is one text, texts, chat messages, or pairs of what was said and replied. Anything else in a list is left
+    to the parser to refuse.
+    """
+    if isinstance(value, str):
+        return list(said_in(value))
+    if is_conversation(value):
+        return list(spoken(value, where))
+    if not isinstance(value, list):
+        return [(None, value)]
+    return [(None, turn) for part in value for turn in (part if isinstance(part, list) and len(part) == 2 else [part])]
 
 
 def as_turns(value: Any, where: str) -> list[Any]:
-    """The turns of a context: those in one text, texts, chat messages, or pairs of what was said and replied.
+    """The turns of a context, as `as_said` tells them apart."""
+    return [turn for _, turn in as_said(value, where)]
 
-    Anything else in a list is left to the parser to refuse.
-    """
-    if isinstance(value, str):
-        return turns_in(value)
-    if is_conversation(value):
-        return [text for _, text in spoken(value, where)]
-    if not isinstance(value, list):
-        return [value]
-    return [turn for part in value for turn in (part if isinstance(part, list) and len(part) == 2 else [part])]
+
+def as_context(said: Sequence[tuple[str | None, Any]]) -> list[Any]:
+    """Turns as chat messages where all their speakers are known, else as they are."""
+    if said and all(role for role, _ in said):
+        return [{"role": role, "content": turn} for role, turn in said]
+    return [turn for _, turn in said]
+
+
+def in_turn(count: int) -> list[str]:
+    """Who speaks in `count` turns that alternate and end with the assistant."""
+    return ["assistant" if (count - place) % 2 else "user" for place in range(count)]
 
 
 def as_chat(record: Mapping[str, Any]) -> dict[str, Any]:
     """The record with `messages` in place of `context` and `response`.
 
-    Messages that the record was read from go back unchanged. Without them roles alternate and end with the assistant.
+    Messages that the record was read from go back unchanged. Without them the roles are its `speakers`, where these are
+    roles; else they alternate and end with the assistant.
     A record with messages that say something else than its context and response keeps all three.
     """
     turns = [*record["context"], record["response"]]
     if "messages" not in record:
-        roles = ["assistant" if (len(turns) - place) % 2 else "user" for place in range(len(turns))]
-        messages = [{"role": role, "content": text} for role, text in zip(roles, turns, strict=True)]
+        messages = as_context(list(zip(_roles_in(record, len(turns)), turns, strict=True)))
         record = {"messages": messages, **record}
     elif not _say(record["messages"], turns):
         return dict(record)
     rest = {key: value for key, value in record.items() if key not in ("messages", "context", "response")}
     return {"messages": record["messages"], **rest}
+
+
+def _roles_in(record: Mapping[str, Any], count: int) -> list[str]:
+    """Who speaks in the `count` turns of a record without messages."""
+    named = record.get(SPEAKERS)
+    if isinstance(named, list) and len(named) == count and all(role in _SPEAKERS for role in named):
+        return named if named[-1] == "assistant" else in_turn(count)
+    return in_turn(count)
 
 
 def _turn(message: Any, place: int, where: str) -> tuple[str, str] | None:

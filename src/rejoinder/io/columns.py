@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.chat import as_turns
+from rejoinder.io.chat import as_context, as_said
 from rejoinder.io.flat import decoded
 from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, plain
@@ -161,12 +161,15 @@ def _renamed(record: Mapping[str, Any], takes: Sequence[Take], where: str, *, fl
     return out | _scales(takes, out, where, flat=flat)
 
 
-def _one_context(take: Take, values: Sequence[Any], where: str, *, flat: bool) -> list[str]:
+def _one_context(take: Take, values: Sequence[Any], where: str, *, flat: bool) -> list[Any]:
     """The turns of a context that stands under several names."""
     if [plain(source) for source in take.sources] == list(PARTS_OF_ONE_TURN):
         return ["\n\n".join(part for part in values if isinstance(part, str) and part.strip())]
     cells = [decoded("context", value, where) if flat and isinstance(value, str) else value for value in values]
-    return [turn for cell in cells if cell for turn in as_turns(cell, where)]
+    said = [turn for cell in cells if cell for turn in as_said(cell, where)]
+    if any(role for role, _ in said) and said[-1][0] is None:  # what was asked, behind a history that tells who spoke
+        said[-1] = ("user", said[-1][1])
+    return as_context(said)
 
 
 def _rated(

@@ -1,7 +1,7 @@
 """Records in tables: how a field of a JSON object becomes one cell of a CSV or Parquet file, and back.
 
 Lists of texts and nested objects are JSON inside the cell. A `context` or `references` cell that holds no list of texts
-is text itself (`[laughs] hi`), of a context one turn or several (see `turns_in`). A `quality` or `ratings` cell without
+is text itself (`[laughs] hi`), of a context one turn or several (see `said_in`). A `quality` or `ratings` cell without
 dimensions (`3.5`, `[3, 4]`) is the overall one; `scores` are one column a scorer, `intervals` two, `explained` one for
 each group (`explained.SCORER.GROUP`) and `base`. An empty cell is an absent field, but for an empty reply.
 
@@ -17,7 +17,7 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.chat import is_conversation, turns_in
+from rejoinder.io.chat import SPEAKERS, as_context, is_conversation, said_in
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, are_explained, are_intervals, of_scoring
 from rejoinder.io.values import as_json, require_whole_characters, yes_or_no
 from rejoinder.records import OVERALL
@@ -137,6 +137,8 @@ def decoded(field: str, cell: str, where: str) -> Any:
         return _texts(field, cell, where)
     if field in (NOTES, WORST):
         return _of_scoring(field, cell)
+    if field == SPEAKERS:  # of any other text `streams.dialogue` says that it names nobody
+        return _listed(cell.strip()) or cell
     if field != MESSAGES and field not in OBJECTS:
         return cell
     if field in ("quality", "ratings") and (said := yes_or_no(cell)) is not None:
@@ -164,17 +166,19 @@ def decoded(field: str, cell: str, where: str) -> Any:
 def _texts(field: str, cell: str, where: str) -> list[Any]:
     """The texts, or the chat messages, in a cell: those of a list, as JSON or Python writes it, or the cell itself."""
     text = cell.strip()
-    value = _listed(text) if text[:1] == "[" and text[-1:] == "]" else None
+    value = _listed(text)
     if value and (all(isinstance(one, str) for one in value) or (field == "context" and is_conversation(value))):
         require_whole_characters(text, {field: value}, where)
         return value
     if value == []:
         return value
-    return turns_in(cell) if field == "context" else [cell]
+    return as_context(said_in(cell)) if field == "context" else [cell]
 
 
 def _listed(text: str) -> list[Any] | None:
-    """The list that a text is; None where it only looks like one."""
+    """The list that a text is; None where it is none, or only looks like one."""
+    if text[:1] != "[" or text[-1:] != "]":
+        return None
     try:
         return list(json.loads(text))
     except (ValueError, RecursionError):

@@ -8,7 +8,17 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from rejoinder.errors import DataError
-from rejoinder.io.chat import as_turns, is_conversation, replies_of, spoken, turns_of, waits
+from rejoinder.io.chat import (
+    SPEAKERS,
+    as_said,
+    as_turns,
+    in_turn,
+    is_conversation,
+    replies_of,
+    spoken,
+    turns_of,
+    waits,
+)
 from rejoinder.io.logs import reply_in
 from rejoinder.io.ratings import grouped, quality_of, ratings_of, scales_of
 from rejoinder.io.single_messages import REMEDY as ROW_A_MESSAGE
@@ -77,6 +87,7 @@ def parse_record(record: Any, where: str) -> Example:
     if not isinstance(record.get("response"), str):
         raise _no_response(record, where)
     _require_objects(record, where)
+    record = _with_speakers(record, where)
     scales = scales_of(record, where)
     return Example(
         context=texts_in(record, "context", where),
@@ -120,13 +131,34 @@ def _with_texts(record: Record, where: str) -> Record:
     return record
 
 
+def _with_speakers(record: Record, where: str) -> Record:
+    """The record with who said each turn, where its context tells it and they do not alternate; its own go before."""
+    context = record.get("context")
+    if SPEAKERS in record or not (isinstance(context, str) or is_conversation(context)):
+        return record
+    speakers = [*(role for role, _ in as_said(context, where)), "assistant"]
+    return record if None in speakers or speakers == in_turn(len(speakers)) else {**record, SPEAKERS: speakers}
+
+
+def _with_reply_said(record: Record, where: str) -> Record:
+    """The record with the response as the last of its messages, where they are all that stands before it."""
+    said, text = record["messages"], reply_in(record.get("response"), where)
+    if text is None or record.get("context") is not None or not is_conversation(said) or not waits(said):
+        return record
+    rest = {key: value for key, value in record.items() if key != "response"}
+    return {**rest, "messages": [*said, {"role": "assistant", "content": text}]}
+
+
 def every_turn(record: Any, where: str) -> list[Any]:
     """One record for each turn of the assistant in a conversation; any other record by itself.
 
     Each has the messages up to its turn, an id of its own (`chat1#2` is the second turn) and the id of the conversation
     as its `dialogue_id`. Ratings and references are of the last turn, as where only that is read.
     """
-    if not isinstance(record, Mapping) or "messages" not in record or "response" in record:
+    if not isinstance(record, Mapping) or "messages" not in record:
+        return [record]
+    record = _with_reply_said(record, where)
+    if "response" in record:
         return [record]
     name = name_in(record, "id", where) or where
     shared = {"dialogue_id": record.get("dialogue_id") or name}

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.io.chat import is_conversation, spoken
+from rejoinder.io.chat import SPEAKERS, in_turn, is_conversation, spoken
 from rejoinder.records import LEVEL, Example
 from rejoinder.scorer import Card, FloatArray, Outcome, Scorer, Scores, Turn, missing_need, run
 
@@ -151,7 +151,7 @@ def replies_of(example: Example) -> Replies:
     speakers = _speakers(example)
     if len(speakers) != len(turns):
         return Replies([], [], f"the speakers of {len(turns)} turns are not all named")
-    judged = example.extra.get("rated_speaker", speakers[-1]) if "speakers" in example.extra else speakers[-1]
+    judged = example.extra.get("rated_speaker", speakers[-1]) if SPEAKERS in example.extra else speakers[-1]
     places = [place for place, speaker in enumerate(speakers) if speaker == judged]
     if not places:
         return Replies([], [], "the judged speaker says nothing")
@@ -180,14 +180,17 @@ def worst_of(turns: Sequence[Turn], sign: int = 1) -> tuple[Turn, ...]:
 def _speakers(example: Example) -> Sequence[Any]:
     """Who said each turn."""
     count = len(example.context) + 1
-    named, messages = example.extra.get("speakers"), example.extra.get("messages")
+    named, messages = example.extra.get(SPEAKERS), example.extra.get("messages")
     if named is not None:
         return named if isinstance(named, Sequence) and not isinstance(named, str) else ()
     if is_conversation(messages):
         said = spoken(messages, example.where)[:count]
-        if [text for _, text in said] == [*example.context, example.response]:
-            return [role for role, _ in said]
-    return [(count - place) % 2 for place in range(count)]
+        roles, texts = [role for role, _ in said], [text for _, text in said]
+        if texts == [*example.context, example.response]:
+            return roles
+        if texts == list(example.context):  # they wait for the response
+            return [*roles, "assistant"]
+    return in_turn(count)
 
 
 def _placed(ends: FloatArray | None, places: Mapping[int, int], count: int) -> FloatArray | None:
