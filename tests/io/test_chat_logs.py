@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,48 @@ def test_logs_that_cannot_be_read(tmp_path: Path, record: Any, message: str) -> 
 def test_a_question_with_choices_is_no_log(tmp_path: Path) -> None:
     (example,) = read_all(tmp_path / "a.jsonl", {"question": "Which?", "choices": ["a", "b"], "answer": "a"})
     assert (example.context, example.response, example.extra) == (("Which?",), "a", {"choices": ["a", "b"]})
+
+
+ANSWERED = [*ASKED, {"role": "assistant", "content": "Tea."}]
+
+
+@pytest.mark.parametrize("name", ["response", "output", "answer"])
+def test_a_reply_that_stands_in_the_messages_too_is_judged_once(tmp_path: Path, name: str) -> None:
+    for turns in ("last", "all"):
+        (example,) = read_all(tmp_path / "a.jsonl", {"messages": ANSWERED, name: "Tea."}, turns=turns)
+        assert (example.context, example.response) == (("Tea or coffee?",), "Tea.")
+
+
+@pytest.mark.parametrize(
+    ("name", "remedies"),
+    [
+        ("response", [{"response": ""}, {"messages": ""}]),
+        ("answer", [{"references": "answer"}, {"response": ""}, {"messages": "", "response": "answer"}]),
+    ],
+)
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_two_last_replies_are_refused_with_the_remedy(
+    tmp_path: Path, name: str, remedies: list[dict[str, str]], suffix: str
+) -> None:
+    path = tmp_path / f"a.{suffix}"
+    cells = {"messages": json.dumps(ANSWERED), name: "Coffee."}
+    if suffix == "csv":
+        with path.open("w", newline="") as stream:
+            csv.writer(stream).writerows([cells.keys(), cells.values()])
+    else:
+        path.write_text(json.dumps({**cells, "messages": ANSWERED}))
+    with pytest.raises(DataError, match="messages end with"):
+        list(rejoinder.read(path))
+    replies = [next(iter(rejoinder.read(path, map=remedy))).response for remedy in remedies]
+    assert replies == [*["Tea."] * (len(remedies) - 1), "Coffee."]
+
+
+def test_messages_in_a_cell_may_wait_for_the_reply_beside_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([["messages", "answer"], [json.dumps([*ANSWERED, *ASKED]), "Coffee."]])
+    (example,) = rejoinder.read(path)
+    assert (example.context, example.response) == (("Tea or coffee?", "Tea.", "Tea or coffee?"), "Coffee.")
 
 
 # Every turn

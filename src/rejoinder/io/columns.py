@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.chat import as_context, as_said
+from rejoinder.io.chat import as_context, as_said, turns_of
 from rejoinder.io.flat import decoded
 from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, plain
@@ -65,7 +65,30 @@ class Names:
             self.one_rating_a_line = True
             what = "one rating a line; lines of one id" if guess else "one vote a line; lines of one pair"
             self.said_once(f"{file_of(where)}: {what} are joined, all held in memory")
-        return _renamed(record, takes, where, flat=flat) if takes else record
+        found = _renamed(record, takes, where, flat=flat) if takes else record
+        if guess and MESSAGES in found and not {"response", "context"} & {*found, *self.columns}:
+            self._require_one_reply(found, where)
+        return found
+
+    def _require_one_reply(self, record: Mapping[str, Any], where: str) -> None:
+        """Raise where messages end with a reply and what is called one beside them is another."""
+        beside = {
+            name: value
+            for name, value in record.items()
+            if isinstance(value, str) and name not in self.keep and plain(str(name)) in NAMES["response"][0]
+        }
+        if not beside:
+            return
+        messages = decoded(MESSAGES, record[MESSAGES], where) if isinstance(record[MESSAGES], str) else record[MESSAGES]
+        _, reply = turns_of(messages, where)
+        for name, value in beside.items():
+            if value.strip() not in ("", reply.strip()):
+                problem = "is not the reply that the messages end with"
+                remedy = (
+                    f"Say what it is: --map references={name}; or which is judged: --map response= takes the messages, "
+                    f"--map messages=,response={name} takes it without them"
+                )
+                raise DataError(problem, remedy, where=where, field=name)
 
     def _with_inner(self, record: Mapping[str, Any]) -> Mapping[str, Any]:
         """The record, with what the user names inside its objects (`metadata.stars`) under that very name too."""

@@ -17,7 +17,6 @@ from rejoinder.io.chat import (
     replies_of,
     spoken,
     turns_of,
-    waits,
 )
 from rejoinder.io.logs import reply_in
 from rejoinder.io.ratings import grouped, quality_of, ratings_of, scales_of
@@ -126,9 +125,26 @@ def _with_texts(record: Record, where: str) -> Record:
     if "response" not in record:
         context, response = turns_of(record["messages"], where)
         return {**record, "context": context, "response": response}
-    if "context" not in record and is_conversation(record["messages"]) and waits(record["messages"]):
-        return {**record, "context": [text for _, text in spoken(record["messages"], where)]}
+    if record.get("context") is None and is_conversation(record["messages"]):
+        return {**record, "context": _before(record["response"], record["messages"], where)}
     return record
+
+
+def _before(response: Any, messages: Any, where: str) -> list[str]:
+    """The turns before a response that stands beside messages: all, or all but the last where they end with it.
+
+    Raises:
+        DataError: they end with another turn of the assistant.
+    """
+    turns = spoken(messages, where)
+    texts = [text for _, text in turns]
+    if not turns or turns[-1][0] != "assistant":
+        return texts
+    if isinstance(response, str) and texts[-1].strip() != response.strip():
+        problem = "the messages end with another reply of the assistant"
+        remedy = "Say which is judged: --map response= takes the messages, --map messages= the response without them"
+        raise DataError(problem, remedy, where=where, field="response")
+    return texts[:-1]
 
 
 def _with_speakers(record: Record, where: str) -> Record:
@@ -141,12 +157,13 @@ def _with_speakers(record: Record, where: str) -> Record:
 
 
 def _with_reply_said(record: Record, where: str) -> Record:
-    """The record with the response as the last of its messages, where they are all that stands before it."""
+    """The record with the response as the last of its messages, where no context stands beside them."""
     said, text = record["messages"], reply_in(record.get("response"), where)
-    if text is None or record.get("context") is not None or not is_conversation(said) or not waits(said):
+    if text is None or record.get("context") is not None or not is_conversation(said):
         return record
+    ends = len(_before(text, said, where)) < len(spoken(said, where))
     rest = {key: value for key, value in record.items() if key != "response"}
-    return {**rest, "messages": [*said, {"role": "assistant", "content": text}]}
+    return {**rest, "messages": said if ends else [*said, {"role": "assistant", "content": text}]}
 
 
 def every_turn(record: Any, where: str) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -144,16 +145,20 @@ class Planner:
 
     def _instructions(self) -> None:
         """Give `system` free where it instructs a model: in ShareGPT's conversations and Anthropic's requests."""
-        chats = [take.sources[0] for take in self.found if take.field == MESSAGES]
+        chats = self._chats()
         foreign = any(plain(name) == "conversations" for name in chats) or "max_tokens" in self.record
         if foreign and "system" in self.filled - set(self.columns) and (chats or MESSAGES in self.filled):
             self.found.append(Take("system_prompt", ("system",)))
             self.filled.remove("system")
 
+    def _chats(self) -> list[str]:
+        """The names under which chat messages were found."""
+        return [source for take in self.found if take.field == MESSAGES for source in take.sources]
+
     def _may_have_response(self) -> bool:
         """Whether a response can stand beside the messages, if there are any: they do not end with one."""
-        chats = [take.sources[0] for take in self.found if take.field == MESSAGES]
-        chats += [MESSAGES] if MESSAGES in self.record else []
+        chats = self._chats()
+        chats += [MESSAGES] if MESSAGES in self.record and MESSAGES not in self.columns else []
         return all(shape_of(self.record[name]) == "waits" for name in chats)
 
     def _one_of(self, field: str) -> None:
@@ -250,7 +255,12 @@ class Planner:
 def shape_of(value: Any) -> str:
     """Whether a value is a conversation in messages, and whether it waits for a reply; a text may be one in JSON."""
     if isinstance(value, str):
-        return "chat" if value.lstrip().startswith("[{") else ""
+        if not value.lstrip().startswith("[{"):
+            return ""
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):  # for the parser to refuse
+            return "chat"
     if not is_conversation(value):
         return ""
     return "waits" if waits(value) else "chat"
