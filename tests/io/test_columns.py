@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,6 @@ UNDERSTOOD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"response": "ho", "Quality": {"overall": 4}}, {"quality": {"overall": 4}}, ""),
     ({"response": "ho", "Rating": 4}, {"ratings": (Rating(4),)}, ""),
     ({"Response": "ho", "contextId": "c"}, {"context_id": "c"}, ""),
-    (
-        {"context": "hi", "response": "ho", "prompt": "be kind"},
-        {"context": ("hi",), "extra": {"prompt": "be kind"}},
-        "",
-    ),
 ]
 
 
@@ -155,8 +151,47 @@ def test_what_could_be_two_things_is_refused_with_the_remedy(
     path = table(tmp_path / "a.csv", header, ",".join("3" for _ in header.split(",")))
     done = run("score", path, "-s", "length", "--on-error", "skip")
     assert done.code == 2 and done.err.startswith(f"rejoinder: {path}: {message}")
-    ours, theirs = done.err.split("--map ")[1].strip().split("=")
-    assert len(list(rejoinder.read(path, map={ours: theirs}))) == 1, "the remedy is one"
+    remedies = re.findall(r"--map (\w+)=([\w+]+)", done.err)
+    assert remedies
+    for ours, theirs in remedies:
+        assert len(list(rejoinder.read(path, map={ours: theirs.split("+")}))) == 1, "the remedy is one"
+
+
+@pytest.mark.parametrize("name", ["question", "prompt", "instruction", "user_input", "message", "history"])
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_what_was_asked_is_not_lost_beside_a_context(tmp_path: Path, name: str, suffix: str) -> None:
+    record = {"context": "Paris lies on the Seine.", name: "Where is Paris?", "response": "In France."}
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "csv":
+        rejoinder_csv(path, list(record), list(record.values()))
+    else:
+        path.write_text(json.dumps(record))
+    with pytest.raises(UsageError, match=f"context and {name} could each be the context. Say which: --map context="):
+        one(path)
+    asked, document = record[name], record["context"]
+    assert one(path, map={"context": name})[0].context == (asked,)
+    assert one(path, map={"context": ["context", name]})[0].context == (document, asked)
+    kept, _ = one(path, map={"context": "context"})
+    assert (kept.context, kept.extra) == ((document,), {name: asked})
+
+
+def test_whoever_stands_beside_a_context_is_left_and_what_may_have_been_said_is_named(tmp_path: Path) -> None:
+    record = {"context": ["hi"], "response": "ho", "user": "U17", "conversation": 4}
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps(record))
+    assert one(path)[1] == []
+    path.write_text(json.dumps({**record, "user": "Tea, please?"}))
+    example, said = one(path)
+    remedy = "If that is what was said last, say --map context=context+user"
+    assert example.context == ("hi",) and said == [f"context is read and user is not. {remedy}"]
+    assert one(path, map={"context": ["context", "user"]})[0].context == ("hi", "Tea, please?")
+
+
+def test_what_was_left_aside_when_lines_were_first_read_is_left_aside_again(tmp_path: Path, run: Run) -> None:
+    path, out = table(tmp_path / "a.csv", "doc,question,answer", "some text,Tea?,No."), tmp_path / "out.csv"
+    assert run("score", path, "-s", "length", "--map", "context=doc", "-o", out).code == 0
+    (again,) = rejoinder.read(out)
+    assert (again.context, again.extra["question"]) == (("some text",), "Tea?")
 
 
 def test_two_columns_that_only_may_be_ratings_are_said_and_not_read(tmp_path: Path) -> None:

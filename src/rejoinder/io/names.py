@@ -31,6 +31,8 @@ PAST = _words("history previous_turns") | _joined("chat conversation dialogue di
 _ASKED = _words("prompt question query instruction input") | _joined(
     "user customer human", "prompt question query message input turn utterance"
 )
+SPOKEN = _words("message utterance")
+"""Names of what was said last, whoever said it."""
 _REPLIED = _words("answer reply output completion prediction generation") | _joined(
     "bot chatbot model ai assistant agent system llm generated predicted actual", f"{_ANSWER} generation"
 )

@@ -18,6 +18,7 @@ from rejoinder.io.names import (
     PERHAPS,
     RATER,
     RATING,
+    SPOKEN,
     WIDE,
     header,
     plain,
@@ -87,7 +88,9 @@ class Planner:
         self._instructions()
         if "response" not in self.filled and self._may_have_response():
             self._one_of("response")
-        if not {"context", MESSAGES} & self.filled or self._is_strange():
+        if self._has_context():
+            self._require_one_context()
+        elif not {"context", MESSAGES} & self.filled:
             self._context()
         for field in ("references", "id", "system", "dataset", "context_id", DIALOGUE):
             self._one_of(field)
@@ -170,19 +173,31 @@ class Planner:
                 self._take(field, self._sole(field, names))
                 return
 
-    def _is_strange(self) -> bool:
-        """Whether our `context` stands among other people's names, where it may be a document instead of turns."""
-        return "context" in self.record and "response" not in self.record and "context" not in self.columns
+    def _has_context(self) -> bool:
+        """Whether our `context` stands among the names of whoever made the file, as nobody says what it is.
+
+        Beside `messages`, and in what scoring wrote, other names were left aside when these lines were first read.
+        """
+        first_read = MESSAGES not in self.filled and "signatures" not in self.record
+        return "context" in self.record and "context" not in self.columns and first_read
+
+    def _require_one_context(self) -> None:
+        """Raise where what was asked stands beside our `context`, which may be a document; doubt where it only may."""
+        if names := self._free_names(NAMES["context"][0] | SPOKEN):
+            self._refuse("context", ["context", *names])
+        for name in self._free_names(NAMES["context"][1]):  # of these most name a person or a conversation
+            if isinstance(text := self.record[name], str) and len(text.split()) > 1:
+                both = f"--map context=context+{name}"
+                self.doubts.append(f"context is read and {name} is not. If that is what was said last, say {both}")
 
     def _context(self) -> None:
         """Fill the context: from one name, from what went before and what was asked, or from instruction and input."""
         first, later = NAMES["context"]
-        own = [name for name in self.filled if name == "context"]
-        names = self._free_names(first) or ([] if own else self._free_names(later))
+        names = self._free_names(first) or self._free_names(later)
         words = {self.free[name] for name in names}
         pair = len(names) == 2 and (words == set(PARTS_OF_ONE_TURN) or len(PAST & words) == 1)
-        if names and (own or not (len(names) == 1 or pair)):
-            self._refuse("context", [*own, *names])
+        if names and not (len(names) == 1 or pair):
+            self._refuse("context", names)
         if names:
             comes_first = PAST | {PARTS_OF_ONE_TURN[0]}
             self._take("context", *sorted(names, key=lambda name: self.free[name] not in comes_first))
@@ -241,7 +256,8 @@ class Planner:
     def _refuse(self, field: str, names: list[str]) -> NoReturn:
         """Raise `UsageError`: each of `names` could be `field`."""
         file = file_of(self.where)
-        raise UsageError(f"{file}: {listed(names)} could each be the {field}. {_say(field, names)}")
+        joined = f", or both as turns: --map context={names[0]}+{names[1]}" if names[0] == "context" else ""
+        raise UsageError(f"{file}: {listed(names)} could each be the {field}. {_say(field, names)}{joined}")
 
     def _refuse_scales(self, names: list[str]) -> NoReturn:
         """Raise `UsageError`: `names` are of one rating, and each states another scale."""

@@ -63,7 +63,7 @@ def record_of(row: Mapping[str, Any], where: str) -> dict[str, Any]:
         **scored(*_judged(row, parts, edited=bool(human))),
         "rating": human[-1] if human else None,
         "vars": row["vars"],
-        "prompt": prompt.get("label"),
+        "prompt_label": prompt.get("label"),
         "metadata": row.get("metadata"),
     }
     return {key: value for key, value in record.items() if value not in (None, {})}
