@@ -49,6 +49,14 @@ UNDERSTOOD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         "history and query as context",
     ),
     ({"query": "c", "history": [["a", "b"]], "reply": "ho"}, {"context": ("a", "b", "c")}, "history and query as"),
+    ({"history": ["a", "b"], "message": "c", "reply": "ho"}, {"context": ("a", "b", "c")}, "history and message as"),
+    ({"user": "c", "history": ["a", "b"], "bot": "ho"}, {"context": ("a", "b", "c")}, "history and user as context"),
+    ({"human": "c", "chatHistory": [["a", "b"]], "ai": "ho"}, {"context": ("a", "b", "c")}, "chatHistory and human as"),
+    (
+        {"history": ["a", "b"], "dialogue": "7", "response": "ho"},
+        {"context": ("a", "b"), "extra": {"dialogue": "7"}},
+        "read history as context",
+    ),
     ({"user": "hi", "assistant": "ho"}, {"context": ("hi",)}, "read assistant as response, user as context"),
     ({"User message": "hi", "Bot reply": "ho"}, {"context": ("hi",)}, "read Bot reply as response, User message as"),
     ({"userInput": "hi", "modelOutput": "ho"}, {"context": ("hi",)}, "read modelOutput as response, userInput as"),
@@ -128,6 +136,7 @@ AMBIGUOUS = [
     ),
     ("prompt,question,answer", "prompt and question could each be the context. Say which: --map context=question"),
     ("context,question,answer", "context and question could each be the context. Say which: --map context=question"),
+    ("history,message,user,answer", "history, message and user could each be the context. Say which: --map context="),
     (
         "response,gold,reference",
         "gold and reference could each be the references. Say which: --map references=reference",
@@ -173,6 +182,11 @@ def test_what_was_asked_is_not_lost_beside_a_context(tmp_path: Path, name: str, 
     assert one(path, map={"context": ["context", name]})[0].context == (document, asked)
     kept, _ = one(path, map={"context": "context"})
     assert (kept.context, kept.extra) == ((document,), {name: asked})
+
+
+def test_a_number_beside_a_history_is_no_turn() -> None:
+    (example,) = rejoinder.examples_of([{"history": ["a", "b"], "user": 17, "response": "ho"}])
+    assert (example.context, example.extra) == (("a", "b"), {"user": 17})
 
 
 def test_whoever_stands_beside_a_context_is_left_and_what_may_have_been_said_is_named(tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ _ASKED = _words("prompt question query instruction input") | _joined(
 )
 SPOKEN = _words("message utterance")
 """Names of what was said last, whoever said it."""
+SAID_LAST = SPOKEN | _words("user human")
+"""What these hold, beside what went before; alone they are the context too."""
 _REPLIED = _words("answer reply output completion prediction generation") | _joined(
     "bot chatbot model ai assistant agent system llm generated predicted actual", f"{_ANSWER} generation"
 )

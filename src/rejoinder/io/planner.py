@@ -18,6 +18,7 @@ from rejoinder.io.names import (
     PERHAPS,
     RATER,
     RATING,
+    SAID_LAST,
     SPOKEN,
     WIDE,
     header,
@@ -194,6 +195,8 @@ class Planner:
         """Fill the context: from one name, from what went before and what was asked, or from instruction and input."""
         first, later = NAMES["context"]
         names = self._free_names(first) or self._free_names(later)
+        if [self.free[name] in PAST for name in names] == [True]:
+            names += [name for name in self._free_names(SAID_LAST) if isinstance(self.record[name], (str, list))]
         words = {self.free[name] for name in names}
         pair = len(names) == 2 and (words == set(PARTS_OF_ONE_TURN) or len(PAST & words) == 1)
         if names and not (len(names) == 1 or pair):
@@ -256,7 +259,8 @@ class Planner:
     def _refuse(self, field: str, names: list[str]) -> NoReturn:
         """Raise `UsageError`: each of `names` could be `field`."""
         file = file_of(self.where)
-        joined = f", or both as turns: --map context={names[0]}+{names[1]}" if names[0] == "context" else ""
+        before = names[0] == "context" or plain(names[0]) in PAST
+        joined = f", or both as turns: --map context={names[0]}+{names[1]}" if before else ""
         raise UsageError(f"{file}: {listed(names)} could each be the {field}. {_say(field, names)}{joined}")
 
     def _refuse_scales(self, names: list[str]) -> NoReturn:
