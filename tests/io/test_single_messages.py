@@ -39,6 +39,38 @@ def test_a_row_for_each_message_is_refused_with_the_form_that_is_read(tmp_path: 
     assert message.endswith(f"{REMEDY}. Where each row is a reply by itself, say --map response=NAME")
 
 
+@pytest.mark.parametrize(
+    ("header", "rows"),
+    [
+        ("ts,sender,message,bot", ["1,U1,hi there,FALSE", "2,B1,hello,TRUE"]),
+        ("ts,channel,message,bot", ["1,U1,hi there,0", "2,B1,hello,1"]),
+        ("ts,user,text,bot", ["1,U1,hi there,no", "2,B1,hello,yes"]),
+        ("sender,text,agent", ["customer,hi there,Ann", "agent,hello,Ann"]),
+    ],
+)
+def test_who_speaks_in_a_row_is_no_reply(tmp_path: Path, header: str, rows: list[str]) -> None:
+    path, skipped = table(tmp_path / "log.csv", header, *rows), list[DataError]()
+    assert list(rejoinder.read(path, on_bad=skipped.append)) == [] and len(skipped) == 2
+    assert "this looks like one message of a conversation" in str(skipped[0]) and REMEDY in str(skipped[1])
+
+
+def test_a_flag_further_down_is_no_reply_either(tmp_path: Path) -> None:
+    path, skipped = table(tmp_path / "a.csv", "message,bot", "Tea?,No.", "hi,TRUE", "Tea?,no"), list[DataError]()
+    assert [one.response for one in rejoinder.read(path, on_bad=skipped.append)] == ["No.", "no"]
+    assert [error.where for error in skipped] == [f"{path}:3"]
+    assert len(list(rejoinder.read(path, map={"response": "bot"}))) == 3, "the remedy is one"
+
+
+@pytest.mark.parametrize("name", ["agent", "bot", "chatbot"])
+def test_who_led_a_conversation_is_not_what_was_said_in_it(tmp_path: Path, name: str) -> None:
+    path = table(tmp_path / "a.csv", f"ticket,conversation,{name},rating", '1,"Customer: hi\nBot: hello",Ann,4')
+    with pytest.raises(DataError, match=r"missing \(found: .*--map response=NAME"):
+        list(rejoinder.read(path))
+    for asked in ("user", "message", "prompt", "context"):
+        (example,) = rejoinder.examples_of([{asked: "hi", name: "hello"}])
+        assert (example.context, example.response) == (("hi",), "hello")
+
+
 OTHERS = ["text,label", "role,title", "prompt,label", "author,title", "conversation_id,text", "fromage,text"]
 
 

@@ -9,8 +9,8 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.chat import as_context, as_said, turns_of
 from rejoinder.io.flat import decoded
 from rejoinder.io.lines import Note, silent
-from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, plain
-from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, listed, shape_of
+from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
+from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, is_flag, listed, shape_of
 from rejoinder.io.scales import said
 from rejoinder.io.single_messages import REMEDY, speakers_in
 from rejoinder.io.values import inside, rating_of
@@ -53,7 +53,7 @@ class Names:
 
         Raises:
             UsageError: two names could be the same field, or a column that was named is not in the table.
-            DataError: what should be a rating is none.
+            DataError: what should be a rating is none; the record is one message, or holds two replies.
         """
         record = self._with_inner(record)
         if self._missed:
@@ -113,7 +113,9 @@ class Names:
 
     def _takes(self, record: Mapping[str, Any], where: str, guess: bool) -> tuple[Take, ...]:
         """What fills our fields in records with these keys."""
-        key = (guess, *record, *(shape_of(record[name]) for name in record if plain(str(name)) in NAMES[MESSAGES][0]))
+        shapes = (shape_of(record[name]) for name in record if plain(str(name)) in NAMES[MESSAGES][0])
+        flags = (is_flag(record[name]) for name in record if plain(str(name)) in SPEAKS)
+        key = (guess, *record, *shapes, *flags)
         if key not in self._plans:
             planner = Planner(record, self.columns, self.keep, where)
             if len(self._plans) >= _MANY_KEYS:

@@ -28,7 +28,7 @@ def _joined(first: str, last: str) -> frozenset[str]:
 _ANSWER = "answer response reply output completion message text turn utterance"
 _STAR = "rating stars score"
 PAST = _words("history previous_turns") | _joined("chat conversation dialogue dialog", "history context")
-_ASKED = _words("prompt question query instruction input") | _joined(
+ASKED = _words("prompt question query instruction input") | _joined(
     "user customer human", "prompt question query message input turn utterance"
 )
 SPOKEN = _words("message utterance")
@@ -45,11 +45,16 @@ _STARS = _words("stars") | _joined("human user customer star overall quality", _
 _MEANS = _joined("mean average avg", _STAR)
 _RATER = "rater annotator worker evaluator reviewer labeler labeller assessor"
 
+BOTS = _words("bot chatbot agent")
+"""Names of what a bot said, but of who it is as often."""
+SPEAKS = BOTS | _words("assistant ai gpt")
+"""Names that beside a row's message may say who speaks."""
+
 # A later set counts only where none of the earlier names is there.
 NAMES: dict[str, tuple[frozenset[str], ...]] = {
     MESSAGES: (_words("messages conversations conversation contents dialogue dialog chat"),),
     "response": (_REPLIED, _words("assistant bot chatbot agent ai gpt hypothesis candidate")),
-    "context": (PAST | _ASKED, _words("user human message utterance conversation dialogue dialog chat")),
+    "context": (PAST | ASKED, _words("user human message utterance conversation dialogue dialog chat")),
     "references": (_IDEAL, _words("target truth")),
     "id": (
         _words("item example_id item_id sample_id line_id row_id record_id uid uuid custom_id"),

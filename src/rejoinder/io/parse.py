@@ -20,8 +20,7 @@ from rejoinder.io.chat import (
 )
 from rejoinder.io.logs import reply_in
 from rejoinder.io.ratings import grouped, quality_of, ratings_of, scales_of
-from rejoinder.io.single_messages import REMEDY as ROW_A_MESSAGE
-from rejoinder.io.single_messages import is_one_message
+from rejoinder.io.single_messages import is_one_message, listed, one_message
 from rejoinder.io.values import kind_of, plain_json
 from rejoinder.records import OVERALL, Example
 
@@ -107,10 +106,8 @@ def parse_record(record: Any, where: str) -> Example:
 def _no_response(record: Record, where: str) -> DataError:
     """The error of a record without a text to judge."""
     if "response" not in record and is_one_message(record):
-        problem = f"missing: this looks like one message of a conversation (found: {_listed(record)})"
-        remedy = f"{ROW_A_MESSAGE}. Where each row is a reply by itself, say --map response=NAME"
-        return DataError(problem, remedy, where=where, field="response")
-    found = f"is {kind_of(record['response'])}" if "response" in record else f"missing (found: {_listed(record)})"
+        return one_message(list(record), where)
+    found = f"is {kind_of(record['response'])}" if "response" in record else f"missing (found: {listed(list(record))})"
     remedy = 'Give every line a "response": "...", or say which is: --map response=NAME'
     return DataError(f"{found}, expected text", remedy, where=where, field="response")
 
@@ -318,9 +315,3 @@ def name_in(record: Record, field: str, where: str) -> str | None:
             f"is {kind_of(value)}, expected a name", "Write text or a whole number", where=where, field=field
         )
     return str(value)
-
-
-def _listed(record: Record) -> str:
-    """The first keys of a record, for a message."""
-    keys = list(record)
-    return ", ".join(map(str, keys[:6])) + (", ..." if len(keys) > 6 else "") if keys else "nothing"

@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 from rejoinder.errors import UsageError
 from rejoinder.io.chat import is_conversation, waits
 from rejoinder.io.names import (
+    ASKED,
+    BOTS,
     DIALOGUE,
     MESSAGES,
     NAMES,
@@ -19,6 +21,7 @@ from rejoinder.io.names import (
     RATER,
     RATING,
     SAID_LAST,
+    SPEAKS,
     SPOKEN,
     WIDE,
     header,
@@ -26,11 +29,13 @@ from rejoinder.io.names import (
     scaled,
 )
 from rejoinder.io.ratings import Scale
+from rejoinder.io.single_messages import has_text, is_message_of_a_user, is_one_message, one_message
 from rejoinder.records import OVERALL
 
 PARTS_OF_ONE_TURN = ("instruction", "input")
 """Names that make one turn together."""
 _OWN = tuple(name for name in OURS if name not in (RATING, RATER))
+_FLAGS = frozenset(("true", "false", "0", "1"))  # "no" is a reply
 _VALUES = ("rating", "score", "stars")
 _RATED = (RATING, "ratings", "quality")
 
@@ -87,7 +92,7 @@ class Planner:
         self._variants()
         self._conversation()
         self._instructions()
-        if "response" not in self.filled and self._may_have_response():
+        if "response" not in self.filled and self._may_have_response() and self._may_be_replies():
             self._one_of("response")
         if self._has_context():
             self._require_one_context()
@@ -164,6 +169,27 @@ class Planner:
         chats = self._chats()
         chats += [MESSAGES] if MESSAGES in self.record and MESSAGES not in self.columns else []
         return all(shape_of(self.record[name]) == "waits" for name in chats)
+
+    def _may_be_replies(self) -> bool:
+        """Whether names that may be of a reply are: no flags, and no bots by name.
+
+        Raises:
+            DataError: the record looks like one message, and they say who speaks in it.
+        """
+        first, later = NAMES["response"]
+        if self._free_names(first):
+            return True
+        names = self._free_names(later)
+        if speakers := [name for name in names if self.free[name] in SPEAKS]:
+            asked = NAMES["context"][0]
+            others = [name for name, word in self.free.items() if name not in names and word not in asked]
+            flags = any(is_flag(self.record[name]) for name in speakers)
+            if is_one_message(others) or is_message_of_a_user(others) or (flags and has_text(others)):
+                raise one_message(list(self.record), self.where)
+            if flags:
+                return False
+        answered = {"context", MESSAGES} & self.filled or self._chats() or self._free_names(ASKED | SAID_LAST)
+        return bool(answered) or any(self.free[name] not in BOTS for name in names)
 
     def _one_of(self, field: str) -> None:
         """Fill `field` with the one free name that means it."""
@@ -284,6 +310,11 @@ def shape_of(value: Any) -> str:
     if not is_conversation(value):
         return ""
     return "waits" if waits(value) else "chat"
+
+
+def is_flag(value: Any) -> bool:
+    """Whether a value says that something is so or not, and no more."""
+    return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in _FLAGS)
 
 
 def listed(names: Sequence[str]) -> str:

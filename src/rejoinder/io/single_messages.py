@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+from rejoinder.errors import DataError
 
 _SPEAKER = re.compile(r"(?:.*[\W_])?(?:role|speaker|sender|author|participant|from)(?:[\W_]*(?:name|type|id))?")
 _TEXT = re.compile(r"(?:.*[\W_])?(?:text|content|message|utterance|body|msg|context)(?:[\W_]*text)?")
@@ -12,6 +14,7 @@ REMEDY = (
     "docs/formats.md, then: rejoinder score chats.jsonl --turns all"
 )
 """What reads such a file."""
+_BARE_TEXTS = frozenset(("text", "body", "content", "msg"))
 
 
 def speakers_in(names: Iterable[object]) -> list[str]:
@@ -22,4 +25,28 @@ def speakers_in(names: Iterable[object]) -> list[str]:
 def is_one_message(names: Iterable[object]) -> bool:
     """Whether a record with these names, and without a reply, looks like one message of a conversation."""
     known = list(map(str, names))
-    return bool(speakers_in(known)) and any(_TEXT.fullmatch(name.strip().lower()) for name in known)
+    return bool(speakers_in(known)) and has_text(known)
+
+
+def is_message_of_a_user(names: Iterable[object]) -> bool:
+    """Whether a record has `user` or `human` beside a bare text: then that is who speaks, and not what was said."""
+    known = {name.strip().lower() for name in map(str, names)}
+    return not known.isdisjoint(("user", "human")) and not known.isdisjoint(_BARE_TEXTS)
+
+
+def has_text(names: Iterable[object]) -> bool:
+    """Whether one of the names is of a text."""
+    return any(_TEXT.fullmatch(name.strip().lower()) for name in map(str, names))
+
+
+def one_message(names: Sequence[object], where: str) -> DataError:
+    """The error of a record that looks like one message, with its first names."""
+    found = listed(names)
+    problem = f"missing: this looks like one message of a conversation (found: {found})"
+    remedy = f"{REMEDY}. Where each row is a reply by itself, say --map response=NAME"
+    return DataError(problem, remedy, where=where, field="response")
+
+
+def listed(names: Sequence[object]) -> str:
+    """The first of the names of a record, for a message."""
+    return ", ".join(map(str, names[:6])) + (", ..." if len(names) > 6 else "") if names else "nothing"
