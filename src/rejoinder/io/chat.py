@@ -16,8 +16,9 @@ Said = tuple[str | None, str]
 _SPEAKERS = ("user", "assistant")
 _KEYS_OF_MESSAGES = frozenset(("role", "from"))
 _ROLES = {
-    **dict.fromkeys(("user", "human", "prompter", "customer"), "user"),
+    **dict.fromkeys(("user", "human", "prompter", "customer", "client", "visitor", "caller"), "user"),
     **dict.fromkeys(("assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"), "assistant"),
+    **dict.fromkeys(("agent", "support", "operator", "representative", "advisor"), "assistant"),
     **dict.fromkeys(("system", "developer"), "system"),
     **dict.fromkeys(
         ("tool", "function", "function_call", "function_response", "tool_call", "tool_response", "observation"), "tool"
@@ -27,7 +28,9 @@ _CALLS = ("tool_use", "functionCall", "function_call")
 _RESULTS = ("tool_result", "functionResponse", "function_response")
 _EOU = re.compile(r"\s*__eou__\s*")
 _LABEL = re.compile(
-    r"^[ \t]*(User|Human|Customer|Assistant|Bot|Chatbot|AI|Model|System)[ \t]*:[ \t]*", re.IGNORECASE | re.MULTILINE
+    r"^[ \t]*(User|Human|Customer|Client|Visitor|Caller|Assistant|Bot|Chatbot|AI|Model|Agent|Support|Operator"
+    r"|Representative|Advisor|System)[ \t]*:[ \t]*",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
@@ -104,9 +107,13 @@ def said_in(text: str) -> list[Said]:
     """Who speaks and what they say, of each turn in one text; the speaker is None where the text does not tell.
 
     Turns are lines that begin with a speaker (`User:`, `Bot:` ...), or texts with `__eou__` between. Any other text is
-    one turn. What follows `System:` is none.
+    one turn, also where one speaker alone is named again and again: the others go by names that nobody knows. What
+    follows `System:` is none.
     """
     labels = list(_LABEL.finditer(text))
+    names = [label[1].lower() for label in labels if label[1].lower() != "system"]
+    if len(names) > 1 and len(set(names)) == 1:
+        labels = []
     if labels and not text[: labels[0].start()].strip():
         ends = [*(label.start() for label in labels[1:]), len(text)]
         said: list[Said] = [
