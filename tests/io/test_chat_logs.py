@@ -82,6 +82,21 @@ LOGS: dict[str, Any] = {
         "system": "Be brief.",
         "conversations": [{"from": "human", "value": "Tea or coffee?"}, {"from": "gpt", "value": "Tea."}],
     },
+    "Cohere": {"chat_history": [], "message": "Tea or coffee?", "response": "Tea."},
+    "LangChain": {
+        "messages": [
+            {"type": "system", "content": "Be brief."},
+            {"type": "human", "content": "Tea or coffee?"},
+            {"type": "ai", "content": "Tea.", "tool_calls": []},
+        ]
+    },
+    "LangChain, as saved": [
+        {"type": "human", "data": {"content": "Tea or coffee?", "type": "human"}},
+        {"type": "ai", "data": {"content": "", "tool_calls": [{"name": "shop"}]}},
+        {"type": "tool", "data": {"content": "[]"}},
+        {"type": "ai", "data": {"content": "Tea.", "type": "ai"}},
+    ],
+    "LangChain, input and output": {"input": [{"type": "human", "content": "Tea or coffee?"}], "output": "Tea."},
     "LMSYS": {"conversation": [*ASKED, {"role": "assistant", "content": "Tea."}], "model": "gpt-x"},
     "prompt and completion": {"prompt": "Tea or coffee?", "completion": "Tea."},
     "prompt and completion in messages": {"prompt": ASKED, "completion": [{"role": "assistant", "content": "Tea."}]},
@@ -219,6 +234,18 @@ def test_messages_in_a_cell_may_wait_for_the_reply_beside_them(tmp_path: Path) -
         csv.writer(stream).writerows([["messages", "answer"], [json.dumps([*ANSWERED, *ASKED]), "Coffee."]])
     (example,) = rejoinder.read(path)
     assert (example.context, example.response) == (("Tea or coffee?", "Tea.", "Tea or coffee?"), "Coffee.")
+
+
+def test_the_history_of_cohere_tells_who_spoke(tmp_path: Path) -> None:
+    said = [
+        {"role": "USER", "message": "Hi."},
+        {"role": "CHATBOT", "message": "Hello."},
+        {"role": "CHATBOT", "message": "?"},
+    ]
+    call = {"chat_history": said, "message": "Tea?", "response": "No."}
+    (example,) = read_all(tmp_path / "a.jsonl", call)
+    assert (example.context, example.response) == (("Hi.", "Hello.", "?", "Tea?"), "No.")
+    assert example.extra["speakers"] == ["user", "assistant", "assistant", "user", "assistant"]
 
 
 # Every turn

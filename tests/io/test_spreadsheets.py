@@ -93,6 +93,20 @@ def test_what_windows_saves_in_its_own_code_page_is_told_in_one_line(tmp_path: P
     check(list(rejoinder.read(path)))
 
 
+@pytest.mark.parametrize("kind", ["UTF-16LE", "UTF-16BE"])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_utf_16_without_its_mark_is_told_with_what_helps(tmp_path: Path, name: str, kind: str) -> None:
+    path = tmp_path / name
+    text = "id;prompt;answer\n1;Tea, ja?;Nein ü\n" if name == "a.csv" else '{"response": "ü"}\n'
+    path.write_bytes(text.encode(kind))
+    remedy = f"looks like {kind} without its byte order mark. Save it as UTF-8: iconv -f {kind} -t UTF-8"
+    with pytest.raises(DataError) as caught:
+        list(rejoinder.read(path))
+    assert str(caught.value) == f"{path}:1: {remedy}"
+    path.write_bytes(path.read_bytes().decode(kind).encode())
+    assert len(list(rejoinder.read(path))) == 1, "the remedy is one"
+
+
 @drawn(40)
 @given(texts=st.lists(st.text(max_size=20), min_size=1, max_size=4), order=st.sampled_from(["utf-16-le", "utf-16-be"]))
 def test_utf_16_is_read_as_utf_8_is(tmp_path: Path, texts: list[str], order: str) -> None:

@@ -15,6 +15,7 @@ Said = tuple[str | None, str]
 """Who speaks (`user` or `assistant`; None where nobody tells), and what."""
 _SPEAKERS = ("user", "assistant")
 _KEYS_OF_MESSAGES = frozenset(("role", "from"))
+_TYPES_OF_MESSAGES = ("human", "ai", "system")  # what LangChain has in place of a role
 _ROLES = {
     **dict.fromkeys(("user", "human", "prompter", "customer", "client", "visitor", "caller"), "user"),
     **dict.fromkeys(("assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"), "assistant"),
@@ -24,6 +25,7 @@ _ROLES = {
         ("tool", "function", "function_call", "function_response", "tool_call", "tool_response", "observation"), "tool"
     ),
 }
+_CONTENTS = ("content", "value", "parts", "text", "message")
 _CALLS = ("tool_use", "functionCall", "function_call")
 _RESULTS = ("tool_result", "functionResponse", "function_response")
 _EOU = re.compile(r"\s*__eou__\s*")
@@ -36,12 +38,11 @@ _LABEL = re.compile(
 
 def is_conversation(value: Any) -> bool:
     """Whether a value looks like a list of chat messages."""
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and isinstance(value[0], Mapping)
-        and not _KEYS_OF_MESSAGES.isdisjoint(value[0])
-    )
+    first = value[0] if isinstance(value, list) and value else None
+    if not isinstance(first, Mapping):
+        return False
+    typed = first.get("type") in _TYPES_OF_MESSAGES and not first.keys().isdisjoint(("content", "data"))
+    return typed or not _KEYS_OF_MESSAGES.isdisjoint(first)
 
 
 def waits(messages: list[Any]) -> bool:
@@ -52,8 +53,9 @@ def waits(messages: list[Any]) -> bool:
 def spoken(messages: Any, where: str) -> list[tuple[str, str]]:
     """Role (`user` or `assistant`) and text of each turn of a conversation.
 
-    Understands the messages of OpenAI (chat completions, and the items of responses), Anthropic, Gemini and ShareGPT.
-    Instructions (`system`, `developer`) are no turns, nor is what an assistant and its tools say to each other.
+    Understands the messages of OpenAI (chat completions, and the items of responses), Anthropic, Gemini, ShareGPT,
+    Cohere and LangChain. Instructions (`system`, `developer`) are no turns, nor is what an assistant and its tools say
+    to each other.
 
     Raises:
         DataError: no list of messages.
@@ -192,6 +194,8 @@ def _turn(message: Any, place: int, where: str) -> tuple[str, str] | None:
     """The role and the text of a message; None for one between an assistant and its tools."""
     if not isinstance(message, Mapping):
         raise _unreadable(f"is {kind_of(message)}", place, where)
+    if message.get("type") in _TYPES_OF_MESSAGES and isinstance(message.get("data"), Mapping):  # LangChain's, as saved
+        message = {**message["data"], "type": message["type"]}
     role = _role(message)
     if role is None:
         if message.get("type", "message") != "message":  # reasoning, calls and their results among OpenAI's items
@@ -199,9 +203,7 @@ def _turn(message: Any, place: int, where: str) -> tuple[str, str] | None:
         raise _unreadable(f"has role {message.get('role', message.get('from'))!r}", place, where)
     if role == "tool" or message.get("tool_calls") or message.get("function_call"):
         return None
-    content = next(
-        (message[key] for key in ("content", "value", "parts", "text") if message.get(key) is not None), None
-    )
+    content = next((message[key] for key in _CONTENTS if message.get(key) is not None), None)
     if _is_for_tools(content):
         return None
     text = content_of(content)
@@ -224,7 +226,8 @@ def _unreadable(found: str, place: int, where: str) -> DataError:
 
 def _role(message: Mapping[str, Any]) -> str | None:
     """Who speaks: `user`, `assistant`, `system` or `tool`; None where that cannot be told."""
-    named = message.get("role", message.get("from"))
+    typed = message.get("type") if message.get("type") in _TYPES_OF_MESSAGES else None
+    named = message.get("role", message.get("from", typed))
     return _ROLES.get(named.lower()) if isinstance(named, str) else None
 
 

@@ -20,6 +20,7 @@ STDIN = "-"
 SAVE_AS_UTF8 = "Save it as UTF-8 (from Excel: .xlsx or CSV UTF-8; else: iconv -f CP1252 -t UTF-8)"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file in UTF-16 begins."""
+_PEEKED, _LEAST = 64, 4  # bytes
 OnBad = Callable[[DataError], None]
 Note = Callable[[str], None]
 """Is told what was understood."""
@@ -78,6 +79,10 @@ def text_lines(path: str | Path, on_bad: OnBad = raise_bad, *, errors: str = "st
     name, number = name_of(path), 0
     with open_bytes(path) as stream:
         try:
+            if kind := _unmarked(stream):
+                problem = f"looks like {kind} without its byte order mark"
+                on_bad(DataError(problem, f"Save it as UTF-8: iconv -f {kind} -t UTF-8", where=f"{name}:1"))
+                return
             for number, line in enumerate(_decoded(stream, errors), start=1):
                 if isinstance(line, str):
                     yield number, line
@@ -102,6 +107,18 @@ def _decoded(stream: IO[bytes], errors: str) -> Iterator[str | UnicodeDecodeErro
             yield raw.decode("utf-8" if number else "utf-8-sig", errors)
         except UnicodeDecodeError as error:
             yield error
+
+
+def _unmarked(stream: IO[bytes]) -> str:
+    """The kind of UTF-16 that a stream without a byte order mark seems to be in, or "": it has zeros in every pair."""
+    first = cast("io.BufferedReader", stream).peek(_PEEKED)[:_PEEKED]
+    high, low = first[::2], first[1::2]
+    if first[:2] in UTF_16:
+        return ""
+    for kind, empty, full in (("UTF-16LE", low, high), ("UTF-16BE", high, low)):
+        if len(first) >= _LEAST and 2 * empty.count(0) > len(empty) and not full.count(0):
+            return kind
+    return ""
 
 
 def _wide(first: bytes, stream: IO[bytes]) -> Iterator[str | UnicodeDecodeError]:
