@@ -58,6 +58,7 @@ def test_promptfoo(tmp_path: Path) -> None:
     one, two, three = rejoinder.read(file)
     assert (one.context, one.response, one.system, one.id) == (("Tea?",), "Tea.", "echo", "r1")
     assert one.extra["scores"] == {"contains": 1.0, "contains.2": 0.0, "tone": 0.5, "score": 0.75}
+    assert one.extra["prompt_label"] == "short"
     assert one.extra["vars"]["stars"] == 4 and one.where == f"{file}:result 1"
     assert two.context == ("Hello.", "Good day!", "Tea?") and two.response == '{"tea": true}'
     assert one.context_key == two.context_key != three.context_key  # one test, however it was asked
