@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -44,6 +45,18 @@ def misled(examples: list[Example]) -> list[float]:
 
 def values(found: Any) -> dict[tuple[str, str], float]:
     return {(one.irrelevant, one.statistic): one.value for one in found.results}
+
+
+def test_what_few_contexts_have_is_no_surer_for_all_the_others() -> None:
+    """Random replies in five of two hundred contexts, all told: five contexts' worth of evidence."""
+    few = [replace(one, random=one.random if place < 5 else ()) for place, one in enumerate(sets(200))]
+    found = {(one.irrelevant, one.statistic): one for one in rejoinder.relevance(few, knowing).results}
+    for name in ("auc", "single replies"):
+        assert found["random", name].value == 1 and found["random", name].low < 0.5
+        assert found["misleading", name].low > 0.95
+    bare = [replace(one, random=one.random if place < 2 else ()) for place, one in enumerate(few)]
+    lone = {(one.irrelevant, one.statistic): one for one in rejoinder.relevance(bare, knowing).results}
+    assert all("too few contexts" in lone["random", name].reason for name in ("auc", "single replies"))
 
 
 def test_who_knows_and_who_is_misled() -> None:

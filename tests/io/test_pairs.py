@@ -351,6 +351,18 @@ def test_rows_of_raters_are_joined_by_their_texts_where_no_id_comes_twice(
     assert said == [f"{tmp_path / 'rows.csv'}: one vote a line; lines of one pair are joined, all held in memory"]
 
 
+def test_an_id_that_is_the_questions_keeps_pairs_of_other_replies_apart(tmp_path: Path) -> None:
+    """As published: one row a pair, `annotator` or `judge` a model, the id that of the question."""
+    rows = [{**TEXTS, "response_b": said, "id": "q0", "winner": "a"} for said in ("Never.", "Seldom.")]
+    for name in ("annotator", "judge"):
+        file = saved(tmp_path / "rows.jsonl", [{**row, name: "a model"} for row in rows])
+        one, other = rejoinder.read_pairs(file)
+        assert (one.votes, other.votes) == ((), ()) and one.id == other.id == "q0"
+    file = saved(tmp_path / "rows.jsonl", [{**rows[0], "annotator": who} for who in ("ann", "bob")])
+    assert [pair.votes for pair in rejoinder.read_pairs(file)] == [(0, 0)]
+    assert [pair.votes for pair in rejoinder.read_pairs(file, map={"rater": ""})] == [(), ()]
+
+
 def test_a_rater_that_the_user_names_has_votes(tmp_path: Path) -> None:
     rows = [{**TEXTS, "who": who, "winner": "a"} for who in ("ann", "bob")]
     file = saved(tmp_path / "rows.jsonl", rows)

@@ -131,3 +131,4 @@ def test_the_heads_of_the_package_with_the_model_they_belong_to(monkeypatch: pyt
     found = rejoinder.score([Example(context, reply) for reply in replies], f"plus:{PACKAGED}")
     assert found.values[0] == found.values.max() and np.isfinite(found.values).all()
     assert found.signature.fields["scorer"] == plus.NAME
+    assert len(parsed) == 1 and gguf.GGUFReader is counted, "parsed once, and the library left as it was"

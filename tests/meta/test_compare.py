@@ -83,9 +83,21 @@ def test_lines_that_are_conversations_are_compared_as_such() -> None:
 
     found = only(compare(talks("9", "5"), talks("1", "6"), [Worth()]))
     assert found.mean_a == (7 + 5) / 2 and found.mean_b == (3.5 + 1) / 2 and found.value < 0
-    silent = only(compare(talks("9", "5"), talks("9", ""), [Worth(range=(0, 10))]))
-    assert silent.mean_b == (4.5 + 0) / 2, "a conversation is no empty reply for its last turn"
-    assert quality(talks("9", "5"), 4, Worth()).value == (7 + 5) / 2
+    whole = compare(talks("9", "5"), talks("9", ""), [Worth(range=(0, 10))])
+    assert only(whole).mean_b == (4.5 + 0) / 2 and whole.empty == (0, 0), "no empty reply for its last turn"
+
+
+def test_one_conversation_among_replies_takes_no_references_away() -> None:
+    given = [replace(one, references=(one.response,)) for one in side([f"{n} words here" for n in range(14)])]
+    talk = Example(("hi", "a b c", "so"), "d e f", extra={"level": "dialogue"})
+    found = only(compare([*given, talk], [*given, talk], ["bleu-2"], design="unpaired"))
+    assert found.n_a == found.n_b == 14
+
+
+def test_what_a_conversation_says_of_itself_is_not_that_of_its_last_reply() -> None:
+    talk = Example(("hi there", "what a lovely day it is", "is it"), "No.", extra={"level": "dialogue"})
+    found = quality([talk], 1).lowest
+    assert found is not None and found.why == ""
 
 
 def test_interval_and_p_agree_with_scipy() -> None:

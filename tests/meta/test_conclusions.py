@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from rejoinder.meta.conclusions import Conclusion, conclusions_of
+from rejoinder.meta.systems import systems_of
 from rejoinder.records import Example
 from sets import NONE, array, rated, scored
 
@@ -53,6 +54,8 @@ def test_a_system_that_answered_one_context_is_told_from_none() -> None:
     ends = {one.system: (one.mean.has_interval, one.ahead) for one in people.systems}
     assert ends["b"] == ends["c"] == (False, False) and ends["a"] == (True, False)
     assert counts(people) == (6, 1, 5, 0, 0, 0), "a and d alone"
+    rows = {row.system: row.rating.has_interval for row in systems_of(scored(own, {}, 300)).rows}
+    assert rows == {"a": True, "b": False, "c": False, "d": True}
 
 
 @pytest.mark.parametrize(

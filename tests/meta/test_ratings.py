@@ -68,16 +68,13 @@ def test_who_met_one_other_alone_is_not_judged_by_that_one() -> None:
 
 
 def test_what_two_raters_share_is_as_sure_as_those_lines_alone() -> None:
-    lines = rated(120)
-    apart = [replace(line, ratings=line.ratings[:1]) for line in lines[12:]]
+    lines = [replace(line, context=(f"about {number}",)) for number, line in enumerate(rated(400, 2, (1.5, 1.5)))]
+    apart = [replace(line, ratings=line.ratings[:1]) for line in lines[10:]]
     pairs = [
-        rejoinder.ratings([*(replace(one, ratings=one.ratings[:2]) for one in lines[:12]), *rest], resamples=1000)
-        .sets[0]
-        .agreement.by_pair[0]
-        for rest in ((), apart)
+        rejoinder.ratings([*lines[:10], *rest], resamples=1000).sets[0].agreement.by_pair[0] for rest in ((), apart)
     ]
     alone, beside = (pair.spearman.high - pair.spearman.low for pair in pairs)
-    assert beside > 0.8 * alone
+    assert beside > 0.93 * alone
 
 
 def test_lines_without_a_scale_count_as_on_the_one_stated() -> None:

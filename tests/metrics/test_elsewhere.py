@@ -112,7 +112,9 @@ def test_a_number_may_stand_as_text_with_a_decimal_comma(cell: Any, number: floa
     assert rejoinder.score([Example((), "a", extra={"x": cell})], "column:x").values.tolist() == [number]
 
 
-@pytest.mark.parametrize("text", ["1,234.5", "1.234,5", "2,5,1", ",", "nan", "2,5 points"])
+@pytest.mark.parametrize(
+    "text", ["1,234.5", "1,234", "-12,345", "1,234,567", "1.234,5", "2,5,1", ",", "nan", "2,5 points"]
+)
 def test_a_text_that_is_no_plain_number_is_no_score(text: str) -> None:
     assert reason(text) == '"x" is text, not a finite number'
 

@@ -120,7 +120,7 @@ def test_a_turn_that_cannot_be_scored_is_left_out_and_none_says_why() -> None:
     assert "not all named" in reasons[0] and "says nothing" in reasons[1] and "not all named" in reasons[2]
 
 
-def test_where_the_speaker_is_silent_the_turn_is_as_bad_as_a_turn_can_be() -> None:
+def test_where_the_speaker_is_silent_the_turn_counts_as_the_low_end() -> None:
     class Needy(Sure):
         card = replace(Sure.card, range=(-1.0, None))
 
@@ -134,7 +134,12 @@ def test_where_the_speaker_is_silent_the_turn_is_as_bad_as_a_turn_can_be() -> No
     class Undirected(Needy):
         card = replace(Needy.card, higher_is_better=None)
 
+    class Generous(Needy):
+        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+            return Outcome(np.array([float(len(one.response.split())) or 5.0 for one in examples]))
+
     silent = Example(("hi", "a a", "so", "", "there?"), "", extra={"level": "dialogue"})
+    assert scored(DialogueScorer(Generous()), [silent]).values.tolist() == [score_of([2, -1, -1])], "whatever it says"
     for scorer, least in ((Needy(), -1), (Unbound(), 2)):
         found = scored(DialogueScorer(scorer), [silent])
         assert found.values.tolist() == [score_of([2, least, least])]

@@ -61,7 +61,7 @@ class Names:
             if flat and self._missed:
                 raise UsageError(f"{where}: no {_quoted(self._missed)}. There are: {', '.join(map(str, record))}")
         takes = self._takes(record, where, guess)
-        if not self.one_rating_a_line and _has_one_rater(record, takes, guess):
+        if not self.one_rating_a_line and self._has_one_rater(record, takes, guess):
             self.one_rating_a_line = True
             what = "one rating a line; lines of one id" if guess else "one vote a line; lines of one pair"
             self.said_once(f"{file_of(where)}: {what} are joined, all held in memory")
@@ -69,6 +69,17 @@ class Names:
         if guess and MESSAGES in found and not {"response", "context"} & {*found, *self.columns}:
             self._require_one_reply(found, where)
         return found
+
+    def _has_one_rater(self, record: Mapping[str, Any], takes: Sequence[Take], guess: bool) -> bool:
+        """Whether a record says who rated it.
+
+        A pair of replies keeps its names, so that any name of raters says so, but for a judge's, which published pairs
+        have where each is judged once.
+        """
+        if any(take.field == RATER and len(take.sources) == 1 for take in takes):
+            return True
+        known = () if guess or RATER in self.columns else map(plain, map(str, record))
+        return any(name in words and "judge" not in name for name in known for words in NAMES[RATER])
 
     def _require_one_reply(self, record: Mapping[str, Any], where: str) -> None:
         """Raise where messages end with a reply and what is called one beside them is another."""
@@ -244,13 +255,6 @@ def _is_rated(out: Mapping[str, Any], dimension: str | None) -> bool:
     """Whether a record under our names has a rating in a dimension."""
     given = [out.get("ratings"), out.get("quality")]
     return any(dimension in one if isinstance(one, Mapping) else one not in (None, "") for one in given)
-
-
-def _has_one_rater(record: Mapping[str, Any], takes: Sequence[Take], guess: bool) -> bool:
-    """Whether a record says who rated it; of a pair of replies, whose names are its own, any name of raters says so."""
-    if any(take.field == RATER and len(take.sources) == 1 for take in takes):
-        return True
-    return not guess and any(plain(str(name)) in words for name in record for words in NAMES[RATER])
 
 
 def _meaning(take: Take) -> str:

@@ -8,6 +8,7 @@ from typing import TypeVar, cast
 
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad
+from rejoinder.io.names import RATER
 from rejoinder.records import Example, Pair, ReplySet, majority
 
 Parsed = TypeVar("Parsed", bound=Example | Pair | ReplySet)
@@ -32,16 +33,22 @@ def joined(examples: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
 
 
 def _voted(rows: Sequence[Pair], on_bad: OnBad) -> Iterator[Pair]:
-    """Yield one pair for each two replies; arguments as for `joined`."""
-    by_id = _ids_recur(rows)
+    """Yield one pair for each two replies; arguments as for `joined`.
+
+    Under `rater` rows are those of our own form, whose ids name pairs. Under another name, as `annotator`, an id may as
+    well name the question, and one row a pair be all there is: then the texts tell pairs apart, and one row is no vote.
+    """
+    ours = bool(rows) and RATER in rows[0].replies[0].extra
+    by_id = ours and _ids_recur(rows)
     found: dict[object, Pair] = {}
     for row in rows:
         key = row.id if by_id else tuple(map(_texts, row.replies))
         if key not in found:
-            found[key] = replace(row, votes=row.votes or (row.preferred,))
+            found[key] = replace(row, votes=row.votes or (row.preferred,)) if ours else row
         elif differing := next(filter(None, map(_differing, found[key].replies, row.replies)), ""):
             problem = f"the id {row.id!r} stands for another {differing} at {found[key].where}"
-            on_bad(DataError(problem, "Give every pair its own id", where=row.where, field="id"))
+            remedy = "Give every pair its own id, or leave ids out of account: --map id="
+            on_bad(DataError(problem, remedy, where=row.where, field="id"))
         else:
             found[key] = _counted(found[key], row)
     yield from found.values()
@@ -49,7 +56,7 @@ def _voted(rows: Sequence[Pair], on_bad: OnBad) -> Iterator[Pair]:
 
 def _counted(first: Pair, row: Pair) -> Pair:
     """A pair with the votes of another row of it."""
-    votes = (*first.votes, *(row.votes or (row.preferred,)))
+    votes = (*(first.votes or (first.preferred,)), *(row.votes or (row.preferred,)))
     one, other = (_together(*two) for two in zip(first.replies, row.replies, strict=True))
     return replace(first, replies=(one, other), preferred=majority(votes), votes=votes)
 

@@ -18,6 +18,7 @@ _TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # colours of skin an
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LONGEST_WORD = 20
 _NUMBER = re.compile(r"[+-]?\d{1,15}([.,]\d{1,15})?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
 
 def kind_of(value: Any) -> str:
@@ -157,12 +158,17 @@ def rating_of(value: Any, where: str, field: str) -> float | None:
 
 
 def number_in(value: Any) -> float | None:
-    """A finite number, also one that a table holds as text, with a decimal point or comma; None for anything else."""
+    """A finite number, also one that a table holds as text, with a decimal point or comma; None for anything else.
+
+    1,234 is none: nobody can say whether a comma before three digits stands for decimals or thousands. 0,234 is one.
+    """
     if is_number(value):
         return float(value)
     if not isinstance(value, str):
         return None
     text = value.strip()
+    if _THOUSANDS.fullmatch(text):
+        return None
     try:
         number = float(text.replace(",", ".") if _NUMBER.fullmatch(text) else text)
     except ValueError:

@@ -59,7 +59,7 @@ def votes_of(record: Record, form: Form, where: str) -> tuple[Choice | None, ...
         return ()
     if not isinstance(votes, list):
         found = f"is {kind_of(votes)}, expected a list of votes"
-        raise DataError(found, 'Write "votes": [0, 1, 1]', where=where, field="votes")
+        raise DataError(found, f'Write "votes": [...], of {_choices(form)}', where=where, field="votes")
     return tuple(None if vote is None else _verdict(vote, record, form, "votes", where) for vote in votes)
 
 

@@ -82,7 +82,9 @@ def compare(
         refuse_duplicates(side)
     choice = choose(*sides, design)
     strata = None if by is None else _strata(sides, by)
-    loaded = _loaded(scorers, vectors, sides)
+    loaded = load_scorers(scorers, vectors=vectors)
+    if not loaded:
+        raise UsageError("no scorer was named; a comparison needs at least one")
     scored = {name: _scored(one, sides, choice.pairs, advance) for name, one in loaded.items()}
     compared = _compared(sides, {name: one.card for name, one in loaded.items()}, scored, choice.pairs, strata)
     contrasts = [_contrast(name, one.card, compared, scored[name], sampling) for name, one in loaded.items()]
@@ -90,18 +92,6 @@ def compare(
         raise TooManyUnscored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
     found = _comparison(_judged(contrasts), compared, scored, choice.why, by, sampling, scorers)
     return replace(found, answer=answer(found))
-
-
-def _loaded(scorers: Sequence[ScorerLike], vectors: str | Path | None, sides: Sides) -> dict[str, Scorer]:
-    """The scorers, of conversations where lines say that they are such.
-
-    Raises:
-        UsageError: there is none.
-    """
-    loaded = load_scorers(scorers, vectors=vectors)
-    if not loaded:
-        raise UsageError("no scorer was named; a comparison needs at least one")
-    return {name: as_rated(one, [*sides[0], *sides[1]]) for name, one in loaded.items()}
 
 
 def _compared(
@@ -143,11 +133,16 @@ def _comparison(
         resamples=sampling.resamples,
         seed=sampling.seed,
         replies=(len(a), len(b)),
-        empty=(sum(one.unanswered for one in a), sum(one.unanswered for one in b)),
+        empty=(_empty_replies(a), _empty_replies(b)),
         notes={name: (both[0].noted, both[1].noted) for name, both in scored.items()},
         fitted=fitted_on(scorers, [example.dataset for example in (*a, *b)]),
         compared=compared,
     )
+
+
+def _empty_replies(side: Sequence[Example]) -> int:
+    """How many replies are empty; a conversation is none for its last turn."""
+    return sum(one.unanswered and not one.is_dialogue for one in side)
 
 
 def _strata(sides: Sides, by: str) -> tuple[list[str], list[str]]:
@@ -164,9 +159,10 @@ def _strata(sides: Sides, by: str) -> tuple[list[str], list[str]]:
 
 
 def _scored(scorer: Scorer, sides: Sides, pairs: Pairs | None, advance: Advance) -> tuple[Scores, Scores]:
-    """The scores of both sides, with references where both sides have them."""
+    """The scores of both sides, of conversations as such, with references where both sides have them."""
     first, second = _alike_pairs(sides, pairs) if pairs else _alike_sides(sides, scorer.card)
-    return run(scorer, first, advance=advance), run(scorer, second, advance=advance)
+    of_lines = as_rated(scorer, [*first, *second])
+    return run(of_lines, first, advance=advance), run(of_lines, second, advance=advance)
 
 
 def _alike_pairs(sides: Sides, pairs: Pairs) -> Sides:

@@ -208,7 +208,8 @@ def _too_few(scored: int, replies: int, missing: Sequence[str]) -> str:
 def _lowest(scorer: Scorer, lines: Sequence[Example], scores: Scores, scored: _Scored) -> Lowest:
     """The reply with the lowest score; of equal ones the first."""
     row = int(np.nanargmin(scored.values))
-    (why,) = explanations(scorer, [lines[row]]) if is_explained(scorer) else (None,)
+    whole = lines[row].is_dialogue  # of which `explanations` would be those of the last reply
+    (why,) = explanations(scorer, [lines[row]]) if is_explained(scorer) and not whole else (None,)
     return Lowest.of(
         scored.figure(row), example=lines[row], why=why.words if why else "", notes=scores.notes.get(row, ())
     )

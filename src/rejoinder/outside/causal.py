@@ -17,6 +17,7 @@ from importlib.util import find_spec
 from io import StringIO
 from itertools import groupby
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,8 @@ _READING = 1  # goes up when the numbers of a reading change
 _DIGESTED = 1 << 16  # bytes of a tensor that its digest reads
 
 _STRAIGHT = str.maketrans("“”„‘", '"""\'')
+
+_PARSING = Lock()  # what lets the library parse once holds for the process
 
 Messages = list[dict[str, str]]
 
@@ -239,14 +242,15 @@ def _parsed_once() -> Iterator[None]:
     import gguf
 
     names = ("GGUFReader", "get_tensor_name_map")
-    own = {name: getattr(gguf, name) for name in names}
-    for name in names:
-        setattr(gguf, name, cache(own[name]))
-    try:
-        yield
-    finally:
+    with _PARSING:
+        own = {name: getattr(gguf, name) for name in names}
         for name in names:
-            setattr(gguf, name, own[name])
+            setattr(gguf, name, cache(own[name]))
+        try:
+            yield
+        finally:
+            for name in names:
+                setattr(gguf, name, own[name])
 
 
 def _dtype(given: Mapping[str, str]) -> Any:

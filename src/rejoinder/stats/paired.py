@@ -43,8 +43,7 @@ def mean_correlation(
 ) -> OverParts:
     """The mean over parts of the correlation of `scores` with `ratings`, with an interval from resampled clusters.
 
-    p is two-sided, of no correlation: twice the share of resamples whose mean lies on the other side of zero, one of
-    them counted in advance, so that it is never 0; NaN without resamples.
+    p is two-sided, of no correlation (see `two_sided`), never 0; NaN without resamples.
 
     Args:
         statistic: which correlation.

@@ -26,7 +26,8 @@ def share_of_clusters(values: FloatArray, clusters: NDArray[np.int64], rests_on:
     groups = number_of(clusters)
     trials = groups if rests_on is None else rests_on
     if trials < FEWEST:
-        return Figure(value=share)
+        why = "" if rests_on is None else f"too few contexts for an interval, {FEWEST} are needed"
+        return Figure(value=share, reason=why)
     sums = np.bincount(clusters, weights=values - share, minlength=groups)
     variance = float((sums**2).sum()) / len(values) ** 2 * groups / (groups - 1)
     return wilson(share, variance, trials, trials - 1)

@@ -4,7 +4,7 @@ Every turn of the speaker who is judged is scored as a reply to what came before
 between the mean of these turns and the mean of the worst quarter of them: people forgive a dull turn, but one that is
 nonsense stays in their minds, so a plain mean is too kind to a good talker with lapses, and the worst turn alone hangs
 on one score and falls with the length of the talk. The rule was set by this sense, not fitted to ratings. Where the
-speaker says nothing the turn is as bad as a turn can be: who falls silent is no better for it.
+speaker says nothing the turn counts as the worst end of the scale: who falls silent is no better for it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class DialogueScorer:
     @property
     def options(self) -> Mapping[str, Any]:
         """The scorer's own, and how turns come together."""
-        return {**self.scorer.options, LEVEL: "mean of all turns and of the worst quarter, silence the worst"}
+        return {**self.scorer.options, LEVEL: "mean of all turns and of the worst quarter, silence at the low end"}
 
     @property
     def whole(self) -> bool:
@@ -105,20 +105,18 @@ class DialogueScorer:
     def _with_silence(self, replies: Sequence[Example], values: Sequence[float]) -> list[float]:
         """The scores of turns, NaN where there is none, with the worst where the speaker says nothing.
 
-        That is the worst end of the scorer's scale, or the worst score of the conversation where this lies beyond; a
+        That is the worst end of the scorer's scale, or the worst score of another turn where this lies beyond; a
         scorer without a direction knows no worst. Where a reference is missing that it needs, nothing has a score.
         """
         card, sign = self.scorer.card, self._sign
         ends = getattr(self.scorer, "scale", None) or card.range
         end = ends[0] if sign > 0 else ends[1]
-        known = [sign * float(value) for value in (*values, math.nan if end is None else end) if math.isfinite(value)]
+        silent = [reply.unanswered and missing_need(card, reply) is None for reply in replies]
+        said = [value for mute, value in zip(silent, values, strict=True) if not mute]
+        known = [sign * float(value) for value in (*said, math.nan if end is None else end) if math.isfinite(value)]
         if card.higher_is_better is None or not known:
             return list(values)
-        silent = [reply.unanswered and missing_need(card, reply) is None for reply in replies]
-        return [
-            sign * min(known) if mute and math.isnan(value) else value
-            for mute, value in zip(silent, values, strict=True)
-        ]
+        return [sign * min(known) if mute else value for mute, value in zip(silent, values, strict=True)]
 
     def _replies(self, example: Example) -> Replies:
         """What is judged of a line: every turn of a speaker, or the reply."""
