@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -149,3 +150,15 @@ def test_a_reply_that_is_cut_is_known(model: CausalModel) -> None:
     (view,) = views_of(model, "own")
     found = view.features([Example(("hi",), text) for text in (long, f"{long} no")])
     assert (found[0] == found[1]).all()
+
+
+def test_weights_of_few_bits_are_read_in_what_the_processor_multiplies(
+    model: CausalModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half = deepcopy(model.model).to(torch.bfloat16)
+    single = deepcopy(half).float()
+    one, other = (CausalModel("x", own, model.tokenizer, packed=True) for own in (half, single))
+    assert one.digest == other.digest != CausalModel("x", single, model.tokenizer).digest
+    for known, kept in (({"avx2": True}, torch.float32), ({"avx512_bf16": True}, torch.bfloat16)):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda known=known: known)
+        assert causal._dtype({"gguf_file": "x"}) is kept and causal._dtype({}) == "auto"

@@ -46,6 +46,7 @@ _DIGESTED = 1 << 16  # bytes of a tensor that its digest reads
 
 _STRAIGHT = str.maketrans("“”„‘", '"""\'')
 
+_HALVES = ("amx_bf16", "avx512_bf16", "bf16", "arm_bf16")  # what tells that a processor multiplies bfloat16
 _PARSING = Lock()  # what lets the library parse once holds for the process
 
 Messages = list[dict[str, str]]
@@ -78,11 +79,14 @@ class CausalModel:
         name: the folder of the model, or what it is called where models are downloaded from.
         model: the library's model.
         tokenizer: the library's tokenizer.
+        packed: whether its weights came of a GGUF file, of a few bits each; in whatever precision they are multiplied,
+            its digest is that of them in half precision, which holds them all.
     """
 
     name: str
     model: Any
     tokenizer: Any
+    packed: bool = False
 
     @cached_property
     def digest(self) -> str:
@@ -92,8 +96,9 @@ class CausalModel:
         asked = self._written(_messages(_CONVERSATION), ask=True)
         total = hashlib.sha256(f"{_READING} {asked} {self._pieces(asked)}".encode())
         for name, tensor in sorted(self.model.state_dict().items()):
-            total.update(f"\n{name} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
-            total.update(tensor.detach().flatten()[:_DIGESTED].to(torch.float32).numpy().tobytes())
+            kept = torch.bfloat16 if self.packed else tensor.dtype
+            total.update(f"\n{name} {tuple(tensor.shape)} {kept}\n".encode())
+            total.update(tensor.detach().flatten()[:_DIGESTED].to(kept).to(torch.float32).numpy().tobytes())
         return total.hexdigest()[:12]
 
     @property
@@ -229,7 +234,7 @@ def causal_model(name: str) -> CausalModel:
         raise MissingAsset(f"{name}: no causal language model on this machine. {remedy}") from error
     if not reads_as_it_should(model.eval()):
         raise DataError(f"{name}: a kind of language model that is not read here", "Take another, a Llama for instance")
-    return CausalModel(name, model, tokenizer)
+    return CausalModel(name, model, tokenizer, packed=bool(given))
 
 
 @contextmanager
@@ -254,10 +259,16 @@ def _parsed_once() -> Iterator[None]:
 
 
 def _dtype(given: Mapping[str, str]) -> Any:
-    """What its numbers are kept as: those of a GGUF file, of a few bits each, as half as long ones."""
+    """What its numbers are kept as: those of a GGUF file, of a few bits each, as half as long ones where that is quick.
+
+    A processor that does not multiply these takes six times as long to make up for it as it takes for single precision.
+    """
     import torch
 
-    return torch.bfloat16 if given else "auto"
+    if not given:
+        return "auto"
+    known: Mapping[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    return torch.bfloat16 if any(known.get(name) for name in _HALVES) else torch.float32
 
 
 def _place(name: str) -> tuple[str, dict[str, str]]:
