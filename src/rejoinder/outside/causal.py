@@ -46,7 +46,7 @@ _DIGESTED = 1 << 16  # bytes of a tensor that its digest reads
 
 _STRAIGHT = str.maketrans("“”„‘", '"""\'')
 
-_HALVES = ("amx_bf16", "avx512_bf16", "bf16", "arm_bf16")  # what tells that a processor multiplies bfloat16
+_HALVES = ("amx_bf16", "avx512_bf16", "bf16")  # what tells that a processor multiplies bfloat16
 _PARSING = Lock()  # what lets the library parse once holds for the process
 
 Messages = list[dict[str, str]]
