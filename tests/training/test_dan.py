@@ -16,9 +16,9 @@ import pytest
 
 from conftest import PROJECT, Run
 from rejoinder.encoders import load_encoder
-from rejoinder.encoders.dan import DanEncoder
+from rejoinder.encoders.dan import DanEncoder, from_parts
 from rejoinder.errors import DataError
-from rejoinder.io.folders import read_folder
+from rejoinder.io.folders import Parts, read_folder
 from rejoinder.nn.averaging import LEFT, RIGHT, TABLE, AveragingNetwork
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
@@ -181,6 +181,14 @@ def test_a_folder_with_a_graph_of_an_older_version_is_told(folder: Path, tmp_pat
     told = r"an older version made it, with model\.onnx, which is not run any more\. Train it again with this version"
     with pytest.raises(DataError, match=told):
         load_encoder(old)
+
+
+def test_weights_too_large_for_their_precision_are_told(folder: Path) -> None:
+    parts = read_folder(folder)
+    for name, value in (("table.weight", 1e6), ("contexts.second.bias", 1e300)):
+        large = np.full(parts.tensors[name].shape, value)
+        with pytest.raises(DataError, match=f"the tensor {name} holds NaN or infinity"):
+            from_parts(Parts(parts.config, {**parts.tensors, name: large}, parts.files))
 
 
 def test_a_judge_stands_on_it(run: Run, folder: Path, tmp_path: Path) -> None:

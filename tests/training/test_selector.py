@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Run, refused
+from rejoinder.encoders import load_encoder
 from rejoinder.encoders.selector import Selector, from_parts
 from rejoinder.errors import DataError
 from rejoinder.io.corpus import Dialogue
@@ -296,6 +297,19 @@ def test_parts_that_do_not_fit_are_told(selector: Selector, sizes: dict[str, Any
     with pytest.raises(DataError) as error:
         from_parts(Parts(config, tensors))
     assert message in str(error.value)
+
+
+def test_weights_that_half_precision_cannot_hold_are_told(selector: Selector) -> None:
+    large = {**selector.parts.tensors, "replies.up.bias": np.full(24, 1e6, dtype=np.float32)}
+    with pytest.raises(DataError, match=r"the tensor replies\.up\.bias holds NaN or infinity"):
+        from_parts(Parts(selector.parts.config, large))
+
+
+def test_an_encoder_of_another_width_is_told(selector: Selector, tmp_path: Path) -> None:
+    encoder = load_encoder(student_model(tmp_path / "student"))
+    config = {**selector.parts.config, "encoder": dict(encoder.options)}
+    with pytest.raises(DataError, match="of width 9, not encoder student, weights .* of width 6"):
+        Selector(Parts(config, selector.parts.tensors)).require(encoder)
 
 
 def test_mixed_precision_hardly_moves_the_loss() -> None:

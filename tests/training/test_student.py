@@ -472,6 +472,8 @@ def test_an_encoder_runs_without_torch(folder: Path) -> None:
         ({}, {"pairs.weight": np.zeros((500, 16), dtype=np.int64)}, "the tensor pairs.weight is int64"),
         ({}, {"pieces.scale": np.zeros(3, dtype=np.float16)}, "the tensor pieces.scale is float16 of shape"),
         ({"blocks": 3}, {}, "no tensor blocks.2.kernel in it"),
+        ({"blocks": 400_000}, {}, 'field "blocks": is 400000, expected a whole number from 0 to 100'),
+        ({}, {"gate.weight": np.full((1, 16), 1e6, dtype=np.float32)}, "the tensor gate.weight holds NaN or infinity"),
     ],
 )
 def test_parts_that_do_not_fit_are_told(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, Tensors, inner, tensor, text_of, whole
+from rejoinder.io.checks import AGAIN, Tensors, held_in, inner, tensor, text_of, whole
 from rejoinder.io.folders import Parts
 from rejoinder.nn.averaging import SIDES, TABLE, AveragingNetwork, Floats
 from rejoinder.scorer import FloatArray
@@ -102,7 +102,7 @@ def _tensors(given: Tensors, vocabulary: int, output: int) -> dict[str, NDArray[
     table = tensor(given, TABLE, (None, None))
     if len(table) <= vocabulary:
         raise DataError(f"{TABLE} has {len(table)} rows, none of them for pairs of {vocabulary} pieces", AGAIN)
-    found = {TABLE: table.astype(np.float16)}
+    found: dict[str, NDArray[Any]] = {TABLE: held_in(np.float16, table, TABLE)}
     for side, inputs in zip(SIDES, (2 * table.shape[1], table.shape[1]), strict=True):
         hidden = len(tensor(given, f"{side}.first.weight", (None, inputs)))
         shapes = {
@@ -111,5 +111,5 @@ def _tensors(given: Tensors, vocabulary: int, output: int) -> dict[str, NDArray[
             f"{side}.second.weight": (output, hidden),
             f"{side}.second.bias": (output,),
         }
-        found |= {name: tensor(given, name, shape).astype(np.float32) for name, shape in shapes.items()}
+        found |= {name: held_in(np.float32, tensor(given, name, shape), name) for name, shape in shapes.items()}
     return found

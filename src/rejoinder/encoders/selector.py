@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
-from rejoinder.io.checks import inner, sizes, tensor, whole
+from rejoinder.io.checks import held_in, inner, sizes, tensor, whole
 from rejoinder.io.folders import Parts
 from rejoinder.nn.selecting import Floats, SelectorNetwork, SelectorSizes, unit
 from rejoinder.scorer import Encoder
@@ -56,6 +56,8 @@ class Selector:
             DataError: it is another, or one with other weights.
         """
         own, other = (shown(options) for options in (self.parts.config["encoder"], encoder.options))
+        if own == other and self.width != encoder.width:
+            own, other = (f"{own} of width {width}" for width in (self.width, encoder.width))
         if own != other:
             remedy = "Give that encoder, or train a selector over this one"
             raise DataError(f"a selector over the encoder {own}, not {other}", remedy)
@@ -97,7 +99,7 @@ def from_parts(parts: Parts) -> Selector:
     for name in _POSITIVE:
         whole(given, name, 1)
     wanted = {**shape.shapes(), COMMON: (None, shape.output)}
-    tensors = {name: tensor(parts.tensors, name, own).astype(np.float16) for name, own in wanted.items()}
+    tensors = {name: held_in(np.float16, tensor(parts.tensors, name, own), name) for name, own in wanted.items()}
     encoder = dict(inner(parts.config, "encoder"))
     return Selector(Parts({"kind": "selector", "sizes": dict(given), "encoder": encoder}, tensors))
 

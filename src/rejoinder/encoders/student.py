@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from rejoinder.encoders.threads import one_thread
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, Tensors, inner, sizes, tensor, text_of, whole
+from rejoinder.io.checks import AGAIN, Tensors, inner, require_finite, sizes, tensor, text_of, whole
 from rejoinder.io.folders import Parts
 from rejoinder.nn.convolving import StudentNetwork, StudentSizes
 from rejoinder.nn.packing import Floats, packed, packed_shapes
@@ -28,6 +28,7 @@ VOCABULARY = "vocabulary.json"
 TURNS = 3
 """Turns that a context is read with."""
 _SHORT = 1000  # characters: pieces of longer texts are not remembered, so that it takes some megabytes at most
+_MOST_BLOCKS = 100
 _POSITIVE = ("vocabulary", "output", "buckets", "embedding", "inner", "positions")
 
 
@@ -107,6 +108,7 @@ def from_parts(parts: Parts) -> StudentEncoder:
     shape, given = sizes(StudentSizes, parts.config), inner(parts.config, "sizes")
     for name in _POSITIVE:
         whole(given, name, 1)
+    whole({"blocks": shape.blocks}, "blocks", 0, _MOST_BLOCKS)
     read = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
     if read.size > shape.vocabulary:
         raise DataError(f"{read.size} pieces for a network of {shape.vocabulary}", AGAIN, field="sizes.vocabulary")
@@ -125,7 +127,10 @@ def _tensors(given: Tensors, shapes: Mapping[str, tuple[int, ...]]) -> dict[str,
             found[name], found[scale] = _table(name, one, shape), tensor(given, scale, shape[:1])
         else:
             found[name] = tensor(given, name, shape)
-    return packed(found)
+    with np.errstate(over="ignore"):
+        kept = packed(found)
+    require_finite(kept)
+    return kept
 
 
 def _table(name: str, found: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:

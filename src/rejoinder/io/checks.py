@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     Kind = TypeVar("Kind", bound=DataclassInstance)
+Float = TypeVar("Float", np.float16, np.float32)
 Tensors = Mapping[str, NDArray[Any]]
 AGAIN = "Copy the whole folder of the model again, or train it again"
 LARGEST = 10_000_000
@@ -120,6 +121,18 @@ def tensor(tensors: Tensors, name: str, shape: Sequence[int | None]) -> NDArray[
         expected = f"floats of shape ({', '.join('any' if wanted is None else str(wanted) for wanted in shape)})"
         raise DataError(f"the tensor {name} is {found.dtype} of shape {found.shape}, expected {expected}", AGAIN)
     return found
+
+
+def held_in(kind: type[Float], found: NDArray[Any], name: str) -> NDArray[Float]:
+    """The floats of the tensor called `name` in another precision.
+
+    Raises:
+        DataError: one is too large for it.
+    """
+    with np.errstate(over="ignore"):
+        kept: NDArray[Float] = found.astype(kind)
+    require_finite({name: kept})
+    return kept
 
 
 def named_again(config: Mapping[str, Any], kind: str, find: Callable[[str], Digested]) -> Digested:
