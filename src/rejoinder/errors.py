@@ -3,6 +3,7 @@
     RejoinderError
       UsageError        the call itself is wrong: unknown scorer, bad option   (exit code 2)
       DataError         a line, file or set of examples cannot be used         (exit code 3)
+        UnclearColumn   a value that makes its column doubtful                 (exit code 3)
       MissingAsset      a file that scoring needs is not there                 (exit code 4)
       MissingExtra      an optional library is not installed                   (exit code 4)
       TooManyUnscored   a scorer could not score a single line                 (exit code 5)
@@ -58,6 +59,10 @@ class DataError(RejoinderError, ValueError):
         self.problem, self.remedy, self.where, self.field = problem, remedy, where, field
         place = ": ".join(part for part in (where, f'field "{field}"' if field else "") if part)
         super().__init__(f"{place}: {problem}. {remedy}" if place else f"{problem}. {remedy}")
+
+
+class UnclearColumn(DataError):
+    """A value after which a whole column is not understood: passing over its line would misread the others."""
 
 
 class MissingAsset(RejoinderError, FileNotFoundError):

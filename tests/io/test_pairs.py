@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, refused
 from rejoinder import Pair
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, UnclearColumn
 from rejoinder.io.pairs import form_of, parse_pair
+from rejoinder.io.read import read_pairs
 
 USER, GOOD, BAD = (
     {"role": "user", "content": "Tea or coffee?"},
@@ -181,6 +182,17 @@ def test_0_where_replies_are_numbered_from_1_is_refused_with_a_remedy() -> None:
         "It can be the first of two counted from 0, or a tie: write 1 and 2, or tie"
     )
     assert refusal({"output_1": "x", "output_2": "y", "votes": [1, 0]}).startswith('f:1: field "votes": 0, expected')
+
+
+def test_a_column_with_0s_is_not_read_by_its_1s_alone(tmp_path: Path, run: Run) -> None:
+    file = tmp_path / "lab.csv"
+    file.write_text("prompt,response_1,response_2,label\nhi,hello there,no,1\nhi there,hello you,no,0\n")
+    skipped: list[DataError] = []
+    with pytest.raises(UnclearColumn, match=r"lab\.csv:3: field \"label\": '0', expected"):
+        list(read_pairs(file, on_bad=skipped.append))
+    assert not skipped
+    ran = run("study", file, "-s", "length", "--on-error", "skip")
+    assert ran.code == 3 and "It can be the first of two counted from 0, or a tie" in ran.err and not ran.out
 
 
 def test_a_system_that_wins_is_told_by_its_name() -> None:

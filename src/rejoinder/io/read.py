@@ -9,7 +9,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import DataError, UnclearColumn, UsageError
 from rejoinder.io.box import in_the_box
 from rejoinder.io.chat import is_conversation
 from rejoinder.io.columns import Columns, Names
@@ -103,7 +103,8 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> I
         how: see `How`.
 
     Raises:
-        DataError: a bad line, unless `on_bad` keeps it. One that concerns a whole file ends that file.
+        DataError: a bad line, unless `on_bad` keeps it. One that concerns a whole file ends that file. An
+            `UnclearColumn`, which makes the other lines doubtful, is always raised.
         MissingAsset: a file is not there.
         MissingExtra: the library that reads the format is not installed.
         UsageError: the suffix is of no known format; two columns could be the same thing; what `map` names is not
@@ -175,6 +176,8 @@ def _each(
             record = understood(row, names)
             records = every_turn(record, row.where) if turns == "all" and form_of(record) is None else [record]
             made = [parse(record, row.where) for record in records]
+        except UnclearColumn:
+            raise
         except DataError as error:
             on_bad(error)
         else:

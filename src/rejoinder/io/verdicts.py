@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, UnclearColumn
 from rejoinder.io.names import plain
 from rejoinder.io.values import is_number, kind_of, number_in
 from rejoinder.records import Choice, majority
@@ -115,6 +115,8 @@ def _verdict(value: Any, record: Record, form: Form, field: str, where: str) -> 
             return said[0]
         if number == 0 and form.marks[0] == "1":
             remedy = "It can be the first of two counted from 0, or a tie: write 1 and 2, or tie"
+            # Then a 1 can be the second reply, so no line of this column tells anything.
+            raise UnclearColumn(f"{value!r}, expected {_such_as(form)}", remedy, where=where, field=field)
     elif isinstance(value, str) and (said := _worded(value, form)):
         return said[0]
     raise DataError(f"{value!r}, expected {_such_as(form)}", remedy, where=where, field=field)
