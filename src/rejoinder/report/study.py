@@ -104,13 +104,11 @@ def _lines(found: FullStudy) -> str:
 
 
 def _notes(found: FullStudy) -> list[str]:
-    """What to read the tables of all statistics by."""
+    """What to read the tables of all statistics by, beside what stands under the first table."""
     lines = found.study
     return [
-        *unscored(lines.agreements, found.titles),
+        *unscored([row for row in lines.agreements if row.level == "system"], found.titles),
         *(f"{line}." for line in noted(lines.notes, lines.examples)),
-        _lines(found),
-        *partly_unscored(found.study),
         f"[low, high]: 95 % expanded percentile interval over {lines.resamples:,} resamples of contexts, "
         f"seed {lines.seed}; p: two-sided, takes lines as independent.",
     ]
