@@ -67,6 +67,60 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     assert (code, ran.stderr) == ("0", "")
 
 
+def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A line of bash in a folder, in which `rejoinder` is the program."""
+    program = f"rejoinder() {{ '{sys.executable}' -m rejoinder \"$@\"; }}; "
+    return subprocess.run(
+        ["bash", "-c", program + line], cwd=folder, env=ENVIRONMENT, capture_output=True, encoding="utf-8", check=False
+    )
+
+
+@pytest.fixture
+def systems(tmp_path: Path) -> Path:
+    """Two systems' replies to the same contexts: b copies the references, a does not."""
+    for name, said in (("a", "no no no no"), ("b", "so it is {}")):
+        lines = [
+            {"context": [f"is it {n}?"], "response": said.format(n), "references": [f"so it is {n}"]} for n in range(30)
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return tmp_path
+
+
+def test_a_gate_and_its_outputs_do_not_depend_on_who_reads_the_messages(systems: Path) -> None:
+    (systems / "page.html").write_text("old")
+    call = "rejoinder compare b.jsonl a.jsonl -s bleu-2 --threshold 0 -o page.html"
+    for ending in ("2>&1 | true", "| true", "| head -1", "2>&1 >&- | true"):
+        ran = shell(f"{call} {ending}; exit ${{PIPESTATUS[0]}}", systems)
+        assert ran.returncode == 6, (ending, ran.stderr)
+    assert (systems / "page.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_closed_stream_is_none_that_is_missed(systems: Path) -> None:
+    ran = shell("rejoinder score a.jsonl -s length -o out.jsonl >&-", systems)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert len((systems / "out.jsonl").read_text().splitlines()) == 30
+    assert shell("rejoinder score nosuch.jsonl 2>&-", systems).returncode == 4
+
+
+def test_what_standard_input_is_read_from_is_not_replaced(systems: Path) -> None:
+    before = (systems / "a.jsonl").read_text()
+    ran = shell("rejoinder score - -s length -o a.jsonl < a.jsonl", systems)
+    said = "rejoinder: a.jsonl: is standard input too and would be replaced. Choose another place for the output\n"
+    assert (ran.returncode, ran.stderr) == (2, said)
+    assert (systems / "a.jsonl").read_text() == before
+    assert shell("rejoinder score - -s length -o other.jsonl < a.jsonl", systems).returncode == 0
+
+
+def test_the_name_of_a_stream_is_no_output(systems: Path) -> None:
+    call = "rejoinder score a.jsonl -s length --format jsonl -o /dev/stdout"
+    before = (systems / "b.jsonl").read_text()
+    ran = shell(f"{call} >> b.jsonl", systems)
+    assert ran.returncode == 2 and "/dev/stdout: writing there could replace what the stream leads to" in ran.stderr
+    assert (systems / "b.jsonl").read_text() == before
+    assert shell(f"{call} | cat; exit ${{PIPESTATUS[0]}}", systems).returncode == 2
+    assert shell(call.replace("stdout", "null"), systems).returncode == 0
+
+
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interruption_leaves_no_output_and_the_old_file(tmp_path: Path, stop: signal.Signals) -> None:
     out = tmp_path / "out.jsonl"

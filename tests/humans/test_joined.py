@@ -38,6 +38,12 @@ def test_by_text_where_there_is_no_id() -> None:
     assert [one.rating() for one in found.lines] == [None, 3.0, None, 2.0]
 
 
+def test_white_space_makes_no_other_line() -> None:
+    spaced = replace(BARE[1], context=(" q  1\n",), response="a 1 ")
+    found = joined(BARE, [rated(spaced, 3.0, id="g:7", where="g:7")])
+    assert [one.rating() for one in found.lines] == [None, 3.0, None, None] and found.matched == 1
+
+
 def test_another_system_with_the_same_words_is_another_line() -> None:
     twins = [replace(BARE[0], system="b", id="f:9", where="f:9"), BARE[0]]
     found = joined(twins, [rated(BARE[0], 5.0)])

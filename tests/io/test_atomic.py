@@ -130,3 +130,17 @@ def test_a_strangers_folder_is_not_replaced(tmp_path: Path) -> None:
         atomic_folder(tmp_path / "no" / "where", ours=()),
     ):
         pytest.fail("the block must not run")
+
+
+def test_a_full_disk_that_a_library_tells_in_its_own_way_is_one_too(tmp_path: Path) -> None:
+    class Odd(Exception):
+        pass
+
+    with (
+        pytest.raises(WriteError, match=r"out: cannot be written \(No space left on device\)"),
+        atomic_file(tmp_path / "out"),
+    ):
+        raise Odd("parquet: underlying IO error: No space left on device (os error 28)")
+    with pytest.raises(Odd), atomic_file(tmp_path / "out"):
+        raise Odd("another")
+    assert not list(tmp_path.iterdir())

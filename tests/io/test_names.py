@@ -28,6 +28,14 @@ SCALE = st.tuples(st.sampled_from([0, 1, -1]), st.integers(2, 100)).map(
 )
 
 
+@pytest.mark.parametrize("name", ["session_id", "Ticket ID", "thread", "session", "callId"])
+def test_what_tells_a_conversation_has_many_names(name: str) -> None:
+    example, said = understood(name, "c 7")
+    assert example.extra["dialogue_id"] == "c 7" and any("as dialogue_id" in one for one in said)
+    (beside,) = rejoinder.examples_of([{"response": "ho", "session": "app", "conv_id": "c 7"}])
+    assert beside.extra["dialogue_id"] == "c 7" and beside.extra["session"] == "app"
+
+
 def table(path: Path, *rows: list[str]) -> Path:
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows(rows)

@@ -92,6 +92,19 @@ def test_a_weak_correlation_is_no_agreement_and_says_what_would_tell() -> None:
     assert study.verdicts["weak"] == "not shown"
 
 
+def test_systems_that_do_not_differ_are_not_said_to_tell_the_reverse() -> None:
+    """What a system got in the other contexts is the lower, the more it got in this one."""
+    examples = [replace(one, system="ab"[place % 2]) for place, one in enumerate(lines())]
+    study = full_study(examples, {"weak": like(examples, 0.05, 3)}, resamples=100)
+    assert "Knowing only which system spoke tells nothing." in said(study)
+    apart = [
+        replace(one, quality={"overall": (one.rating() or 0) + 3 * (one.system == "a")}, scales={"overall": (-20, 20)})
+        for one in examples
+    ]
+    found = said(full_study(apart, {"weak": like(apart, 0.05, 3)}, resamples=100))
+    assert "Knowing only which system spoke gives 0.8" in found
+
+
 def agreement(**figure: Any) -> Agreement:
     """What a scorer called "given" reaches on a data set called "a"."""
     return Agreement(dataset="a", scorer="given", level="turn", statistic="pearson", **figure)

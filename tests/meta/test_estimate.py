@@ -92,6 +92,13 @@ def test_rated_lines_that_are_not_among_the_lines() -> None:
     assert all(one.low < truth(lines, one.system) < one.high and one.worth > one.n for one in found.systems)
 
 
+def test_a_scorer_that_scores_no_rated_line_is_not_said_to_disagree() -> None:
+    bare, rated = parted(replies(), 100)
+    apart = [replace(line, id=f"r{n}", response=f"{line.response} {n}", extra={}) for n, line in enumerate(rated)]
+    with pytest.raises(TooManyUnscored, match=r'^column:guess: none of 100 rated lines has a score \(no "guess"\)$'):
+        rejoinder.estimate(bare, "column:guess", rated=apart)
+
+
 def test_lines_chosen_by_hand_are_noticed() -> None:
     lines = replies()
     bare, best = parted(lines, 0)[0], sorted(lines, key=lambda line: -float(line.extra["guess"]))[:100]

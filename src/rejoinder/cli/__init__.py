@@ -8,11 +8,9 @@ Results go to standard output, progress and messages to standard error; nothing 
 from __future__ import annotations
 
 import io
-import os
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from functools import wraps
 from importlib import import_module
 from typing import Any
@@ -25,7 +23,7 @@ from rejoinder.cli.places import guard, require_finite
 from rejoinder.cli.stops import stops, unstopped
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.io.atomic import is_full, remove_unfinished, unwritten
-from rejoinder.io.terminal import inert_streams
+from rejoinder.io.terminal import close, inert_streams
 from rejoinder.version import __version__
 
 _INTERRUPTED = 130
@@ -119,7 +117,7 @@ def _say_spent() -> None:
 def _exit_code(error: BaseException, *, debug: bool) -> int:
     """Say what stopped the command, in one line, and return its exit code."""
     if isinstance(error, BrokenPipeError):
-        _close_output()  # its reader is gone (`| head`)
+        close(sys.stdout)  # the reader of its records is gone (`| head`)
         return 0
     if debug:
         traceback.print_exception(error)
@@ -139,19 +137,13 @@ def _exit_code(error: BaseException, *, debug: bool) -> int:
         _say(f"{said}{end} See rejoinder --help, rejoinder COMMAND --help")
         return UsageError.exit_code
     if isinstance(error, OSError) and is_full(error):
-        _close_output()
+        close(sys.stdout)
         refused = unwritten(error.filename or "standard output or a temporary file", error)
         _say(str(refused))
         return refused.exit_code
     fault = "" if isinstance(error, OSError) else ". This is a fault of rejoinder; --debug shows where"
     _say(f"{type(error).__name__}: {error}{fault}")
     return 1
-
-
-def _close_output() -> None:
-    """Let what is left of standard output go nowhere; it would complain once more at exit."""
-    with suppress(io.UnsupportedOperation):  # it is no file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _app(given: list[str]) -> typer.Typer:

@@ -104,8 +104,9 @@ def _named(line: Example) -> bool:
 
 
 def _text(line: Example) -> tuple[object, ...]:
-    """What a line is found by where it has no id."""
-    return line.context_id, line.context, line.response
+    """What a line is found by where it has no id; white space does not count."""
+    context, response = (tuple(" ".join(text.split()) for text in texts) for texts in (line.context, (line.response,)))
+    return line.context_id, context, response
 
 
 def _place(

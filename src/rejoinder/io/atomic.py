@@ -177,6 +177,11 @@ def _filling(target: Path) -> Iterator[None]:
         if not is_full(error):
             raise
         raise unwritten(target, error) from error
+    except Exception as error:
+        full = os.strerror(errno.ENOSPC)
+        if full not in str(error):  # a library that writes by itself says it in an error of its own
+            raise
+        raise unwritten(target, OSError(errno.ENOSPC, full)) from error
 
 
 def _umask() -> int:

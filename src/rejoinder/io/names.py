@@ -66,7 +66,10 @@ NAMES: dict[str, tuple[frozenset[str], ...]] = {
     ),
     "dataset": (_words("data_set dataset_name"),),
     "context_id": (_words("prompt_id question_id query_id"),),
-    DIALOGUE: (_words("conversation_id conv_id dialog_id chat_id session_id thread_id"),),
+    DIALOGUE: (
+        _words("conversation_id conv_id dialog_id chat_id session_id thread_id ticket_id call_id"),
+        _words("session thread ticket"),
+    ),
     "quality": (_MEANS,),
     RATING: (_words(RATING), _STARS),
     RATER: (_words(f"{_RATER} judge judge_id") | _joined(_RATER, "id name"),),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
@@ -25,7 +26,15 @@ def require_apart(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -
         UsageError: an output is an input, leads to one, holds one or lies inside one; or two outputs are one place, or
             one lies inside the other.
     """
+    outputs, inputs = list(outputs), list(inputs)
+    for place in outputs:
+        if _is_stream(place):
+            raise UsageError(
+                f"{place}: writing there could replace what the stream leads to. Choose a file, or leave it out"
+            )
     written = [as_path(place) for place in outputs if _can_lose(place)]
+    if STANDARD in map(str, inputs) and (lost := next(filter(_is_standard_input, written), None)):
+        raise UsageError(f"{lost}: is standard input too and would be replaced. Choose another place for the output")
     read = [Path(place) for place in inputs if _can_lose(place) and Path(place).exists()]
     for out in written:
         for place in read:
@@ -54,6 +63,20 @@ def _same(one: Path, other: Path) -> bool:
 def _inside(inner: Path, outer: Path) -> bool:
     """Whether `inner` lies somewhere below `outer`."""
     return outer.resolve() in inner.resolve().parents
+
+
+def _is_stream(place: str | Path) -> bool:
+    """Whether a place is a name of an open stream (`/dev/stdout`) that leads to a file or a pipe."""
+    named = str(place).startswith(("/dev/", "/proc/"))
+    return named and not Path(place).resolve().is_relative_to("/dev")
+
+
+def _is_standard_input(out: Path) -> bool:
+    """Whether a file is the one that standard input is read from."""
+    try:
+        return out.is_file() and os.path.samestat(os.fstat(0), out.stat())
+    except OSError:  # it is closed
+        return False
 
 
 def _can_lose(place: str | Path) -> bool:

@@ -6,10 +6,12 @@ character that a terminal would obey becomes its escape as JSON writes it, so JS
 
 from __future__ import annotations
 
+import io
+import os
 import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
 # C0 but tab and line end, DEL, C1, what turns the direction of writing, line ends of Unicode, halves of characters.
@@ -24,6 +26,9 @@ def inert(text: str) -> str:
 class Inert:
     """A text stream that writes what `inert` makes of a text; all else is the stream's.
 
+    Where nobody reads it any more (`| head`), what is written goes nowhere: outputs and exit code do not depend on who
+    reads the messages. Records are written past it (`data_output`), and end with their reader.
+
     Args:
         stream: where to.
     """
@@ -33,8 +38,22 @@ class Inert:
 
     def write(self, text: str) -> int:
         """Write a text, and say how long it was."""
-        self.stream.write(inert(text))
+        with self._unread():
+            self.stream.write(inert(text))
         return len(text)
+
+    def flush(self) -> None:
+        """Write what is still held back."""
+        with self._unread():
+            self.stream.flush()
+
+    @contextmanager
+    def _unread(self) -> Iterator[None]:
+        """Let what the stream still holds go nowhere where its reader is gone."""
+        try:
+            yield
+        except BrokenPipeError:
+            close(self.stream)
 
     def writelines(self, lines: list[str]) -> None:
         """Write texts."""
@@ -49,11 +68,18 @@ class Inert:
 def inert_streams() -> Iterator[None]:
     """Put standard output and standard error behind `Inert` until the block ends."""
     before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (cast("TextIO", Inert(exact(stream))) for stream in before)
-    try:
-        yield
-    finally:
-        sys.stdout, sys.stderr = before
+    with open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123 - for a stream that is closed (`>&-`)
+        sys.stdout, sys.stderr = (cast("TextIO", Inert(exact(stream or nowhere))) for stream in before)
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = before
+
+
+def close(stream: TextIO) -> None:
+    """Let what a stream holds, and all that is yet written to it, go nowhere; it would complain once more at exit."""
+    with suppress(io.UnsupportedOperation):  # it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def exact(stream: TextIO) -> TextIO:

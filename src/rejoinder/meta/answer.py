@@ -195,7 +195,12 @@ def _inside(lead: Standing) -> list[str]:
 def _speaker(rows: Sequence[Agreement]) -> list[str]:
     """What knowing the system alone is worth."""
     known = next((row for row in rows if row.scorer == OF_SYSTEM and row.known), None)
-    return [f"Knowing only which system spoke gives {interval(known, 2)}."] if known else []
+    if known is None:
+        return []
+    if known.value <= 0:
+        # What a system got in other contexts is lower where it got much in this one: with no difference it is below 0.
+        return ["Knowing only which system spoke tells nothing."]
+    return [f"Knowing only which system spoke gives {interval(known, 2)}."]
 
 
 def _nearer(found: Findings) -> list[str]:

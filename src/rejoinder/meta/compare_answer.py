@@ -141,10 +141,12 @@ def _empty(found: Comparison) -> list[str]:
 def _unscored(found: Comparison) -> list[str]:
     """How much could not be compared."""
     scorers: dict[tuple[int, int], list[str]] = {}
+    left_out = any(one.left_out for one in found.contrasts)
+    why = f", most or all of them because of their {found.by}: its values were left out" if left_out else ""
     for one in found.contrasts:
         scorers.setdefault((one.unscored, one.unscored + one.n), []).append(one.scorer)
     return [
-        f"{count:,} of {whole:,} {units(found)} could not be compared by {_listed(names)}."
+        f"{count:,} of {whole:,} {units(found)} could not be compared by {_listed(names)}{why}."
         for (count, whole), names in scorers.items()
         if count
     ]

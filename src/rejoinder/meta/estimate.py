@@ -25,7 +25,7 @@ from rejoinder.meta.estimates import Estimate, Estimates, Plan
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
-from rejoinder.stats.arrays import IntArray
+from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.prediction_powered import Sample, powered, ratings_needed, sample_of, shared_power, worth
 from rejoinder.stats.significance import adjusted
 from rejoinder.streams.dialogue import as_rated
@@ -66,7 +66,7 @@ def estimate(
 
     Raises:
         DataError: no line is rated; an id or a reply stands where it cannot; scales differ and are not known.
-        TooManyUnscored: not one line could be scored.
+        TooManyUnscored: not one line, or not one rated line, could be scored.
         UsageError: `plan` is no number over 0; see also `load_scorer`.
     """
     if plan is not None and not 0 < plan < np.inf:
@@ -78,8 +78,7 @@ def estimate(
     ratings, scale = _ratings(both.lines, dimension)
     loaded = as_rated(load_scorer(scorer, vectors=vectors), both.lines)
     scores = run(loaded, both.lines, advance=advance)
-    if not scores.scored.any():
-        raise TooManyUnscored(f"{loaded.card.name}: {most_frequent(list(scores.reasons.values())) or 'no score'}")
+    _require_scored(scores, np.isfinite(ratings), loaded.card.name)
     samples, found = _systems(both, ratings, filled(both.lines, scores, loaded.card), plan)
     shown = Estimates(
         answer=(),
@@ -97,6 +96,15 @@ def estimate(
         unlike=[name for name, sample in samples.items() if _unlike(sample)],
     )
     return replace(shown, answer=answer(shown))
+
+
+def _require_scored(scores: Scores, rated: BoolArray, name: str) -> None:
+    """Raise `TooManyUnscored` where not one line, or not one of those that are rated, has a score."""
+    if not scores.scored.any():
+        raise TooManyUnscored(f"{name}: {most_frequent(list(scores.reasons.values())) or 'no score'}")
+    if not scores.scored[rated].any():
+        why = most_frequent([scores.reasons.get(place, "") for place in np.flatnonzero(rated).tolist()])
+        raise TooManyUnscored(f"{name}: none of {rated.sum():,} rated lines has a score ({why})")
 
 
 def _ratings(lines: Sequence[Example], dimension: str) -> tuple[FloatArray, Scale | None]:
