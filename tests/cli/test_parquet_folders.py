@@ -67,9 +67,26 @@ def test_a_call_goes_on_where_it_was_and_does_again_what_changed(turns: Path, ru
     kept = (out / "part-00000.parquet").stat().st_mtime_ns
     polars.DataFrame({"id": ["new"], "response": ["a b"]}).write_parquet(turns / "part-00002.parquet")
     ran = run(*call)
-    assert (ran.code, ran.err) == (0, "1 of 4 parts are there already and are left as they are\n")
+    assert (ran.code, ran.err) == (0, "2 of 4 parts are there already and are left as they are\n")
     assert ids(out) == [*IDS[:3], "new", *IDS[-2:]]
     assert (out / "part-00000.parquet").stat().st_mtime_ns == kept
+
+
+def test_a_finished_folder_can_be_asked_for_again(turns: Path, run: Run) -> None:
+    for _ in range(2):
+        ran = run("score", "turns", "-s", "length", "-o", "scored")
+        assert ran.code == 0, ran.err
+        assert ids(Path("scored")) == IDS
+
+
+def test_a_call_goes_on_that_had_no_room_for_its_first_line(turns: Path, run: Run) -> None:
+    out = Path("scored")
+    out.mkdir()
+    (out / LOG).write_text('{"sour')
+    assert run("score", "turns", "-s", "length", "-o", "scored").code == 0
+    assert ids(out) == IDS and (out / LOG).read_text().startswith('{"source": ')
+    (out / LOG).write_text('{"sour')
+    assert run("score", "turns", "-s", "length", "-o", "scored").code == 2, "there are parts of who knows what"
 
 
 def test_a_bad_part_leaves_the_whole_ones_before_it(turns: Path, run: Run) -> None:

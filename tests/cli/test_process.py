@@ -67,6 +67,17 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     assert (code, ran.stderr) == ("0", "")
 
 
+def test_an_interruption_while_arguments_are_read_is_told_like_any_other() -> None:
+    code = (
+        "import rejoinder.cli as c, rejoinder.cli.help as h\n"
+        "def stopped(*_): raise KeyboardInterrupt\n"
+        "h.Command.parse_args = stopped\n"
+        "c.main(['score', '@conture'])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False)
+    assert (ran.returncode, ran.stderr) == (130, "rejoinder: interrupted; every output file is whole or as it was\n")
+
+
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A line of bash in a folder, in which `rejoinder` is the program."""
     program = f"rejoinder() {{ '{sys.executable}' -m rejoinder \"$@\"; }}; "

@@ -317,3 +317,19 @@ def test_several_files_say_which_a_line_is_from(tmp_path: Path, run: Run) -> Non
     assert done.code == 0, done.err
     assert [example.extra["file"] for example in rejoinder.read(tmp_path / "out.csv")] == [str(one), "own", str(two)]
     assert "file" not in run("score", two, "-s", "length").records[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("<think>Tea or none?\n\nTea.</think>\n\nTea, please.", "Tea, please."),
+        ("\n<THINKING>a</THINKING>Tea.", "Tea."),
+        ("<think>a</think> b <think>c</think>", "b <think>c</think>"),
+        ("<think>never done", "<think>never done"),
+        ("I write <think>a</think>.", "I write <think>a</think>."),
+    ],
+)
+def test_a_thought_before_a_reply_is_no_part_of_it(said: str, read: str) -> None:
+    messages = [{"role": "user", "content": "Tea?"}, {"role": "assistant", "content": said}]
+    (example,) = rejoinder.examples_of([{"messages": messages}])
+    assert example.response == read and example.extra["messages"] == messages

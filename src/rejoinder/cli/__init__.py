@@ -56,7 +56,10 @@ def _run(given: list[str]) -> int:
     if given and given[0] != "--help":
         app = _app(given)
         _require_once(app, given)
-        return int(app(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
+        code = int(app(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
+        if code == _INTERRUPTED:  # so typer answers an interruption while it reads the arguments
+            raise KeyboardInterrupt
+        return code
     typer.echo(overview(), nl=False)
     return 0
 

@@ -28,6 +28,7 @@ _ROLES = {
 _CONTENTS = ("content", "value", "parts", "text", "message")
 _CALLS = ("tool_use", "functionCall", "function_call")
 _RESULTS = ("tool_result", "functionResponse", "function_response")
+_THOUGHT = re.compile(r"\A\s*<(think|thinking|thought)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
 _EOU = re.compile(r"\s*__eou__\s*")
 _LABEL = re.compile(
     r"^[ \t]*(User|Human|Customer|Client|Visitor|Caller|Assistant|Bot|Chatbot|AI|Model|Agent|Support|Operator"
@@ -242,13 +243,16 @@ def _is_for_tools(content: Any) -> bool:
 
 
 def content_of(content: Any) -> str | None:
-    """The text of a message: a string, or the text parts of a list of parts; None where it has no text."""
+    """The text of a message: a string, or the text parts of a list of parts; None where it has no text.
+
+    A thought that stands before it, as models write one that reason (`<think> ... </think>`), is no part of it.
+    """
     if isinstance(content, Mapping):
         content = [content]
     if isinstance(content, list):
         texts = [text for part in content if (text := _text_of(part)) is not None]
-        return "\n".join(texts) if texts else None
-    return content if isinstance(content, str) else None
+        content = "\n".join(texts) if texts else None
+    return _THOUGHT.sub("", content) if isinstance(content, str) else None
 
 
 def _text_of(part: Any) -> str | None:

@@ -90,6 +90,10 @@ def open_parts(folder: Path, source: Path, call: Mapping[str, Any]) -> Iterator[
         parts = PartFolder(folder, source, done or frozenset(), len(parts_of(source)), current)
         yield parts
         parts.finish()
+    made = {line["part"] for line in _lines(folder / LOG)[1:]}
+    for part in parts_of(source):  # of those that hold nothing no file was made
+        if part.name not in made:
+            _note(folder, {"part": part.name, "rows": 0, **_state(part)})
 
 
 def _done(folder: Path, source: Path, asked: Mapping[str, Any]) -> frozenset[str] | None:
@@ -105,10 +109,14 @@ def _done(folder: Path, source: Path, asked: Mapping[str, Any]) -> frozenset[str
     if not (folder / LOG).is_file():
         raise UsageError(f"{folder}: exists and holds what rejoinder did not write there. Choose another folder")
     called, *lines = _lines(folder / LOG)
+    if not called and [path.name for path in folder.iterdir()] == [LOG]:  # the disk was full at once
+        (folder / LOG).unlink()
+        return None
     if called != json.loads(json.dumps(asked)):
         raise UsageError(f"{folder}: holds parts of another call. Choose another folder, or remove this one")
     made = {line["part"]: {key: line[key] for key in ("size", "modified")} for line in lines}
-    present = {part.name for part in parts_of(source)} & {path.name for path in folder.iterdir()}
+    empty = {line["part"] for line in lines if not line["rows"]}
+    present = {part.name for part in parts_of(source)} & {*(path.name for path in folder.iterdir()), *empty}
     return frozenset(name for name in present if made.get(name) == _state(source / name))
 
 
