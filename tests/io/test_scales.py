@@ -351,3 +351,25 @@ def test_lines_outside_the_scale_can_be_left_out(run: Run, tmp_path: Path) -> No
 def test_a_rating_that_looks_mistyped_is_told(values: list[float], said: str) -> None:
     assert scales_said([Example(("hi",), "ho", quality={"overall": value}) for value in values]).startswith(said or "")
     assert bool(scales_said([Example(("hi",), "ho", quality={"overall": value}) for value in values])) == bool(said)
+
+
+def test_raters_of_one_file_on_several_scales_are_told(run: Run, tmp_path: Path) -> None:
+    def table(*columns: Sequence[float]) -> Path:
+        rows = [",".join(["prompt", "response", *(f"rater{n + 1}" for n in range(len(columns)))])]
+        rows += [
+            f"q {n},a {n}," + ",".join(f"{value:g}" for value in row)
+            for n, row in enumerate(zip(*columns, strict=True))
+        ]
+        file = tmp_path / f"{len(list(tmp_path.iterdir()))}.csv"
+        file.write_text("\n".join(rows))
+        return file
+
+    worth = [n % 5 for n in range(40)]
+    percent, stars, harsh = [25 * one for one in worth], [1 + one for one in worth], [1 + (one > 3) for one in worth]
+    ran = run("study", table(percent, stars), "-s", "length")
+    assert ran.code == 3 and (
+        "the ratings of the raters rater2 (1 to 5) and rater1 (0 to 100) look as if they were on different scales. "
+        "Bring all raters to one scale, or leave one out"
+    ) in " ".join(ran.err.split())
+    assert run("study", table(stars, harsh, [1] * 40), "-s", "length").code == 0
+    assert run("study", table(percent[:19], stars[:19]), "-s", "length").code == 0, "so few tell no scale"

@@ -22,7 +22,11 @@ from rejoinder.records import OVERALL, Example, Pair
 UNLIKE = 1.4
 """Sets whose highest ratings are so many times apart are not on one scale: 5 and 7, 5 and 10, 1 and 5, 5 and 100."""
 
+UNLIKE_RATER = 6
+"""The same of two raters, one of whom may find all bad: 5 and 100, 10 and 100, 1 and 10."""
+
 _SHOWN = 4
+_MANY, _SEVERAL = 20, 3  # ratings, and different ones, from which on it can be told what scale a rater uses
 _FEW = 50  # of as many ratings one may be a slip
 _UNNAMED = "unnamed lines"
 Line = TypeVar("Line", bound=Example | Pair)
@@ -99,8 +103,9 @@ def require_alike(examples: Sequence[Example], dimension: str = OVERALL) -> None
     """Raise where ratings that state no scale look as if they were on several.
 
     Raises:
-        DataError: the highest ratings of two data sets or files are too far apart; it names both.
+        DataError: the highest ratings of two data sets, files or raters are too far apart; it names both.
     """
+    _require_raters_alike(examples, dimension)
     spans = spans_of([example for example in examples if example.scale(dimension) is None], dimension)
     if len(spans) < 2:
         return
@@ -109,6 +114,29 @@ def require_alike(examples: Sequence[Example], dimension: str = OVERALL) -> None
         raise DataError(
             f"the ratings of {small} and {large} look as if they were on different scales, and no line states one",
             f'Add "scale": [lowest, highest] to the lines of each; or, if all are on one, --scale {hint([large])}',
+        )
+
+
+def _require_raters_alike(examples: Sequence[Example], dimension: str) -> None:
+    """Raise where one rater's highest rating is many times another's, of lines that state no scale.
+
+    One who finds all bad may never leave the low end of a scale, so it takes several values and many ratings.
+    """
+    values: dict[str, list[float]] = {}
+    for example in examples:
+        if example.scale(dimension) is None:
+            for one in example.ratings:
+                if one.dimension == dimension and one.rater is not None:
+                    values.setdefault(one.rater, []).append(one.value)
+    known = {name: own for name, own in values.items() if len(own) >= _MANY and len(set(own)) >= _SEVERAL}
+    spans = [Span(name, min(own), max(own)) for name, own in known.items()]
+    if not spans:
+        return
+    small, large = min(spans, key=lambda span: span.high), max(spans, key=lambda span: span.high)
+    if large.high > 0 and large.high >= UNLIKE_RATER * small.high:
+        raise DataError(
+            f"the ratings of the raters {small} and {large} look as if they were on different scales",
+            "Bring all raters to one scale, or leave one out",
         )
 
 
