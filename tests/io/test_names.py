@@ -28,7 +28,7 @@ SCALE = st.tuples(st.sampled_from([0, 1, -1]), st.integers(2, 100)).map(
 )
 
 
-@pytest.mark.parametrize("name", ["session_id", "Ticket ID", "thread", "session", "callId"])
+@pytest.mark.parametrize("name", ["session_id", "Ticket ID", "ticket", "session", "callId"])
 def test_what_tells_a_conversation_has_many_names(name: str) -> None:
     example, said = understood(name, "c 7")
     assert example.extra["dialogue_id"] == "c 7" and any("as dialogue_id" in one for one in said)

@@ -68,7 +68,7 @@ NAMES: dict[str, tuple[frozenset[str], ...]] = {
     "context_id": (_words("prompt_id question_id query_id"),),
     DIALOGUE: (
         _words("conversation_id conv_id dialog_id chat_id session_id thread_id ticket_id call_id"),
-        _words("session thread ticket"),
+        _words("session ticket"),
     ),
     "quality": (_MEANS,),
     RATING: (_words(RATING), _STARS),
