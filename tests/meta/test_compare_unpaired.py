@@ -175,7 +175,7 @@ def test_rare_values_are_left_out_and_told() -> None:
     assert one.unscored == 3 and "Left out: a value of ask.matter with under five conversations on a side (rare)." in (
         found.answer
     )
-    why = "could not be compared by worth, most or all of them because of their ask.matter: its values were left out."
+    why = "could not be compared by worth, those of left-out values of ask.matter included."
     assert any(said.startswith("3 of ") and said.endswith(why) for said in found.answer)
     every = [replace(one, extra={**one.extra, "n": n}) for n, one in enumerate(a)]
     with pytest.raises(TooManyUnscored, match="^worth: no value of the field has five conversations on both sides$"):

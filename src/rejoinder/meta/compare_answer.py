@@ -142,7 +142,7 @@ def _unscored(found: Comparison) -> list[str]:
     """How much could not be compared."""
     scorers: dict[tuple[int, int], list[str]] = {}
     left_out = any(one.left_out for one in found.contrasts)
-    why = f", most or all of them because of their {found.by}: its values were left out" if left_out else ""
+    why = f", those of left-out values of {found.by} included" if left_out else ""
     for one in found.contrasts:
         scorers.setdefault((one.unscored, one.unscored + one.n), []).append(one.scorer)
     return [
