@@ -91,7 +91,7 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
         ': field "ratings": overall is null, expected a number. Leave a missing rating out',
     ),
     (
-        {"response": "", "quality": {"fluency": "good"}},
+        {"response": "", "quality": {"fluency": "fine"}},
         ': field "quality": fluency is text, expected a number. Leave a missing rating out',
     ),
     (
@@ -293,7 +293,7 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, name: str, data: bytes, mess
         ),
         (b"id,response,id\n1,a,2\n", [], [':1: field "id": the header has this name twice. Rename one column']),
         (
-            b'response,scores.adem,quality\na,good,\nb,,"{""overall"": NaN}"\nc,1.5,nan\n',
+            b'response,scores.adem,quality\na,good,\nb,,"{""overall"": NaN}"\nc,1.5,fine\n',
             [],
             [
                 ":2: field \"scores.adem\": 'good', expected a score. Write a number or leave the cell empty",
@@ -302,7 +302,7 @@ def test_a_file_that_cannot_be_used(tmp_path: Path, name: str, data: bytes, mess
             ],
         ),
         (
-            b"response;quality;ratings;scale\na;good;;\nb;3,5;;\nc;;3 4;\nd;;;1-5\n",
+            b"response;quality;ratings;scale\na;fine;;\nb;3,5;;\nc;;3 4;\nd;;;1-5\n",
             [],
             [
                 ':2: field "quality": not JSON (Expecting value at column 1). Write JSON in this cell, such as 3.5',

@@ -239,8 +239,9 @@ def test_map_to_nothing_leaves_a_column_alone(tmp_path: Path, run: Run) -> None:
     refused(
         run("score", path, "-s", "length"),
         3,
-        f"{path}:2: field \"rating\": 'PG-13', expected a number. Write numbers, yes or no, leave empty what is not "
-        "rated; if rating is no rating, say --map rating=",
+        f"{path}:2: field \"rating\": 'PG-13', expected a number. Write a number (3, 3/5, 60%), yes or no, and leave "
+        "empty what is not rated; --on-error skip leaves such lines out; if rating is no rating at all, say "
+        "--map rating=",
     )
     (record,) = run("score", path, "-s", "length", "--map", "rating=").records
     assert record["rating"] == "PG-13" and "ratings" not in record

@@ -373,3 +373,104 @@ def test_raters_of_one_file_on_several_scales_are_told(run: Run, tmp_path: Path)
     ) in " ".join(ran.err.split())
     assert run("study", table(stars, harsh, [1] * 40), "-s", "length").code == 0
     assert run("study", table(percent[:19], stars[:19]), "-s", "length").code == 0, "so few tell no scale"
+
+
+# What people write in place of a number
+
+
+def words(path: Path, *cells: str, name: str = "rating") -> tuple[list[Example], list[str]]:
+    """The examples of a table with these cells as ratings, and what was said of it."""
+    said: list[str] = []
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        table = csv.writer(stream)
+        table.writerow(["prompt", "answer", name])
+        table.writerows(["Tea?", f"No {number}.", cell] for number, cell in enumerate(cells))
+    return list(rejoinder.read(path, note=said.append)), [line.removeprefix(f"{path}: ") for line in said]
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "scale"),
+    [
+        (["3/5", "4 / 5", "1 out of 5", "2 of 5 stars"], [3, 4, 1, 2], (1, 5)),
+        (["0/5", "4,5/5"], [0, 4.5], (0, 5)),
+        (["85/100", "7/100"], [85, 7], (0, 100)),
+        (["7/10", "10/10", "9"], [7, 10, 9], (1, 10)),
+        (["50%", "12,5 %", "100 percent"], [50, 12.5, 100], (0, 100)),
+        (["★★★", "★", "⭐⭐⭐⭐⭐", "**"], [3, 1, 5, 2], None),
+        (["★★★☆☆", "★☆☆☆☆"], [3, 1], (1, 5)),
+        (["3 stars", "1 star", "4 points"], [3, 1, 4], None),
+        (["3 (good)", "1 - very bad", "5: Excellent", "4 = fine", "2. poor", "Good (4)"], [3, 1, 5, 4, 2, 4], None),
+        (["Strongly Disagree", "neutral", "Agree", "strongly  agree"], [1, 3, 4, 5], (1, 5)),
+        (["Somewhat disagree", "Neither agree nor disagree", "Strongly agree"], [2, 3, 5], (1, 5)),
+        (["disagree", "somewhat disagree", "agree", "neutral"], [2, 3, 6, 4], (1, 7)),
+        (["bad", "poor", "good", "excellent"], [1, 2, 4, 5], (1, 5)),
+        (["poor", "good", "very good", "excellent"], [1, 3, 4, 5], (1, 5)),
+        (["Not at all helpful", "Somewhat helpful", "Extremely helpful"], [1, 3, 5], (1, 5)),
+        (["", "very satisfied", "dissatisfied"], [None, 5, 2], (1, 5)),
+    ],
+)
+def test_what_stands_for_a_number_is_read(
+    tmp_path: Path, cells: list[str], values: list[float | None], scale: tuple[float, float] | None
+) -> None:
+    found, _ = words(tmp_path / "a.csv", *cells)
+    assert [one.rating() for one in found] == values
+    assert {one.scale() for one in found if one.rating() is not None} == {scale}
+
+
+@pytest.mark.parametrize("sign", ["N/A", "n/a", "NA", "-", "--", "none", "Skip", "?", "–", "not rated", "nan", "#N/A"])
+def test_a_sign_of_no_rating_is_counted_and_said(tmp_path: Path, sign: str) -> None:
+    found, said = words(tmp_path / "a.csv", "4", sign, "2", sign)
+    assert [one.rating() for one in found] == [4, None, 2, None]
+    assert said[-1] == f"2 times {sign!r} where a rating could be: read as not rated"
+
+
+def test_a_sign_of_no_rating_takes_its_rater_along(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"response": "a", "ratings": {"overall": [3, "n/a", "4/5"]}, "raters": ["ann", "bob", "cleo"]}\n')
+    (line,) = rejoinder.read(path)
+    assert line.ratings == (Rating(3, "overall", "ann"), Rating(4, "overall", "cleo")) and line.scale() == (1, 5)
+    (tmp_path / "a.csv").write_text("response,rater1,rater2\nho,2,-\nhm,agree,neutral\n")
+    with pytest.raises(DataError, match="are words .* and numbers"):
+        list(rejoinder.read(tmp_path / "a.csv"))
+
+
+def test_what_words_are_worth_is_said(tmp_path: Path, run: Run) -> None:
+    found, said = words(tmp_path / "a.csv", "agree", "disagree", "agree")
+    assert [one.rating() for one in found] == [4, 2, 4]
+    assert said[-1] == "read the words of the overall rating on a scale of 1 to 5: 'disagree' as 2, 'agree' as 4"
+
+
+@pytest.mark.parametrize(
+    ("cells", "problem"),
+    [
+        (["agree", "good"], "the overall ratings are words of no order that is known: 'agree', 'good'"),
+        (["fair", "good"], "the overall ratings are words that may be more than one order: 'fair', 'good'"),
+        (["agree", "4"], "the overall ratings are words ('agree') and numbers"),
+        (["4", "agree"], "the overall ratings are words ('agree') and numbers"),
+        (["3/5", "7/10"], "the overall ratings are out of 5 and out of 10"),
+        (["3 (of 4)"], "'3 (of 4)', expected a number"),
+        (["3/4/2024"], "'3/4/2024', expected a number"),
+        (["7/5"], "'7/5', expected a number"),
+        (["meh"], "'meh', expected a number"),
+        (["☆☆☆"], "'☆☆☆', expected a number"),
+    ],
+)
+def test_what_is_not_clear_is_refused(tmp_path: Path, cells: list[str], problem: str) -> None:
+    with pytest.raises(DataError) as caught:
+        words(tmp_path / "a.csv", *cells)
+    assert problem in str(caught.value)
+
+
+def test_another_scale_than_the_stated_one_is_refused(tmp_path: Path) -> None:
+    found, _ = words(tmp_path / "a.csv", "3/5", name="Rating (1-5)")
+    assert found[0].scale() == (1, 5)
+    with pytest.raises(DataError, match=r"written on a scale of \[1, 5\], but \[1, 7\] is stated"):
+        words(tmp_path / "a.csv", "3/5", name="Rating (1-7)")
+
+
+def test_words_in_a_column_that_only_may_be_a_rating_are_said_and_not_read(tmp_path: Path) -> None:
+    found, said = words(tmp_path / "a.csv", "neutral", "positive", name="label")
+    assert [one.extra["label"] for one in found] == ["neutral", "positive"]
+    assert said[-1] == "words under label are not read as ratings. If they are the ratings, say --map rating=label"
+    found, _ = words(tmp_path / "a.csv", "3/5", "n/a", name="label")
+    assert [one.rating() for one in found] == [3, None]

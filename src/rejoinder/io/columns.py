@@ -11,9 +11,10 @@ from rejoinder.io.flat import decoded
 from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
 from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, is_flag, listed, shape_of
+from rejoinder.io.rating_words import is_word, rating_in
 from rejoinder.io.scales import said
 from rejoinder.io.single_messages import REMEDY, speakers_in
-from rejoinder.io.values import inside, rating_of
+from rejoinder.io.values import inside, rating_of, yes_or_no
 from rejoinder.records import OVERALL
 
 Columns = Mapping[str, str | Sequence[str]]
@@ -66,6 +67,7 @@ class Names:
             what = "one rating a line; lines of one id" if guess else "one vote a line; lines of one pair"
             self.said_once(f"{file_of(where)}: {what} are joined, all held in memory")
         found = _renamed(record, takes, where, flat=flat) if takes else record
+        self._doubt_words(record, takes, where)
         if guess and MESSAGES in found and not {"response", "context"} & {*found, *self.columns}:
             self._require_one_reply(found, where)
         return found
@@ -80,6 +82,13 @@ class Names:
             return True
         known = () if guess or RATER in self.columns else map(plain, map(str, record))
         return any(name in words and "judge" not in name for name in known for words in NAMES[RATER])
+
+    def _doubt_words(self, record: Mapping[str, Any], takes: Sequence[Take], where: str) -> None:
+        """Say that a column which only may be a rating holds words for ratings, which are not read."""
+        for name in (take.sources[0] for take in takes if take.perhaps):
+            if is_word(record[name]):
+                remedy = f"If they are the ratings, say --map rating={name}"
+                self.said_once(f"{file_of(where)}: words under {name} are not read as ratings. {remedy}")
 
     def _require_one_reply(self, record: Mapping[str, Any], where: str) -> None:
         """Raise where messages end with a reply and what is called one beside them is another."""
@@ -214,11 +223,11 @@ def _rated(
     """The fields that ratings come to: `quality` from a mean, else `ratings`, with `raters` where they are known."""
     dimension = take.field.partition(".")[2] or OVERALL
     known = raters if len(raters) == len(values) else take.sources if len(values) > 1 else [None]
-    given: list[tuple[float, str | None]] = []
+    given: list[tuple[Any, str | None]] = []
     for source, value, rater in zip(take.sources, values, known, strict=True):
         name = None if rater in (None, "") else str(rater)
         try:
-            found = [rating_of(one, where, source) for one in (value if isinstance(value, list) else [value])]
+            found = [_rating(one, take, where, source) for one in (value if isinstance(value, list) else [value])]
         except DataError:
             if not take.perhaps:
                 raise
@@ -234,6 +243,15 @@ def _rated(
         beside = out.get(field) or {}
         if set(values) != {None} and isinstance(beside, Mapping):  # anything else there is for the parser to refuse
             yield field, {**beside, dimension: values}
+
+
+def _rating(value: Any, take: Take, where: str, source: str) -> Any:
+    """A rating, or its text where that is read with its column.
+
+    A word in a column that only may be a rating is none.
+    """
+    said = rating_in(value) if isinstance(value, str) and yes_or_no(value) is None else None
+    return rating_of(value, where, source) if said is None or (take.perhaps and said.value is None) else value
 
 
 def _decoded_ratings(out: Mapping[str, Any], where: str) -> dict[str, Any]:

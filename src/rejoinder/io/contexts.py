@@ -14,7 +14,7 @@ from rejoinder.io.corpus import Dialogue, read_dialogues, require_conversation, 
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.pairs import refuse_pair
 from rejoinder.io.parse import parse_record
-from rejoinder.io.read import Format, How, names_of, rows, understood
+from rejoinder.io.read import Format, How, names_of, records_of, rows
 from rejoinder.records import Example
 
 Cut = Callable[[Dialogue], int]
@@ -79,10 +79,9 @@ def _lines(
         for dialogue in read_dialogues(path, on_bad=on_bad):
             yield dialogue, Example((), "", id=dialogue.where, where=dialogue.where)
         return
-    for row in rows(path, on_bad, input_format, names.note):
+    for where, record in records_of(rows(path, on_bad, input_format, names.note), names, on_bad):
         try:
-            record = understood(row, names)
-            found = _whole(record, row.where), parse_record(_as_example(record, row.where), row.where)
+            found = _whole(record, where), parse_record(_as_example(record, where), where)
         except DataError as error:
             on_bad(error)
         else:

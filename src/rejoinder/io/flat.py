@@ -19,6 +19,7 @@ from typing import Any
 from rejoinder.errors import DataError
 from rejoinder.io.chat import SPEAKERS, as_context, is_conversation, said_in
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, are_explained, are_intervals, of_scoring
+from rejoinder.io.rating_words import rating_in
 from rejoinder.io.values import as_json, require_whole_characters, yes_or_no
 from rejoinder.records import OVERALL
 
@@ -146,6 +147,8 @@ def decoded(field: str, cell: str, where: str) -> Any:
     try:
         value = json.loads(cell)
     except (ValueError, RecursionError) as error:
+        if field in ("quality", "ratings") and rating_in(cell) is not None:  # what it says is told by its column
+            return {OVERALL: cell if field == "quality" else [cell]}
         what = (
             f"{error.msg} at column {error.colno}"
             if isinstance(error, json.JSONDecodeError)

@@ -24,6 +24,7 @@ from rejoinder.io.pairs import form_of, parse_audited, parse_either, parse_only_
 from rejoinder.io.parse import every_turn
 from rejoinder.io.parts import is_folder, parts_of
 from rejoinder.io.raters import Parsed, joined
+from rejoinder.io.rating_words import numbered
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.verdicts import empty_verdicts
@@ -171,17 +172,34 @@ def _each(
     found: Iterable[Row], parse: Callable[[Any, str], Parsed], names: Names, on_bad: OnBad, turns: Turns
 ) -> Iterator[Parsed]:
     """What `parse` makes of every row, or of every turn of the assistant in it."""
-    for row in found:
+    for where, record in records_of(found, names, on_bad):
         try:
-            record = understood(row, names)
-            records = every_turn(record, row.where) if turns == "all" and form_of(record) is None else [record]
-            made = [parse(record, row.where) for record in records]
+            records = every_turn(record, where) if turns == "all" and form_of(record) is None else [record]
+            made = [parse(one, where) for one in records]
         except UnclearColumn:
             raise
         except DataError as error:
             on_bad(error)
         else:
             yield from made
+
+
+def records_of(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tuple[str, Any]]:
+    """The place and the record of every row of one file, under our names, its ratings as numbers."""
+    return numbered(_understood(found, names, on_bad), names.said_once)
+
+
+def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tuple[str, Any]]:
+    """The place and the record of every row, under our names."""
+    for row in found:
+        try:
+            record = understood(row, names)
+        except UnclearColumn:
+            raise
+        except DataError as error:
+            on_bad(error)
+        else:
+            yield row.where, record
 
 
 def understood(row: Row, names: Names) -> Any:

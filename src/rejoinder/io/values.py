@@ -130,7 +130,7 @@ def yes_or_no(value: Any) -> bool | None:
     return True if word in _YES else False if word in _NO else None
 
 
-def rating_of(value: Any, where: str, field: str) -> float | None:
+def rating_of(value: Any, where: str, field: str) -> Any:
     """The rating that somebody's column or key holds: a number, or its text with a decimal point or comma; yes or no.
 
     Returns:
@@ -142,32 +142,36 @@ def rating_of(value: Any, where: str, field: str) -> float | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if is_number(value):
-        return value  # type: ignore[no-any-return]
+        return value
     if (said := yes_or_no(value)) is not None:
         return said
     if isinstance(value, str):
-        text = value.strip()
-        if not text:
+        if not value.strip():
             return None
-        if _NUMBER.fullmatch(text):
-            number = float(text.replace(",", "."))
-            return int(number) if number.is_integer() and text.lstrip("+-").isdigit() else number
+        if (number := number_in(value, thousands=False)) is not None:
+            return int(number) if number.is_integer() and value.strip().lstrip("+-").isdigit() else number
     found = f"{shortened(value)!r}" if isinstance(value, str) else kind_of(value)
-    remedy = f"Write numbers, yes or no, leave empty what is not rated; if {field} is no rating, say --map rating="
+    remedy = (
+        "Write a number (3, 3/5, 60%), yes or no, and leave empty what is not rated; --on-error skip leaves such lines "
+        f"out; if {field} is no rating at all, say --map rating="
+    )
     raise DataError(f"{found}, expected a number", remedy, where=where, field=field)
 
 
-def number_in(value: Any) -> float | None:
+def number_in(value: Any, *, thousands: bool = True) -> float | None:
     """A finite number, also one that a table holds as text, with a decimal point or comma; None for anything else.
 
-    1,234 is none: nobody can say whether a comma before three digits stands for decimals or thousands. 0,234 is one.
+    Args:
+        value: what may be one.
+        thousands: whether it may be in the thousands: then 1,234 is none, since nobody can say whether a comma before
+            three digits stands for decimals or thousands. 0,234 is one.
     """
     if is_number(value):
         return float(value)
     if not isinstance(value, str):
         return None
     text = value.strip()
-    if _THOUSANDS.fullmatch(text):
+    if thousands and _THOUSANDS.fullmatch(text):
         return None
     try:
         number = float(text.replace(",", ".") if _NUMBER.fullmatch(text) else text)

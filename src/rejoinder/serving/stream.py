@@ -14,8 +14,9 @@ from starlette.types import Receive, Scope, Send
 from rejoinder.errors import DataError, RejoinderError
 from rejoinder.io.columns import Names
 from rejoinder.io.json_rows import of_line
+from rejoinder.io.lines import raise_bad
 from rejoinder.io.pairs import parse_either
-from rejoinder.io.read import Row, understood
+from rejoinder.io.read import Row, records_of
 from rejoinder.io.values import as_json
 from rejoinder.records import Example
 from rejoinder.serving.batches import Asked, Line
@@ -163,7 +164,8 @@ def _examples(piece: Piece, names: Names) -> Sequence[Example]:
         raise piece.raw
     where = f"{BODY}:{piece.number}"
     record = of_line(decoded(piece.raw, where), where)
-    return single(parse_either(understood(Row(where, record, flat=False), names), where))
+    ((_, record),) = records_of([Row(where, record, flat=False)], names, raise_bad)
+    return single(parse_either(record, where))
 
 
 def _error(error: RejoinderError) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from rejoinder.io import values
 from rejoinder.io.chat import is_conversation, spoken
-from rejoinder.io.values import is_number, kind_of, yes_or_no
+from rejoinder.io.values import kind_of, yes_or_no
 
 Found = tuple[str, dict[str, Any]]
 """(`file:place`, a record with fields of ours)."""
@@ -57,15 +57,8 @@ def objects_in(value: Any) -> list[Mapping[str, Any]]:
 
 def number_in(value: Any) -> float | None:
     """The number that a judge's word is; yes and no are 1 and 0; None where it is none."""
-    if is_number(value):
-        return float(value)
-    if (answer := yes_or_no(value)) is not None:
-        return float(answer)
-    try:
-        number = float(value) if isinstance(value, str) else math.nan
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None
+    answer = yes_or_no(value)
+    return values.number_in(value) if answer is None else float(answer)
 
 
 def short(text: str) -> str:
