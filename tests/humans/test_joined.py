@@ -94,3 +94,11 @@ def test_weights() -> None:
 def test_a_weight_that_is_none(said: object) -> None:
     with pytest.raises(DataError, match=f'f:1: field "{WEIGHT}": is .*, expected a number over 0'):
         weights_of([line(1, extra={WEIGHT: said})])
+
+
+def test_an_id_of_two_systems_is_joined_by_the_system() -> None:
+    lines = [line(1, system=name, response=f"reply of {name}") for name in "ab"]
+    found = joined(lines, [rated(lines[1], 4.0), rated(lines[0], 2.0)])
+    assert [one.quality for one in found.lines] == [{"overall": 2.0}, {"overall": 4.0}]
+    bare = [replace(rated(lines[1], 4.0), system=None)]
+    assert [one.quality for one in joined(lines, bare).lines] == [{}, {"overall": 4.0}]

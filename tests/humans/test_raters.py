@@ -16,7 +16,7 @@ from rejoinder.humans.aggregation import AGGREGATIONS, aggregate, surest
 from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, Rule, Watched, excluded, watched
 from rejoinder.humans.rated_set import RatedSet, rated_sets, ratings_of
-from rejoinder.humans.raters import NOBODY, Raters, raters_of
+from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
 from rejoinder.records import Example, Rating
 from rejoinder.stats.sampling import Sampling
 
@@ -224,3 +224,21 @@ def test_a_model_of_nobody_or_of_no_categories_is_refused() -> None:
     with pytest.raises(DataError, match="120 values"):
         numbers = np.arange(120.0).reshape(60, 2)
         aggregate(replace(fine, ratings=numbers), "dawid-skene", rng=np.random.default_rng(0))
+
+
+def test_names_that_differ_in_case_or_blanks_alone_are_one_rater() -> None:
+    lines = [line(0, [("Anna", 2), ("bob", 3)]), line(1, [("anna ", 4)]), line(2, [("ANNA", 5), ("bob", 1)])]
+    found, told = one_spelling([*lines, line(3, [("Anna", 1)])])
+    assert [one.rater for each in found for one in each.ratings] == ["Anna", "bob", "Anna", "Anna", "bob", "Anna"]
+    assert told == ["Names that differ in case or blanks alone were taken as one rater: 'ANNA' and 'Anna' and 'anna '."]
+    assert one_spelling(found) == (found, [])
+
+
+def test_two_who_rated_one_line_are_two_whatever_their_names() -> None:
+    lines = [line(0, [("aB", 2), ("ab", 3)]), line(1, [("AB", 4)])]
+    found, told = one_spelling(lines)
+    assert found == lines
+    assert told == [
+        "Names that differ in case or blanks alone were taken as several raters, who rated the same lines: "
+        "'AB' and 'aB' and 'ab'."
+    ]

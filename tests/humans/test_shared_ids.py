@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -133,3 +134,26 @@ def test_a_study_of_the_files_that_compare_takes(tmp_path: Path, run: Run) -> No
     refusal = run("study", old, again, "-s", "length")
     assert (refusal.code, "already given at" in refusal.err) == (3, True)
     assert run("study", old, again, "-s", "length", "--resamples", "100", "--map", "id=").code == 0, "the remedy is one"
+
+
+@pytest.mark.parametrize(
+    ("extras", "remedy"),
+    [
+        ([{"by": "ann"}, {"by": "bob"}], "say which column names them: --map rater=by"),
+        (
+            [{"by": "ann", "n": 1}, {"by": "bob", "n": 2}],
+            "say which column names them: --map rater=COLUMN, one of by, n",
+        ),
+        ([{"by": "ann"}, {"by": "ann"}], "name them in a column rater"),
+    ],
+)
+def test_rows_of_several_raters_are_told_what_names_them(extras: list[dict[str, Any]], remedy: str) -> None:
+    lines = [replace(OLD[0], ratings=(Rating(3),), extra=extra) for extra in extras]
+    with pytest.raises(DataError) as refusal:
+        refuse_copies(lines)
+    assert str(refusal.value).endswith(f"Give each line once; where several people rated it, {remedy}")
+
+
+def test_other_replies_of_one_id_are_told_to_name_their_systems() -> None:
+    with pytest.raises(DataError, match=r"name the systems in a column system; where ids only number .* --map id="):
+        refuse_copies([OLD[0], replace(OLD[0], response="another")])

@@ -394,3 +394,27 @@ def test_a_plain_name_stays_plain(name: str) -> None:
 def test_keys_that_mean_nothing_are_kept_as_they_are(extra: dict[str, str]) -> None:
     record = {"context": ["a"], "response": "b", **extra}
     assert Names().understood(record, "f:1") is record
+
+
+@pytest.mark.parametrize(
+    "name", ["coder", "Coder ID", "rated by", "grader", "participant", "Respondent ID", "labeller"]
+)
+def test_who_rated_goes_by_many_names(tmp_path: Path, name: str) -> None:
+    path = table(tmp_path / "a.csv", f"id,response,{name},rating", "1,ho,ann,4", "1,ho,bob,5")
+    example, _ = one(path)
+    assert [rating.rater for rating in example.ratings] == ["ann", "bob"]
+
+
+def test_who_took_part_is_the_rater_only_where_nobody_else_is(tmp_path: Path) -> None:
+    path = table(tmp_path / "a.csv", "id,response,participant,coder,rating", "1,ho,p7,ann,4", "1,ho,p7,bob,5")
+    example, _ = one(path)
+    assert [rating.rater for rating in example.ratings] == ["ann", "bob"] and example.extra == {"participant": "p7"}
+
+
+def test_rows_of_one_id_are_joined_system_by_system(tmp_path: Path) -> None:
+    rows = ["1,ho,v1,ann,4", "1,hey,v2,ann,2", "1,ho,v1,bob,5", "1,hey,v2,bob,1"]
+    found = list(rejoinder.read(table(tmp_path / "a.csv", "id,response,system,rater,rating", *rows)))
+    assert [(one.system, [rating.value for rating in one.ratings]) for one in found] == [
+        ("v1", [4, 5]),
+        ("v2", [2, 1]),
+    ]

@@ -246,3 +246,22 @@ def test_agreement_on_a_handful_of_lines_is_not_shown() -> None:
     ]
     assert rejoinder.ratings(few).answer[0].startswith("2 raters are not shown to agree beyond chance: ")
     assert rejoinder.ratings(rated(), resamples=100).answer[0].split(":")[0].endswith("agreement beyond chance")
+
+
+def test_one_rater_of_several_spellings_counts_once_and_is_said() -> None:
+    lines = rated(noise=(0.4, 0.5))
+    spelt = [
+        replace(one, ratings=tuple(replace(own, rater=f"{own.rater} ".title()) for own in one.ratings))
+        for one in lines[::2]
+    ]
+    found = rejoinder.ratings([*spelt, *lines[1::2]], resamples=100)
+    assert found.sets[0].agreement.raters == 2
+    assert found.names[0].startswith("Names that differ in case or blanks alone were taken as one rater: 'Ann ' and")
+    assert found.names[0] in rating_report(found, "").made and found.to_dict()["names"] == list(found.names)
+
+
+def test_an_id_is_of_one_line_of_each_system() -> None:
+    lines = [replace(one, id=str(number // 3)) for number, one in enumerate(rated())]
+    assert rejoinder.ratings(lines, resamples=100).sets[0].rated == 60
+    with pytest.raises(DataError, match="already given"):
+        rejoinder.ratings([*lines, lines[0]], resamples=100)

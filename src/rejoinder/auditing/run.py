@@ -29,7 +29,7 @@ from rejoinder.auditing.scoring import FAILED, Scored, scored, scored_groups
 from rejoinder.auditing.search import Target
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.humans.lines import refuse_duplicates
+from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
 from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
@@ -108,7 +108,7 @@ def audit(
 def _originals(examples: Given, limit: int, sampling: Sampling) -> Originals:
     """The replies that are attacked, of which there is one at least."""
     given = examples_of(examples)
-    refuse_duplicates(given)
+    refuse_again(given)
     found = originals_of(given, limit, sampling)
     if not found.examples:
         raise DataError("no example has a reply", "Give lines with a response")

@@ -105,11 +105,20 @@ def on_scale(lines: Iterable[Line], scale: str | None, on_bad: OnBad, dimension:
 
 
 def say_scales(examples: Sequence[Example], dimension: str = OVERALL, more: str = "") -> None:
-    """Say on stderr where ratings of several scales are put together, or of scales that nobody stated; and `more`."""
+    """Say on stderr what to know of ratings: several scales put together, or such as nobody stated; who gave them.
+
+    Args:
+        examples: the rated lines.
+        dimension: which ratings.
+        more: what to say behind the scales.
+    """
+    from rejoinder.humans.lines import unnamed_raters_said
     from rejoinder.io.scales import scales_said
 
     if found := scales_said(examples, dimension):
         say(f"{found}{more}")
+    if found := unnamed_raters_said(examples):
+        say(found)
 
 
 def _mapped(given: list[str]) -> dict[str, list[str]]:

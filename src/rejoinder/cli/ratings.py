@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, Vectors, progress, reporting, tell, width
-from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, typed
+from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales, typed
 from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
 from rejoinder.io.lines import OnBad
@@ -133,6 +133,7 @@ def command(
         asked = how(columns, input_format, turns, scorers)
         lines, known = _rated(files, asked, on_bad)
         examples = list(on_scale(lines, scale, on_bad, dimension))
+    say_scales(examples, dimension)
     figures: dict[str, Any] = {"min_kappa": min_kappa, "kappa": kappa.value, "epsilon": epsilon, "dimension": dimension}
     figures |= {"resamples": resamples, "seed": seed, "vectors": vectors}
     made: dict[str, Any] = {"aggregation": aggregate.value, "share": surest, "known": known}

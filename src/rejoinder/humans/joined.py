@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rejoinder.errors import DataError
-from rejoinder.humans.lines import refuse_duplicates
+from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.values import is_number
 from rejoinder.records import OVERALL, Example
 from rejoinder.stats.arrays import BoolArray, FloatArray
@@ -51,13 +51,15 @@ def joined(lines: Sequence[Example], rated: Sequence[Example], dimension: str = 
             line stands for no number over 0.
     """
     for side in (lines, rated):
-        refuse_duplicates(side)
+        refuse_again(side)
     found, extra = list(lines), list[Example]()
     taken: dict[int, Example] = {}
-    by_id = {(line.dataset, line.id): place for place, line in enumerate(lines) if _named(line)}
+    by_id = defaultdict[tuple[str | None, str], list[int]](list)
     by_text = defaultdict[tuple[object, ...], list[int]](list)
     for place, line in enumerate(lines):
         by_text[_text(line)].append(place)
+        if _named(line):
+            by_id[line.dataset, line.id].append(place)
     own = [line for line in rated if line.rating(dimension) is not None]
     weights_of(own)  # here, where each still says in which file it stands
     for line in own:
@@ -112,16 +114,20 @@ def _text(line: Example) -> tuple[object, ...]:
 def _place(
     line: Example,
     lines: Sequence[Example],
-    by_id: Mapping[tuple[str | None, str], int],
+    by_id: Mapping[tuple[str | None, str], Sequence[int]],
     by_text: Sequence[int],
     taken: Mapping[int, Example],
 ) -> int | None:
     """Where among the lines a rated one stands; None where it does not."""
-    place = by_id.get((line.dataset, line.id)) if _named(line) else None
-    if place is None:
+    places = by_id.get((line.dataset, line.id), ()) if _named(line) else ()
+    if len(places) > 1:  # one of each system
+        by_system = [place for place in places if lines[place].system == line.system]
+        said = line.response.split()
+        places = by_system or [place for place in places if lines[place].response.split() == said and not line.system]
+    if not places:
         return _by_text(line, by_text, lines, taken)
-    _require_same(line, lines[place])
-    return place
+    _require_same(line, lines[places[0]])
+    return places[0]
 
 
 def _by_text(

@@ -15,6 +15,8 @@ from rejoinder.records import Example, Pair
 UNNAMED = "all"
 LEAVE_IDS_OUT = "where ids only number the lines of a file, leave them out of account: --map id="
 _MOST_FILES = 3
+_MOST_NAMES = 5  # in a message
+_LONGEST_NAME = 60  # characters of what may name a rater
 
 
 def title_of(name: str, lines: Sequence[Example | Pair]) -> str:
@@ -46,7 +48,49 @@ def given_twice(lines: Sequence[Example | Pair], first: int, again: int) -> Data
     return DataError(
         f"id {line.id!r} of data set {line.dataset or UNNAMED!r} was already given at "
         f"{lines[first].where or f'example {first + 1}'}",
-        f"Give each line an id of its own, or each file once; {LEAVE_IDS_OUT}",
+        _told_apart(lines[first], line),
         where=line.where or f"example {again + 1}",
         field="id",
     )
+
+
+def _told_apart(first: Example | Pair, line: Example | Pair) -> str:
+    """What to do about two lines with one id: where they have one reply too, they may be two people's ratings of it."""
+    if not isinstance(first, Example) or not isinstance(line, Example):
+        return f"Give each line an id of its own, or each file once; {LEAVE_IDS_OUT}"
+    if (first.context, first.response) != (line.context, line.response):
+        systems = "name the systems in a column system; " if None in (first.system, line.system) else ""
+        return f"Give each line an id of its own, or each file once; {systems}{LEAVE_IDS_OUT}"
+    if not line.ratings or first.where.rpartition(":")[0] != line.where.rpartition(":")[0]:
+        return "Give each line once; put the rows of several raters into one file with a column rater"
+    return f"Give each line once; where several people rated it, {_name_raters(first, line)}"
+
+
+def unnamed_raters_said(lines: Sequence[Example]) -> str:
+    """What to know of replies that nobody named rated on two lines or more each; "" where there are none."""
+    rated = [line for line in lines if line.ratings and all(one.rater is None for one in line.ratings)]
+    replies: dict[tuple[Hashable, ...], Example] = {}
+    again: list[tuple[Example, Example]] = []
+    for line in rated:
+        first = replies.setdefault((line.dataset, line.context, line.response, line.system), line)
+        again += [(first, line)] if first is not line else []
+    if not again or len(rated) < 2 * len(replies):
+        return ""
+    told = f"{len(rated):,} rated lines hold {len(replies):,} replies, and each counts by itself"
+    return f"{told}. Where several people rated each, {_name_raters(*again[0])}"
+
+
+def _name_raters(first: Example, line: Example) -> str:
+    """How to say who rated two lines with one reply."""
+    differing = [name for name, value in line.extra.items() if _tells_apart(value, first.extra.get(name))]
+    if not differing:
+        return "name them in a column rater"
+    if len(differing) == 1:
+        return f"say which column names them: --map rater={differing[0]}"
+    return f"say which column names them: --map rater=COLUMN, one of {', '.join(differing[:_MOST_NAMES])}"
+
+
+def _tells_apart(value: object, other: object) -> bool:
+    """Whether two values under one key may be the names of two raters."""
+    names = all(isinstance(one, (str, int)) and len(str(one)) <= _LONGEST_NAME for one in (value, other))
+    return names and value != other

@@ -5,6 +5,7 @@ Shapes: N lines, R ratings of a line at most, J raters, M pairs of ratings.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,9 +15,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.humans.rated_set import RatedSet
+from rejoinder.records import Example, Rating
 from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray
 
 NOBODY = -1
+_TOLD = 5  # names in a sentence
 PLACE = "rating {}"  # who gave the ratings of one place, where nobody is named
 
 
@@ -117,6 +120,45 @@ class Raters:
     def count(self) -> IntArray:
         """[J] ratings of each."""
         return np.bincount(self.raters[self.raters != NOBODY], minlength=len(self.names)).astype(np.int64)
+
+
+def one_spelling(lines: Sequence[Example]) -> tuple[list[Example], list[str]]:
+    """Lines whose raters go by one name each, and what was made of names that differ in case or blanks alone.
+
+    Such names are one rater, under the spelling that is met most, unless two of them rated the same line: then they are
+    left as they are.
+    """
+    met: dict[str, Counter[str]] = {}
+    apart: set[str] = set()
+    for line in lines:
+        here: dict[tuple[str, str], str] = {}
+        for one in line.ratings:
+            if one.rater is not None:
+                plain = _plain(one.rater)
+                met.setdefault(plain, Counter())[one.rater] += 1
+                if here.setdefault((one.dimension, plain), one.rater) != one.rater:
+                    apart.add(plain)
+    several = {plain: spellings for plain, spellings in met.items() if len(spellings) > 1}
+    names = {plain: max(sorted(spellings), key=spellings.__getitem__) for plain, spellings in several.items()}
+    told = []
+    for verdict, plains in (("one rater", names.keys() - apart), ("several raters, who rated the same lines", apart)):
+        if plains:
+            each = "; ".join(" and ".join(map(repr, sorted(several[plain]))) for plain in sorted(plains)[:_TOLD])
+            more = f"; and {len(plains) - _TOLD} more" if len(plains) > _TOLD else ""
+            told.append(f"Names that differ in case or blanks alone were taken as {verdict}: {each}{more}.")
+    if not names.keys() - apart:
+        return list(lines), told
+
+    def renamed(one: Rating) -> Rating:
+        plain = _plain(one.rater or "")
+        return one if plain in apart or plain not in names else replace(one, rater=names[plain])
+
+    return [replace(line, ratings=tuple(map(renamed, line.ratings))) for line in lines], told
+
+
+def _plain(name: str) -> str:
+    """A name without its case, and with single blanks inside."""
+    return " ".join(name.split()).casefold()
 
 
 def raters_of(rated: RatedSet) -> Raters:

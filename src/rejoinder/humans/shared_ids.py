@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rejoinder.errors import DataError
@@ -66,7 +66,7 @@ def _shared(lines: Sequence[Example]) -> list[Shared]:
     named = [(line.dataset, line.id) for line in lines if line.id]
     if len(set(named)) == len(named):
         return []
-    _refuse_in_one_file(lines)
+    refuse_again(lines, _file)
     if len(set(map(_file, lines))) < 2:
         return []
     found: dict[tuple[str, str], Shared] = {}
@@ -84,12 +84,17 @@ def _shared(lines: Sequence[Example]) -> list[Shared]:
     return [shared for shared in found.values() if shared.others]
 
 
-def _refuse_in_one_file(lines: Sequence[Example]) -> None:
-    """Raise where an id stands twice in one file, unless each time for another system."""
+def refuse_again(lines: Sequence[Example], of: Callable[[Example], str] = lambda _line: "") -> None:
+    """Raise `DataError` where an id stands twice, unless each time for another system that is named.
+
+    Args:
+        lines: the lines.
+        of: within what an id stands for one line of each system: the file, or, as it is, anywhere.
+    """
     seen: defaultdict[tuple[_Id, str], dict[str | None, int]] = defaultdict(dict)
     for place, line in enumerate(lines):
         if line.id:
-            systems = seen[(line.dataset, line.id), _file(line)]
+            systems = seen[(line.dataset, line.id), of(line)]
             if systems and (line.system is None or None in systems or line.system in systems):
                 raise given_twice(lines, systems.get(line.system, next(iter(systems.values()))), place)
             systems[line.system] = place

@@ -43,7 +43,10 @@ _IDEAL = _words("reference ground_truth ground_truths groundtruth gold ideal exp
 )
 _STARS = _words("stars") | _joined("human user customer star overall quality", _STAR)
 _MEANS = _joined("mean average avg", _STAR)
-_RATER = "rater annotator worker evaluator reviewer labeler labeller assessor"
+_RATER = "rater annotator worker evaluator reviewer labeler labeller assessor coder grader"
+_RATED_BY = (
+    "rated_by annotated_by labeled_by labelled_by reviewed_by evaluated_by scored_by graded_by judged_by coded_by"
+)
 
 BOTS = _words("bot chatbot agent")
 """Names of what a bot said, but of who it is as often."""
@@ -72,11 +75,14 @@ NAMES: dict[str, tuple[frozenset[str], ...]] = {
     ),
     "quality": (_MEANS,),
     RATING: (_words(RATING), _STARS),
-    RATER: (_words(f"{_RATER} judge judge_id") | _joined(_RATER, "id name"),),
+    RATER: (
+        _words(f"{_RATER} judge judge_id {_RATED_BY}") | _joined(_RATER, "id name"),
+        _words("participant respondent prolific_id prolific_pid") | _joined("participant respondent", "id name"),
+    ),
 }
 PERHAPS = _words("score label overall grade likert mos feedback vote thumbs")
 """Names of ratings only where the value is one."""
-WIDE = re.compile(r"(rating|score|stars|rater|annotator|worker|evaluator|reviewer|judge|person)_?(\d{1,3}|[a-h])")
+WIDE = re.compile(rf"(rating|score|stars|{'|'.join(_RATER.split())}|judge|person)_?(\d{{1,3}}|[a-h])")
 _END = r"([+\-−]?(?:0|[1-9][0-9]{0,2})(?:\.0+)?)"  # no leading zero: 05 is a month
 _TO = r"\s*(?:[-–—−~,…]|\.{2,3}|to)\s*"
 _SCALE = re.compile(rf"[(\[]\s*(?:scale|from)?\s*{_END}{_TO}{_END}\s*(?:scale|stars|points)?\s*[)\]]\W*", re.IGNORECASE)

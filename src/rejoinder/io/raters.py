@@ -17,10 +17,11 @@ Parsed = TypeVar("Parsed", bound=Example | Pair | ReplySet)
 def joined(examples: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
     """Yield one example for each reply and one pair for each two, with the ratings or votes of all their rows.
 
-    Rows belong together that have one id; where no id comes twice, ids number the rows, and those belong together whose
-    contexts, responses and systems are the same. Texts that a later row leaves empty are those of the first. Of other
-    keys those stay that are the same in all its rows. Of a pair that is preferred which most votes prefer. Pairs come
-    before examples, each in the order in which they first come; what is neither comes first of all.
+    Rows belong together that have one id and, where it is named, one system; where no id comes twice, ids number the
+    rows, and those belong together whose contexts, responses and systems are the same. Texts that a later row leaves
+    empty are those of the first. Of other keys those stay that are the same in all its rows. Of a pair that is
+    preferred which most votes prefer. Pairs come before examples, each in the order in which they first come; what is
+    neither comes first of all.
 
     Args:
         examples: one a row; all are held in memory.
@@ -66,7 +67,9 @@ def _joined(rows: Sequence[Example], on_bad: OnBad) -> Iterator[Example]:
     by_id = _ids_recur(rows)
     found: dict[object, Example] = {}
     for row in rows:
-        key = row.id if by_id else _texts(row)
+        key: object = row.id if by_id else _texts(row)
+        if by_id and row.system is not None and found.get(key, row).system not in (None, row.system):
+            key = row.id, row.system  # an id is of one line of each system
         if key not in found:
             found[key] = row
         elif differing := _differing(found[key], row):

@@ -12,7 +12,8 @@ import numpy as np
 from rejoinder.catalogue import DEFAULT, columns_of, load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.explained import explanations, is_explained
-from rejoinder.humans.lines import numbered, refuse_duplicates
+from rejoinder.humans.lines import numbered
+from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.meta.agreement import most_frequent
@@ -139,7 +140,7 @@ def quality(
     lines = examples_of(examples, keep=columns_of(scorer))
     if not lines:
         raise DataError("no reply to judge", "Give one or more")
-    refuse_duplicates(lines)
+    refuse_again(lines)
     scores = run(as_rated(loaded, lines), lines)
     scored = _scored(loaded, lines, scores)
     known = np.flatnonzero(np.isfinite(scored.values))

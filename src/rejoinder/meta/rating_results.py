@@ -142,6 +142,7 @@ class RatingStudy:
         answer: what follows, in sentences, the main thing first.
         fitted: the judges that were fitted on lines of the data sets, and of which of them.
         signatures: where the scores came from, by scorer.
+        names: what was made of names of raters that are all but the same.
         lines: all lines but the checks: those with single ratings carry what was made of them, and those who do not
             count stand aside.
     """
@@ -156,6 +157,7 @@ class RatingStudy:
     answer: tuple[str, ...]
     fitted: Mapping[str, Sequence[str]] = field(default_factory=dict)
     signatures: Mapping[str, Signature] = field(default_factory=dict)
+    names: Sequence[str] = ()
     lines: Sequence[Example] = field(repr=False, default=())
 
     def to_dict(self) -> dict[str, Any]:
@@ -168,6 +170,7 @@ class RatingStudy:
             "seed": self.seed,
             "checks": self.checks,
             "unrated": self.unrated,
+            "names": list(self.names),
             "results": list(rows_of(self.sets, seed=self.seed)),
             "sets": [plain(one) for one in self.sets],
             "fitted": plain(self.fitted),

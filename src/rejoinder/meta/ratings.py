@@ -16,9 +16,9 @@ from rejoinder.errors import DataError
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, Excluded, Rule, Watched, excluded, watched
-from rejoinder.humans.lines import refuse_duplicates
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, rated_sets
-from rejoinder.humans.raters import NOBODY, Raters, raters_of
+from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
+from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
 from rejoinder.meta.rating_answer import answer
 from rejoinder.meta.rating_results import Disagreement, Pace, RatedSystem, RatingStudy, SetRatings
@@ -113,9 +113,10 @@ def _study(
     scored: Callable[[Sequence[Example]], _Scored],
 ) -> RatingStudy:
     """What the ratings of all lines are worth."""
+    every, names = (every, []) if known else one_spelling(every)
     checks = [line for line in every if CHECK in line.extra]
     lines = [line for line in every if CHECK not in line.extra]
-    refuse_duplicates(lines)
+    refuse_again(lines)
     single = np.array([_mean_of(line, how.dimension) for line in lines], dtype=np.float64)
     _require_single(lines, single, how.dimension)
     scores = scored(lines)
@@ -131,6 +132,7 @@ def _study(
         unrated=int(np.isnan(single).sum()),
         answer=(),
         fitted=scores.fitted,
+        names=names,
         signatures={name: found.signature for name, found in scores.values.items()},
         lines=made,
     )

@@ -71,7 +71,7 @@ def rating_report(found: RatingStudy, command: str = "") -> Document:
 
 def notes_of(found: RatingStudy) -> list[str]:
     """What was counted, what was not, and how."""
-    said = []
+    said = list(found.names)
     if found.checks:
         verb = "checks attention and is" if found.checks == 1 else "check attention and are"
         said.append(f"{so_many(found.checks, 'line')} {verb} in no figure.")
