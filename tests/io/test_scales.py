@@ -19,7 +19,16 @@ from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.humans.ceiling import people_of
 from rejoinder.humans.rated_set import rated_sets, ratings_of
-from rejoinder.io.scales import hint, require_alike, rescaled, scale_of, scales_said, spans_of, with_scale
+from rejoinder.io.scales import (
+    doubtful_code,
+    hint,
+    require_alike,
+    rescaled,
+    scale_of,
+    scales_said,
+    spans_of,
+    with_scale,
+)
 from rejoinder.io.values import yes_or_no
 from rejoinder.judges.answers import from_config
 from rejoinder.judges.bilinear.fit import FitOptions
@@ -341,7 +350,7 @@ def test_lines_outside_the_scale_can_be_left_out(run: Run, tmp_path: Path) -> No
     ("values", "said"),
     [
         ([1, 2, 3, 4, 5] * 16 + [55], "1 of 81 ratings is 55, all others lie between 1 and 5: if that is a slip, say"),
-        ([1, 2, 3, 4, 5] * 40 + [-9, -9], "2 of 202 ratings are -9, all others lie between 1 and 5"),
+        ([1, 2, 3, 4, 5] * 40 + [-7, -7], "2 of 202 ratings are -7, all others lie between 1 and 5"),
         ([1, 2, 3, 4, 5] * 16 + [7], ""),
         ([1, 2, 3, 4, 5, 55], ""),
         ([3] * 80 + [5], ""),
@@ -373,6 +382,59 @@ def test_raters_of_one_file_on_several_scales_are_told(run: Run, tmp_path: Path)
     ) in " ".join(ran.err.split())
     assert run("study", table(stars, harsh, [1] * 40), "-s", "length").code == 0
     assert run("study", table(percent[:19], stars[:19]), "-s", "length").code == 0, "so few tell no scale"
+
+
+def test_systems_of_one_file_on_several_scales_are_told() -> None:
+    worth = [n % 5 for n in range(40)]
+    stars = [Example(("hi",), f"{n}", system="a", quality={"overall": 1 + one}) for n, one in enumerate(worth)]
+    percents = [Example(("hi",), f"{n}", system="b", quality={"overall": 25 * one}) for n, one in enumerate(worth)]
+    with pytest.raises(
+        DataError, match=r"the systems a \(1 to 5\) and b \(0 to 100\) look as if they were on different"
+    ):
+        require_alike([*stars, *percents])
+    require_alike([*(replace(one, scales={"overall": (1, 5)}) for one in stars), *percents])
+    require_alike([*(replace(one, quality={"overall": 4 * one.quality["overall"]}) for one in stars), *percents])
+    require_alike([*stars[:19], *percents])
+
+
+# Codes for no answer
+
+
+def of(values: Sequence[float], rater: bool = False) -> list[Example]:
+    """Lines with these ratings, without a scale."""
+    return [
+        Example(("hi",), "ho", ratings=(Rating(3), Rating(value)) if rater else (), quality={"overall": value})
+        for value in values
+    ]
+
+
+@pytest.mark.parametrize("code", [99, 999, -99, -9, 88, -1])
+@pytest.mark.parametrize("count", [1, 30])
+def test_a_code_for_no_answer_is_refused(code: float, count: int) -> None:
+    with pytest.raises(DataError, match=f"are|is {code}, all others lie between 1 and 5: {code} looks like a code"):
+        require_alike(of([1, 2, 3, 4, 5] * 8 + [code] * count, rater=True))
+    require_alike(with_scale(of([1, 2, 3, 4, 5] * 8 + [code] * count), (-9999, 9999)))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("code", "high"), [(9, 5), (9, 7), (9, 4), (0, 5)])
+def test_a_code_that_may_be_a_rating_is_said(code: float, high: int) -> None:
+    values = [*range(1, high + 1)] * 8
+    require_alike(of([*values, code, code]))
+    told = f"2 of {len(values) + 2} ratings are {code}, all others lie between 1 and {high}: if {code} stands for no"
+    assert scales_said(of([*values, code, code])).startswith(told)
+    assert "--scale 1,5 names them" in doubtful_code(of([1, 2, 3, 4, 5] * 8 + [0]))
+
+
+@pytest.mark.parametrize(
+    "scale", [(0, 100), (1, 100), (1, 10), (0, 10), (1, 5), (1, 7), (-3, 3), (-1, 1), (0, 4), (0, 1), (1, 3), (0, 3)]
+)
+def test_sound_ratings_hold_no_code(scale: tuple[int, int]) -> None:
+    rng = np.random.default_rng(0)
+    for a, b in ((1, 1), (4, 1), (1, 4), (0.3, 0.3)):
+        for count in (20, 60, 300):
+            drawn = scale[0] + np.round((scale[1] - scale[0]) * rng.beta(a, b, size=count))
+            require_alike(of(list(drawn)))
+            assert not doubtful_code(of(list(drawn)))
 
 
 # What people write in place of a number

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.io.no_answers import code_among
 from rejoinder.io.ratings import Scale, require_inside
 from rejoinder.records import OVERALL, Example, Pair
 
@@ -27,6 +28,7 @@ UNLIKE_RATER = 6
 
 _SHOWN = 4
 _MANY, _SEVERAL = 20, 3  # ratings, and different ones, from which on it can be told what scale a rater uses
+_SMALL = 10  # the end of scales of points; beyond are percents, of which bad systems may have few
 _FEW = 50  # of as many ratings one may be a slip
 _UNNAMED = "unnamed lines"
 Line = TypeVar("Line", bound=Example | Pair)
@@ -103,10 +105,14 @@ def require_alike(examples: Sequence[Example], dimension: str = OVERALL) -> None
     """Raise where ratings that state no scale look as if they were on several.
 
     Raises:
-        DataError: the highest ratings of two data sets, files or raters are too far apart; it names both.
+        DataError: the highest ratings of two data sets, files, systems or raters are too far apart, and it names both;
+            or a rating is a code for no answer.
     """
-    _require_raters_alike(examples, dimension)
-    spans = spans_of([example for example in examples if example.scale(dimension) is None], dimension)
+    unstated = [example for example in examples if example.scale(dimension) is None]
+    _require_raters_alike(unstated, dimension)
+    _require_systems_alike(unstated, dimension)
+    _require_no_code(unstated, dimension)
+    spans = spans_of(unstated, dimension)
     if len(spans) < 2:
         return
     small, large = min(spans, key=lambda span: span.high), max(spans, key=lambda span: span.high)
@@ -118,25 +124,56 @@ def require_alike(examples: Sequence[Example], dimension: str = OVERALL) -> None
 
 
 def _require_raters_alike(examples: Sequence[Example], dimension: str) -> None:
-    """Raise where one rater's highest rating is many times another's, of lines that state no scale.
-
-    One who finds all bad may never leave the low end of a scale, so it takes several values and many ratings.
-    """
+    """Raise where one rater's highest rating is many times another's."""
     values: dict[str, list[float]] = {}
     for example in examples:
-        if example.scale(dimension) is None:
-            for one in example.ratings:
-                if one.dimension == dimension and one.rater is not None:
-                    values.setdefault(one.rater, []).append(one.value)
-    known = {name: own for name, own in values.items() if len(own) >= _MANY and len(set(own)) >= _SEVERAL}
-    spans = [Span(name, min(own), max(own)) for name, own in known.items()]
-    if not spans:
-        return
-    small, large = min(spans, key=lambda span: span.high), max(spans, key=lambda span: span.high)
-    if large.high > 0 and large.high >= UNLIKE_RATER * small.high:
+        for one in example.ratings:
+            if one.dimension == dimension and one.rater is not None:
+                values.setdefault(one.rater, []).append(one.value)
+    if unlike := _unlike(values):
+        small, large = unlike
         raise DataError(
             f"the ratings of the raters {small} and {large} look as if they were on different scales",
             "Bring all raters to one scale, or leave one out",
+        )
+
+
+def _require_systems_alike(examples: Sequence[Example], dimension: str) -> None:
+    """Raise where one system's highest rating is many times another's, which does not leave the low end of a scale."""
+    values: dict[str, list[float]] = {}
+    for example in examples:
+        if example.system is not None:
+            values.setdefault(example.system, []).extend(_values(example, dimension))
+    unlike = _unlike(values)
+    if unlike and unlike[0].high <= _SMALL:
+        small, large = unlike
+        raise DataError(
+            f"the ratings of the systems {small} and {large} look as if they were on different scales",
+            f'Add "scale": [lowest, highest] to each line; or, if all are on one, --scale {hint([small, large])}',
+        )
+
+
+def _unlike(values: Mapping[str, Sequence[float]]) -> tuple[Span, Span] | None:
+    """The two of whom one has a highest rating many times the other's, if any, by name.
+
+    One who finds all bad may never leave the low end of a scale, so it takes several values and many ratings.
+    """
+    known = {name: own for name, own in values.items() if len(own) >= _MANY and len(set(own)) >= _SEVERAL}
+    spans = [Span(name, min(own), max(own)) for name, own in known.items()]
+    if not spans:
+        return None
+    small, large = min(spans, key=lambda span: span.high), max(spans, key=lambda span: span.high)
+    return (small, large) if large.high > 0 and large.high >= UNLIKE_RATER * small.high else None
+
+
+def _require_no_code(examples: Sequence[Example], dimension: str) -> None:
+    """Raise where a rating stands for no answer."""
+    code = code_among(value for example in examples for value in _values(example, dimension))
+    if code and code.sure:
+        scale = f"{min(code.low, code.value):g},{max(code.high, code.value):g}"
+        raise DataError(
+            f"{code}: {code.value:g} looks like a code for no answer",
+            f"Leave these cells empty; if it is a rating, say the scale, --scale {scale}",
         )
 
 
@@ -175,11 +212,11 @@ def scales_said(examples: Sequence[Example], dimension: str = OVERALL) -> str:
     spans = spans_of(examples, dimension)
     if stated:
         return ""
-    if slip := _slip(examples, dimension):
+    require_alike(examples, dimension)
+    if slip := _slip(examples, dimension) or doubtful_code(examples, dimension):
         return slip
     if len(spans) < 2:
         return ""
-    require_alike(examples, dimension)
     return (
         f"no line states its scale; the ratings of {_listed(list(map(str, spans)))} are taken to be on one "
         f"(--scale {hint(spans)} says so)"
@@ -205,6 +242,19 @@ def _slip(examples: Sequence[Example], dimension: str) -> str:
                 f"(--scale {low:g},{high:g}) and the line is named"
             )
     return ""
+
+
+def doubtful_code(examples: Iterable[Example], dimension: str = OVERALL) -> str:
+    """What to know of a rating that may stand for no answer; "" where there is none."""
+    unstated = (example for example in examples if example.scale(dimension) is None)
+    code = code_among(value for example in unstated for value in _values(example, dimension))
+    if code is None:
+        return ""
+    low, high = min(code.low, code.value), max(code.high, code.value)
+    return (
+        f"{code}: if {code.value:g} stands for no answer, leave these cells empty (--scale {code.low:g},{code.high:g} "
+        f"names them); if it is a rating, --scale {low:g},{high:g} says so"
+    )
 
 
 def on_unit(value: float, scale: Scale | None) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError
 from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale, require_inside
-from rejoinder.io.scales import Span, hint, require_alike, rescaled, spans_of, with_scale
+from rejoinder.io.scales import Span, doubtful_code, hint, require_alike, rescaled, spans_of, with_scale
 from rejoinder.judges.conversations import TRACES, traces
 from rejoinder.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
 from rejoinder.records import OVERALL, Example, Given, visible
@@ -149,7 +149,10 @@ def _no_scale(examples: Sequence[Example], first: Example) -> DataError:
     require_alike(examples)
     spans = spans_of(example for example in examples if example.scale() is None)
     problem = f"rated, but without a scale; the ratings that have none are {_listed(spans)}"
-    remedy = f'Say what the lowest and the highest can be: --scale {hint(spans)}, or "scale": [1, 5] on each line'
+    remedy = (
+        doubtful_code(examples)
+        or f'Say what the lowest and the highest can be: --scale {hint(spans)}, or "scale": [1, 5] on each line'
+    )
     return DataError(problem, remedy, where=first.where, field="scale")
 
 
