@@ -273,3 +273,29 @@ def test_a_context_cell_holds_a_list_speakers_or_just_text(tmp_path: Path, cell:
         path.write_text(json.dumps({"context": cell, "response": "x"}))
         (example,) = rejoinder.read(path)
         assert example.context == turns, "a text in JSON is read by the same rules"
+
+
+def test_a_cell_merged_over_several_rows_is_of_each(tmp_path: Path) -> None:
+    book = xlsxwriter.Workbook(tmp_path / "a.xlsx")
+    sheet = book.add_worksheet()
+    sheet.merge_range(0, 1, 0, 4, "Our study")  # above the header, which stands in the third row
+    sheet.write_row(2, 1, ["prompt", "answer", "rater", "rating"])
+    sheet.merge_range(3, 1, 8, 1, "Tea?")
+    for row, answer in ((3, "No."), (5, "Yes.")):
+        sheet.merge_range(row, 2, row + 1, 2, answer)
+        for place, name in enumerate(("ann", "bob")):
+            sheet.write_row(row + place, 3, [name, row + place])
+    book.close()
+    said: list[str] = []
+    found = list(rejoinder.read(tmp_path / "a.xlsx", note=said.append))
+    assert [(one.context, one.response, [rating.value for rating in one.ratings]) for one in found] == [
+        (("Tea?",), "No.", [3, 4]),
+        (("Tea?",), "Yes.", [5, 6]),
+    ]
+    assert said[0].endswith("a.xlsx: cells merged over several rows were read as the same in each: prompt, answer")
+
+
+def test_a_title_above_the_header_is_passed_over(tmp_path: Path) -> None:
+    check(list(rejoinder.read(workbook(tmp_path / "a.xlsx", [["Our study"], [None, "second wave"], [], *ROWS]))))
+    path = workbook(tmp_path / "b.xlsx", [["Text"], ["Answer"], ["No."]])
+    assert [one.response for one in rejoinder.read(path, map={"response": "Text"})] == ["Answer", "No."]

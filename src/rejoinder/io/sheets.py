@@ -17,8 +17,12 @@ from rejoinder.io.tables import Row, Table, named_rows, seekable
 
 # A sheet is held as one block from its first to its last cell, so a single cell far out would fill the memory.
 _MOST_CELLS = 50_000_000
+_MOST_TITLES = 6  # rows among which the header is looked for, below rows of one cell
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,7})"')
 _CHUNK = 1 << 20
+
+_Range = tuple[tuple[int, int], tuple[int, int]]
+"""The first and the last (row, column) of a merged cell, from 0."""
 
 
 def sheet_rows(path: str | Path, on_bad: OnBad, note: Note) -> Iterator[Row]:
@@ -44,7 +48,8 @@ def _table(path: str | Path, on_bad: OnBad, note: Note) -> Table:
             _require_near(source, name)
             sheets = [book.get_sheet_by_name(sheet) for sheet in book.sheet_names]
             tables = {sheet.name: rows for sheet in sheets if (rows := _filled(sheet.iter_rows()))}
-            yield from _chosen(tables, name, note)
+            merged = {sheet.name: _merged(sheet) for sheet in sheets}
+            yield from _chosen(tables, merged, name, note)
         except python_calamine.CalamineError as error:
             problem = f"not a readable spreadsheet ({' '.join(str(error).split())})"
             on_bad(DataError(problem, "Save it again as .xlsx, or as CSV", where=name))
@@ -53,12 +58,25 @@ def _table(path: str | Path, on_bad: OnBad, note: Note) -> Table:
 
 
 def _filled(rows: Iterator[list[Any]]) -> list[tuple[int, list[str]]]:
-    """Number and texts of the rows that hold anything."""
+    """Number and texts of the rows that hold anything, from the header on: a title may stand above it."""
     texts = ((number, [_as_text(cell) for cell in row]) for number, row in enumerate(rows, start=1))
-    return [(number, cells) for number, cells in texts if any(cells)]
+    filled = [(number, cells) for number, cells in texts if any(cells)]
+    for place, (_, cells) in enumerate(filled[:_MOST_TITLES]):
+        if len(list(filter(None, cells))) > 1:
+            return filled[place:] if any(map(is_known, cells)) else filled
+    return filled
 
 
-def _chosen(tables: dict[str, list[tuple[int, list[str]]]], name: str, note: Note) -> Table:
+def _merged(sheet: Any) -> list[_Range]:
+    """The merged cells of a sheet, their columns counted from the first that holds anything."""
+    _, first = sheet.start or (0, 0)
+    ranges = sheet.merged_cell_ranges or []
+    return [((top, left - first), (bottom, right - first)) for (top, left), (bottom, right) in ranges if left >= first]
+
+
+def _chosen(
+    tables: dict[str, list[tuple[int, list[str]]]], merged: dict[str, list[_Range]], name: str, note: Note
+) -> Table:
     """The rows of the sheet to read; where there are several that is said."""
     if not tables:
         return
@@ -67,8 +85,28 @@ def _chosen(tables: dict[str, list[tuple[int, list[str]]]], name: str, note: Not
     if len(tables) > 1:
         others = ", ".join(repr(other) for other in tables if other != sheet)
         note(f"{name}: read the sheet {sheet!r}, not {others}")
+    if columns := _spread(tables[sheet], merged[sheet]):
+        note(f"{name}: cells merged over several rows were read as the same in each: {', '.join(columns)}")
     for number, cells in tables[sheet]:
         yield f"{name}:row {number}", cells
+
+
+def _spread(rows: list[tuple[int, list[str]]], merged: list[_Range]) -> list[str]:
+    """Write what a cell merged over several rows says into each of them, and name the columns where that was done.
+
+    Rows that hold nothing else stay empty, and what is merged with the header is a part of it.
+    """
+    (first, header), *_ = rows
+    by_number, last = dict(rows), rows[-1][0]
+    found = dict[str, None]()
+    for (top, left), (bottom, _) in merged:
+        known = first <= top and top + 1 in by_number and left < len(header)
+        value = by_number[top + 1][left] if known else ""
+        for number in range(top + 2, min(bottom + 1, last) + 1) if value else ():
+            if number in by_number and not by_number[number][left]:
+                by_number[number][left] = value
+                found[header[left] or f"column {left + 1}"] = None
+    return list(found)
 
 
 def _as_text(cell: Any) -> str:
