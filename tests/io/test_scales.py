@@ -469,6 +469,8 @@ def words(path: Path, *cells: str, name: str = "rating") -> tuple[list[Example],
         (["poor", "good", "very good", "excellent"], [1, 3, 4, 5], (1, 5)),
         (["Not at all helpful", "Somewhat helpful", "Extremely helpful"], [1, 3, 5], (1, 5)),
         (["", "very satisfied", "dissatisfied"], [None, 5, 2], (1, 5)),
+        (["Good", "bad"], [1, 0], (0, 1)),
+        (["correct", "Incorrect"], [1, 0], (0, 1)),
     ],
 )
 def test_what_stands_for_a_number_is_read(

@@ -66,6 +66,12 @@ def _told_apart(first: Example | Pair, line: Example | Pair) -> str:
     return f"Give each line once; where several people rated it, {_name_raters(first, line)}"
 
 
+def may_be_the_rating(lines: Sequence[Example]) -> str:
+    """What to say behind the remedy for lines without a rating, where they have columns that may hold it."""
+    unknown = list(dict.fromkeys(key for line in lines[:100] for key in line.extra))
+    return f"; or say where it stands, --map rating=NAME, with one of {', '.join(unknown[:8])}" if unknown else ""
+
+
 def unnamed_raters_said(lines: Sequence[Example]) -> str:
     """What to know of replies that nobody named rated on two lines or more each; "" where there are none."""
     rated = [line for line in lines if line.ratings and all(one.rater is None for one in line.ratings)]

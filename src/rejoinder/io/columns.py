@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,8 @@ from rejoinder.records import OVERALL
 Columns = Mapping[str, str | Sequence[str]]
 """Our name to the name, or the names, in the file; an empty text: nothing in the file is this."""
 _MANY_KEYS = 1024
+_CHOICE = re.compile(r"(Answer\..+)\.(\d{1,3})")
+_LABEL_STUDIO = re.compile(r'\[\{"rating": ?(\d+)\}\]')
 
 
 class Names:
@@ -56,7 +59,7 @@ class Names:
             UsageError: two names could be the same field, or a column that was named is not in the table.
             DataError: what should be a rating is none; the record is one message, or holds two replies.
         """
-        record = self._with_inner(record)
+        record = self._with_inner(_with_choices(record))
         if self._missed:
             self._missed.difference_update(record)
             if flat and self._missed:
@@ -163,6 +166,24 @@ class Names:
             self.said_once(f"{file}: {rest}. {remedy}")
 
 
+def _with_choices(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The record with the number that was chosen where Mechanical Turk has a column of true or false for each.
+
+    `Answer.rating.1` to `Answer.rating.5`, of which one is true, become `Answer.rating`.
+    """
+    groups: dict[str, dict[str, str]] = {}
+    for name in record:
+        if found := _CHOICE.fullmatch(str(name)):
+            groups.setdefault(found[1], {})[name] = found[2]
+    for group, numbers in groups.items():
+        said = {name: str(record[name]).strip().lower() for name in numbers}
+        if len(numbers) > 1 and group not in record and set(said.values()) <= {"true", "false", ""}:
+            chosen = [numbers[name] for name, value in said.items() if value == "true"]
+            rest = {name: value for name, value in record.items() if name not in numbers}
+            record = {**rest, group: chosen[0] if len(chosen) == 1 else ""}
+    return record
+
+
 def checked(columns: Columns) -> dict[str, tuple[str, ...]]:
     """`columns` with a tuple of names for each of our fields.
 
@@ -250,8 +271,16 @@ def _rating(value: Any, take: Take, where: str, source: str) -> Any:
 
     A word in a column that only may be a rating is none.
     """
+    value = _in_label_studio(value)
     said = rating_in(value) if isinstance(value, str) and yes_or_no(value) is None else None
     return rating_of(value, where, source) if said is None or (take.perhaps and said.value is None) else value
+
+
+def _in_label_studio(value: Any) -> Any:
+    """What stands in a rating as Label Studio writes it: `{"rating": 4}`, in a cell `[{"rating": 4}]`; else itself."""
+    if isinstance(value, str) and (found := _LABEL_STUDIO.fullmatch(value.strip())):
+        return found[1]
+    return value["rating"] if isinstance(value, Mapping) and value.keys() == {"rating"} else value
 
 
 def _decoded_ratings(out: Mapping[str, Any], where: str) -> dict[str, Any]:

@@ -88,13 +88,18 @@ _TO = r"\s*(?:[-–—−~,…]|\.{2,3}|to)\s*"
 _SCALE = re.compile(rf"[(\[]\s*(?:scale|from)?\s*{_END}{_TO}{_END}\s*(?:scale|stars|points)?\s*[)\]]\W*", re.IGNORECASE)
 _HIGHEST = 100  # beyond it lie years and numbers of lines
 _LONGEST_NAME = 200
+_TURK = re.compile(r"^(?:Input|Answer)\.(?=\w)")
 _WORDS = re.compile(r"[\W_]+")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 @lru_cache(maxsize=4096)
 def plain(name: str) -> str:
-    """A name in small letters with `_` between its words: `Bot reply`, `bot-reply` and `botReply` are `bot_reply`."""
+    """A name in small letters with `_` between its words: `Bot reply`, `bot-reply` and `botReply` are `bot_reply`.
+
+    What Mechanical Turk puts before it (`Input.prompt`, `Answer.rating`) is no part of it.
+    """
+    name = _TURK.sub("", name.strip())
     return _WORDS.sub("_", _HUMP.sub("_", name.strip())).strip("_").lower()
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from rejoinder.errors import UnclearColumn
 from rejoinder.io.lines import Note
-from rejoinder.io.ratings import Scale
+from rejoinder.io.ratings import BINARY, Scale
 from rejoinder.io.values import number_in
 from rejoinder.records import OVERALL
 
@@ -41,6 +41,12 @@ _ORDERS = tuple(
         ", neither good nor bad | good | very good, excellent",
         "not at all | slightly, not so, a little | moderately, somewhat | very | extremely",
         "never | rarely | sometimes | often | always",
+        "bad | good",
+        "wrong, incorrect | right, correct",
+        "fail, failed | pass, passed",
+        "unacceptable | acceptable",
+        "unhelpful, not helpful | helpful",
+        "irrelevant, not relevant | relevant",
     )
 )
 """Words from the worst to the best; those of one level are the same, and no column has two of them."""
@@ -224,8 +230,9 @@ def _of_columns(held: list[Placed], bare: set[str], note: Note) -> Iterator[Plac
     for dimension, reading in readings.items():
         if reading.worth:
             file = columns[dimension][0][0].rpartition(":")[0]
+            low, high = reading.scale
             each = ", ".join(f"{word!r} as {number}" for word, number in reading.worth.items())
-            note(f"{file}: read the words of the {dimension} rating on a scale of 1 to {reading.scale[1]:g}: {each}")
+            note(f"{file}: read the words of the {dimension} rating on a scale of {low:g} to {high:g}: {each}")
     for where, record in held:
         for field, dimension, values in list(_given(record)):
             if dimension in readings and values:
@@ -287,6 +294,8 @@ def _ordered(words: Sequence[str], dimension: str, where: str, remedy: str) -> _
         problem = f"the {dimension} ratings are {why}: {_listed(words)}"
         raise UnclearColumn(problem, remedy, where=where)
     worth = dict(sorted(zip(words, several.pop(), strict=True), key=lambda one: one[1]))
+    if shortest == len(BINARY):
+        return _Reading({word: number - 1 for word, number in worth.items()}, BINARY)
     return _Reading(worth, (1, shortest))
 
 

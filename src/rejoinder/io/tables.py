@@ -7,7 +7,7 @@ import io
 import re
 import textwrap
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,6 +20,8 @@ from rejoinder.io.names import is_known
 _LONGEST_CELL = 2**30
 _PARQUET_ROWS = 4096
 _MARK = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # how a CSV file tells Excel what separates its cells
+_QUALTRICS = '{"ImportId":'
+_SURVEY_MONKEY = frozenset(("Response", "Open-Ended Response"))
 
 Row = tuple[str, dict[str, Any]]
 """(`file:line`, cells by column)."""
@@ -61,7 +63,7 @@ def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
     if twice := next((name for name in header if header.count(name) > 1), None):
         on_bad(DataError("the header has this name twice", "Rename one column", where=where, field=twice))
         return
-    for where, cells in table:
+    for where, cells in _without_second_header(table):
         if cells is None or not any(cells):
             continue
         try:
@@ -70,6 +72,20 @@ def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
             on_bad(error)
         else:
             yield where, dict(zip(header, cells, strict=True))
+
+
+def _without_second_header(table: Table) -> Table:
+    """The rows below a header, but for what survey tools write between it and the answers.
+
+    Qualtrics has two rows there, the questions and `{"ImportId": ...}`; SurveyMonkey one, `Response` and the like.
+    """
+    first = list(islice(table, 2))
+    for place, (_, cells) in enumerate(first):
+        held = {cell for cell in cells or [] if cell}
+        if held and (all(cell.startswith(_QUALTRICS) for cell in held) or (place == 0 and held <= _SURVEY_MONKEY)):
+            first = first[place + 1 :]
+            break
+    return chain(first, table)
 
 
 def _require_as_many(cells: list[str], header: list[str], where: str) -> None:

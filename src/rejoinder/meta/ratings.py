@@ -16,6 +16,7 @@ from rejoinder.errors import DataError
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, Excluded, Rule, Watched, excluded, watched
+from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, rated_sets
 from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
 from rejoinder.humans.shared_ids import refuse_again
@@ -203,6 +204,7 @@ def _require_single(lines: Sequence[Example], single: FloatArray, dimension: str
     )
     where = ", ".join(dict.fromkeys(line.where.rpartition(":")[0] for line in lines if line.where))
     remedy = f'{rated} "ratings": {{"{dimension}": [3, 4]}}, "raters": ["ann", "bob"] to each rated line'
+    remedy += may_be_the_rating(lines)
     raise DataError(f'none of {len(lines)} lines has a single rating in "{dimension}"', remedy, where=where)
 
 

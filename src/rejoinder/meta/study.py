@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
 from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.io.given import examples_of
@@ -311,8 +312,7 @@ def _require_ratings(examples: Sequence[Example], ratings: NDArray[np.float64], 
     rated = {name for example in examples for name in (*example.quality, *(one.dimension for one in example.ratings))}
     other = f"Rated are: {', '.join(sorted(rated))}; choose one of these as the dimension, or add" if rated else "Add"
     files = dict.fromkeys(example.where.rpartition(":")[0] for example in examples if example.where)
-    unknown = list(dict.fromkeys(key for example in examples[:100] for key in example.extra))
-    named = f"; or say where it stands, --map rating=NAME, with one of {', '.join(unknown[:8])}" if unknown else ""
+    named = may_be_the_rating(examples)
     raise DataError(
         f'none of {len(examples)} lines has a rating in "{dimension}"',
         f'{other} to each rated line "quality": {{"{dimension}": 3.5}} or "ratings": {{"{dimension}": [3, 4]}}{named}',

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.evaluations import deepeval, inspect_log, lm_eval, promptfoo
+from rejoinder.io.evaluations import deepeval, inspect_log, label_studio, lm_eval, promptfoo
 from rejoinder.io.evaluations.said import Found
 from rejoinder.io.lines import OnBad
 
@@ -41,6 +41,9 @@ def _records(value: Any, where: str) -> Iterator[tuple[str, Any]]:
     """The records in a value; the value itself where it is no evaluation."""
     if promptfoo.is_row(value):
         yield where, promptfoo.record_of(value, where)
+        return
+    if label_studio.is_task(value):
+        yield where, label_studio.record_of(value)
         return
     file = where.rpartition(":")[0]
     records = next((records for is_of, records in _DOCUMENTS if is_of(value)), None)
