@@ -509,8 +509,8 @@ def test_what_words_are_worth_is_said(tmp_path: Path, run: Run) -> None:
     [
         (["agree", "good"], "the overall ratings are words of no order that is known: 'agree', 'good'"),
         (["fair", "good"], "the overall ratings are words that may be more than one order: 'fair', 'good'"),
-        (["agree", "4"], "the overall ratings are words ('agree') and numbers"),
-        (["4", "agree"], "the overall ratings are words ('agree') and numbers"),
+        (["agree", "4"], "the overall ratings are words ('agree') and numbers, or yes and no"),
+        (["4", "agree"], "the overall ratings are words ('agree') and numbers, or yes and no"),
         (["3/5", "7/10"], "the overall ratings are out of 5 and out of 10"),
         (["3 (of 4)"], "'3 (of 4)', expected a number"),
         (["3/4/2024"], "'3/4/2024', expected a number"),

@@ -173,7 +173,7 @@ def _with_choices(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     groups: dict[str, dict[str, str]] = {}
     for name in record:
-        if found := _CHOICE.fullmatch(str(name)):
+        if isinstance(name, str) and name.startswith("Answer.") and (found := _CHOICE.fullmatch(name)):
             groups.setdefault(found[1], {})[name] = found[2]
     for group, numbers in groups.items():
         said = {name: str(record[name]).strip().lower() for name in numbers}
@@ -278,7 +278,7 @@ def _rating(value: Any, take: Take, where: str, source: str) -> Any:
 
 def _in_label_studio(value: Any) -> Any:
     """What stands in a rating as Label Studio writes it: `{"rating": 4}`, in a cell `[{"rating": 4}]`; else itself."""
-    if isinstance(value, str) and (found := _LABEL_STUDIO.fullmatch(value.strip())):
+    if isinstance(value, str) and value[:1] == "[" and (found := _LABEL_STUDIO.fullmatch(value.strip())):
         return found[1]
     return value["rating"] if isinstance(value, Mapping) and value.keys() == {"rating"} else value
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rejoinder.errors import UnclearColumn
@@ -87,6 +88,7 @@ class Said(NamedTuple):
 NO_RATING = Said()
 
 
+@lru_cache(maxsize=1024)
 def rating_in(text: str) -> Said | None:
     """What a text other than a bare number says of a reply.
 
@@ -267,7 +269,7 @@ def _reading(dimension: str, texts: Sequence[tuple[str, Said]], bare: bool) -> _
     tops = {said.top: place for place, said in texts if said.top is not None}
     remedy = "Replace them by numbers on one scale, or leave empty what is not rated"
     if words and (bare or tops):
-        problem = f"the {dimension} ratings are words ({_listed(words)}) and numbers"
+        problem = f"the {dimension} ratings are words ({_listed(words)}) and numbers, or yes and no"
         raise UnclearColumn(problem, remedy, where=where)
     if words:
         return _ordered(words, dimension, where, remedy)
