@@ -20,6 +20,8 @@ Choice = Literal[0, 1]
 """The first or the second of two replies."""
 UNANSWERED = "unanswered"
 """The key under which a line without a reply says why; `respond` writes it."""
+FOLLOWED = "followed_by"
+"""The key under which a line lists what the user said after the reply; the reader of chats writes it."""
 LEVEL, DIALOGUE = "level", "dialogue"
 """The key under which a line says what was rated, and what stands there where that is the whole conversation."""
 

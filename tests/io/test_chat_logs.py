@@ -274,6 +274,7 @@ def test_every_turn_of_the_assistant_is_an_example(tmp_path: Path) -> None:
     assert first.context_key == second.context_key, "contexts of one conversation are not independent"
     assert (first.ratings, first.references) == ((), ())
     assert (second.ratings, second.references) == ((Rating(4),), ("Bye.",))
+    assert (first.extra.get("followed_by"), second.extra["followed_by"]) == (None, ["Bye"])
     rejoinder.write([first, second], tmp_path / "b.jsonl", format="chat")
     assert [example.response for example in rejoinder.read(tmp_path / "b.jsonl")] == ["Hello", "No."]
 
@@ -292,6 +293,44 @@ def test_the_last_turn_is_the_usual_and_lines_without_messages_stay(tmp_path: Pa
     assert (last.id, last.response) == ("t1", "No.")
     done = run("score", path, "-s", "length", "--turns", "all")
     assert [record["id"] for record in done.records] == ["t1#1", "t1#2", other.id]
+
+
+def ended(*last: dict[str, Any]) -> dict[str, Any]:
+    """A chat with something behind its only reply."""
+    asked = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    return {"id": "c", "messages": [*asked, *last]}
+
+
+@pytest.mark.parametrize("asked", ["Where is my parcel?", "哪里？", 'Is it "gone"?!', "Hello?? :-)"])
+@pytest.mark.parametrize("call", [[], CALLS["OpenAI"]], ids=["nothing", "a call"])
+def test_a_last_question_without_an_answer_has_no_reply(tmp_path: Path, asked: str, call: list[Any]) -> None:
+    chat = ended({"role": "user", "content": asked}, *call)
+    (found,) = read_all(tmp_path / "a.jsonl", chat)
+    assert (found.context, found.response, found.unanswered) == (("Hi", "Hello", asked), "", True)
+    first, second = read_all(tmp_path / "a.jsonl", chat, turns="all")
+    assert (first.id, first.response, first.unanswered) == ("c#1", "Hello", False)
+    assert (second.id, second.context, second.unanswered) == ("c#2", found.context, True)
+
+
+@pytest.mark.parametrize("last", ["Thanks, bye!", "My parcel has not arrived."])
+def test_a_reply_before_the_users_last_words_is_noted(tmp_path: Path, run: Run, last: str) -> None:
+    path = tmp_path / "a.jsonl"
+    (found,) = read_all(path, ended({"role": "user", "content": last}))
+    assert (found.response, found.unanswered, found.extra["followed_by"]) == ("Hello", False, [last])
+    scored = run("score", path, "-s", "length", "-o", tmp_path / "b.csv")
+    assert '1 of 1 replies is noted as "the user spoke last" (length)' in scored.out
+    again = run("score", tmp_path / "b.csv", "-s", "length").records[0]
+    assert again["notes"] == {"length": ["the user spoke last"]} and again["followed_by"] == [last]
+
+
+def test_a_chat_that_says_that_nobody_answered(tmp_path: Path, run: Run) -> None:
+    chat = {**ended({"role": "user", "content": "My parcel has not arrived."}), "unanswered": "timed out"}
+    (found,) = read_all(tmp_path / "a.jsonl", chat)
+    assert (found.context[-1], found.response) == ("My parcel has not arrived.", "")
+    whole = run("score", tmp_path / "a.jsonl", "-s", "length").records[0]
+    assert whole["unscored"] == {"length": "no response (timed out)"}
+    first, second = read_all(tmp_path / "a.jsonl", chat, turns="all")
+    assert (first.unanswered, second.unanswered) == (False, True)
 
 
 def test_a_pair_of_conversations_stays_one_pair(tmp_path: Path) -> None:

@@ -283,6 +283,33 @@ def test_an_unanswered_line_is_an_empty_reply() -> None:
     assert (one.n, one.verdict) == (40, "A is better")
 
 
+CHAT = [
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "5"},
+    {"role": "user", "content": "It has not arrived."},
+]
+
+
+def test_a_bot_that_leaves_chats_unanswered_does_not_win_by_what_it_said_before() -> None:
+    """Chats of different users: a question is due an answer, other last words are noted."""
+    answer = {"role": "assistant", "content": "2"}
+    a = [[{"role": "user", "content": f"Hi {n}"}, *CHAT[1:], answer] for n in range(40)]
+    question = {"role": "user", "content": "Where is it?"}
+    b = [[{"role": "user", "content": f"Hi there {n}"}, CHAT[1], question] for n in range(40)]
+    found = compare(a, b, [Worth(range=(0, None))])
+    assert only(found).verdict == "A is better" and found.empty == (0, 40) and found.design == "unpaired"
+    thanks = [[*chat, {"role": "user", "content": "Thanks!"}] for chat in a]
+    assert '40 of 40 replies of B are noted as "the user spoke last" (worth).' in words(compare(a, thanks, [Worth()]))
+
+
+def test_a_chat_that_the_user_ended_is_unanswered_where_the_other_side_answers_it() -> None:
+    chats = [[{"role": "user", "content": f"Hi {n}"}, *CHAT[1:]] for n in range(40)]
+    a = [[*chat, {"role": "assistant", "content": str(1 + n % 3)}] for n, chat in enumerate(chats)]
+    found = compare(a, [*chats[:10], *a[10:]], [Worth()])
+    assert (found.design, found.pairs, found.empty, only(found).verdict) == ("paired", 40, (0, 10), "A is better")
+    assert compare(chats, a, [Worth()]).empty == (40, 0)
+
+
 def test_nothing_to_read_is_no_fault_of_the_reply() -> None:
     """Without a reference BLEU can score no reply, so an empty one there is unscored as any other is."""
     a = [Example((f"turn {n}",), "yes it is", references=("yes it is",) if n else ()) for n in range(5)]

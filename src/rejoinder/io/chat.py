@@ -8,6 +8,7 @@ from typing import Any
 
 from rejoinder.errors import DataError
 from rejoinder.io.values import kind_of
+from rejoinder.records import FOLLOWED
 
 SPEAKERS = "speakers"
 """The key of who said each turn of context and response, where they do not alternate."""
@@ -29,6 +30,7 @@ _CONTENTS = ("content", "value", "parts", "text", "message")
 _CALLS = ("tool_use", "functionCall", "function_call")
 _RESULTS = ("tool_result", "functionResponse", "function_response")
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|thought)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
+_QUESTION = re.compile(r"[?？؟][\W_]*\Z")
 _EOU = re.compile(r"\s*__eou__\s*")
 _LABEL = re.compile(
     r"^[ \t]*(User|Human|Customer|Client|Visitor|Caller|Assistant|Bot|Chatbot|AI|Model|Agent|Support|Operator"
@@ -91,7 +93,10 @@ def replies_of(messages: Any, where: str) -> list[tuple[list[str], str, int]]:
     replies = [(texts[:at], text, end) for at, (role, text, end) in enumerate(turns) if role == "assistant"]
     if not replies:
         raise DataError(
-            "no turn of the assistant to judge", "End with an assistant message", where=where, field="messages"
+            "no turn of the assistant to judge",
+            "End with an assistant message, an empty one where nothing was replied",
+            where=where,
+            field="messages",
         )
     return replies
 
@@ -104,6 +109,22 @@ def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
     """
     context, response, _ = replies_of(messages, where)[-1]
     return context, response
+
+
+def last_words(messages: Any, where: str) -> list[str]:
+    """What the user said after the last turn of the assistant; a call of a tool is no answer to it.
+
+    Raises:
+        DataError: no list of messages.
+    """
+    said = spoken(messages, where)
+    answered = max((place for place, (role, _) in enumerate(said, start=1) if role == "assistant"), default=0)
+    return [text for _, text in said[answered:]]
+
+
+def is_question(text: str) -> bool:
+    """Whether a text ends with a question mark, so that whoever wrote it waits for an answer."""
+    return bool(_QUESTION.search(text))
 
 
 def said_in(text: str) -> list[Said]:
@@ -179,7 +200,7 @@ def as_chat(record: Mapping[str, Any]) -> dict[str, Any]:
         record = {"messages": messages, **record}
     elif not _say(record["messages"], turns):
         return dict(record)
-    rest = {key: value for key, value in record.items() if key not in ("messages", "context", "response")}
+    rest = {key: value for key, value in record.items() if key not in ("messages", "context", "response", FOLLOWED)}
     return {"messages": record["messages"], **rest}
 
 

@@ -20,7 +20,7 @@ from rejoinder.errors import DataError
 from rejoinder.io.chat import SPEAKERS, as_context, is_conversation, said_in
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, are_explained, are_intervals, of_scoring
 from rejoinder.io.values import as_json, require_whole_characters, yes_or_no
-from rejoinder.records import OVERALL
+from rejoinder.records import FOLLOWED, OVERALL
 
 TEXTS = ("context", "references")
 MESSAGES = "messages"
@@ -137,7 +137,7 @@ def decoded(field: str, cell: str, where: str) -> Any:
         return _texts(field, cell, where)
     if field in (NOTES, WORST):
         return _of_scoring(field, cell)
-    if field == SPEAKERS:  # of any other text `streams.dialogue` says that it names nobody
+    if field in (SPEAKERS, FOLLOWED):  # of any other text `streams.dialogue` says that it names nobody
         return _listed(cell.strip()) or cell
     if field != MESSAGES and field not in OBJECTS:
         return cell

@@ -14,15 +14,16 @@ from rejoinder.io.chat import (
     as_turns,
     in_turn,
     is_conversation,
+    is_question,
+    last_words,
     replies_of,
     spoken,
-    turns_of,
 )
 from rejoinder.io.logs import reply_in
 from rejoinder.io.ratings import grouped, quality_of, ratings_of, scales_of
 from rejoinder.io.single_messages import is_one_message, listed, one_message
 from rejoinder.io.values import kind_of, plain_json
-from rejoinder.records import OVERALL, Example
+from rejoinder.records import FOLLOWED, OVERALL, UNANSWERED, Example
 
 Record = Mapping[str, Any]
 FIELDS = (
@@ -52,7 +53,10 @@ EXPLAINED = "explained"
 WORST = "worst_turns"
 """And these, of scores of whole conversations: lists of turns by scorer."""
 
-_OF_ONE_REPLY = ("references", "ratings", "raters", "quality")
+NO_ANSWER = "the user's last question has no answer"
+"""Why a chat that ends with a question of the user has no reply."""
+
+_OF_ONE_REPLY = ("references", "ratings", "raters", "quality", UNANSWERED)
 # Fields whose absence goes unnoticed, so that a typing error in their name would only show in the results.
 _EASILY_LOST = ("context", "response", "references", "system", "ratings", "quality", "scale", "context_id")
 _LIKENESS = 0.88  # above "content" (0.86), a name in use, and below "scal" (0.89)
@@ -63,6 +67,7 @@ def parse_record(record: Any, where: str) -> Example:
 
     A conversation (`[{"role", "content"}, ...]`, or an object with it under `messages`) is an example too: the last
     turn of the assistant is the response, what stands before it is the context. The messages stay among the extra keys.
+    Where the user asks something after it, the reply is a missing one.
 
     Args:
         record: a decoded JSON value.
@@ -120,11 +125,32 @@ def _with_texts(record: Record, where: str) -> Record:
     if "messages" not in record:
         return record
     if "response" not in record:
-        context, response = turns_of(record["messages"], where)
-        return {**record, "context": context, "response": response}
+        return {**record, **_replies(record, where)[-1]}
     if record.get("context") is None and is_conversation(record["messages"]):
         return {**record, "context": _before(record["response"], record["messages"], where)}
     return record
+
+
+def _replies(record: Record, where: str) -> list[dict[str, Any]]:
+    """Messages, context and response of each turn of the assistant; of the last also what the user said after it.
+
+    A last question of the user that has no answer is one more, without a reply: the one before would be judged in its
+    place. What else the user says last may want none, as "thanks, bye" does.
+    """
+    said = record["messages"]
+    found: list[dict[str, Any]] = [
+        {"messages": said[:end], "context": context, "response": response}
+        for context, response, end in replies_of(said, where)
+    ]
+    last, after = found[-1], last_words(said, where)
+    if not after:
+        last["messages"] = said
+    elif why := record.get(UNANSWERED) or (NO_ANSWER if is_question(after[-1]) else None):
+        context = [*last["context"], last["response"], *after]
+        found.append({"messages": said, "context": context, "response": "", UNANSWERED: why})
+    else:
+        last |= {"messages": said, FOLLOWED: after}
+    return found
 
 
 def _before(response: Any, messages: Any, where: str) -> list[str]:
@@ -167,7 +193,8 @@ def every_turn(record: Any, where: str) -> list[Any]:
     """One record for each turn of the assistant in a conversation; any other record by itself.
 
     Each has the messages up to its turn, an id of its own (`chat1#2` is the second turn) and the id of the conversation
-    as its `dialogue_id`. Ratings and references are of the last turn, as where only that is read.
+    as its `dialogue_id`. Ratings and references are of the last turn, as where only that is read. A last question of
+    the user that has no answer makes one more, without a reply.
     """
     if not isinstance(record, Mapping) or "messages" not in record:
         return [record]
@@ -177,17 +204,10 @@ def every_turn(record: Any, where: str) -> list[Any]:
     name = name_in(record, "id", where) or where
     shared = {"dialogue_id": record.get("dialogue_id") or name}
     before = {key: value for key, value in record.items() if key not in _OF_ONE_REPLY}
-    replies = replies_of(record["messages"], where)
+    replies = _replies(record, where)
     return [
-        {
-            **(record if number == len(replies) else before),
-            **shared,
-            "id": f"{name}#{number}",
-            "messages": record["messages"][:end],
-            "context": context,
-            "response": response,
-        }
-        for number, (context, response, end) in enumerate(replies, start=1)
+        {**(record if number == len(replies) else before), **shared, "id": f"{name}#{number}", **reply}
+        for number, reply in enumerate(replies, start=1)
     ]
 
 

@@ -17,7 +17,7 @@ from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.compare_answer import answer
 from rejoinder.meta.compared import Compared, Pairs, mean_of
 from rejoinder.meta.comparison import Comparison, Contrast
-from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of
+from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of, with_silence
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, with_the_worst
@@ -78,6 +78,7 @@ def compare(
     scorers = [DEFAULT] if scorers is None else scorers
     keep = columns_of(scorers)
     sides = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
+    sides = with_silence(*sides), with_silence(sides[1], sides[0])
     for side in sides:
         refuse_duplicates(side)
     choice = choose(*sides, design)

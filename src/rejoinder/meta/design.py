@@ -9,13 +9,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from rejoinder.errors import DataError
 from rejoinder.io.parse import to_record
 from rejoinder.io.values import inside
 from rejoinder.meta.compared import Pairs
-from rejoinder.records import Example
+from rejoinder.records import FOLLOWED, UNANSWERED, Example
 
 ENOUGH = 0.8  # of the lines of the smaller side that have a partner, for pairs to be a design
 NO_VALUE = "(none)"
@@ -76,6 +77,20 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
     if wanted == "paired":
         return _forced(by_id, by_context, a, b)
     return Choice(None, _why_not(by_id, by_context, a, b))
+
+
+def with_silence(side: Sequence[Example], other: Sequence[Example]) -> list[Example]:
+    """The lines of a side; a chat that the user ended is without a reply where the other side replies to its end."""
+    answered = {one.context for one in other}
+    found = []
+    for one in side:
+        after = one.extra.get(FOLLOWED)
+        turns = (*one.context, one.response, *after) if isinstance(after, list) else ()
+        if turns and turns in answered:
+            rest = {key: value for key, value in one.extra.items() if key != FOLLOWED}
+            one = replace(one, context=turns, response="", extra={**rest, UNANSWERED: "the other side has one"})
+        found.append(one)
+    return found
 
 
 def _forced(by_id: _Found, by_context: _Found, a: Sequence[Example], b: Sequence[Example]) -> Choice:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.records import UNANSWERED, Example
+from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Scores, missing_need
 from rejoinder.stats.arrays import BoolArray
 
@@ -59,14 +58,9 @@ def _empty(card: Card, examples: Sequence[Example], values: FloatArray) -> BoolA
 
     A conversation that has a score is not empty for its last turn, which its score counts already.
     """
-    silent = [one.unanswered and missing_need(card, _answered(one)) is None for one in examples]
+    silent = [one.unanswered and missing_need(card, one, silence=True) is None for one in examples]
     counted = np.array([one.is_dialogue for one in examples], dtype=bool) & np.isfinite(values)
     return np.array(silent, dtype=bool) & ~counted
-
-
-def _answered(example: Example) -> Example:
-    """The example without the mark of a missing reply."""
-    return replace(example, extra={key: value for key, value in example.extra.items() if key != UNANSWERED})
 
 
 def _worst(card: Card, values: FloatArray) -> float:
