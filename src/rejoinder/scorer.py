@@ -260,7 +260,7 @@ def signature_of(scorer: Scorer) -> Signature:
 
 
 def missing_need(card: Card, example: Example, *, silence: bool = False) -> str | None:
-    """Why `example` cannot be scored by a scorer with `card`, or None where it can; with `silence` also without a reply."""
+    """Why `example` cannot be scored by a scorer with `card`, or None where it can; with `silence` also unanswered."""
     if (why := example.extra.get(UNANSWERED)) and not silence:
         return f"no response ({why})"
     if "context" in card.needs and not any(map(visible, example.context)):

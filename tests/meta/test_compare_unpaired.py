@@ -216,6 +216,46 @@ def test_empty_replies_lose_every_pair() -> None:
     assert only(everywhere).win.value == pytest.approx(0.5 + len(said) / len(b) / 2)
 
 
+def spotty(n: int, seed: int, *, scored: float, empty: float = 0.0) -> list[dict[str, Any]]:
+    """Lines of which a share is empty, and a share of the others has a score of somebody's."""
+    rng, lines = np.random.default_rng(seed), []
+    for place in range(n):
+        line: dict[str, Any] = {"context": [f"{seed} asks {place}"], "response": "" if rng.random() < empty else "yes"}
+        if line["response"] and rng.random() < scored:
+            line["mine"] = 3 + int(rng.integers(0, 3))
+        lines.append({**line, "topic": "ab"[place % 2]})
+    return lines
+
+
+@pytest.mark.parametrize("by", [None, "topic"])
+def test_empty_replies_weigh_no_more_than_others_of_which_few_have_a_score(by: str | None) -> None:
+    a, b = spotty(1000, 1, scored=0.1), spotty(1000, 2, scored=0.1, empty=0.2)
+    found = compare(a, b, ["column:mine"], by=by)
+    one = only(found)
+    scores = [line["mine"] for line in b if "mine" in line]
+    empty = found.empty[1] - one.spared
+    assert empty == pytest.approx(found.empty[1] * len(scores) / (1000 - found.empty[1]), abs=1)
+    assert one.n_b == len(scores) + empty
+    if by is None:
+        assert one.mean_b == pytest.approx((sum(scores) + 3 * empty) / (len(scores) + empty))
+    assert f"{one.spared} of them are left out by column:mine, to weigh no more than" in " ".join(found.answer)
+
+
+def test_empty_replies_of_pairs_weigh_no_more_than_others() -> None:
+    a = [{**line, "mine": 4} if n % 10 == 0 else line for n, line in enumerate(spotty(600, 1, scored=0))]
+    b = [{**line, "response": "" if n % 3 else "no"} for n, line in enumerate(a)]
+    b = [{key: value for key, value in line.items() if key != "mine" or line["response"]} for line in b]
+    found = compare(a, b, ["column:mine"])
+    assert (found.design, found.empty) == ("paired", (0, 400))
+    assert (only(found).n, only(found).spared) == (20 + 40, 0), "each of these questions has a score of A"
+    mute = [{key: value for key, value in line.items() if key != "mine"} | {"response": ""} for line in b[:300]]
+    both = only(compare([*mute, *a[300:]], [*mute, *b[300:]], ["column:mine"]))
+    assert (both.n, both.spared) == (10 + 20 + 30, 270), "of pairs of two empty replies a tenth too"
+    assert "270 pairs with one are left out" in " ".join(
+        compare([*mute, *a[300:]], [*mute, *b[300:]], ["column:mine"]).answer
+    )
+
+
 def test_the_lowest_replies_are_told_once_each() -> None:
     a, b = logs(40, 0.0, 1), logs(40, 0.0, 2)
     same = [replace(one, response="-9") if n < 7 else one for n, one in enumerate(b)]

@@ -28,6 +28,8 @@ class Contrast(Gap):
             the field that is left out.
         higher_is_better: the scorer's direction; None where it claims none.
         worst: the score that an empty reply counts as; NaN where none is empty, or the scorer knows no worst.
+        spared: empty replies, or pairs with one, that do not count, because few of the others have a score (see
+            `worst.in_proportion`).
         strata: by value of the field that was named.
         left_out: values of the field with too few conversations on a side to compare, which count nowhere.
     """
@@ -36,6 +38,7 @@ class Contrast(Gap):
     unscored: int
     higher_is_better: bool | None
     worst: float = NONE
+    spared: int = 0
     strata: tuple[Stratum, ...] = ()
     left_out: tuple[str, ...] = ()
 

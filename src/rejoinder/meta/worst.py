@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Scores, missing_need
-from rejoinder.stats.arrays import BoolArray
+from rejoinder.stats.arrays import BoolArray, IntArray
 
 
 class Filled(NamedTuple):
@@ -51,6 +52,29 @@ def with_the_worst(card: Card, a: Sequence[Example], b: Sequence[Example], score
         np.where(empty, worst, side.values) for empty, side in zip((empty_a, empty_b), scores, strict=True)
     )
     return Filled(filled_a, filled_b, empty_a, empty_b, worst if empty_a.any() or empty_b.any() else float("nan"))
+
+
+def in_proportion(usable: BoolArray, empty: IntArray, kinds: NDArray[np.object_]) -> BoolArray:
+    """[N] which replies or pairs count: of those with an empty reply as large a share as of the others.
+
+    The worst stands at every empty reply. Where few of the others have a score, as in a column that was filled for some
+    lines, all of the empty ones would weigh too much beside them. They are taken at even distances.
+
+    Args:
+        usable: [N] what has its score or scores.
+        empty: [N] which of its replies are empty, as a number; 0 where none is.
+        kinds: [N] value of the named field; the share is that of the same value, where this has others.
+    """
+    odds = np.zeros(len(usable))
+    for kind in np.unique(kinds):
+        own = kinds == kind
+        others = own & (empty == 0) if (own & (empty == 0)).any() else empty == 0
+        share = float(usable[others].mean()) if others.any() else 1.0
+        for which in np.unique(empty[own & usable & (empty > 0)]):
+            alike = own & (empty == which)
+            odds[alike & usable] = min(1.0, share * alike.sum() / (alike & usable).sum())
+    taken = np.diff(np.floor(np.cumsum(odds) + 0.5), prepend=0) > 0
+    return usable & ((empty == 0) | taken)
 
 
 def _empty(card: Card, examples: Sequence[Example], values: FloatArray) -> BoolArray:
