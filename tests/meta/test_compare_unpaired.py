@@ -175,6 +175,10 @@ def test_rare_values_are_left_out_and_told() -> None:
     assert one.unscored == 3 and "Left out: a value of ask.matter with under five conversations on a side (rare)." in (
         found.answer
     )
+    assert " for 2 of 3 values of ask.matter: mean " in found.answer[0], "the first sentence is often the only one read"
+    several = compare(odd, b, [Worth(), Worth("twin")], by="ask.matter")
+    assert several.answer[0].endswith(", for those values of ask.matter that are not left out.")
+    assert "values" not in compare(a, b, [Worth()], by="ask.matter").answer[0]
     why = "could not be compared by worth, those of left-out values of ask.matter included."
     assert any(said.startswith("3 of ") and said.endswith(why) for said in found.answer)
     every = [replace(one, extra={**one.extra, "n": n}) for n, one in enumerate(a)]

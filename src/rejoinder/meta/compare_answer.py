@@ -19,7 +19,7 @@ _SINGLE = 3  # scorers that have a sentence each
 
 def answer(found: Comparison) -> tuple[str, ...]:
     """The sentences."""
-    several = [_over_all(found.contrasts)] if len(found.contrasts) > 1 else []
+    several = [_over_all(found)] if len(found.contrasts) > 1 else []
     single = [_by_scorer(one, found) for one in found.contrasts] if len(found.contrasts) <= _SINGLE else []
     strata = dict.fromkeys(said for one in found.contrasts[:_SINGLE] for said in _by_stratum(one, found))
     return (
@@ -55,8 +55,9 @@ def units(found: Comparison) -> str:
     return "pairs" if found.design == "paired" else "replies"
 
 
-def _over_all(contrasts: Sequence[Contrast]) -> str:
+def _over_all(found: Comparison) -> str:
     """How many scorers say what."""
+    contrasts = found.contrasts
     groups = {
         said: [one.scorer for one in contrasts if one.verdict in verdicts]
         for said, verdicts in (
@@ -68,6 +69,8 @@ def _over_all(contrasts: Sequence[Contrast]) -> str:
     }
     parts = [f"by {_listed(names)} {said}" for said, names in groups.items() if names]
     text = "; ".join(parts)
+    if any(one.left_out for one in contrasts):
+        text += f", for those values of {found.by} that are not left out"
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -83,8 +86,15 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
     counted = f"{one.n:,} {units(found)}" + ("" if found.pairs else f" of {one.contexts:,} conversations")
     if one.verdict == "not separable":
         rest = verdict(one, units(found)).removeprefix("not separable").lstrip(":; ")
-        return f"No difference between A and B is shown by {one.scorer}: {said} ({counted}); {rest}."
-    return f"{_headline(one)} by {one.scorer}: {said} ({counted})."
+        return f"No difference between A and B is shown by {one.scorer}{_where(one, found)}: {said} ({counted}); {rest}."
+    return f"{_headline(one)} by {one.scorer}{_where(one, found)}: {said} ({counted})."
+
+
+def _where(one: Contrast, found: Comparison) -> str:
+    """For how many values of the field that holds, where some are left out."""
+    left = len(one.left_out)
+    kept = max(len(one.strata), 1)
+    return f" for {kept:,} of {kept + left:,} values of {found.by}" if left else ""
 
 
 def _headline(one: Gap) -> str:

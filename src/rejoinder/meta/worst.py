@@ -74,7 +74,8 @@ def in_proportion(usable: BoolArray, empty: IntArray, kinds: NDArray[np.object_]
             alike = own & (empty == which)
             odds[alike & usable] = min(1.0, share * alike.sum() / (alike & usable).sum())
     taken = np.diff(np.floor(np.cumsum(odds) + 0.5), prepend=0) > 0
-    return usable & ((empty == 0) | taken)
+    counted: BoolArray = usable & ((empty == 0) | taken)
+    return counted
 
 
 def _empty(card: Card, examples: Sequence[Example], values: FloatArray) -> BoolArray:
