@@ -128,6 +128,21 @@ def test_questions_that_many_users_ask_are_no_test_set() -> None:
     assert choose(twice, once).pairs and choose(once, twice).pairs, "several answers to each are a design"
 
 
+def test_users_with_several_conversations_are_told() -> None:
+    def of_users(side: list[Example], users: int) -> list[Example]:
+        named = [{**one.extra, "user_id": f"u{int(one.extra['dialogue_id'].split('-')[1]) % users}"} for one in side]
+        return [replace(one, extra=extra) for one, extra in zip(side, named, strict=True)]
+
+    a, b = logs(60, 0.0, 1), logs(60, 0.0, 2)
+    several = compare(of_users(a, 20), of_users(b, 20), [Worth()]).answer[-1]
+    assert several.startswith(
+        "120 conversations are of 40 users by user_id, and those of one user are not independent: "
+    )
+    assert several.endswith("--map dialogue_id=user_id makes a user one piece of evidence.")
+    for users in (1, 60):
+        assert "users by" not in " ".join(compare(of_users(a, users), of_users(b, users), [Worth()]).answer)
+
+
 def test_the_design_can_be_forced() -> None:
     a, b = logs(60, 0.0, 1), logs(60, 0.0, 2)
     bare = [[replace(one, id="") for one in lines] for lines in (a, b)]

@@ -9,11 +9,11 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.chat import as_context, as_said, turns_of
 from rejoinder.io.flat import decoded
 from rejoinder.io.lines import Note, silent
-from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
+from rejoinder.io.names import CONVERSATIONS, MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
 from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, is_flag, listed, shape_of
 from rejoinder.io.scales import said
 from rejoinder.io.single_messages import REMEDY, speakers_in
-from rejoinder.io.values import inside, rating_of
+from rejoinder.io.values import inside, is_id, rating_of
 from rejoinder.records import OVERALL
 
 Columns = Mapping[str, str | Sequence[str]]
@@ -126,7 +126,8 @@ class Names:
         """What fills our fields in records with these keys."""
         shapes = (shape_of(record[name]) for name in record if plain(str(name)) in NAMES[MESSAGES][0])
         flags = (is_flag(record[name]) for name in record if plain(str(name)) in SPEAKS)
-        key = (guess, *record, *shapes, *flags)
+        ids = (is_id(record[name]) for name in record if plain(str(name)) in CONVERSATIONS)
+        key = (guess, *record, *shapes, *flags, *ids)
         if key not in self._plans:
             planner = Planner(record, self.columns, self.keep, where)
             if len(self._plans) >= _MANY_KEYS:

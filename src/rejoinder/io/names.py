@@ -74,6 +74,8 @@ NAMES: dict[str, tuple[frozenset[str], ...]] = {
     RATING: (_words(RATING), _STARS),
     RATER: (_words(f"{_RATER} judge judge_id") | _joined(_RATER, "id name"),),
 }
+CONVERSATIONS = _words("conversation dialogue dialog chat")
+"""Names of a conversation itself, or of its id."""
 PERHAPS = _words("score label overall grade likert mos feedback vote thumbs")
 """Names of ratings only where the value is one."""
 WIDE = re.compile(r"(rating|score|stars|rater|annotator|worker|evaluator|reviewer|judge|person)_?(\d{1,3}|[a-h])")

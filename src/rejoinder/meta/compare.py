@@ -77,8 +77,7 @@ def compare(
     sampling = Sampling.checked(resamples, seed, least=100)
     scorers = [DEFAULT] if scorers is None else scorers
     keep = columns_of(scorers)
-    sides = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
-    sides = with_silence(*sides), with_silence(sides[1], sides[0])
+    sides = with_silence(examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep))
     for side in sides:
         refuse_duplicates(side)
     choice = choose(*sides, design)

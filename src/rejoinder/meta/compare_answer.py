@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 from rejoinder.meta.comparison import Comparison, Contrast
+from rejoinder.meta.design import users_said
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.stats.written import interval, rounded
@@ -30,6 +31,7 @@ def answer(found: Comparison) -> tuple[str, ...]:
         *_unscored(found),
         *_noted(found),
         _design(found),
+        *_users(found),
     )
 
 
@@ -86,7 +88,9 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
     counted = f"{one.n:,} {units(found)}" + ("" if found.pairs else f" of {one.contexts:,} conversations")
     if one.verdict == "not separable":
         rest = verdict(one, units(found)).removeprefix("not separable").lstrip(":; ")
-        return f"No difference between A and B is shown by {one.scorer}{_where(one, found)}: {said} ({counted}); {rest}."
+        return (
+            f"No difference between A and B is shown by {one.scorer}{_where(one, found)}: {said} ({counted}); {rest}."
+        )
     return f"{_headline(one)} by {one.scorer}{_where(one, found)}: {said} ({counted})."
 
 
@@ -185,6 +189,12 @@ def _design(found: Comparison) -> str:
         return f"Compared as two independent samples, conversations as wholes: {found.why}."
     alone = f"; without a partner: {found.only_a:,} of A, {found.only_b:,} of B" if found.only_a + found.only_b else ""
     return f"Compared in {found.pairs:,} pairs by {found.aligned}: {found.why}{alone}."
+
+
+def _users(found: Comparison) -> list[str]:
+    """That users have several conversations each, where the lines name users."""
+    said = "" if found.pairs else users_said((found.compared.a, found.compared.b))
+    return [f"{said}."] if said else []
 
 
 def _listed(names: Sequence[str]) -> str:
