@@ -190,8 +190,12 @@ class Pair:
 
     @property
     def context_key(self) -> tuple[str, ...]:
-        """What tells this pair's context from others; of two conversations, the turns that both begin with."""
-        return replace(self.replies[0], context=self.shared_turns, id=self.id).context_key
+        """What tells this pair's context from others; of two conversations, the turns that both begin with.
+
+        Without a context it is the replies, in whatever order: a pair that was asked about again is no other one.
+        """
+        key = replace(self.replies[0], context=self.shared_turns, id=self.id).context_key
+        return (key[0], "replies", *sorted(reply.response for reply in self.replies)) if key[1] == "line" else key
 
     @property
     def shared_turns(self) -> tuple[str, ...]:

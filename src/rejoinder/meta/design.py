@@ -83,7 +83,7 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
 
 
 def with_silence(a: Sequence[Example], b: Sequence[Example]) -> tuple[list[Example], list[Example]]:
-    """The lines of both sides; a chat that the user ended is without a reply where the other side replies to its end."""
+    """The lines of both sides; a chat that the user ended is without a reply where the other side replies to that."""
     return _with_silence(a, b), _with_silence(b, a)
 
 
