@@ -295,6 +295,22 @@ def test_the_last_turn_is_the_usual_and_lines_without_messages_stay(tmp_path: Pa
     assert [record["id"] for record in done.records] == ["t1#1", "t1#2", other.id]
 
 
+def test_every_turn_of_a_context_that_tells_who_spoke(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        said = "User: Hi\nBot: Hello\nBot: How are you?\nUser: Tea?"
+        rows = [["c", said, "No.", "4"], ["d", "Hi __eou__ Hello __eou__ Tea?", "Yes.", "5"]]
+        csv.writer(stream).writerows([["id", "context", "response", "rating"], *rows])
+    first, second, third, other = rejoinder.read(path, turns="all")
+    assert [one.response for one in (first, second, third)] == ["Hello", "How are you?", "No."]
+    assert (third.id, third.context) == ("c#3", ("Hi", "Hello", "How are you?", "Tea?"))
+    assert (first.ratings, third.ratings) == ((), (Rating(4),)) and first.context_key == third.context_key
+    assert "messages" not in first.extra
+    assert (other.id, other.context, other.response) == ("d", ("Hi", "Hello", "Tea?"), "Yes."), "nobody says who spoke"
+    line = {"context": [*ASKED, {"role": "assistant", "content": "Hm."}], "response": "Tea."}
+    assert [one.response for one in rejoinder.examples_of([line], turns="all")] == ["Hm.", "Tea."]
+
+
 def ended(*last: dict[str, Any]) -> dict[str, Any]:
     """A chat with something behind its only reply."""
     asked = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
@@ -331,6 +347,12 @@ def test_a_chat_that_says_that_nobody_answered(tmp_path: Path, run: Run) -> None
     assert whole["unscored"] == {"length": "no response (timed out)"}
     first, second = read_all(tmp_path / "a.jsonl", chat, turns="all")
     assert (first.unanswered, second.unanswered) == (False, True)
+
+
+def test_a_column_that_says_of_each_line_whether_it_was_answered(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("prompt,response,unanswered\nTea?,No.,false\nTea?,No.,0\nTea?,Sorry.,true\nTea?,Sorry.,timed out\n")
+    assert [one.unanswered for one in rejoinder.read(path)] == [False, False, True, True]
 
 
 def test_a_pair_of_conversations_stays_one_pair(tmp_path: Path) -> None:

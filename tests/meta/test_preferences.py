@@ -155,7 +155,7 @@ def test_the_headline_says_only_what_is_shown() -> None:
 
 @pytest.mark.parametrize("context", [[], ["Tea?"]])
 def test_a_pair_asked_about_in_both_orders_is_one_piece_of_evidence(context: list[str]) -> None:
-    once = [
+    once: list[dict[str, Any]] = [
         {"context": [*context, str(n)] if context else [], "responses": ["a " * n, "b"], "preferred": n % 3 % 2}
         for n in range(2, 40)
     ]

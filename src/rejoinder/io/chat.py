@@ -8,7 +8,7 @@ from typing import Any
 
 from rejoinder.errors import DataError
 from rejoinder.io.values import kind_of
-from rejoinder.records import FOLLOWED
+from rejoinder.records import FOLLOWED, UNANSWERED
 
 SPEAKERS = "speakers"
 """The key of who said each turn of context and response, where they do not alternate."""
@@ -30,6 +30,8 @@ _CONTENTS = ("content", "value", "parts", "text", "message")
 _CALLS = ("tool_use", "functionCall", "function_call")
 _RESULTS = ("tool_result", "functionResponse", "function_response")
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|thought)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
+NO_ANSWER = "the user's last question has no answer"
+"""Why a chat that ends with a question of the user has no reply."""
 _QUESTION = re.compile(r"[?？؟][\W_]*\Z")
 _EOU = re.compile(r"\s*__eou__\s*")
 _LABEL = re.compile(
@@ -99,6 +101,28 @@ def replies_of(messages: Any, where: str) -> list[tuple[list[str], str, int]]:
             field="messages",
         )
     return replies
+
+
+def replies_in(record: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+    """Messages, context and response of each turn of the assistant; of the last also what the user said after it.
+
+    A last question of the user that has no answer is one more, without a reply: the one before would be judged in its
+    place. What else the user says last may want none, as "thanks, bye" does.
+    """
+    said = record["messages"]
+    found: list[dict[str, Any]] = [
+        {"messages": said[:end], "context": context, "response": response}
+        for context, response, end in replies_of(said, where)
+    ]
+    last, after = found[-1], last_words(said, where)
+    if not after:
+        last["messages"] = said
+    elif why := record.get(UNANSWERED) or (NO_ANSWER if is_question(after[-1]) else None):
+        context = [*last["context"], last["response"], *after]
+        found.append({"messages": said, "context": context, "response": "", UNANSWERED: why})
+    else:
+        last |= {"messages": said, FOLLOWED: after}
+    return found
 
 
 def turns_of(messages: Any, where: str) -> tuple[list[str], str]:

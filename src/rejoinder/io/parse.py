@@ -10,20 +10,19 @@ from typing import Any, TypeGuard
 from rejoinder.errors import DataError
 from rejoinder.io.chat import (
     SPEAKERS,
+    as_context,
     as_said,
     as_turns,
     in_turn,
     is_conversation,
-    is_question,
-    last_words,
-    replies_of,
+    replies_in,
     spoken,
 )
 from rejoinder.io.logs import reply_in
 from rejoinder.io.ratings import grouped, quality_of, ratings_of, scales_of
 from rejoinder.io.single_messages import is_one_message, listed, one_message
 from rejoinder.io.values import kind_of, plain_json
-from rejoinder.records import FOLLOWED, OVERALL, UNANSWERED, Example
+from rejoinder.records import OVERALL, UNANSWERED, Example
 
 Record = Mapping[str, Any]
 FIELDS = (
@@ -52,9 +51,6 @@ EXPLAINED = "explained"
 
 WORST = "worst_turns"
 """And these, of scores of whole conversations: lists of turns by scorer."""
-
-NO_ANSWER = "the user's last question has no answer"
-"""Why a chat that ends with a question of the user has no reply."""
 
 _OF_ONE_REPLY = ("references", "ratings", "raters", "quality", UNANSWERED)
 # Fields whose absence goes unnoticed, so that a typing error in their name would only show in the results.
@@ -125,32 +121,10 @@ def _with_texts(record: Record, where: str) -> Record:
     if "messages" not in record:
         return record
     if "response" not in record:
-        return {**record, **_replies(record, where)[-1]}
+        return {**record, **replies_in(record, where)[-1]}
     if record.get("context") is None and is_conversation(record["messages"]):
         return {**record, "context": _before(record["response"], record["messages"], where)}
     return record
-
-
-def _replies(record: Record, where: str) -> list[dict[str, Any]]:
-    """Messages, context and response of each turn of the assistant; of the last also what the user said after it.
-
-    A last question of the user that has no answer is one more, without a reply: the one before would be judged in its
-    place. What else the user says last may want none, as "thanks, bye" does.
-    """
-    said = record["messages"]
-    found: list[dict[str, Any]] = [
-        {"messages": said[:end], "context": context, "response": response}
-        for context, response, end in replies_of(said, where)
-    ]
-    last, after = found[-1], last_words(said, where)
-    if not after:
-        last["messages"] = said
-    elif why := record.get(UNANSWERED) or (NO_ANSWER if is_question(after[-1]) else None):
-        context = [*last["context"], last["response"], *after]
-        found.append({"messages": said, "context": context, "response": "", UNANSWERED: why})
-    else:
-        last |= {"messages": said, FOLLOWED: after}
-    return found
 
 
 def _before(response: Any, messages: Any, where: str) -> list[str]:
@@ -189,22 +163,39 @@ def _with_reply_said(record: Record, where: str) -> Record:
     return {**rest, "messages": said if ends else [*said, {"role": "assistant", "content": text}]}
 
 
+def _as_messages(record: Record, where: str) -> dict[str, Any] | None:
+    """The record with its context and response as messages, where the context tells who spoke and the bot did."""
+    context, reply = record.get("context"), record.get("response")
+    if not isinstance(reply, str) or not (isinstance(context, str) or is_conversation(context)):
+        return None
+    said = as_said(context, where)
+    roles = {role for role, _ in said}
+    if None in roles or "assistant" not in roles:
+        return None
+    rest = {key: value for key, value in record.items() if key not in ("context", "response", SPEAKERS)}
+    return {**rest, "messages": as_context([*said, ("assistant", reply)])}
+
+
 def every_turn(record: Any, where: str) -> list[Any]:
-    """One record for each turn of the assistant in a conversation; any other record by itself.
+    """One record for each turn of the assistant in a conversation, or in a context that tells who spoke; else itself.
 
     Each has the messages up to its turn, an id of its own (`chat1#2` is the second turn) and the id of the conversation
     as its `dialogue_id`. Ratings and references are of the last turn, as where only that is read. A last question of
     the user that has no answer makes one more, without a reply.
     """
-    if not isinstance(record, Mapping) or "messages" not in record:
+    if not isinstance(record, Mapping):
         return [record]
+    if "messages" not in record:
+        said = _as_messages(record, where)
+        turns = every_turn(said, where) if said else [record]
+        return [{key: value for key, value in one.items() if key != "messages"} for one in turns]
     record = _with_reply_said(record, where)
     if "response" in record:
         return [record]
     name = name_in(record, "id", where) or where
     shared = {"dialogue_id": record.get("dialogue_id") or name}
     before = {key: value for key, value in record.items() if key not in _OF_ONE_REPLY}
-    replies = _replies(record, where)
+    replies = replies_in(record, where)
     return [
         {**(record if number == len(replies) else before), **shared, "id": f"{name}#{number}", **reply}
         for number, reply in enumerate(replies, start=1)
