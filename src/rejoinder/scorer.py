@@ -133,7 +133,7 @@ class WholeScorer(Scorer, Protocol):
     """A scorer that may read all of an example, not its texts alone.
 
     Examples of equal texts may then have different scores, so `run` merges none, reorders none, and hands them over in
-    one call. Where its `silence` is true too it scores conversations, also those that end without a reply.
+    one call. Where its `silence` is true too it is asked about lines without a reply as well: it speaks of the whole.
     """
 
     @property

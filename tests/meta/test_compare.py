@@ -302,6 +302,22 @@ def test_a_bot_that_leaves_chats_unanswered_does_not_win_by_what_it_said_before(
     assert '40 of 40 replies of B are noted as "the user spoke last" (worth).' in words(compare(a, thanks, [Worth()]))
 
 
+def test_a_rating_of_a_chat_stays_where_its_last_question_has_no_answer(run: Run, tmp_path: Path) -> None:
+    """People rated the whole of it; of a judge's scores it is the worst."""
+    question = {"role": "user", "content": "Where is it?"}
+    for name, last in (("a", CHAT[1]), ("b", question)):
+        chats = [[{"role": "user", "content": f"Hi {name} {n}"}, CHAT[1], question, last] for n in range(30)]
+        lines = [{"messages": chat, "csat": 1 + n % 5} for n, chat in enumerate(chats)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    ran = run("compare", *files, "-s", "column:csat", "-s", "length", "--json")
+    rated, length = json.loads(ran.out)["results"]
+    assert (rated["mean_a"], rated["mean_b"], rated["worst"]) == (3, 3, None)
+    assert (length["n_a"], length["n_b"]) == (30, 0), "what reads the reply has none to read"
+    assert "Empty replies: 0 of 30 of A and 30 of 30 of B. " in run("compare", *files, "-s", "column:csat").words
+    assert run("score", files[1], "-s", "column:csat").records[1]["scores"] == {"column:csat": 2}
+
+
 def test_a_chat_that_the_user_ended_is_unanswered_where_the_other_side_answers_it() -> None:
     chats = [[{"role": "user", "content": f"Hi {n}"}, *CHAT[1:]] for n in range(40)]
     a = [[*chat, {"role": "assistant", "content": str(1 + n % 3)}] for n, chat in enumerate(chats)]

@@ -149,7 +149,7 @@ def _empty(found: Comparison) -> list[str]:
         for side, empty, replies in zip("AB", found.empty, found.replies, strict=True)
     )
     worst = ", ".join(f"{one.worst:.3f} by {one.scorer}" for one in found.contrasts if not math.isnan(one.worst))
-    said = f"Empty replies: {shares}; each counts as the worst reply" + (f" ({worst})." if worst else ".")
+    said = f"Empty replies: {shares}" + (f"; each counts as the worst reply ({worst})." if worst else ".")
     whose = "pairs with one" if found.pairs else "of them"
     spared = [
         f"{one.spared:,} {whose} are left out by {one.scorer}, to weigh no more than the others: not all have a score."

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.records import Example
+from rejoinder.io.chat import NO_ANSWER
+from rejoinder.records import UNANSWERED, Example
 from rejoinder.scorer import Card, FloatArray, Scores, missing_need
 from rejoinder.stats.arrays import BoolArray, IntArray
 
@@ -81,11 +82,12 @@ def in_proportion(usable: BoolArray, empty: IntArray, kinds: NDArray[np.object_]
 def _empty(card: Card, examples: Sequence[Example], values: FloatArray) -> BoolArray:
     """[N] where a reply is empty and another in its place would have been scored.
 
-    A conversation that has a score is not empty for its last turn, which its score counts already.
+    A conversation that has a score is not empty for its last turn, which its score counts already; nor is a chat whose
+    last question has no answer, where it has a score in the file.
     """
     silent = [one.unanswered and missing_need(card, one, silence=True) is None for one in examples]
-    counted = np.array([one.is_dialogue for one in examples], dtype=bool) & np.isfinite(values)
-    return np.array(silent, dtype=bool) & ~counted
+    whole = [one.is_dialogue or one.extra.get(UNANSWERED) == NO_ANSWER for one in examples]
+    return np.array(silent, dtype=bool) & ~(np.array(whole, dtype=bool) & np.isfinite(values))
 
 
 def _worst(card: Card, values: FloatArray) -> float:
