@@ -339,6 +339,24 @@ def test_a_reply_before_the_users_last_words_is_noted(tmp_path: Path, run: Run, 
     assert again["notes"] == {"length": ["the user spoke last"]} and again["followed_by"] == [last]
 
 
+def test_a_person_who_took_over_is_not_judged_as_the_bot(tmp_path: Path) -> None:
+    said = [("customer", "Tea?"), ("bot", "I like turtles."), ("customer", "A person, please"), ("agent", "Any sugar?")]
+    (found,) = read_all(tmp_path / "a.jsonl", {"messages": [{"role": role, "content": text} for role, text in said]})
+    assert (found.context, found.response, found.unanswered) == (("Tea?",), "I like turtles.", False)
+    assert found.extra["followed_by"] == ["A person, please", "Any sugar?"]
+    alone = [{"role": role, "content": text} for role, text in (said[0], said[3])]
+    (found,) = read_all(tmp_path / "a.jsonl", {"messages": alone})
+    assert found.response == "Any sugar?", "where no bot speaks they are who is judged"
+    line = {"context": "Customer: Hi\nBot: Hello\nAgent: Ann here.\nCustomer: Tea?", "response": "No."}
+    assert read_all(tmp_path / "a.jsonl", line)[0].extra["speakers"] == [
+        "user",
+        "assistant",
+        "user",
+        "user",
+        "assistant",
+    ]
+
+
 def test_a_chat_that_says_that_nobody_answered(tmp_path: Path, run: Run) -> None:
     chat = {**ended({"role": "user", "content": "My parcel has not arrived."}), "unanswered": "timed out"}
     (found,) = read_all(tmp_path / "a.jsonl", chat)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError
@@ -17,10 +17,12 @@ Said = tuple[str | None, str]
 _SPEAKERS = ("user", "assistant")
 _KEYS_OF_MESSAGES = frozenset(("role", "from"))
 _TYPES_OF_MESSAGES = ("human", "ai", "system")  # what LangChain has in place of a role
+_BOTS = frozenset(("assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"))
+_STAFF = frozenset(("agent", "support", "operator", "representative", "advisor"))
+"""Who answers where no bot does; beside one they are people who took over."""
 _ROLES = {
     **dict.fromkeys(("user", "human", "prompter", "customer", "client", "visitor", "caller"), "user"),
-    **dict.fromkeys(("assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"), "assistant"),
-    **dict.fromkeys(("agent", "support", "operator", "representative", "advisor"), "assistant"),
+    **dict.fromkeys((*_BOTS, *_STAFF), "assistant"),
     **dict.fromkeys(("system", "developer"), "system"),
     **dict.fromkeys(
         ("tool", "function", "function_call", "function_response", "tool_call", "tool_response", "observation"), "tool"
@@ -60,16 +62,16 @@ def spoken(messages: Any, where: str) -> list[tuple[str, str]]:
 
     Understands the messages of OpenAI (chat completions, and the items of responses), Anthropic, Gemini, ShareGPT,
     Cohere and LangChain. Instructions (`system`, `developer`) are no turns, nor is what an assistant and its tools say
-    to each other.
+    to each other. A person who took over from a bot is no assistant.
 
     Raises:
         DataError: no list of messages.
     """
-    return [(role, text) for role, text, _ in _placed(messages, where)]
+    return [("assistant" if role == "assistant" else "user", text) for role, text, _ in _placed(messages, where)]
 
 
 def _placed(messages: Any, where: str) -> list[tuple[str, str, int]]:
-    """Role and text of each turn, and how many messages end with it."""
+    """Role (`staff` too, beside a bot) and text of each turn, and how many messages end with it."""
     if not isinstance(messages, list) or not messages:
         raise DataError(
             f"{kind_of(messages)}, expected a list of messages",
@@ -77,11 +79,17 @@ def _placed(messages: Any, where: str) -> list[tuple[str, str, int]]:
             where=where,
             field="messages",
         )
+    staff = _staff_in(_named(message) for message in messages if isinstance(message, Mapping))
     said = []
     for place, message in enumerate(messages, start=1):
         if (turn := _turn(message, place, where)) and turn[0] in _SPEAKERS:
-            said.append((*turn, place))
+            said.append(("staff" if _named(message) in staff else turn[0], turn[1], place))
     return said
+
+
+def _staff_in(names: Iterable[str | None]) -> frozenset[str]:
+    """Which of the names in a conversation are of people who took over from a bot."""
+    return frozenset() if _BOTS.isdisjoint(known := set(names)) else _STAFF & known
 
 
 def replies_of(messages: Any, where: str) -> list[tuple[list[str], str, int]]:
@@ -114,10 +122,11 @@ def replies_in(record: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
         {"messages": said[:end], "context": context, "response": response}
         for context, response, end in replies_of(said, where)
     ]
-    last, after = found[-1], last_words(said, where)
+    last, words = found[-1], last_words(said, where)
+    after, taken_over = [text for _, text in words], any(role == "staff" for role, _ in words)
     if not after:
         last["messages"] = said
-    elif why := record.get(UNANSWERED) or (NO_ANSWER if is_question(after[-1]) else None):
+    elif why := record.get(UNANSWERED) or (NO_ANSWER if is_question(after[-1]) and not taken_over else None):
         context = [*last["context"], last["response"], *after]
         found.append({"messages": said, "context": context, "response": "", UNANSWERED: why})
     else:
@@ -135,15 +144,15 @@ def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
     return context, response
 
 
-def last_words(messages: Any, where: str) -> list[str]:
-    """What the user said after the last turn of the assistant; a call of a tool is no answer to it.
+def last_words(messages: Any, where: str) -> list[tuple[str, str]]:
+    """Who said what after the last turn of the assistant; a call of a tool is no answer to it.
 
     Raises:
         DataError: no list of messages.
     """
-    said = spoken(messages, where)
+    said = [(role, text) for role, text, _ in _placed(messages, where)]
     answered = max((place for place, (role, _) in enumerate(said, start=1) if role == "assistant"), default=0)
-    return [text for _, text in said[answered:]]
+    return said[answered:]
 
 
 def is_question(text: str) -> bool:
@@ -162,10 +171,11 @@ def said_in(text: str) -> list[Said]:
     names = [label[1].lower() for label in labels if label[1].lower() != "system"]
     if len(names) > 1 and len(set(names)) == 1:
         labels = []
+    staff = _staff_in(names)
     if labels and not text[: labels[0].start()].strip():
         ends = [*(label.start() for label in labels[1:]), len(text)]
         said: list[Said] = [
-            (_ROLES[label[1].lower()], text[label.end() : end].strip())
+            ("user" if label[1].lower() in staff else _ROLES[label[1].lower()], text[label.end() : end].strip())
             for label, end in zip(labels, ends, strict=True)
             if label[1].lower() != "system"
         ]
@@ -272,9 +282,14 @@ def _unreadable(found: str, place: int, where: str) -> DataError:
 
 def _role(message: Mapping[str, Any]) -> str | None:
     """Who speaks: `user`, `assistant`, `system` or `tool`; None where that cannot be told."""
+    return _ROLES.get(_named(message) or "")
+
+
+def _named(message: Mapping[str, Any]) -> str | None:
+    """What a message calls who speaks."""
     typed = message.get("type") if message.get("type") in _TYPES_OF_MESSAGES else None
     named = message.get("role", message.get("from", typed))
-    return _ROLES.get(named.lower()) if isinstance(named, str) else None
+    return named.lower() if isinstance(named, str) else None
 
 
 def _is_for_tools(content: Any) -> bool:
