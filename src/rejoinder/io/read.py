@@ -25,6 +25,7 @@ from rejoinder.io.parse import every_turn
 from rejoinder.io.parts import is_folder, parts_of
 from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.sheets import sheet_rows
+from rejoinder.io.single_messages import Halves
 from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.verdicts import empty_verdicts
 from rejoinder.records import Example, Pair, ReplySet
@@ -171,9 +172,11 @@ def _each(
     found: Iterable[Row], parse: Callable[[Any, str], Parsed], names: Names, on_bad: OnBad, turns: Turns
 ) -> Iterator[Parsed]:
     """What `parse` makes of every row, or of every turn of the assistant in it."""
+    halves = Halves()
     for row in found:
         try:
             record = understood(row, names)
+            halves.meet(record, row.where)
             records = every_turn(record, row.where) if turns == "all" and form_of(record) is None else [record]
             made = [parse(record, row.where) for record in records]
         except UnclearColumn:
