@@ -299,7 +299,19 @@ def test_a_bot_that_leaves_chats_unanswered_does_not_win_by_what_it_said_before(
     found = compare(a, b, [Worth(range=(0, None))])
     assert only(found).verdict == "A is better" and found.empty == (0, 40) and found.design == "unpaired"
     thanks = [[*chat, {"role": "user", "content": "Thanks!"}] for chat in a]
-    assert '40 of 40 replies of B are noted as "the user spoke last" (worth).' in words(compare(a, thanks, [Worth()]))
+    found = compare(a, thanks, [Worth()])
+    assert '40 of 40 replies of B are noted as "the user spoke last" (worth).' in words(found)
+    due = ", if the user's last words wanted no answer (they end 0 of 40 chats of A and 40 of 40 of B)"
+    assert f" by worth{due}: mean " in found.answer[0]
+    assert compare(a, thanks, [Worth(), Worth("twin")]).answer[0].endswith(f"{due}.")
+    (reason,) = found.gate(-1).reasons
+    assert reason.startswith(
+        "the user ends 0 of 40 chats of A and 40 of 40 of B. Say of these whether an answer was due"
+    )
+    told = compare(a, [{"messages": chat, "unanswered": False} for chat in thanks], [Worth()])
+    assert told.gate(-1).passed and "the user" not in " ".join(told.answer)
+    both = compare(thanks, [[{"role": "user", "content": "Ho"}, *chat[1:]] for chat in thanks], [Worth()])
+    assert "wanted no answer" not in both.answer[0], "where both sides have as many that tells nothing"
 
 
 def test_a_rating_of_a_chat_stays_where_its_last_question_has_no_answer(run: Run, tmp_path: Path) -> None:

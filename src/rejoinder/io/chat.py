@@ -124,7 +124,7 @@ def replies_in(record: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
     ]
     last, words = found[-1], last_words(said, where)
     after, taken_over = [text for _, text in words], any(role == "staff" for role, _ in words)
-    if not after:
+    if not after or record.get(UNANSWERED) is False:
         last["messages"] = said
     elif why := record.get(UNANSWERED) or (NO_ANSWER if is_question(after[-1]) and not taken_over else None):
         context = [*last["context"], last["response"], *after]

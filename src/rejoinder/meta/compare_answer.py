@@ -73,6 +73,8 @@ def _over_all(found: Comparison) -> str:
     text = "; ".join(parts)
     if any(one.left_out for one in contrasts):
         text += f", for those values of {found.by} that are not left out"
+    if not all(one.of_whole for one in contrasts):
+        text += _if_none_was_due(found)
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -86,12 +88,17 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
         other, share = "its partner" if found.pairs else "one", interval(one.win, share=True)
         said += f"; a reply of B {what} {other} of A {share} of the time"
     counted = f"{one.n:,} {units(found)}" + ("" if found.pairs else f" of {one.contexts:,} conversations")
+    where = _where(one, found) + ("" if one.of_whole else _if_none_was_due(found))
     if one.verdict == "not separable":
         rest = verdict(one, units(found)).removeprefix("not separable").lstrip(":; ")
-        return (
-            f"No difference between A and B is shown by {one.scorer}{_where(one, found)}: {said} ({counted}); {rest}."
-        )
-    return f"{_headline(one)} by {one.scorer}{_where(one, found)}: {said} ({counted})."
+        return f"No difference between A and B is shown by {one.scorer}{where}: {said} ({counted}); {rest}."
+    return f"{_headline(one)} by {one.scorer}{where}: {said} ({counted})."
+
+
+def _if_none_was_due(found: Comparison) -> str:
+    """What holds only if the user's last words wanted no answer, where these end the chats of one side more often."""
+    ended = found.compared.ended
+    return f", if the user's last words wanted no answer (they end {ended})" if ended else ""
 
 
 def _where(one: Contrast, found: Comparison) -> str:

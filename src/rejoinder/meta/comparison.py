@@ -43,6 +43,11 @@ class Contrast(Gap):
     left_out: tuple[str, ...] = ()
 
     @property
+    def of_whole(self) -> bool:
+        """Whether the scores stand in the file, so that they may be of whole chats."""
+        return self.scorer.startswith("column:")
+
+    @property
     def least_gain(self) -> float:
         """The least that B gains over A by the interval, in the scorer's direction; NaN where it is not known."""
         if self.higher_is_better is None:
@@ -134,6 +139,10 @@ class Comparison:
             *(reason for one in self.contrasts for reason in self._too_few(one, min_scored)),
             *(_too_little(one) for one in self.contrasts if not one.least_gain >= threshold),
         ]
+        if (ended := self.compared.ended) and not all(one.of_whole for one in self.contrasts):
+            reasons.append(
+                f'the user ends {ended}. Say of these whether an answer was due, "unanswered": true or false'
+            )
         return Gate(threshold, min_scored, not reasons, tuple(reasons))
 
     def to_pandas(self) -> Any:
