@@ -143,6 +143,16 @@ def test_what_is_understood_is_said_once_on_stderr(tmp_path: Path, run: Run) -> 
     assert done.records[0]["context"] == ["hi"] and done.records[3]["ratings"] == {"overall": [3]}
 
 
+@pytest.mark.parametrize("name", ["Conversation ID", "dialogue_id"])
+def test_ids_of_conversations_that_are_missing_are_said(tmp_path: Path, name: str) -> None:
+    """A spreadsheet with merged cells has the id in the first row of each conversation alone."""
+    path = table(tmp_path / "a.csv", f"{name},prompt,response", "c1,hi,ho", ",so,la", ",so,lo")
+    told: list[str] = []
+    assert [one.extra.get("dialogue_id") for one in rejoinder.read(path, note=told.append)] == ["c1", None, None]
+    said = f"{path}: rows without a conversation's id are taken for conversations of their own. If cells were merged, "
+    assert [one for one in told if "own" in one] == [f"{said}fill the id in on every row"]
+
+
 def test_each_file_says_only_what_is_new(tmp_path: Path) -> None:
     first = table(tmp_path / "a.csv", "prompt,response", "hi,ho")
     second = table(tmp_path / "b.csv", "prompt,response,stars", "hi,ho,3")

@@ -9,7 +9,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.chat import as_context, as_said, turns_of
 from rejoinder.io.flat import decoded
 from rejoinder.io.lines import Note, silent
-from rejoinder.io.names import CONVERSATIONS, MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
+from rejoinder.io.names import CONVERSATIONS, DIALOGUE, MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
 from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, is_flag, listed, shape_of
 from rejoinder.io.scales import said
 from rejoinder.io.single_messages import REMEDY, speakers_in
@@ -66,6 +66,9 @@ class Names:
             what = "one rating a line; lines of one id" if guess else "one vote a line; lines of one pair"
             self.said_once(f"{file_of(where)}: {what} are joined, all held in memory")
         found = _renamed(record, takes, where, flat=flat) if takes else record
+        if flat and found.get(DIALOGUE, where) in (None, ""):
+            said = "rows without a conversation's id are taken for conversations of their own"
+            self.said_once(f"{file_of(where)}: {said}. If cells were merged, fill the id in on every row")
         if guess and MESSAGES in found and not {"response", "context"} & {*found, *self.columns}:
             self._require_one_reply(found, where)
         return found
