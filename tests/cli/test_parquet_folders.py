@@ -79,6 +79,30 @@ def test_a_finished_folder_can_be_asked_for_again(turns: Path, run: Run) -> None
         assert ids(Path("scored")) == IDS
 
 
+def test_a_part_that_became_empty_has_no_scores_any_more(turns: Path, run: Run) -> None:
+    call = ("score", "turns", "-s", "length", "-o", "scored")
+    run(*call)
+    full, hollow = turns / "part-00002.parquet", turns / "part-00001.parquet"
+    rows = full.read_bytes()
+    full.write_bytes(hollow.read_bytes())
+    assert run(*call).code == 0
+    assert ids(Path("scored")) == [*IDS[:3], *IDS[-2:]]
+    again = run(*call)
+    assert (again.code, again.err) == (0, "4 of 4 parts are there already and are left as they are\n")
+    full.write_bytes(rows)
+    assert run(*call).code == 0 and ids(Path("scored")) == IDS
+    (Path("scored") / full.name).unlink()  # it was empty once, and is not now
+    assert run(*call).code == 0 and ids(Path("scored")) == IDS
+
+
+def test_scores_of_a_part_that_is_gone_are_told(turns: Path, run: Run) -> None:
+    call = ("score", "turns", "-s", "length", "-o", "scored")
+    run(*call)
+    (turns / "part-00002.parquet").unlink()
+    said = "scored still has the scores of parts that turns has no more (part-00002.parquet): remove them\n"
+    assert run(*call).err.endswith(said)
+
+
 def test_a_call_goes_on_that_had_no_room_for_its_first_line(turns: Path, run: Run) -> None:
     out = Path("scored")
     out.mkdir()

@@ -135,8 +135,10 @@ def command(
     ):
         examples = _read(files, parts, level, on_bad, reading)
         far = None if crew is None else elsewhere(crew, asked, scoring)
-        chunk = PART if far else CHUNK
-        records = score_stream(examples, tallies, explain=explain, chunk=chunk, scoring=far, advance=advance)
+        chunk, begun = PART if far else CHUNK, bool(parts and parts.done)
+        records = score_stream(
+            examples, tallies, explain=explain, chunk=chunk, scoring=far, begun=begun, advance=advance
+        )
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
         else:
@@ -171,6 +173,9 @@ def _parted(
     with resumable(), open_parts(out, Path(files[0]), {"made by": made_by}) as parts:
         if parts.done:
             tell(f"{len(parts.done):,} of {parts.count:,} parts are there already and are left as they are", err=True)
+        if orphans := parts.orphans():
+            names = ", ".join(orphans[:3])
+            tell(f"{out} still has the scores of parts that {files[0]} has no more ({names}): remove them", err=True)
         if len(parts.done) == parts.count:
             raise typer.Exit
         yield parts

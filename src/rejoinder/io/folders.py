@@ -30,9 +30,7 @@ WEIGHTS = "weights.safetensors"
 CARD = "card.md"
 _FORMAT = 2
 _READABLE = (1, 2)
-_THERE = (
-    "a trained model is there already. Choose another name, or replace it with --force (in Python, force=True)"
-)
+_THERE = "a trained model is there already. Choose another name, or replace it with --force (in Python, force=True)"
 _LARGEST_CONFIG = 2**24  # bytes
 # A name in the folder itself: no way up or down, no drive, nothing that a system takes for a device.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")

@@ -227,7 +227,7 @@ def rows(
     without: Collection[str] = (),
 ) -> Iterator[Row]:
     """Yield each row of a file, or of a folder of parts; one that has none, good or bad, is an error."""
-    met = False
+    met = bool(without)  # what is passed over was read before
 
     def bad(error: DataError) -> None:
         nonlocal met

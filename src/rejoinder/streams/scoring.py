@@ -90,6 +90,7 @@ def score_stream(
     explain: bool = False,
     chunk: int = CHUNK,
     scoring: Scoring | None = None,
+    begun: bool = False,
     advance: Advance = ignore,
 ) -> Iterator[dict[str, Any]]:
     """Yield one record a line, in order: id, scores, reasons for missing ones, notes, signatures, the input's keys.
@@ -105,6 +106,7 @@ def score_stream(
         explain: whether records say what moved each score, of the scorers that can tell.
         chunk: lines scored together; no score depends on it.
         scoring: what scores by these scorers somewhere else (`streams.parts.elsewhere`); None scores here.
+        begun: whether an earlier call scored lines already, so that there may be none left.
         advance: called with the number of lines of each chunk when it is done.
 
     Raises:
@@ -121,7 +123,7 @@ def score_stream(
         for row, example in enumerate(judged.examples):
             yield _scored_record(example, row, judged.scores, signatures, _told(judged.told, row))
         advance(len(judged.examples))
-    if not any(tally.scored or tally.unscored for tally in tallies.values()):
+    if not begun and not any(tally.scored or tally.unscored for tally in tallies.values()):
         raise DataError("no line is left to score", "Correct those that were skipped")
 
 
