@@ -135,10 +135,8 @@ def command(
     ):
         examples = _read(files, parts, level, on_bad, reading)
         far = None if crew is None else elsewhere(crew, asked, scoring)
-        chunk, begun = PART if far else CHUNK, bool(parts and parts.done)
-        records = score_stream(
-            examples, tallies, explain=explain, chunk=chunk, scoring=far, begun=begun, advance=advance
-        )
+        more: dict[str, Any] = {"chunk": PART if far else CHUNK, "begun": bool(parts and parts.done)}
+        records = score_stream(examples, tallies, explain=explain, scoring=far, advance=advance, **more)
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
         else:

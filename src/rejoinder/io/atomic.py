@@ -60,7 +60,7 @@ def atomic_folder(
     """
     target = target.resolve()
     require_replaceable(target, ours)
-    with _beside(target) as partial, _filling(target):
+    with _beside(target) as partial, _filling(target, partial):
         with _placing(target):
             partial.mkdir(mode=0o700)
         yield partial
@@ -105,12 +105,12 @@ def _remove(partial: Path) -> None:
 
 
 def _moved(partial: Path, target: Path) -> bool:
-    """Whether the folder `partial` could be put at `target`; it cannot where something is there, of another call too."""
+    """Whether the folder `partial` could be put at `target`, where nothing is: no folder of another call either."""
     with suppress(OSError):
         target.rmdir()  # an empty folder, whose place not every system lets another one take
     try:
         partial.rename(target)
-    except OSError as error:
+    except OSError:
         if not (target.is_dir() and any(target.iterdir())):
             raise
         return False
@@ -187,10 +187,17 @@ def _placing(target: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _filling(target: Path) -> Iterator[None]:
-    """Turn a full disk into an error that names `target`; other errors may be those of something that is read."""
+def _filling(target: Path, partial: Path | None = None) -> Iterator[None]:
+    """Turn a full disk into an error that names `target`; other errors may be those of something that is read.
+
+    What could not be written in the folder `partial` is named as what it would have become.
+    """
     try:
         yield
+    except WriteError as error:
+        if partial is None:
+            raise
+        raise WriteError(str(error).replace(str(partial), str(target))) from error
     except OSError as error:
         if not is_full(error):
             raise
