@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from math import isfinite
 from numbers import Real
 from typing import Any, Literal
@@ -32,6 +32,12 @@ NO_SET = "files that name no data set"
 def visible(text: str) -> bool:
     """Whether a text has a character that can be seen."""
     return any(character.isprintable() and not character.isspace() for character in text)
+
+
+def unread(examples: Iterable[Example]) -> list[str]:
+    """The keys of texts that the first examples have beside what was read."""
+    rows = (example.extra for example in islice(examples, 100))
+    return [*dict.fromkeys(key for row in rows for key, value in row.items() if isinstance(value, str))]
 
 
 @dataclass(frozen=True, slots=True)
