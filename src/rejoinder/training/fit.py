@@ -231,7 +231,7 @@ class _WholeFiles(TorchCheckpointIO):
 
     def load_checkpoint(self, path: str | Path, *_: Any, **__: Any) -> dict[str, Any]:
         """What it holds, and nothing that could run."""
-        return _loaded(Path(path))
+        return loaded(Path(path))
 
 
 class _Progress(Callback):
@@ -273,7 +273,7 @@ def fit(task: Task, source: BatchSource, folder: Path, advance: Advance = ignore
             # Lightning answers an interruption by leaving the process, without a word and with code 1.
             raise KeyboardInterrupt from stop
         kept = folder / BEST if (folder / BEST).is_file() else resume
-        state = _loaded(kept)
+        state = loaded(kept)
     task.load_state_dict(state["state_dict"])
     comparable = [row for row in curves.rows if row["updates"] >= task.settled]
     best = min(comparable or curves.rows[-1:], key=lambda row: row[MONITORED])
@@ -288,7 +288,7 @@ def fit(task: Task, source: BatchSource, folder: Path, advance: Advance = ignore
     return Fitted(curves.rows, best)
 
 
-def _loaded(file: Path) -> dict[str, Any]:
+def loaded(file: Path, remedy: str = _AGAIN) -> dict[str, Any]:
     """What a checkpoint holds.
 
     Raises:
@@ -297,7 +297,7 @@ def _loaded(file: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
     except (RuntimeError, EOFError, UnpicklingError, ValueError, KeyError) as error:
-        raise DataError("this checkpoint is damaged", _AGAIN, where=str(file)) from error
+        raise DataError("this checkpoint is damaged", remedy, where=str(file)) from error
     return found
 
 
