@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import polars
@@ -10,6 +11,7 @@ import pytest
 import rejoinder
 from conftest import Run, refused
 from rejoinder.io.part_folder import LOG
+from rejoinder.judges.boxed import FOLDER
 
 LINES = {"part-00000": 3, "part-00001": 0, "part-00002": 5, "part-00010": 2}
 HINT = "Name a file; each scorer or responder needs its own -s or -r"
@@ -129,6 +131,14 @@ def test_no_parts_of_two_calls_in_one_folder(turns: Path, run: Run) -> None:
     other = run("score", "turns", "-s", "bleu-1", "-o", "scored")
     refused(other, 2, "scored: holds parts of another call. Choose another folder, or remove this one")
     assert {path: path.read_bytes() for path in Path("scored").iterdir()} == before
+
+
+def test_no_parts_with_other_names_of_scores_in_one_folder(turns: Path, run: Run) -> None:
+    shutil.copytree(FOLDER, "judge")
+    assert run("score", "turns", "-s", "judge", "-o", "scored").code == 5  # nothing was said before these replies
+    (Path("scored") / "part-00010.parquet").unlink()
+    other = run("score", "turns", "-s", "./judge", "-o", "scored")
+    refused(other, 2, "scored: holds parts of another call. Choose another folder, or remove this one")
 
 
 def test_an_output_that_could_destroy_is_refused(turns: Path, run: Run) -> None:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rejoinder.records import Example
     from rejoinder.scorer import Scorer
     from rejoinder.streams.parts import Asked
+    from rejoinder.streams.scoring import Tally
 
 
 class Format(StrEnum):
@@ -126,7 +127,7 @@ def command(
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     table, streaming = "", not to_file and chosen is not Format.TABLE
     reading = how(columns, input_format, turns, scorers)
-    made_by = (*(str(one.signature) for one in tallies.values()), explain, columns, input_format, turns, on_error)
+    made_by = (*_made_by(tallies), explain, columns, input_format, turns, on_error)
     with (
         _parted(files, out, chosen, made_by) as parts,
         reporting(on_error) as on_bad,
@@ -144,6 +145,12 @@ def command(
     if chosen is Format.TABLE or to_file:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
+
+
+def _made_by(tallies: Mapping[str, Tally]) -> list[str]:
+    """What decides scores, and the names that they have: a folder's path stands in no signature."""
+    names = [name for name, one in tallies.items() if name != one.scorer.card.name]
+    return [*(str(one.signature) for one in tallies.values()), *names]
 
 
 def _in_parts(files: list[str], out: Path | None, chosen: Format | None) -> bool:
