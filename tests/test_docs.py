@@ -162,7 +162,7 @@ def test_commands_run_in_their_order(
     for command, shown in commands:
         program, *words = shlex.split(command)
         assert program == "rejoinder", command
-        if words[0] == "audit" and "--family" not in words and not slow:
+        if words[0] == "audit" and "--family" not in words:
             words += ["--limit", "40"]  # of every family, which takes half a minute otherwise
         done = run(*words)  # in this process, which has its libraries loaded; test_cli_process calls the program itself
         assert done.code == 0, f"{document.name}: {command}\n{done.err}"

@@ -163,7 +163,7 @@ def load_scorers(names: Iterable[ScorerLike] | ScorerLike, *, vectors: str | Pat
 
 def called(asked: ScorerLike, scorer: Scorer) -> str:
     """What a scorer is called: as it was asked for; endpoints may be given a name, and objects have their own."""
-    text = str(asked) if isinstance(asked, (str, Path)) else ""
+    text = str(asked) if isinstance(asked, (str, Path)) else str(getattr(asked, "called", ""))
     return text if text and text.partition(":")[0] not in PREFIXES else scorer.card.name
 
 

@@ -17,6 +17,7 @@ was not passed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 
@@ -88,10 +89,27 @@ class MissingExtra(RejoinderError, ImportError):
         super().__init__(f"{purpose} needs {library}. Install it: pip install {wanted}")
 
 
+_MISSED = {
+    "no context": "what was said before (--map context=NAME)",
+    "no reference": "a good reply (--map references=NAME)",
+}
+
+
 class TooManyUnscored(RejoinderError, RuntimeError):
-    """A scorer could not score a single line; the message carries its most frequent reason."""
+    """A scorer could not score a single line.
+
+    Args:
+        problem: what was found, with the most frequent reason. What to do is added where lines lack something.
+        columns: the columns or keys of text that were not read.
+    """
 
     exit_code = 5
+
+    def __init__(self, problem: str, columns: Sequence[str] = ()) -> None:
+        told = [remedy for missed, remedy in _MISSED.items() if missed in problem]
+        found = " or ".join(told) + ", or choose what needs none (rejoinder list)" * (len(told) == 1)
+        which = f"of {', '.join(columns[:5])}{', ...' * (len(columns) > 5)}" if columns else "column"
+        super().__init__(f"{problem}. Say which {which} holds {found}" if told else problem)
 
 
 class WorkersLost(RejoinderError, RuntimeError):

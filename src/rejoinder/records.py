@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
+from itertools import islice, takewhile
 from math import isfinite
 from numbers import Real
 from typing import Any, Literal
@@ -20,6 +20,8 @@ Choice = Literal[0, 1]
 """The first or the second of two replies."""
 UNANSWERED = "unanswered"
 """The key under which a line without a reply says why; `respond` writes it."""
+FOLLOWED = "followed_by"
+"""The key under which a line lists what the user said after the reply; the reader of chats writes it."""
 LEVEL, DIALOGUE = "level", "dialogue"
 """The key under which a line says what was rated, and what stands there where that is the whole conversation."""
 
@@ -30,6 +32,12 @@ NO_SET = "files that name no data set"
 def visible(text: str) -> bool:
     """Whether a text has a character that can be seen."""
     return any(character.isprintable() and not character.isspace() for character in text)
+
+
+def unread(examples: Iterable[Example]) -> list[str]:
+    """The keys of texts that the first examples have beside what was read."""
+    rows = (example.extra for example in islice(examples, 100))
+    return [*dict.fromkeys(key for row in rows for key, value in row.items() if isinstance(value, str))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +196,12 @@ class Pair:
 
     @property
     def context_key(self) -> tuple[str, ...]:
-        """What tells this pair's context from others; of two conversations, the turns that both begin with."""
-        return replace(self.replies[0], context=self.shared_turns, id=self.id).context_key
+        """What tells this pair's context from others; of two conversations, the turns that both begin with.
+
+        Without a context it is the replies, in whatever order: a pair that was asked about again is no other one.
+        """
+        key = replace(self.replies[0], context=self.shared_turns, id=self.id).context_key
+        return (key[0], "replies", *sorted(reply.response for reply in self.replies)) if key[1] == "line" else key
 
     @property
     def shared_turns(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.frames import to_pandas
-from rejoinder.records import UNANSWERED, Example, visible
+from rejoinder.records import FOLLOWED, UNANSWERED, Example, visible
 from rejoinder.version import __version__
 
 FloatArray = NDArray[np.float64]
@@ -28,6 +28,9 @@ Notes = Mapping[int, tuple[str, ...]]
 ScoreFunction = Callable[[list[Example]], Iterable[SupportsFloat | None]]
 """What becomes a scorer by itself: a number, or None, for each example, in their order."""
 Need = Literal["context", "reference", "context or reference", "vectors", "wordnet"]
+
+SPOKE_LAST = "the user spoke last"
+"""The note on a reply of a chat that the user ended: nobody knows whether an answer was due."""
 
 
 def ignore(_done: int) -> None:
@@ -130,7 +133,7 @@ class WholeScorer(Scorer, Protocol):
     """A scorer that may read all of an example, not its texts alone.
 
     Examples of equal texts may then have different scores, so `run` merges none, reorders none, and hands them over in
-    one call.
+    one call. Where its `silence` is true too it is asked about lines without a reply as well: it speaks of the whole.
     """
 
     @property
@@ -256,9 +259,9 @@ def signature_of(scorer: Scorer) -> Signature:
     return Signature({"scorer": card.name, "version": card.version, **scorer.options, "rejoinder": __version__})
 
 
-def missing_need(card: Card, example: Example) -> str | None:
-    """Why `example` cannot be scored by a scorer with `card`, or None where it can."""
-    if why := example.extra.get(UNANSWERED):
+def missing_need(card: Card, example: Example, *, silence: bool = False) -> str | None:
+    """Why `example` cannot be scored by a scorer with `card`, or None where it can; with `silence` also unanswered."""
+    if (why := example.extra.get(UNANSWERED)) and not silence:
         return f"no response ({why})"
     if "context" in card.needs and not any(map(visible, example.context)):
         return "no context"
@@ -270,13 +273,7 @@ def missing_need(card: Card, example: Example) -> str | None:
     return None
 
 
-def run(
-    scorer: Scorer,
-    examples: Sequence[Example],
-    *,
-    batch_size: int = 512,
-    advance: Advance = ignore,
-) -> Scores:
+def run(scorer: Scorer, examples: Sequence[Example], *, batch_size: int = 512, advance: Advance = ignore) -> Scores:
     """The scores of `examples` by `scorer`, in their order.
 
     A score does not depend on batch size, order or duplicates: each distinct input is scored once, batches are filled
@@ -288,9 +285,9 @@ def run(
         batch_size: how many distinct inputs go into one call of `score_batch`.
         advance: called after each batch with the number of examples that are done through it, for progress bars.
     """
-    whole = getattr(scorer, "whole", False)
+    whole, silence = getattr(scorer, "whole", False), getattr(scorer, "silence", False)
     batch_size = min(batch_size, getattr(scorer, "portion", batch_size))
-    distinct, reasons = _distinct(scorer.card, examples, whole=whole)
+    distinct, reasons = _distinct(scorer.card, examples, whole=whole, silence=silence)
     advance(len(reasons))
     if whole:
         batch_size = max(len(distinct), 1)
@@ -318,6 +315,9 @@ def run(
         for row, turns in outcome.worst.items():
             worst.update(dict.fromkeys(groups[row], turns))
         advance(len(positions))
+    for position, example in enumerate(examples):
+        if isinstance(example.extra.get(FOLLOWED), list):
+            notes[position] = (*notes.get(position, ()), SPOKE_LAST)
     return Scores(
         values,
         dict(sorted(reasons.items())),
@@ -329,12 +329,14 @@ def run(
     )
 
 
-def _distinct(card: Card, examples: Sequence[Example], *, whole: bool) -> tuple[list[list[int]], dict[int, str]]:
+def _distinct(
+    card: Card, examples: Sequence[Example], *, whole: bool, silence: bool
+) -> tuple[list[list[int]], dict[int, str]]:
     """The positions of each distinct input that can be scored, together; and why the rest cannot be."""
     reasons: dict[int, str] = {}
     places: dict[Hashable, list[int]] = {}
     for position, example in enumerate(examples):
-        if (reason := missing_need(card, example)) is not None:
+        if (reason := missing_need(card, example, silence=silence)) is not None:
             reasons[position] = reason
         else:
             texts = (example.context, example.response, example.references)

@@ -196,11 +196,32 @@ def test_where_everything_is_skipped_nothing_is_written(run: Run, tmp_path: Path
     assert "skipped 1:" in ran.err
 
 
+@pytest.mark.parametrize(
+    "call", ["score {} -s context-overlap", "study {} -s context-overlap", "audit {} -s context-overlap"]
+)
+def test_where_no_line_has_a_context_the_columns_are_named(run: Run, tmp_path: Path, call: str) -> None:
+    rows = "".join(f"{n},what about {n},b,well {n} yes,{n % 5 + 1}\n" for n in range(60))
+    (tmp_path / "a.csv").write_text(f"id,foo,bar,response,rating\n{rows}")
+    ran = run(*call.format(tmp_path / "a.csv").split())
+    remedy = "(--map context=NAME), or choose what needs none (rejoinder list)\n"
+    assert ran.code == 5
+    assert ran.err.endswith(f"no context. Say which of foo, bar holds what was said before {remedy}")
+
+
+def test_a_judge_is_not_fitted_on_replies_alone_and_says_what_to_map(run: Run, tmp_path: Path) -> None:
+    rows = "".join(f"{n},well {n} yes,{n % 5 + 1}\n" for n in range(60))
+    (tmp_path / "a.csv").write_text(f"id,response,rating\n{rows}")
+    for command in (("fit",), ("train", "judge")):
+        ran = run(*command, tmp_path / "a.csv", "--scale", "1,5", "-o", tmp_path / "judge")
+        assert ran.code == 3 and "Say which column holds what was said before (--map context=NAME)" in ran.err
+
+
 def test_a_scorer_without_a_single_score(run: Run, lines: Path, tmp_path: Path) -> None:
     lines.write_text('{"response": "a"}\n{"response": "b"}\n')
     ran = run("score", lines, "-s", "context-overlap", "-s", "bleu-2", "-o", tmp_path / "out.jsonl")
     assert ran.code == 5
-    message = "none of 2 lines has a score: no context, no reference. What each scorer needs: rejoinder list"
+    columns = "what was said before (--map context=NAME) or a good reply (--map references=NAME)"
+    message = f"none of 2 lines has a score: no context, no reference. Say which column holds {columns}"
     assert ran.err == f"rejoinder: {message}\n"
     assert [example.extra["scores"] for example in rejoinder.read(tmp_path / "out.jsonl")] == [
         {"context-overlap": None, "bleu-2": None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import polars
@@ -10,6 +11,7 @@ import pytest
 import rejoinder
 from conftest import Run, refused
 from rejoinder.io.part_folder import LOG
+from rejoinder.judges.boxed import FOLDER
 
 LINES = {"part-00000": 3, "part-00001": 0, "part-00002": 5, "part-00010": 2}
 HINT = "Name a file; each scorer or responder needs its own -s or -r"
@@ -79,6 +81,30 @@ def test_a_finished_folder_can_be_asked_for_again(turns: Path, run: Run) -> None
         assert ids(Path("scored")) == IDS
 
 
+def test_a_part_that_became_empty_has_no_scores_any_more(turns: Path, run: Run) -> None:
+    call = ("score", "turns", "-s", "length", "-o", "scored")
+    run(*call)
+    full, hollow = turns / "part-00002.parquet", turns / "part-00001.parquet"
+    rows = full.read_bytes()
+    full.write_bytes(hollow.read_bytes())
+    assert run(*call).code == 0
+    assert ids(Path("scored")) == [*IDS[:3], *IDS[-2:]]
+    again = run(*call)
+    assert (again.code, again.err) == (0, "4 of 4 parts are there already and are left as they are\n")
+    full.write_bytes(rows)
+    assert run(*call).code == 0 and ids(Path("scored")) == IDS
+    (Path("scored") / full.name).unlink()  # it was empty once, and is not now
+    assert run(*call).code == 0 and ids(Path("scored")) == IDS
+
+
+def test_scores_of_a_part_that_is_gone_are_told(turns: Path, run: Run) -> None:
+    call = ("score", "turns", "-s", "length", "-o", "scored")
+    run(*call)
+    (turns / "part-00002.parquet").unlink()
+    said = "scored still has the scores of parts that turns has no more (part-00002.parquet): remove them\n"
+    assert run(*call).err.endswith(said)
+
+
 def test_a_call_goes_on_that_had_no_room_for_its_first_line(turns: Path, run: Run) -> None:
     out = Path("scored")
     out.mkdir()
@@ -105,6 +131,14 @@ def test_no_parts_of_two_calls_in_one_folder(turns: Path, run: Run) -> None:
     other = run("score", "turns", "-s", "bleu-1", "-o", "scored")
     refused(other, 2, "scored: holds parts of another call. Choose another folder, or remove this one")
     assert {path: path.read_bytes() for path in Path("scored").iterdir()} == before
+
+
+def test_no_parts_with_other_names_of_scores_in_one_folder(turns: Path, run: Run) -> None:
+    shutil.copytree(FOLDER, "judge")
+    assert run("score", "turns", "-s", "judge", "-o", "scored").code == 5  # nothing was said before these replies
+    (Path("scored") / "part-00010.parquet").unlink()
+    other = run("score", "turns", "-s", "./judge", "-o", "scored")
+    refused(other, 2, "scored: holds parts of another call. Choose another folder, or remove this one")
 
 
 def test_an_output_that_could_destroy_is_refused(turns: Path, run: Run) -> None:

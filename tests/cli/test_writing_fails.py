@@ -40,6 +40,10 @@ def rated(tmp_path: Path) -> Path:
     ]
     rejoinder.write(examples, tmp_path / "rated.jsonl")
     (tmp_path / "out").mkdir()
+    (tmp_path / "bot").write_text(
+        f'#!{sys.executable}\nfor _ in open(0): print(\'{{"response": "yes"}}\', flush=True)\n'
+    )
+    (tmp_path / "bot").chmod(0o755)
     return tmp_path
 
 
@@ -81,6 +85,8 @@ OUTPUTS = {
     "estimate-html": "estimate {0}/rated.jsonl -s length -o {0}/out/a.html",
     "audit-html": "audit {0}/rated.jsonl -s length --family jumbled --family other-nearest -o {0}/out/a.html",
     "rerank": "rerank {0}/rated.jsonl -s column:quality.overall --at-least 1 -o {0}/out/a.jsonl",
+    "respond": "respond {0}/rated.jsonl -r command:{0}/bot -o {0}/out/a.jsonl",
+    "selftalk": "selftalk {0}/rated.jsonl -r command:{0}/bot --add 2 --contexts 40 -o {0}/out/talk",
     "train": "train c-adem {0}/rated.jsonl --epochs 2 -o {0}/out/judge",
 }
 
@@ -94,6 +100,7 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(run: Run, rated: Path, call:
     assert (
         "cannot be written (File too large). Make room, also for temporary files, or choose another place." in done.err
     )
+    assert ".partial" not in done.err
     assert list((rated / "out").iterdir()) == []
 
 

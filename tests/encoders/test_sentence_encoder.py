@@ -90,6 +90,12 @@ def test_a_judge_finds_its_encoder_again(folder: Path, tmp_path: Path) -> None:
     (folder / "weight").write_text("2")
     with pytest.raises(DataError, match="has the weights [0-9a-f]{12}, expected '[0-9a-f]{12}'. Put the model back"):
         rejoinder.score(given, tmp_path / "judge")
+    folder.rename(tmp_path / "elsewhere")
+    with pytest.raises(MissingAsset, match="; the judge was fitted with it, so put it back there, or a link to it"):
+        rejoinder.score(given, tmp_path / "judge")
+    folder.symlink_to(tmp_path / "elsewhere")
+    (folder / "weight").write_text("1")
+    np.testing.assert_array_equal(scores.values, rejoinder.score(given, tmp_path / "judge").values)
 
 
 def test_a_model_that_is_not_here_is_told(folder: Path) -> None:

@@ -346,6 +346,16 @@ def test_a_full_disk_is_an_error_and_the_run_goes_on_later(start: Path, tmp_path
     assert len(reinforce(CONTEXTS, start, tmp_path / "out", short, bounds=(0, 1), practice=often).rows) == 4
 
 
+def test_a_damaged_checkpoint_is_told(start: Path, tmp_path: Path) -> None:
+    found = reinforce(CONTEXTS, start, tmp_path / "out", short, bounds=(0, 1), practice=QUICK)
+    last = tmp_path / "out.run" / "last.ckpt"
+    last.write_bytes(last.read_bytes()[:500])
+    with pytest.raises(DataError, match=r"last.ckpt: this checkpoint is damaged. Remove it, and call again: the run"):
+        reinforce(CONTEXTS, start, tmp_path / "out", short, bounds=(0, 1), practice=QUICK)
+    last.unlink()
+    assert reinforce(CONTEXTS, start, tmp_path / "out", short, bounds=(0, 1), practice=QUICK).rows == found.rows
+
+
 @contextmanager
 def at_most(size: int) -> Iterator[None]:
     """Let this process write files of at most `size` bytes."""

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import rejoinder
 from rejoinder.errors import UsageError, WriteError
 from rejoinder.io.atomic import atomic_file, atomic_folder
+from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.records import Example
 
 EXAMPLE = Example(("Hi!",), "Hello 🙂", id="a1")
@@ -144,3 +146,42 @@ def test_a_full_disk_that_a_library_tells_in_its_own_way_is_one_too(tmp_path: Pa
     with pytest.raises(Odd), atomic_file(tmp_path / "out"):
         raise Odd("another")
     assert not list(tmp_path.iterdir())
+
+
+def test_of_two_calls_into_one_new_folder_the_second_to_end_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import safetensors.numpy
+
+    place, save = tmp_path / "judge", safetensors.numpy.save
+    first, second = (Parts({"kind": "a", "number": number}, {"w": np.zeros(2)}) for number in (1, 2))
+
+    def meanwhile(tensors: Any) -> bytes:
+        monkeypatch.setattr(safetensors.numpy, "save", save)
+        write_folder(place, first, "the first")
+        return save(tensors)
+
+    monkeypatch.setattr(safetensors.numpy, "save", meanwhile)
+    with pytest.raises(UsageError, match=r"judge: a trained model is there already. .* replace it with --force"):
+        write_folder(place, second, "the second")
+    assert read_folder(place).digest == first.digest and leftovers(tmp_path) == ["judge"]
+    place = tmp_path / "judge-2"
+    monkeypatch.setattr(safetensors.numpy, "save", meanwhile)
+    write_folder(place, second, "the second", force=True)
+    assert read_folder(place).digest == second.digest and leftovers(tmp_path) == ["judge", "judge-2"]
+
+
+def test_what_is_put_into_an_older_folder_meanwhile_is_kept(tmp_path: Path) -> None:
+    target = tmp_path / "talk"
+    with atomic_folder(target, ours={"a"}) as partial:
+        (partial / "a").write_text("old")
+    with pytest.raises(UsageError, match=r"talk: exists .*\(notes\)"), atomic_folder(target, ours={"a"}) as partial:
+        (target / "notes").write_text("mine")
+    assert leftovers(target) == ["a", "notes"] and leftovers(tmp_path) == ["talk"]
+
+
+def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
+    (tmp_path / "new").mkdir()
+    with atomic_folder(tmp_path / "new", ours=()) as partial:
+        (partial / "a").write_text("")
+    assert leftovers(tmp_path / "new") == ["a"] and leftovers(tmp_path) == ["new"]

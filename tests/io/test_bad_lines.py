@@ -134,7 +134,8 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"messages": [{"role": "user", "content": "q"}]},
-        ': field "messages": no turn of the assistant to judge. End with an assistant message',
+        ': field "messages": no turn of the assistant to judge. End with an assistant message, an empty one where '
+        "nothing was replied",
     ),
     (
         {"messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": None}]},

@@ -274,6 +274,7 @@ def test_every_turn_of_the_assistant_is_an_example(tmp_path: Path) -> None:
     assert first.context_key == second.context_key, "contexts of one conversation are not independent"
     assert (first.ratings, first.references) == ((), ())
     assert (second.ratings, second.references) == ((Rating(4),), ("Bye.",))
+    assert (first.extra.get("followed_by"), second.extra["followed_by"]) == (None, ["Bye"])
     rejoinder.write([first, second], tmp_path / "b.jsonl", format="chat")
     assert [example.response for example in rejoinder.read(tmp_path / "b.jsonl")] == ["Hello", "No."]
 
@@ -292,6 +293,84 @@ def test_the_last_turn_is_the_usual_and_lines_without_messages_stay(tmp_path: Pa
     assert (last.id, last.response) == ("t1", "No.")
     done = run("score", path, "-s", "length", "--turns", "all")
     assert [record["id"] for record in done.records] == ["t1#1", "t1#2", other.id]
+
+
+def test_every_turn_of_a_context_that_tells_who_spoke(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        said = "User: Hi\nBot: Hello\nBot: How are you?\nUser: Tea?"
+        rows = [["c", said, "No.", "4"], ["d", "Hi __eou__ Hello __eou__ Tea?", "Yes.", "5"]]
+        csv.writer(stream).writerows([["id", "context", "response", "rating"], *rows])
+    first, second, third, other = rejoinder.read(path, turns="all")
+    assert [one.response for one in (first, second, third)] == ["Hello", "How are you?", "No."]
+    assert (third.id, third.context) == ("c#3", ("Hi", "Hello", "How are you?", "Tea?"))
+    assert (first.ratings, third.ratings) == ((), (Rating(4),)) and first.context_key == third.context_key
+    assert "messages" not in first.extra
+    assert (other.id, other.context, other.response) == ("d", ("Hi", "Hello", "Tea?"), "Yes."), "nobody says who spoke"
+    line = {"context": [*ASKED, {"role": "assistant", "content": "Hm."}], "response": "Tea."}
+    assert [one.response for one in rejoinder.examples_of([line], turns="all")] == ["Hm.", "Tea."]
+
+
+def ended(*last: dict[str, Any]) -> dict[str, Any]:
+    """A chat with something behind its only reply."""
+    asked = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
+    return {"id": "c", "messages": [*asked, *last]}
+
+
+@pytest.mark.parametrize("asked", ["Where is my parcel?", "哪里？", 'Is it "gone"?!', "Hello?? :-)"])
+@pytest.mark.parametrize("call", [[], CALLS["OpenAI"]], ids=["nothing", "a call"])
+def test_a_last_question_without_an_answer_has_no_reply(tmp_path: Path, asked: str, call: list[Any]) -> None:
+    chat = ended({"role": "user", "content": asked}, *call)
+    (found,) = read_all(tmp_path / "a.jsonl", chat)
+    assert (found.context, found.response, found.unanswered) == (("Hi", "Hello", asked), "", True)
+    first, second = read_all(tmp_path / "a.jsonl", chat, turns="all")
+    assert (first.id, first.response, first.unanswered) == ("c#1", "Hello", False)
+    assert (second.id, second.context, second.unanswered) == ("c#2", found.context, True)
+
+
+@pytest.mark.parametrize("last", ["Thanks, bye!", "My parcel has not arrived."])
+def test_a_reply_before_the_users_last_words_is_noted(tmp_path: Path, run: Run, last: str) -> None:
+    path = tmp_path / "a.jsonl"
+    (found,) = read_all(path, ended({"role": "user", "content": last}))
+    assert (found.response, found.unanswered, found.extra["followed_by"]) == ("Hello", False, [last])
+    scored = run("score", path, "-s", "length", "-o", tmp_path / "b.csv")
+    assert '1 of 1 replies is noted as "the user spoke last" (length)' in scored.out
+    again = run("score", tmp_path / "b.csv", "-s", "length").records[0]
+    assert again["notes"] == {"length": ["the user spoke last"]} and again["followed_by"] == [last]
+
+
+def test_a_person_who_took_over_is_not_judged_as_the_bot(tmp_path: Path) -> None:
+    said = [("customer", "Tea?"), ("bot", "I like turtles."), ("customer", "A person, please"), ("agent", "Any sugar?")]
+    (found,) = read_all(tmp_path / "a.jsonl", {"messages": [{"role": role, "content": text} for role, text in said]})
+    assert (found.context, found.response, found.unanswered) == (("Tea?",), "I like turtles.", False)
+    assert found.extra["followed_by"] == ["A person, please", "Any sugar?"]
+    alone = [{"role": role, "content": text} for role, text in (said[0], said[3])]
+    (found,) = read_all(tmp_path / "a.jsonl", {"messages": alone})
+    assert found.response == "Any sugar?", "where no bot speaks they are who is judged"
+    line = {"context": "Customer: Hi\nBot: Hello\nAgent: Ann here.\nCustomer: Tea?", "response": "No."}
+    assert read_all(tmp_path / "a.jsonl", line)[0].extra["speakers"] == [
+        "user",
+        "assistant",
+        "user",
+        "user",
+        "assistant",
+    ]
+
+
+def test_a_chat_that_says_that_nobody_answered(tmp_path: Path, run: Run) -> None:
+    chat = {**ended({"role": "user", "content": "My parcel has not arrived."}), "unanswered": "timed out"}
+    (found,) = read_all(tmp_path / "a.jsonl", chat)
+    assert (found.context[-1], found.response) == ("My parcel has not arrived.", "")
+    whole = run("score", tmp_path / "a.jsonl", "-s", "length").records[0]
+    assert whole["unscored"] == {"length": "no response (timed out)"}
+    first, second = read_all(tmp_path / "a.jsonl", chat, turns="all")
+    assert (first.unanswered, second.unanswered) == (False, True)
+
+
+def test_a_column_that_says_of_each_line_whether_it_was_answered(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("prompt,response,unanswered\nTea?,No.,false\nTea?,No.,0\nTea?,Sorry.,true\nTea?,Sorry.,timed out\n")
+    assert [one.unanswered for one in rejoinder.read(path)] == [False, False, True, True]
 
 
 def test_a_pair_of_conversations_stays_one_pair(tmp_path: Path) -> None:

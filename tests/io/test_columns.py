@@ -53,8 +53,8 @@ UNDERSTOOD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"user": "c", "history": ["a", "b"], "bot": "ho"}, {"context": ("a", "b", "c")}, "history and user as context"),
     ({"human": "c", "chatHistory": [["a", "b"]], "ai": "ho"}, {"context": ("a", "b", "c")}, "chatHistory and human as"),
     (
-        {"history": ["a", "b"], "dialogue": "7", "response": "ho"},
-        {"context": ("a", "b"), "extra": {"dialogue": "7"}},
+        {"history": ["a", "b"], "dialogue": "so it goes", "response": "ho"},
+        {"context": ("a", "b"), "extra": {"dialogue": "so it goes"}},
         "read history as context",
     ),
     ({"user": "hi", "assistant": "ho"}, {"context": ("hi",)}, "read assistant as response, user as context"),
@@ -72,6 +72,28 @@ UNDERSTOOD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"response": "ho", "score": 4}, {"ratings": (Rating(4),)}, "read score as rating"),
     ({"response": "ho", "score": "n/a"}, {"extra": {"score": "n/a"}}, "read score as rating"),
     ({"response": "ho", "conversation_id": 7}, {"extra": {"dialogue_id": 7}}, "read conversation_id as dialogue_id"),
+    (
+        {"prompt": "hi", "response": "ho", "conversation": "Chat 7"},
+        {"context": ("hi",), "extra": {"dialogue_id": "Chat 7"}},
+        "conversation as dialogue_id",
+    ),
+    (
+        {"chat": "c-7", "user": "hi", "bot": "ho"},
+        {"context": ("hi",), "extra": {"dialogue_id": "c-7"}},
+        "chat as dialogue",
+    ),
+    (
+        {"context": ["hi"], "response": "ho", "dialogue": 7},
+        {"extra": {"dialogue_id": 7}},
+        "read dialogue as dialogue_id",
+    ),
+    ({"chat": "c-7", "response": "ho"}, {"context": ("c-7",)}, "read chat as context"),
+    (
+        {"prompt": "hi", "response": "ho", "chat": "c-7", "session_id": "s"},
+        {"extra": {"chat": "c-7", "dialogue_id": "s"}},
+        "session_id as dialogue_id",
+    ),
+    ({"prompt": "hi", "response": "ho", "chat": "true"}, {"extra": {"chat": "true"}}, "read prompt as context"),
     ({"response": "ho", "prompt_id": 7}, {"context_id": "7"}, "read prompt_id as context_id"),
     ({"response": "ho", "item": 7}, {"id": "7"}, "read item as id"),
     (
@@ -119,6 +141,16 @@ def test_what_is_understood_is_said_once_on_stderr(tmp_path: Path, run: Run) -> 
     assert (done.code, len(done.records)) == (0, 9)
     assert done.err == f"{path}: read prompt as context, stars as rating\n"
     assert done.records[0]["context"] == ["hi"] and done.records[3]["ratings"] == {"overall": [3]}
+
+
+@pytest.mark.parametrize("name", ["Conversation ID", "dialogue_id"])
+def test_ids_of_conversations_that_are_missing_are_said(tmp_path: Path, name: str) -> None:
+    """A spreadsheet with merged cells has the id in the first row of each conversation alone."""
+    path = table(tmp_path / "a.csv", f"{name},prompt,response", "c1,hi,ho", ",so,la", ",so,lo")
+    told: list[str] = []
+    assert [one.extra.get("dialogue_id") for one in rejoinder.read(path, note=told.append)] == ["c1", None, None]
+    said = f"{path}: rows without a conversation's id are taken for conversations of their own. If cells were merged, "
+    assert [one for one in told if "own" in one] == [f"{said}fill the id in on every row"]
 
 
 def test_each_file_says_only_what_is_new(tmp_path: Path) -> None:
@@ -190,7 +222,7 @@ def test_a_number_beside_a_history_is_no_turn() -> None:
 
 
 def test_whoever_stands_beside_a_context_is_left_and_what_may_have_been_said_is_named(tmp_path: Path) -> None:
-    record = {"context": ["hi"], "response": "ho", "user": "U17", "conversation": 4}
+    record = {"context": ["hi"], "response": "ho", "user": "U17", "conversation": "long"}
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps(record))
     assert one(path)[1] == []

@@ -181,7 +181,7 @@ def test_chat_messages(record: Any) -> None:
     example = parse_record(record, "f:1")
     assert example.context == ("one\ntwo", "first", "more")
     assert example.response == "second", "the last turn of the assistant, whatever the user said after it"
-    assert example.extra == {"messages": CHAT}
+    assert example.extra == {"messages": CHAT, "followed_by": ["thanks"]}
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv", "parquet"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,19 @@ def test_what_is_named_is_there() -> None:
     section = page.partition("\n## A row for each message\n")[2].partition("\n## ")[0]
     command = REMEDY.rpartition("then: ")[2]
     assert "```python\n" in section and f"`{command}`" in section
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_what_was_said_and_what_was_replied_in_rows_of_their_own(tmp_path: Path, suffix: str) -> None:
+    """Else every second line is an empty reply, and the others have no context."""
+    rows = [["user", "bot"], ["Tea?", ""], ["", "No."], ["", "Sorry."], ["Coffee?", ""]]
+    path = tmp_path / f"a.{suffix}"
+    if suffix == "csv":
+        path.write_text("".join(f"{','.join(row)}\n" for row in rows))
+    else:
+        path.write_text("".join(json.dumps(dict(zip(rows[0], row, strict=True))) + "\n" for row in rows[1:]))
+    with pytest.raises(DataError, match="stand in rows of their own. Put both into one row"):
+        list(rejoinder.read(path, on_bad=lambda error: None))
+    path = tmp_path / "b.csv"
+    path.write_text("".join(f"{','.join(row)}\n" for row in [rows[0], ["Hi", "Hello."], *rows[1:]]))
+    assert len(list(rejoinder.read(path))) == 5, "a greeting and a silence are no such table"

@@ -61,7 +61,7 @@ def said(study: FullStudy) -> str:
 
 
 @pytest.mark.parametrize(
-    ("studies", "size", "resamples"), [(8, 60, 100), pytest.param(40, 100, 200, marks=pytest.mark.slow)]
+    ("studies", "size", "resamples"), [(8, 60, 100), pytest.param(30, 100, 150, marks=pytest.mark.slow)]
 )
 def test_noise_is_not_crowned(studies: int, size: int, resamples: int) -> None:
     """Of a dozen scorers that have nothing to do with the ratings the best looks well; crowned it is but rarely."""

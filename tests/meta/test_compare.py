@@ -283,6 +283,61 @@ def test_an_unanswered_line_is_an_empty_reply() -> None:
     assert (one.n, one.verdict) == (40, "A is better")
 
 
+CHAT = [
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "5"},
+    {"role": "user", "content": "It has not arrived."},
+]
+
+
+def test_a_bot_that_leaves_chats_unanswered_does_not_win_by_what_it_said_before() -> None:
+    """Chats of different users: a question is due an answer, other last words are noted."""
+    answer = {"role": "assistant", "content": "2"}
+    a = [[{"role": "user", "content": f"Hi {n}"}, *CHAT[1:], answer] for n in range(40)]
+    question = {"role": "user", "content": "Where is it?"}
+    b = [[{"role": "user", "content": f"Hi there {n}"}, CHAT[1], question] for n in range(40)]
+    found = compare(a, b, [Worth(range=(0, None))])
+    assert only(found).verdict == "A is better" and found.empty == (0, 40) and found.design == "unpaired"
+    thanks = [[*chat, {"role": "user", "content": "Thanks!"}] for chat in a]
+    found = compare(a, thanks, [Worth()])
+    assert '40 of 40 replies of B are noted as "the user spoke last" (worth).' in words(found)
+    due = ", if the user's last words wanted no answer (they end 0 of 40 chats of A and 40 of 40 of B)"
+    assert f" by worth{due}: mean " in found.answer[0]
+    assert compare(a, thanks, [Worth(), Worth("twin")]).answer[0].endswith(f"{due}.")
+    (reason,) = found.gate(-1).reasons
+    assert reason.startswith(
+        "the user ends 0 of 40 chats of A and 40 of 40 of B. Say of these whether an answer was due"
+    )
+    told = compare(a, [{"messages": chat, "unanswered": False} for chat in thanks], [Worth()])
+    assert told.gate(-1).passed and "the user" not in " ".join(told.answer)
+    both = compare(thanks, [[{"role": "user", "content": "Ho"}, *chat[1:]] for chat in thanks], [Worth()])
+    assert "wanted no answer" not in both.answer[0], "where both sides have as many that tells nothing"
+
+
+def test_a_rating_of_a_chat_stays_where_its_last_question_has_no_answer(run: Run, tmp_path: Path) -> None:
+    """People rated the whole of it; of a judge's scores it is the worst."""
+    question = {"role": "user", "content": "Where is it?"}
+    for name, last in (("a", CHAT[1]), ("b", question)):
+        chats = [[{"role": "user", "content": f"Hi {name} {n}"}, CHAT[1], question, last] for n in range(30)]
+        lines = [{"messages": chat, "csat": 1 + n % 5} for n, chat in enumerate(chats)]
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    files = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    ran = run("compare", *files, "-s", "column:csat", "-s", "length", "--json")
+    rated, length = json.loads(ran.out)["results"]
+    assert (rated["mean_a"], rated["mean_b"], rated["worst"]) == (3, 3, None)
+    assert (length["n_a"], length["n_b"]) == (30, 0), "what reads the reply has none to read"
+    assert "Empty replies: 0 of 30 of A and 30 of 30 of B. " in run("compare", *files, "-s", "column:csat").words
+    assert run("score", files[1], "-s", "column:csat").records[1]["scores"] == {"column:csat": 2}
+
+
+def test_a_chat_that_the_user_ended_is_unanswered_where_the_other_side_answers_it() -> None:
+    chats = [[{"role": "user", "content": f"Hi {n}"}, *CHAT[1:]] for n in range(40)]
+    a = [[*chat, {"role": "assistant", "content": str(1 + n % 3)}] for n, chat in enumerate(chats)]
+    found = compare(a, [*chats[:10], *a[10:]], [Worth()])
+    assert (found.design, found.pairs, found.empty, only(found).verdict) == ("paired", 40, (0, 10), "A is better")
+    assert compare(chats, a, [Worth()]).empty == (40, 0)
+
+
 def test_nothing_to_read_is_no_fault_of_the_reply() -> None:
     """Without a reference BLEU can score no reply, so an empty one there is unscored as any other is."""
     a = [Example((f"turn {n}",), "yes it is", references=("yes it is",) if n else ()) for n in range(5)]

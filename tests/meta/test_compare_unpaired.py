@@ -128,6 +128,21 @@ def test_questions_that_many_users_ask_are_no_test_set() -> None:
     assert choose(twice, once).pairs and choose(once, twice).pairs, "several answers to each are a design"
 
 
+def test_users_with_several_conversations_are_told() -> None:
+    def of_users(side: list[Example], users: int) -> list[Example]:
+        named = [{**one.extra, "user_id": f"u{int(one.extra['dialogue_id'].split('-')[1]) % users}"} for one in side]
+        return [replace(one, extra=extra) for one, extra in zip(side, named, strict=True)]
+
+    a, b = logs(60, 0.0, 1), logs(60, 0.0, 2)
+    several = compare(of_users(a, 20), of_users(b, 20), [Worth()]).answer[-1]
+    assert several.startswith(
+        "120 conversations are of 40 users by user_id, and those of one user are not independent: "
+    )
+    assert several.endswith("--map dialogue_id=user_id makes a user one piece of evidence.")
+    for users in (1, 60):
+        assert "users by" not in " ".join(compare(of_users(a, users), of_users(b, users), [Worth()]).answer)
+
+
 def test_the_design_can_be_forced() -> None:
     a, b = logs(60, 0.0, 1), logs(60, 0.0, 2)
     bare = [[replace(one, id="") for one in lines] for lines in (a, b)]
@@ -175,6 +190,10 @@ def test_rare_values_are_left_out_and_told() -> None:
     assert one.unscored == 3 and "Left out: a value of ask.matter with under five conversations on a side (rare)." in (
         found.answer
     )
+    assert " for 2 of 3 values of ask.matter: mean " in found.answer[0], "the first sentence is often the only one read"
+    several = compare(odd, b, [Worth(), Worth("twin")], by="ask.matter")
+    assert several.answer[0].endswith(", for those values of ask.matter that are not left out.")
+    assert "values" not in compare(a, b, [Worth()], by="ask.matter").answer[0]
     why = "could not be compared by worth, those of left-out values of ask.matter included."
     assert any(said.startswith("3 of ") and said.endswith(why) for said in found.answer)
     every = [replace(one, extra={**one.extra, "n": n}) for n, one in enumerate(a)]
@@ -214,6 +233,46 @@ def test_empty_replies_lose_every_pair() -> None:
     assert (first.b, first.times) == ("", found.empty[1])
     everywhere = compare([replace(x, response="") for x in a], silent, [Worth()])
     assert only(everywhere).win.value == pytest.approx(0.5 + len(said) / len(b) / 2)
+
+
+def spotty(n: int, seed: int, *, scored: float, empty: float = 0.0) -> list[dict[str, Any]]:
+    """Lines of which a share is empty, and a share of the others has a score of somebody's."""
+    rng, lines = np.random.default_rng(seed), []
+    for place in range(n):
+        line: dict[str, Any] = {"context": [f"{seed} asks {place}"], "response": "" if rng.random() < empty else "yes"}
+        if line["response"] and rng.random() < scored:
+            line["mine"] = 3 + int(rng.integers(0, 3))
+        lines.append({**line, "topic": "ab"[place % 2]})
+    return lines
+
+
+@pytest.mark.parametrize("by", [None, "topic"])
+def test_empty_replies_weigh_no_more_than_others_of_which_few_have_a_score(by: str | None) -> None:
+    a, b = spotty(1000, 1, scored=0.1), spotty(1000, 2, scored=0.1, empty=0.2)
+    found = compare(a, b, ["column:mine"], by=by)
+    one = only(found)
+    scores = [line["mine"] for line in b if "mine" in line]
+    empty = found.empty[1] - one.spared
+    assert empty == pytest.approx(found.empty[1] * len(scores) / (1000 - found.empty[1]), abs=1)
+    assert one.n_b == len(scores) + empty
+    if by is None:
+        assert one.mean_b == pytest.approx((sum(scores) + 3 * empty) / (len(scores) + empty))
+    assert f"{one.spared} of them are left out by column:mine, to weigh no more than" in " ".join(found.answer)
+
+
+def test_empty_replies_of_pairs_weigh_no_more_than_others() -> None:
+    a = [{**line, "mine": 4} if n % 10 == 0 else line for n, line in enumerate(spotty(600, 1, scored=0))]
+    b = [{**line, "response": "" if n % 3 else "no"} for n, line in enumerate(a)]
+    b = [{key: value for key, value in line.items() if key != "mine" or line["response"]} for line in b]
+    found = compare(a, b, ["column:mine"])
+    assert (found.design, found.empty) == ("paired", (0, 400))
+    assert (only(found).n, only(found).spared) == (20 + 40, 0), "each of these questions has a score of A"
+    mute = [{key: value for key, value in line.items() if key != "mine"} | {"response": ""} for line in b[:300]]
+    both = only(compare([*mute, *a[300:]], [*mute, *b[300:]], ["column:mine"]))
+    assert (both.n, both.spared) == (10 + 20 + 30, 270), "of pairs of two empty replies a tenth too"
+    assert "270 pairs with one are left out" in " ".join(
+        compare([*mute, *a[300:]], [*mute, *b[300:]], ["column:mine"]).answer
+    )
 
 
 def test_the_lowest_replies_are_told_once_each() -> None:

@@ -196,7 +196,10 @@ def test_what_cannot_be() -> None:
         rejoinder.estimate(bare, "length")
     with pytest.raises(UsageError, match="plan is 0, expected how far an interval may reach"):
         rejoinder.estimate(bare, "length", rated=rated, plan=0)
-    with pytest.raises(TooManyUnscored, match="bleu-2: no reference"):
+    with pytest.raises(
+        TooManyUnscored,
+        match="bleu-2: none of 40 lines has a score .no reference.. Say which column holds a good reply",
+    ):
         rejoinder.estimate(bare, "bleu-2", rated=rated)
 
 

@@ -153,6 +153,19 @@ def test_the_headline_says_only_what_is_shown() -> None:
     assert trivial.answer[1].startswith("length is a trivial baseline")
 
 
+@pytest.mark.parametrize("context", [[], ["Tea?"]])
+def test_a_pair_asked_about_in_both_orders_is_one_piece_of_evidence(context: list[str]) -> None:
+    once: list[dict[str, Any]] = [
+        {"context": [*context, str(n)] if context else [], "responses": ["a " * n, "b"], "preferred": n % 3 % 2}
+        for n in range(2, 40)
+    ]
+    turned = [{**one, "responses": one["responses"][::-1], "preferred": 1 - int(one["preferred"])} for one in once]
+    single, both = (rejoinder.study_pairs(given, ["length"]) for given in (once, [*once, *turned]))
+    assert (single.cards[0].contexts, both.cards[0].contexts) == (38, 38)
+    first, second = (found.rows("all")[0] for found in (single, both))
+    assert second.low == pytest.approx(first.low, abs=0.02) and second.high == pytest.approx(first.high, abs=0.02)
+
+
 def test_where_the_better_reply_is_always_first_taking_the_first_says_nothing() -> None:
     always = rejoinder.study_pairs([made(n, (1, 0), 0) for n in range(9)], ["column:x"], resamples=100)
     assert FIRST not in {one.scorer for one in always.results}

@@ -452,7 +452,9 @@ def test_given_scores_must_be_of_these_lines() -> None:
 
 
 def test_not_a_single_score_is_an_error() -> None:
-    with pytest.raises(TooManyUnscored, match=r"^needy: none of 6 lines has a score; most often: no reference$"):
+    with pytest.raises(
+        TooManyUnscored, match=r"^needy: none of 6 lines has a score; most often: no reference. Say which column"
+    ):
         study(lines(6), [Words("needy", needs=frozenset({"reference"}))])
 
 

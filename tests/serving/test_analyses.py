@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +15,13 @@ from fastapi.testclient import TestClient
 
 from conftest import Run
 from rejoinder.catalogue import load_scorers
+from rejoinder.errors import UsageError
+from rejoinder.judges.boxed import FOLDER
 from rejoinder.serving.app import make_app
 from rejoinder.serving.aside import Aside
 from rejoinder.serving.batches import Busy
 from rejoinder.serving.limits import Limits
+from rejoinder.serving.run import without_places
 from rejoinder.serving.workers import Workers
 
 A: list[dict[str, Any]] = [
@@ -100,3 +104,25 @@ def test_more_than_there_is_room_for_is_sent_away() -> None:
     with Workers("analysing") as workers:
         first, second, third = asyncio.run(all_of_them())
     assert first == third == "done" and isinstance(second, KeyError)
+
+
+def test_a_folder_is_called_by_its_name_and_its_place_is_told_nobody(tmp_path: Path) -> None:
+    places = [tmp_path / "hidden" / name for name in ("mine", "other/mine", "third")]
+    for place in places:
+        shutil.copytree(FOLDER, place)
+    served = without_places(load_scorers([*map(str, places), "length"]))
+    assert list(served) == ["hidden/mine", "other/mine", "hidden/third", "length"]
+    with pytest.raises(UsageError, match="named twice"):
+        without_places(load_scorers([str(places[0]), f"{places[0]}/"]))
+    with TestClient(make_app(without_places(load_scorers(str(places[0]))))) as client:
+        shutil.rmtree(tmp_path / "hidden")  # what was loaded answers, whatever came of its folder
+        answers = [
+            client.get("/v1/scorers"),
+            client.post("/v1/score", json=A[:2]),
+            client.post("/v1/score?scorer=gone", json=A[:2]),
+            client.post("/v1/compare?scorer=mine&resamples=200", json={"a": A, "b": B}),
+            client.post("/v1/audit?family=empty", json=A),
+        ]
+    assert [answer.status_code for answer in answers] == [200, 200, 400, 200, 200]
+    assert not [answer.text for answer in answers if "hidden" in answer.text or str(tmp_path) in answer.text]
+    assert answers[3].json()["results"][0]["scorer"] == "mine"

@@ -150,6 +150,17 @@ def test_where_the_speaker_is_silent_the_turn_counts_as_the_low_end() -> None:
     assert scored(DialogueScorer(Unbound()), [mute]).reasons == {0: "no turn of the judged speaker has a score: empty"}
 
 
+def test_a_conversation_that_is_marked_as_without_a_reply_ends_in_silence() -> None:
+    """As `compare` takes it: who falls silent has a score, and a worse one."""
+    said = ("hi", "a a", "so", "b b", "there?")
+    for response in ("", "Error 504"):
+        marked = Example(said, response, extra={"level": "dialogue", "unanswered": "timed out"})
+        found = rejoinder.score([marked, replace(marked, extra={})], "length", level="dialogue")
+        assert found.values[0] == score_of([2, 2, 0]) and found.worst[0] == (Turn(6, "", 0.0),)
+    alone = replace(marked, extra={"unanswered": "timed out"})
+    assert scored(DialogueScorer(Sure()), [alone]).reasons == {0: "no response (timed out)"}, "no conversation"
+
+
 def test_of_a_scorer_that_is_better_the_lower_the_highest_turns_are_the_worst() -> None:
     class Errors(Sure):
         card = replace(Sure.card, higher_is_better=False)

@@ -182,7 +182,8 @@ def test_a_line_keeps_what_is_true_of_the_new_response() -> None:
         ratings=(Rating(3, rater="ann"),),
         quality={"overall": 3},
         scales={"overall": (1, 5)},
-        extra={"topic": 7, "scores": {"length": 1}, "unanswered": "no", "messages": [], "dialogue_id": "x"},
+        extra={"topic": 7, "scores": {"length": 1}, "unanswered": "no", "messages": [], "dialogue_id": "x"}
+        | {"followed_by": ["Bye"]},
     )
     (record,) = replies([old], count=2, withhold=True)
     seed = record["response"].split()[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import timeit
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -163,5 +164,5 @@ def test_few_lines_of_english_chat_are_noted(name: str) -> None:
 @pytest.mark.slow
 def test_no_rated_set_is_taken_for_another_language(shared: Path) -> None:
     for path in sorted((shared / "data" / "judgements").glob("*.jsonl.gz")):
-        lines = list(rejoinder.read(path))
+        lines = list(islice(rejoinder.read(path), 800))
         assert max(noted(lines, NOT_ENGLISH), noted(lines, CONTEXT_NOT_ENGLISH)) <= 0.01, path.name

@@ -22,7 +22,7 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Ran, Run
-from rejoinder.errors import UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.io.corpus import read_dialogues
 from rejoinder.io.folders import Parts, read_folder
 from rejoinder.text.bpe import Vocabulary, train_bpe
@@ -239,6 +239,51 @@ def test_tokens_of_another_vocabulary_are_not_trained_on(corpus: Path, tmp_path:
     assert str(refusal.value) == message
 
 
+def test_a_damaged_checkpoint_is_told_and_can_be_removed(corpus: Path, tmp_path: Path) -> None:
+    recipe, run = recipe_of("hred", updates=10), tmp_path / "model.run"
+    first = pretrain_dialogues(recipe, [corpus], tmp_path / "model")
+    for name, size in (("last.ckpt", 3000), ("last.ckpt", 0), ("best.ckpt", 3000)):
+        kept = (run / name).read_bytes()
+        (run / name).write_bytes(kept[:size])
+        with pytest.raises(DataError, match=f"{name}: this checkpoint is damaged. Remove last.ckpt and best.ckpt in"):
+            pretrain_dialogues(recipe, [corpus], tmp_path / "model")
+        (run / name).write_bytes(kept)
+    for name in ("last.ckpt", "best.ckpt"):
+        (run / name).unlink()
+    assert pretrain_dialogues(recipe, [corpus], tmp_path / "model") == first
+
+
+def test_weights_that_are_not_the_best_are_not_taken_for_them(corpus: Path, tmp_path: Path) -> None:
+    recipe = recipe_of("hred", learning_rate=1.0, stretch=1, updates=3)
+    found = pretrain_dialogues(recipe, [corpus], tmp_path / "model")
+    assert found.best["updates"] < 3, "a step size that makes it worse in the end"
+    (tmp_path / "model.run" / "best.ckpt").unlink()
+    with pytest.raises(DataError, match="last.ckpt: holds the weights after 3 updates, and the best were those after"):
+        pretrain_dialogues(recipe, [corpus], tmp_path / "model")
+
+
+def test_a_folder_that_is_no_run_is_left_alone(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "model.run").mkdir()
+    (tmp_path / "model.run" / "thesis").write_text("mine")
+    with pytest.raises(
+        UsageError, match=r"model.run: exists and holds no run \(recipe.json is missing\). Remove it, or"
+    ):
+        pretrain_dialogues(recipe_of("hred"), [corpus], tmp_path / "model")
+    assert [path.name for path in (tmp_path / "model.run").iterdir()] == ["thesis"]
+
+
+def test_two_calls_do_not_train_in_one_folder(run: Run, corpus: Path, tmp_path: Path, quick: Path) -> None:
+    fcntl = pytest.importorskip("fcntl", reason="needs locks of files")
+    (tmp_path / "model.run").mkdir()
+    other = os.open(tmp_path / "model.run", os.O_RDONLY)
+    fcntl.flock(other, fcntl.LOCK_EX)
+    ran = call(run, corpus, tmp_path / "model", recipe=quick)
+    os.close(other)
+    assert ran.code == 2
+    assert ran.err.endswith("model.run: another call trains there now. Wait until it ends, or choose another -o\n")
+    assert call(run, corpus, tmp_path / "model", recipe=quick).code == 0
+
+
 def test_a_run_without_progress_stops_and_stays_stopped(corpus: Path, tmp_path: Path) -> None:
     recipe = recipe_of("hred", learning_rate=1e-30, patience=2)
     first = pretrain_dialogues(recipe, [corpus], tmp_path / "model")
@@ -451,8 +496,7 @@ def test_a_killed_run_goes_on_to_the_same_end(corpus: Path, tmp_path: Path) -> N
     for first, how, code in (
         ("tokens", signal.SIGKILL, -9),
         ("last.ckpt", signal.SIGKILL, -9),
-        ("last.ckpt", signal.SIGINT, 130),
-        ("last.ckpt", signal.SIGTERM, 130),
+        ("last.ckpt", signal.SIGTERM, 130),  # as every other stop: tests/cli/test_process.py
     ):
         process = begin(recipe, corpus, tmp_path / "model")
         place = tmp_path / "model.run"

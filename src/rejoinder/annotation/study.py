@@ -200,7 +200,8 @@ def _made(lines: Sequence[Example | Pair], out: Path, asked: Design | None, data
     plan = planned(lines, design, seed)
     elsewhere = connect(database) if database else None
     require_replaceable(out, ())
-    with atomic_folder(out, ours=()) as partial:
+    there = "somebody else has just begun a study there. Call again to open it"
+    with atomic_folder(out, ours=(), there=there) as partial:
         engine = elsewhere or connect(_url(partial / DATABASE))
         if not begun(engine):
             write_plan(engine, plan)
@@ -209,8 +210,6 @@ def _made(lines: Sequence[Example | Pair], out: Path, asked: Design | None, data
         (partial / CONFIG).write_text(f"{json.dumps(config, indent=1)}\n", encoding="utf-8")
         for file in partial.iterdir():
             file.chmod(0o600)  # links and password are nobody else's
-        if (out / CONFIG).exists():
-            raise UsageError(f"{out}: somebody else has just begun a study there. Call again to open it")
     study = opened(out)
     _require_same(study, lines, asked, None)  # a database may have held a study before
     return study

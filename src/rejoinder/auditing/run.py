@@ -31,7 +31,7 @@ from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
-from rejoinder.records import Example, Given
+from rejoinder.records import Example, Given, unread
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
 from rejoinder.stats.arrays import BoolArray, IntArray, number_of
 from rejoinder.stats.sampling import Sampling
@@ -97,12 +97,18 @@ def audit(
     ((name, loaded),) = load_scorers([scorer], vectors=vectors).items()
     expect(len(found.examples))
     before = scored(loaded, found.examples, advance)
-    if not before.known.any():
-        raise TooManyUnscored(f"{name}: none of {len(found.examples)} replies has a score; {before.most_frequent}")
+    _require_some(name, before, found.examples)
     card = _attacked(name, _Judged(loaded, found, before, allowed), attacks, sampling, advance, expect)
     fitted = fitted_on([scorer], [one.dataset for one in found.examples]).get(name, [])
     card = replace(card, fitted=fitted, limit=limit)
     return replace(card, answer=answer(card))
+
+
+def _require_some(name: str, before: Scored, examples: Sequence[Example]) -> None:
+    """Raise `TooManyUnscored` where not one reply has a score."""
+    if not before.known.any():
+        found = f"{name}: none of {len(examples)} replies has a score; {before.most_frequent}"
+        raise TooManyUnscored(found, unread(examples))
 
 
 def _originals(examples: Given, limit: int, sampling: Sampling) -> Originals:

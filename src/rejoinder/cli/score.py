@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from rejoinder.records import Example
     from rejoinder.scorer import Scorer
     from rejoinder.streams.parts import Asked
+    from rejoinder.streams.scoring import Tally
 
 
 class Format(StrEnum):
@@ -126,7 +127,7 @@ def command(
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     table, streaming = "", not to_file and chosen is not Format.TABLE
     reading = how(columns, input_format, turns, scorers)
-    made_by = (*(str(one.signature) for one in tallies.values()), explain, columns, input_format, turns, on_error)
+    made_by = (*_made_by(tallies), explain, columns, input_format, turns, on_error)
     with (
         _parted(files, out, chosen, made_by) as parts,
         reporting(on_error) as on_bad,
@@ -135,8 +136,8 @@ def command(
     ):
         examples = _read(files, parts, level, on_bad, reading)
         far = None if crew is None else elsewhere(crew, asked, scoring)
-        chunk = PART if far else CHUNK
-        records = score_stream(examples, tallies, explain=explain, chunk=chunk, scoring=far, advance=advance)
+        more: dict[str, Any] = {"chunk": PART if far else CHUNK, "begun": bool(parts and parts.done)}
+        records = score_stream(examples, tallies, explain=explain, scoring=far, advance=advance, **more)
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
         else:
@@ -144,6 +145,12 @@ def command(
     if chosen is Format.TABLE or to_file:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
+
+
+def _made_by(tallies: Mapping[str, Tally]) -> list[str]:
+    """What decides scores, and the names that they have: a folder's path stands in no signature."""
+    names = [name for name, one in tallies.items() if name != one.scorer.card.name]
+    return [*(str(one.signature) for one in tallies.values()), *names]
 
 
 def _in_parts(files: list[str], out: Path | None, chosen: Format | None) -> bool:
@@ -171,6 +178,9 @@ def _parted(
     with resumable(), open_parts(out, Path(files[0]), {"made by": made_by}) as parts:
         if parts.done:
             tell(f"{len(parts.done):,} of {parts.count:,} parts are there already and are left as they are", err=True)
+        if orphans := parts.orphans():
+            names = ", ".join(orphans[:3])
+            tell(f"{out} still has the scores of parts that {files[0]} has no more ({names}): remove them", err=True)
         if len(parts.done) == parts.count:
             raise typer.Exit
         yield parts

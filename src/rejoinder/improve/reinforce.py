@@ -28,6 +28,7 @@ from rejoinder.io.folders import Parts, write_folder
 from rejoinder.responder import Context
 from rejoinder.scorer import Advance
 from rejoinder.training.curves import draw_curves, write_table
+from rejoinder.training.fit import loaded
 from rejoinder.training.pretrain import tensors_of
 
 LAST, SAMPLES = "last.ckpt", "samples.jsonl"
@@ -220,7 +221,7 @@ class Run:
 
     def _resume(self) -> None:
         """Go on from the last checkpoint."""
-        state = torch.load(self.folder / LAST, weights_only=True)
+        state = loaded(self.folder / LAST, "Remove it, and call again: the run begins anew")
         self.policy.network.load_state_dict(state["model"])
         self.optimiser.load_state_dict(state["optimiser"])
         if self.critic is not None:

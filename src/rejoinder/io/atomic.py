@@ -44,25 +44,33 @@ def atomic_file(target: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def atomic_folder(target: Path, *, ours: Collection[str]) -> Iterator[Path]:
+def atomic_folder(
+    target: Path, *, ours: Collection[str], there: str = "is there already. Choose another name."
+) -> Iterator[Path]:
     """Yield a folder to fill; it takes the place of `target` when the block ends well and vanishes when it does not.
 
     Args:
         target: the folder to make or to replace.
-        ours: see `require_replaceable`.
+        ours: see `require_replaceable`; where there are none, nothing is replaced, also not what came meanwhile.
+        there: what to say of something that came meanwhile.
 
     Raises:
         WriteError: the parent of `target` does not exist or cannot be written to, or the disk is full.
-        UsageError: see `require_replaceable`.
+        UsageError: see `require_replaceable`; or nothing is to be replaced, and something came meanwhile.
     """
     target = target.resolve()
     require_replaceable(target, ours)
-    with _beside(target) as partial, _filling(target):
+    with _beside(target) as partial, _filling(target, partial):
         with _placing(target):
             partial.mkdir(mode=0o700)
         yield partial
         with _placing(target):
             partial.chmod(0o777 & ~_umask())
+            if _moved(partial, target):
+                return
+            if not ours:
+                raise UsageError(f"{target}: {there}")
+            require_replaceable(target, ours)  # whoever put a file of his own there meanwhile
             _exchange(partial, target)
 
 
@@ -96,11 +104,21 @@ def _remove(partial: Path) -> None:
             partial.unlink(missing_ok=True)
 
 
+def _moved(partial: Path, target: Path) -> bool:
+    """Whether the folder `partial` could be put at `target`, where nothing is: no folder of another call either."""
+    with suppress(OSError):
+        target.rmdir()  # an empty folder, whose place not every system lets another one take
+    try:
+        partial.rename(target)
+    except OSError:
+        if not (target.is_dir() and any(target.iterdir())):
+            raise
+        return False
+    return True
+
+
 def _exchange(partial: Path, target: Path) -> None:
     """Put the folder `partial` in the place of `target`; the old one comes back where that fails or is interrupted."""
-    if not target.exists():
-        partial.rename(target)
-        return
     with _beside(target) as aside:
         try:
             target.rename(aside)
@@ -169,10 +187,17 @@ def _placing(target: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _filling(target: Path) -> Iterator[None]:
-    """Turn a full disk into an error that names `target`; other errors may be those of something that is read."""
+def _filling(target: Path, partial: Path | None = None) -> Iterator[None]:
+    """Turn a full disk into an error that names `target`; other errors may be those of something that is read.
+
+    What could not be written in the folder `partial` is named as what it would have become.
+    """
     try:
         yield
+    except WriteError as error:
+        if partial is None:
+            raise
+        raise WriteError(str(error).replace(str(partial), str(target))) from error
     except OSError as error:
         if not is_full(error):
             raise

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError
 from rejoinder.io.values import kind_of
+from rejoinder.records import FOLLOWED, UNANSWERED
 
 SPEAKERS = "speakers"
 """The key of who said each turn of context and response, where they do not alternate."""
@@ -16,10 +17,12 @@ Said = tuple[str | None, str]
 _SPEAKERS = ("user", "assistant")
 _KEYS_OF_MESSAGES = frozenset(("role", "from"))
 _TYPES_OF_MESSAGES = ("human", "ai", "system")  # what LangChain has in place of a role
+_BOTS = frozenset(("assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"))
+_STAFF = frozenset(("agent", "support", "operator", "representative", "advisor"))
+"""Who answers where no bot does; beside one they are people who took over."""
 _ROLES = {
     **dict.fromkeys(("user", "human", "prompter", "customer", "client", "visitor", "caller"), "user"),
-    **dict.fromkeys(("assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"), "assistant"),
-    **dict.fromkeys(("agent", "support", "operator", "representative", "advisor"), "assistant"),
+    **dict.fromkeys((*_BOTS, *_STAFF), "assistant"),
     **dict.fromkeys(("system", "developer"), "system"),
     **dict.fromkeys(
         ("tool", "function", "function_call", "function_response", "tool_call", "tool_response", "observation"), "tool"
@@ -29,6 +32,9 @@ _CONTENTS = ("content", "value", "parts", "text", "message")
 _CALLS = ("tool_use", "functionCall", "function_call")
 _RESULTS = ("tool_result", "functionResponse", "function_response")
 _THOUGHT = re.compile(r"\A\s*<(think|thinking|thought)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
+NO_ANSWER = "the user's last question has no answer"
+"""Why a chat that ends with a question of the user has no reply."""
+_QUESTION = re.compile(r"[?？؟][\W_]*\Z")
 _EOU = re.compile(r"\s*__eou__\s*")
 _LABEL = re.compile(
     r"^[ \t]*(User|Human|Customer|Client|Visitor|Caller|Assistant|Bot|Chatbot|AI|Model|Agent|Support|Operator"
@@ -56,16 +62,16 @@ def spoken(messages: Any, where: str) -> list[tuple[str, str]]:
 
     Understands the messages of OpenAI (chat completions, and the items of responses), Anthropic, Gemini, ShareGPT,
     Cohere and LangChain. Instructions (`system`, `developer`) are no turns, nor is what an assistant and its tools say
-    to each other.
+    to each other. A person who took over from a bot is no assistant.
 
     Raises:
         DataError: no list of messages.
     """
-    return [(role, text) for role, text, _ in _placed(messages, where)]
+    return [("assistant" if role == "assistant" else "user", text) for role, text, _ in _placed(messages, where)]
 
 
 def _placed(messages: Any, where: str) -> list[tuple[str, str, int]]:
-    """Role and text of each turn, and how many messages end with it."""
+    """Role (`staff` too, beside a bot) and text of each turn, and how many messages end with it."""
     if not isinstance(messages, list) or not messages:
         raise DataError(
             f"{kind_of(messages)}, expected a list of messages",
@@ -73,11 +79,17 @@ def _placed(messages: Any, where: str) -> list[tuple[str, str, int]]:
             where=where,
             field="messages",
         )
+    staff = _staff_in(_named(message) for message in messages if isinstance(message, Mapping))
     said = []
     for place, message in enumerate(messages, start=1):
         if (turn := _turn(message, place, where)) and turn[0] in _SPEAKERS:
-            said.append((*turn, place))
+            said.append(("staff" if _named(message) in staff else turn[0], turn[1], place))
     return said
+
+
+def _staff_in(names: Iterable[str | None]) -> frozenset[str]:
+    """Which of the names in a conversation are of people who took over from a bot."""
+    return frozenset() if _BOTS.isdisjoint(known := set(names)) else _STAFF & known
 
 
 def replies_of(messages: Any, where: str) -> list[tuple[list[str], str, int]]:
@@ -91,9 +103,35 @@ def replies_of(messages: Any, where: str) -> list[tuple[list[str], str, int]]:
     replies = [(texts[:at], text, end) for at, (role, text, end) in enumerate(turns) if role == "assistant"]
     if not replies:
         raise DataError(
-            "no turn of the assistant to judge", "End with an assistant message", where=where, field="messages"
+            "no turn of the assistant to judge",
+            "End with an assistant message, an empty one where nothing was replied",
+            where=where,
+            field="messages",
         )
     return replies
+
+
+def replies_in(record: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
+    """Messages, context and response of each turn of the assistant; of the last also what the user said after it.
+
+    A last question of the user that has no answer is one more, without a reply: the one before would be judged in its
+    place. What else the user says last may want none, as "thanks, bye" does.
+    """
+    said = record["messages"]
+    found: list[dict[str, Any]] = [
+        {"messages": said[:end], "context": context, "response": response}
+        for context, response, end in replies_of(said, where)
+    ]
+    last, words = found[-1], last_words(said, where)
+    after, taken_over = [text for _, text in words], any(role == "staff" for role, _ in words)
+    if not after or record.get(UNANSWERED) is False:
+        last["messages"] = said
+    elif why := record.get(UNANSWERED) or (NO_ANSWER if is_question(after[-1]) and not taken_over else None):
+        context = [*last["context"], last["response"], *after]
+        found.append({"messages": said, "context": context, "response": "", UNANSWERED: why})
+    else:
+        last |= {"messages": said, FOLLOWED: after}
+    return found
 
 
 def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
@@ -104,6 +142,22 @@ def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
     """
     context, response, _ = replies_of(messages, where)[-1]
     return context, response
+
+
+def last_words(messages: Any, where: str) -> list[tuple[str, str]]:
+    """Who said what after the last turn of the assistant; a call of a tool is no answer to it.
+
+    Raises:
+        DataError: no list of messages.
+    """
+    said = [(role, text) for role, text, _ in _placed(messages, where)]
+    answered = max((place for place, (role, _) in enumerate(said, start=1) if role == "assistant"), default=0)
+    return said[answered:]
+
+
+def is_question(text: str) -> bool:
+    """Whether a text ends with a question mark, so that whoever wrote it waits for an answer."""
+    return bool(_QUESTION.search(text))
 
 
 def said_in(text: str) -> list[Said]:
@@ -117,10 +171,11 @@ def said_in(text: str) -> list[Said]:
     names = [label[1].lower() for label in labels if label[1].lower() != "system"]
     if len(names) > 1 and len(set(names)) == 1:
         labels = []
+    staff = _staff_in(names)
     if labels and not text[: labels[0].start()].strip():
         ends = [*(label.start() for label in labels[1:]), len(text)]
         said: list[Said] = [
-            (_ROLES[label[1].lower()], text[label.end() : end].strip())
+            ("user" if label[1].lower() in staff else _ROLES[label[1].lower()], text[label.end() : end].strip())
             for label, end in zip(labels, ends, strict=True)
             if label[1].lower() != "system"
         ]
@@ -179,7 +234,7 @@ def as_chat(record: Mapping[str, Any]) -> dict[str, Any]:
         record = {"messages": messages, **record}
     elif not _say(record["messages"], turns):
         return dict(record)
-    rest = {key: value for key, value in record.items() if key not in ("messages", "context", "response")}
+    rest = {key: value for key, value in record.items() if key not in ("messages", "context", "response", FOLLOWED)}
     return {"messages": record["messages"], **rest}
 
 
@@ -227,9 +282,14 @@ def _unreadable(found: str, place: int, where: str) -> DataError:
 
 def _role(message: Mapping[str, Any]) -> str | None:
     """Who speaks: `user`, `assistant`, `system` or `tool`; None where that cannot be told."""
+    return _ROLES.get(_named(message) or "")
+
+
+def _named(message: Mapping[str, Any]) -> str | None:
+    """What a message calls who speaks."""
     typed = message.get("type") if message.get("type") in _TYPES_OF_MESSAGES else None
     named = message.get("role", message.get("from", typed))
-    return _ROLES.get(named.lower()) if isinstance(named, str) else None
+    return named.lower() if isinstance(named, str) else None
 
 
 def _is_for_tools(content: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args, get_type_hin
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, MissingAsset
 from rejoinder.io.values import is_number, kind_of
 
 if TYPE_CHECKING:
@@ -146,7 +146,10 @@ def named_again(config: Mapping[str, Any], kind: str, find: Callable[[str], Dige
     name, weights = config.get("model"), config.get("weights")
     if not isinstance(name, str):
         raise DataError(f"is {name!r:.40}, expected the name of a model", "Train it again", field="model")
-    found = find(name)
+    try:
+        found = find(name)
+    except MissingAsset as error:
+        raise MissingAsset(f"{error}; the judge was fitted with it, so put it back there, or a link to it") from error
     if found.digest != weights:
         problem = f"{kind}:{name} has the weights {found.digest}, expected {weights!r:.20}"
         raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")

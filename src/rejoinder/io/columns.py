@@ -10,12 +10,12 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.chat import as_context, as_said, turns_of
 from rejoinder.io.flat import decoded
 from rejoinder.io.lines import Note, silent
-from rejoinder.io.names import MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
+from rejoinder.io.names import CONVERSATIONS, DIALOGUE, MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
 from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, is_flag, listed, shape_of
 from rejoinder.io.rating_words import is_word, rating_in
 from rejoinder.io.scales import said
 from rejoinder.io.single_messages import REMEDY, speakers_in
-from rejoinder.io.values import inside, rating_of, yes_or_no
+from rejoinder.io.values import inside, is_id, rating_of, yes_or_no
 from rejoinder.records import OVERALL
 
 Columns = Mapping[str, str | Sequence[str]]
@@ -71,6 +71,9 @@ class Names:
             self.said_once(f"{file_of(where)}: {what} are joined, all held in memory")
         found = _renamed(record, takes, where, flat=flat) if takes else record
         self._doubt_words(record, takes, where)
+        if flat and found.get(DIALOGUE, where) in (None, ""):
+            said = "rows without a conversation's id are taken for conversations of their own"
+            self.said_once(f"{file_of(where)}: {said}. If cells were merged, fill the id in on every row")
         if guess and MESSAGES in found and not {"response", "context"} & {*found, *self.columns}:
             self._require_one_reply(found, where)
         return found
@@ -138,7 +141,8 @@ class Names:
         """What fills our fields in records with these keys."""
         shapes = (shape_of(record[name]) for name in record if plain(str(name)) in NAMES[MESSAGES][0])
         flags = (is_flag(record[name]) for name in record if plain(str(name)) in SPEAKS)
-        key = (guess, *record, *shapes, *flags)
+        ids = (is_id(record[name]) for name in record if plain(str(name)) in CONVERSATIONS)
+        key = (guess, *record, *shapes, *flags, *ids)
         if key not in self._plans:
             planner = Planner(record, self.columns, self.keep, where)
             if len(self._plans) >= _MANY_KEYS:

@@ -21,7 +21,7 @@ from rejoinder.io.chat import SPEAKERS, as_context, is_conversation, said_in
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, are_explained, are_intervals, of_scoring
 from rejoinder.io.rating_words import rating_in
 from rejoinder.io.values import as_json, require_whole_characters, yes_or_no
-from rejoinder.records import OVERALL
+from rejoinder.records import FOLLOWED, OVERALL, UNANSWERED
 
 TEXTS = ("context", "references")
 MESSAGES = "messages"
@@ -138,8 +138,10 @@ def decoded(field: str, cell: str, where: str) -> Any:
         return _texts(field, cell, where)
     if field in (NOTES, WORST):
         return _of_scoring(field, cell)
-    if field == SPEAKERS:  # of any other text `streams.dialogue` says that it names nobody
+    if field in (SPEAKERS, FOLLOWED):  # of any other text `streams.dialogue` says that it names nobody
         return _listed(cell.strip()) or cell
+    if field == UNANSWERED:  # a reason, or whether it is so
+        return False if cell.strip() == "0" or yes_or_no(cell) is False else cell
     if field != MESSAGES and field not in OBJECTS:
         return cell
     if field in ("quality", "ratings") and (said := yes_or_no(cell)) is not None:

@@ -30,6 +30,7 @@ WEIGHTS = "weights.safetensors"
 CARD = "card.md"
 _FORMAT = 2
 _READABLE = (1, 2)
+_THERE = "a trained model is there already. Choose another name, or replace it with --force (in Python, force=True)"
 _LARGEST_CONFIG = 2**24  # bytes
 # A name in the folder itself: no way up or down, no drive, nothing that a system takes for a device.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
@@ -99,7 +100,8 @@ def write_folder(folder: str | Path, parts: Parts, card: str, *, force: bool = F
     require_free(folder, force=force)
     names = sorted({CARD, CONFIG, WEIGHTS, *parts.files})
     about = {"format": _FORMAT, "digest": parts.digest, "files": names, "model": dict(parts.config)}
-    with atomic_folder(Path(folder), ours=_files_of(folder)) as partial:
+    ours = _files_of(folder) | {*names} if force else ()
+    with atomic_folder(Path(folder), ours=ours, there=_THERE) as partial:
         # A number alone has no dimension, which ascontiguousarray would give it.
         whole = {name: np.ascontiguousarray(tensor).reshape(tensor.shape) for name, tensor in parts.tensors.items()}
         packed = save(whole)
@@ -123,10 +125,7 @@ def require_free(folder: str | Path, *, force: bool = False) -> None:
     files = _files_of(folder)
     require_replaceable(Path(folder), files)
     if files and not force:
-        raise UsageError(
-            f"{folder}: a trained model is there already. Choose another name, or replace it with --force (in Python, "
-            "force=True)"
-        )
+        raise UsageError(f"{folder}: {_THERE}")
 
 
 def run_folder(folder: str | Path) -> Path:

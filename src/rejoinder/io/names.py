@@ -80,6 +80,8 @@ NAMES: dict[str, tuple[frozenset[str], ...]] = {
         _words("participant respondent prolific_id prolific_pid") | _joined("participant respondent", "id name"),
     ),
 }
+CONVERSATIONS = _words("conversation dialogue dialog chat")
+"""Names of a conversation itself, or of its id."""
 PERHAPS = _words("score label overall grade likert mos feedback vote thumbs")
 """Names of ratings only where the value is one."""
 WIDE = re.compile(rf"(rating|score|stars|{'|'.join(_RATER.split())}|judge|person)_?(\d{{1,3}}|[a-h])")

@@ -10,19 +10,19 @@ from typing import Any, TypeGuard
 from rejoinder.errors import DataError
 from rejoinder.io.chat import (
     SPEAKERS,
+    as_context,
     as_said,
     as_turns,
     in_turn,
     is_conversation,
-    replies_of,
+    replies_in,
     spoken,
-    turns_of,
 )
 from rejoinder.io.logs import reply_in
 from rejoinder.io.ratings import grouped, quality_of, ratings_of, scales_of
 from rejoinder.io.single_messages import is_one_message, listed, one_message
 from rejoinder.io.values import kind_of, plain_json
-from rejoinder.records import OVERALL, Example
+from rejoinder.records import OVERALL, UNANSWERED, Example
 
 Record = Mapping[str, Any]
 FIELDS = (
@@ -52,7 +52,7 @@ EXPLAINED = "explained"
 WORST = "worst_turns"
 """And these, of scores of whole conversations: lists of turns by scorer."""
 
-_OF_ONE_REPLY = ("references", "ratings", "raters", "quality")
+_OF_ONE_REPLY = ("references", "ratings", "raters", "quality", UNANSWERED)
 # Fields whose absence goes unnoticed, so that a typing error in their name would only show in the results.
 _EASILY_LOST = ("context", "response", "references", "system", "ratings", "quality", "scale", "context_id")
 _LIKENESS = 0.88  # above "content" (0.86), a name in use, and below "scal" (0.89)
@@ -63,6 +63,7 @@ def parse_record(record: Any, where: str) -> Example:
 
     A conversation (`[{"role", "content"}, ...]`, or an object with it under `messages`) is an example too: the last
     turn of the assistant is the response, what stands before it is the context. The messages stay among the extra keys.
+    Where the user asks something after it, the reply is a missing one.
 
     Args:
         record: a decoded JSON value.
@@ -120,8 +121,7 @@ def _with_texts(record: Record, where: str) -> Record:
     if "messages" not in record:
         return record
     if "response" not in record:
-        context, response = turns_of(record["messages"], where)
-        return {**record, "context": context, "response": response}
+        return {**record, **replies_in(record, where)[-1]}
     if record.get("context") is None and is_conversation(record["messages"]):
         return {**record, "context": _before(record["response"], record["messages"], where)}
     return record
@@ -163,31 +163,42 @@ def _with_reply_said(record: Record, where: str) -> Record:
     return {**rest, "messages": said if ends else [*said, {"role": "assistant", "content": text}]}
 
 
+def _as_messages(record: Record, where: str) -> dict[str, Any] | None:
+    """The record with its context and response as messages, where the context tells who spoke and the bot did."""
+    context, reply = record.get("context"), record.get("response")
+    if not isinstance(reply, str) or not (isinstance(context, str) or is_conversation(context)):
+        return None
+    said = as_said(context, where)
+    roles = {role for role, _ in said}
+    if None in roles or "assistant" not in roles:
+        return None
+    rest = {key: value for key, value in record.items() if key not in ("context", "response", SPEAKERS)}
+    return {**rest, "messages": as_context([*said, ("assistant", reply)])}
+
+
 def every_turn(record: Any, where: str) -> list[Any]:
-    """One record for each turn of the assistant in a conversation; any other record by itself.
+    """One record for each turn of the assistant in a conversation, or in a context that tells who spoke; else itself.
 
     Each has the messages up to its turn, an id of its own (`chat1#2` is the second turn) and the id of the conversation
-    as its `dialogue_id`. Ratings and references are of the last turn, as where only that is read.
+    as its `dialogue_id`. Ratings and references are of the last turn, as where only that is read. A last question of
+    the user that has no answer makes one more, without a reply.
     """
-    if not isinstance(record, Mapping) or "messages" not in record:
+    if not isinstance(record, Mapping):
         return [record]
+    if "messages" not in record:
+        said = _as_messages(record, where)
+        turns = every_turn(said, where) if said else [record]
+        return [{key: value for key, value in one.items() if key != "messages"} for one in turns]
     record = _with_reply_said(record, where)
     if "response" in record:
         return [record]
     name = name_in(record, "id", where) or where
     shared = {"dialogue_id": record.get("dialogue_id") or name}
     before = {key: value for key, value in record.items() if key not in _OF_ONE_REPLY}
-    replies = replies_of(record["messages"], where)
+    replies = replies_in(record, where)
     return [
-        {
-            **(record if number == len(replies) else before),
-            **shared,
-            "id": f"{name}#{number}",
-            "messages": record["messages"][:end],
-            "context": context,
-            "response": response,
-        }
-        for number, (context, response, end) in enumerate(replies, start=1)
+        {**(record if number == len(replies) else before), **shared, "id": f"{name}#{number}", **reply}
+        for number, reply in enumerate(replies, start=1)
     ]
 
 

@@ -36,6 +36,7 @@ class PartFolder:
     def __init__(self, folder: Path, source: Path, done: frozenset[str], count: int, current: ExitStack) -> None:
         self._folder, self._source, self._current = folder, source, current
         self.done, self.count = done, count
+        self.made = set[str]()
         self._coming: deque[str] = deque()  # of each record that was read and is not written yet, its part
         self._name, self._rows = "", 0
         self._put: Callable[[Mapping[str, Any]], None]
@@ -62,7 +63,14 @@ class PartFolder:
             return
         self._current.close()
         _note(self._folder, {"part": self._name, "rows": self._rows, **_state(self._source / self._name)})
+        self.made.add(self._name)
         self._name, self._rows = "", 0
+
+    def orphans(self) -> list[str]:
+        """Parts that this call made of files that are gone; whose they are is not ours to decide, so they stay."""
+        noted = {line["part"] for line in _lines(self._folder / LOG)[1:]}
+        coming = {part.name for part in parts_of(self._source)}
+        return sorted(name for name in noted - coming if (self._folder / name).is_file())
 
 
 @contextmanager
@@ -90,9 +98,9 @@ def open_parts(folder: Path, source: Path, call: Mapping[str, Any]) -> Iterator[
         parts = PartFolder(folder, source, done or frozenset(), len(parts_of(source)), current)
         yield parts
         parts.finish()
-    made = {line["part"] for line in _lines(folder / LOG)[1:]}
-    for part in parts_of(source):  # of those that hold nothing no file was made
-        if part.name not in made:
+    for part in parts_of(source):
+        if part.name not in parts.done and part.name not in parts.made:  # it holds nothing, any more
+            _remove(folder / part.name)
             _note(folder, {"part": part.name, "rows": 0, **_state(part)})
 
 
@@ -114,10 +122,14 @@ def _done(folder: Path, source: Path, asked: Mapping[str, Any]) -> frozenset[str
         return None
     if called != json.loads(json.dumps(asked)):
         raise UsageError(f"{folder}: holds parts of another call. Choose another folder, or remove this one")
-    made = {line["part"]: {key: line[key] for key in ("size", "modified")} for line in lines}
-    empty = {line["part"] for line in lines if not line["rows"]}
-    present = {part.name for part in parts_of(source)} & {*(path.name for path in folder.iterdir()), *empty}
-    return frozenset(name for name in present if made.get(name) == _state(source / name))
+    made = {line["part"]: line for line in lines}  # the last word about each
+    found = {path.name for path in folder.iterdir()}
+    return frozenset(
+        part.name
+        for part in parts_of(source)
+        if (line := made.get(part.name)) and line.items() >= _state(part).items()
+        if (part.name in found) == bool(line["rows"])
+    )
 
 
 def _lines(log: Path) -> list[dict[str, Any]]:
@@ -142,6 +154,18 @@ def _note(folder: Path, line: Mapping[str, Any]) -> None:
             log.write(json.dumps(line) + "\n")
     except OSError as error:
         raise unwritten(folder / LOG, error) from error
+
+
+def _remove(part: Path) -> None:
+    """Take away what was made of an earlier file of that name.
+
+    Raises:
+        WriteError: the system does not let us.
+    """
+    try:
+        part.unlink(missing_ok=True)
+    except OSError as error:
+        raise unwritten(part, error) from error
 
 
 def _state(part: Path) -> dict[str, int]:

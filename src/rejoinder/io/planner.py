@@ -12,6 +12,7 @@ from rejoinder.io.chat import is_conversation, waits
 from rejoinder.io.names import (
     ASKED,
     BOTS,
+    CONVERSATIONS,
     DIALOGUE,
     MESSAGES,
     NAMES,
@@ -30,6 +31,7 @@ from rejoinder.io.names import (
 )
 from rejoinder.io.ratings import Scale
 from rejoinder.io.single_messages import has_text, is_message_of_a_user, is_one_message, one_message
+from rejoinder.io.values import is_id
 from rejoinder.records import OVERALL
 
 PARTS_OF_ONE_TURN = ("instruction", "input")
@@ -92,6 +94,7 @@ class Planner:
         self._variants()
         self._conversation()
         self._instructions()
+        self._conversation_id()
         if "response" not in self.filled and self._may_have_response() and self._may_be_replies():
             self._one_of("response")
         if self._has_context():
@@ -159,6 +162,15 @@ class Planner:
         if foreign and "system" in self.filled - set(self.columns) and (chats or MESSAGES in self.filled):
             self.found.append(Take("system_prompt", ("system",)))
             self.filled.remove("system")
+
+    def _conversation_id(self) -> None:
+        """The conversation by an id that stands under its name, where something else says what was said in it."""
+        if DIALOGUE in self.filled or any(map(self._free_names, NAMES[DIALOGUE])):
+            return
+        names = [name for name in self._free_names(CONVERSATIONS) if is_id(self.record[name])]
+        others = set(self._free_names(NAMES["context"][0] | NAMES["context"][1])) - set(names)
+        if len(names) == 1 and (others or {"context", MESSAGES} & self.filled):
+            self._take(DIALOGUE, *names)
 
     def _chats(self) -> list[str]:
         """The names under which chat messages were found."""

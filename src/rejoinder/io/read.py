@@ -26,6 +26,7 @@ from rejoinder.io.parts import is_folder, parts_of
 from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.rating_words import numbered
 from rejoinder.io.sheets import sheet_rows
+from rejoinder.io.single_messages import Halves
 from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.verdicts import empty_verdicts
 from rejoinder.records import Example, Pair, ReplySet
@@ -172,8 +173,10 @@ def _each(
     found: Iterable[Row], parse: Callable[[Any, str], Parsed], names: Names, on_bad: OnBad, turns: Turns
 ) -> Iterator[Parsed]:
     """What `parse` makes of every row, or of every turn of the assistant in it."""
+    halves = Halves()
     for where, record in records_of(found, names, on_bad):
         try:
+            halves.meet(record, where)
             records = every_turn(record, where) if turns == "all" and form_of(record) is None else [record]
             made = [parse(one, where) for one in records]
         except UnclearColumn:
@@ -242,7 +245,7 @@ def rows(
     without: Collection[str] = (),
 ) -> Iterator[Row]:
     """Yield each row of a file, or of a folder of parts; one that has none, good or bad, is an error."""
-    met = False
+    met = bool(without)  # what is passed over was read before
 
     def bad(error: DataError) -> None:
         nonlocal met

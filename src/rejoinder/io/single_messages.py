@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, UnclearColumn
 
 _SPEAKER = re.compile(r"(?:.*[\W_])?(?:role|speaker|sender|author|participant|from)(?:[\W_]*(?:name|type|id))?")
 _TEXT = re.compile(r"(?:.*[\W_])?(?:text|content|message|utterance|body|msg|context)(?:[\W_]*text)?")
@@ -14,6 +16,7 @@ REMEDY = (
     "docs/formats.md, then: rejoinder score chats.jsonl --turns all"
 )
 """What reads such a file."""
+_HALVES = 2  # rows of either kind, and none with both, for a table to have a row for each message
 _BARE_TEXTS = frozenset(("text", "body", "content", "msg"))
 
 
@@ -45,6 +48,40 @@ def one_message(names: Sequence[object], where: str) -> DataError:
     problem = f"missing: this looks like one message of a conversation (found: {found})"
     remedy = f"{REMEDY}. Where each row is a reply by itself, say --map response=NAME"
     return DataError(problem, remedy, where=where, field="response")
+
+
+class Halves:
+    """Tells a table in which what was said and what was replied stand in rows of their own, by its first rows."""
+
+    def __init__(self) -> None:
+        self.kinds: Counter[str] | None = Counter()
+
+    def meet(self, record: Any, where: str) -> None:
+        """Look at a record under our names.
+
+        Raises:
+            UnclearColumn: rows with a reply alone alternate with rows that lack one.
+        """
+        if self.kinds is None or not isinstance(record, Mapping):
+            return
+        asked, replied = (_is_text(record.get(field)) for field in ("context", "response"))
+        if "messages" in record or (asked and replied):
+            self.kinds = None
+        elif asked or replied:
+            self.kinds["asked" if asked else "replied"] += 1
+            if min(self.kinds["asked"], self.kinds["replied"]) >= _HALVES:
+                problem = "what was said and what was replied stand in rows of their own"
+                remedy = (
+                    "Put both into one row, or make chat messages of the rows: 'A row for each message' in formats.md"
+                )
+                raise UnclearColumn(problem, remedy, where=where)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether there is something in a cell, or in the turns that it came to."""
+    if isinstance(value, list):
+        return any(map(_is_text, value))
+    return bool(value.strip()) if isinstance(value, str) else value is not None
 
 
 def listed(names: Sequence[object]) -> str:

@@ -17,6 +17,7 @@ _NO = frozenset({"no", "n", "false", "down", "thumbs down", "thumbsdown", "thumb
 _TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # colours of skin and forms of an emoji
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _LONGEST_WORD = 20
+_ID = re.compile(r"(?=\S*\d)[^\s\[{<]\S{0,63}|[\w-]{12,64}|\w+[ #]+\d+")
 _NUMBER = re.compile(r"[+-]?\d{1,15}([.,]\d{1,15})?")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
@@ -128,6 +129,13 @@ def yes_or_no(value: Any) -> bool | None:
         return None
     word = " ".join(_TONES.sub("", value).casefold().replace("_", " ").replace("-", " ").split())
     return True if word in _YES else False if word in _NO else None
+
+
+def is_id(value: Any) -> bool:
+    """Whether a value looks like the id of something: a whole number, a word with a digit or a long one, `Chat 7`."""
+    if isinstance(value, str):
+        return bool(_ID.fullmatch(value.strip()))
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def rating_of(value: Any, where: str, field: str) -> Any:

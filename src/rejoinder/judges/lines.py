@@ -24,6 +24,11 @@ from rejoinder.scorer import FloatArray
 from rejoinder.stats.splits import numbered
 
 NOT_RATED, OF_DIALOGUE = "not rated", "a rating of a whole dialogue"
+UNREAD = "neither context nor reference"
+MAPPED = (
+    "Say which column holds what was said before (--map context=NAME) or a good reply (--map references=NAME); "
+    "where none does, a judge has nothing to hold replies against"
+)
 
 
 @dataclass(frozen=True)

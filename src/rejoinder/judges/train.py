@@ -15,7 +15,7 @@ from rejoinder.catalogue import load_learner
 from rejoinder.errors import DataError
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.lines import NOT_RATED, OF_DIALOGUE, RatedLines, encode_rated
+from rejoinder.judges.lines import MAPPED, NOT_RATED, OF_DIALOGUE, UNREAD, RatedLines, encode_rated
 from rejoinder.judges.notes import shares, text_notes
 from rejoinder.learner import (
     PREDICTED,
@@ -241,6 +241,8 @@ def _remedy(left_out: Counter[str]) -> str:
         return "Judges learn from ratings of single replies: have such rated"
     if most == NOT_RATED:
         return "Rate more, or say where the ratings stand: --map rating=NAME"
+    if most == UNREAD:
+        return MAPPED
     if left_out["no reference"]:
         return "Rate more, or train a judge that needs no reference: rejoinder train c-adem, or autojudge"
     if left_out["no context"]:

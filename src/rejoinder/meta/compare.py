@@ -17,10 +17,10 @@ from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.compare_answer import answer
 from rejoinder.meta.compared import Compared, Pairs, mean_of
 from rejoinder.meta.comparison import Comparison, Contrast
-from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of
+from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of, with_silence
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
-from rejoinder.meta.worst import Filled, with_the_worst
+from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
 from rejoinder.records import Example, Given, visible
 from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.stats.arrays import BoolArray, IntArray
@@ -77,7 +77,7 @@ def compare(
     sampling = Sampling.checked(resamples, seed, least=100)
     scorers = [DEFAULT] if scorers is None else scorers
     keep = columns_of(scorers)
-    sides = examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep)
+    sides = with_silence(examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep))
     for side in sides:
         refuse_duplicates(side)
     choice = choose(*sides, design)
@@ -196,12 +196,12 @@ def _contrast(name: str, card: Card, compared: Compared, scores: tuple[Scores, S
     rare: tuple[str, ...] = ()
     strata: tuple[Stratum, ...] = ()
     if compared.pairs:
-        a, b = _sides_of_pairs(compared, filled, compared.pairs)
+        a, b, spared = _sides_of_pairs(compared, filled, compared.pairs)
         given = len(compared.pairs.a)
         gap = paired_gap(a, b, sign, sampling)
         strata = paired_strata(a, b, sign, sampling) if compared.strata else ()
     else:
-        a, b = (_side_of_replies(compared, filled, side) for side in (0, 1))
+        a, b, spared = _sides_of_replies(compared, filled)
         given = len(compared.a) + len(compared.b)
         rare = too_rare(a, b)
         a, b = (side.at(~np.isin(side.kinds, rare)) for side in (a, b))
@@ -216,31 +216,59 @@ def _contrast(name: str, card: Card, compared: Compared, scores: tuple[Scores, S
         method=method,
         seed=sampling.seed,
         worst=filled.worst,
+        spared=spared,
         strata=strata,
         left_out=rare,
         reason=reason,
     )
 
 
-def _sides_of_pairs(compared: Compared, filled: Filled, pairs: Pairs) -> tuple[Side, Side]:
-    """Both sides of the pairs that have two scores."""
+def _sides_of_pairs(compared: Compared, filled: Filled, pairs: Pairs) -> tuple[Side, Side, int]:
+    """Both sides of the pairs that have two scores, and how many with an empty reply count in proportion only."""
     contexts = numbered([compared.a[places[0]].context_key for places in pairs.a])
     kinds = [compared.strata[0][places[0]] if compared.strata else "" for places in pairs.a]
-    sides = [
-        (np.array([mean_of(values, places) for places in own]), np.array([bool(empty[places].all()) for places in own]))
+    first, second = (
+        _side(
+            np.array([mean_of(values, places) for places in own]),
+            contexts,
+            kinds,
+            np.array([bool(empty[places].all()) for places in own]),
+        )
         for values, empty, own in ((filled.a, filled.empty_a, pairs.a), (filled.b, filled.empty_b, pairs.b))
+    )
+    usable = np.isfinite(first.scores) & np.isfinite(second.scores)
+    silent = [
+        np.array([bool(silent[places].all()) for places in own], dtype=np.int64)
+        for silent, own in zip(_silent(compared, filled), (pairs.a, pairs.b), strict=True)
     ]
-    usable = np.isfinite(sides[0][0]) & np.isfinite(sides[1][0])
-    first, second = (_side(values, contexts, kinds, empty).at(usable) for values, empty in sides)
+    counted = in_proportion(usable, silent[0] + 2 * silent[1], first.kinds)
+    return first.at(counted), second.at(counted), int((usable & ~counted).sum())
+
+
+def _sides_of_replies(compared: Compared, filled: Filled) -> tuple[Side, Side, int]:
+    """The replies of both sides that have a score, and how many empty ones count in proportion only."""
+    sides, spared = [], 0
+    scored = ((filled.a, filled.empty_a), (filled.b, filled.empty_b))
+    for which, ((values, empty), silent) in enumerate(zip(scored, _silent(compared, filled), strict=True)):
+        conversations = numbered([(name,) for name in compared.conversations[which]])
+        side = _side(values, conversations, compared.strata[which] if compared.strata else [""] * len(values), empty)
+        usable = np.isfinite(values)
+        counted = in_proportion(usable, silent.astype(np.int64), side.kinds)
+        sides.append(side.at(counted))
+        spared += int((usable & ~counted).sum())
+    return sides[0], sides[1], spared
+
+
+def _silent(compared: Compared, filled: Filled) -> tuple[BoolArray, BoolArray]:
+    """[N] and [M] which lines are without a reply; a conversation that has a score is not."""
+    first, second = (
+        empty | (np.array([one.unanswered for one in lines], dtype=bool) & ~np.isfinite(values))
+        for lines, values, empty in (
+            (compared.a, filled.a, filled.empty_a),
+            (compared.b, filled.b, filled.empty_b),
+        )
+    )
     return first, second
-
-
-def _side_of_replies(compared: Compared, filled: Filled, which: int) -> Side:
-    """The replies of one side that have a score."""
-    values, empty = (filled.a, filled.b)[which], (filled.empty_a, filled.empty_b)[which]
-    conversations = numbered([(name,) for name in compared.conversations[which]])
-    kinds = compared.strata[which] if compared.strata else [""] * len(values)
-    return _side(values, conversations, kinds, empty).at(np.isfinite(values))
 
 
 def _side(values: FloatArray, clusters: IntArray, kinds: Sequence[str], lost: BoolArray) -> Side:

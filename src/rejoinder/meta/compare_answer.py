@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 from rejoinder.meta.comparison import Comparison, Contrast
+from rejoinder.meta.design import users_said
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.stats.written import interval, rounded
@@ -19,7 +20,7 @@ _SINGLE = 3  # scorers that have a sentence each
 
 def answer(found: Comparison) -> tuple[str, ...]:
     """The sentences."""
-    several = [_over_all(found.contrasts)] if len(found.contrasts) > 1 else []
+    several = [_over_all(found)] if len(found.contrasts) > 1 else []
     single = [_by_scorer(one, found) for one in found.contrasts] if len(found.contrasts) <= _SINGLE else []
     strata = dict.fromkeys(said for one in found.contrasts[:_SINGLE] for said in _by_stratum(one, found))
     return (
@@ -30,6 +31,7 @@ def answer(found: Comparison) -> tuple[str, ...]:
         *_unscored(found),
         *_noted(found),
         _design(found),
+        *_users(found),
     )
 
 
@@ -55,8 +57,9 @@ def units(found: Comparison) -> str:
     return "pairs" if found.design == "paired" else "replies"
 
 
-def _over_all(contrasts: Sequence[Contrast]) -> str:
+def _over_all(found: Comparison) -> str:
     """How many scorers say what."""
+    contrasts = found.contrasts
     groups = {
         said: [one.scorer for one in contrasts if one.verdict in verdicts]
         for said, verdicts in (
@@ -68,6 +71,10 @@ def _over_all(contrasts: Sequence[Contrast]) -> str:
     }
     parts = [f"by {_listed(names)} {said}" for said, names in groups.items() if names]
     text = "; ".join(parts)
+    if any(one.left_out for one in contrasts):
+        text += f", for those values of {found.by} that are not left out"
+    if not all(one.of_whole for one in contrasts):
+        text += _if_none_was_due(found)
     return f"{text[0].upper()}{text[1:]}."
 
 
@@ -81,10 +88,24 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
         other, share = "its partner" if found.pairs else "one", interval(one.win, share=True)
         said += f"; a reply of B {what} {other} of A {share} of the time"
     counted = f"{one.n:,} {units(found)}" + ("" if found.pairs else f" of {one.contexts:,} conversations")
+    where = _where(one, found) + ("" if one.of_whole else _if_none_was_due(found))
     if one.verdict == "not separable":
         rest = verdict(one, units(found)).removeprefix("not separable").lstrip(":; ")
-        return f"No difference between A and B is shown by {one.scorer}: {said} ({counted}); {rest}."
-    return f"{_headline(one)} by {one.scorer}: {said} ({counted})."
+        return f"No difference between A and B is shown by {one.scorer}{where}: {said} ({counted}); {rest}."
+    return f"{_headline(one)} by {one.scorer}{where}: {said} ({counted})."
+
+
+def _if_none_was_due(found: Comparison) -> str:
+    """What holds only if the user's last words wanted no answer, where these end the chats of one side more often."""
+    ended = found.compared.ended
+    return f", if the user's last words wanted no answer (they end {ended})" if ended else ""
+
+
+def _where(one: Contrast, found: Comparison) -> str:
+    """For how many values of the field that holds, where some are left out."""
+    left = len(one.left_out)
+    kept = max(len(one.strata), 1)
+    return f" for {kept:,} of {kept + left:,} values of {found.by}" if left else ""
 
 
 def _headline(one: Gap) -> str:
@@ -135,7 +156,14 @@ def _empty(found: Comparison) -> list[str]:
         for side, empty, replies in zip("AB", found.empty, found.replies, strict=True)
     )
     worst = ", ".join(f"{one.worst:.3f} by {one.scorer}" for one in found.contrasts if not math.isnan(one.worst))
-    return [f"Empty replies: {shares}; each counts as the worst reply" + (f" ({worst})." if worst else ".")]
+    said = f"Empty replies: {shares}" + (f"; each counts as the worst reply ({worst})." if worst else ".")
+    whose = "pairs with one" if found.pairs else "of them"
+    spared = [
+        f"{one.spared:,} {whose} are left out by {one.scorer}, to weigh no more than the others: not all have a score."
+        for one in found.contrasts
+        if one.spared
+    ]
+    return [said, *spared]
 
 
 def _unscored(found: Comparison) -> list[str]:
@@ -168,6 +196,12 @@ def _design(found: Comparison) -> str:
         return f"Compared as two independent samples, conversations as wholes: {found.why}."
     alone = f"; without a partner: {found.only_a:,} of A, {found.only_b:,} of B" if found.only_a + found.only_b else ""
     return f"Compared in {found.pairs:,} pairs by {found.aligned}: {found.why}{alone}."
+
+
+def _users(found: Comparison) -> list[str]:
+    """That users have several conversations each, where the lines name users."""
+    said = "" if found.pairs else users_said((found.compared.a, found.compared.b))
+    return [f"{said}."] if said else []
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -13,8 +13,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled
-from rejoinder.records import Example
+from rejoinder.records import FOLLOWED, Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.figure import plain
 
@@ -80,6 +81,24 @@ class Compared:
     pairs: Pairs | None
     strata: tuple[Sequence[str], Sequence[str]] | None
     conversations: tuple[Sequence[str], Sequence[str]]
+
+    @property
+    def ended(self) -> str:
+        """How many chats of either side the user ended, where that is more than chance apart; else "".
+
+        What is compared of them is the reply before, so that a bot that timed out might win by its greeting.
+        """
+        from scipy.stats import fisher_exact
+
+        counts = [
+            (sum(FOLLOWED in one.extra and not one.is_dialogue for one in side), len(side)) for side in (self.a, self.b)
+        ]
+        if not any(count for count, _ in counts):
+            return ""
+        if fisher_exact([[count, lines - count] for count, lines in counts]).pvalue >= LEVEL:
+            return ""
+        a, b = (f"{count:,} of {lines:,}" for count, lines in counts)
+        return f"{a} chats of A and {b} of B"
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield one record a pair, or without pairs a reply, with the scores of each scorer."""

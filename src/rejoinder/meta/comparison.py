@@ -28,6 +28,8 @@ class Contrast(Gap):
             the field that is left out.
         higher_is_better: the scorer's direction; None where it claims none.
         worst: the score that an empty reply counts as; NaN where none is empty, or the scorer knows no worst.
+        spared: empty replies, or pairs with one, that do not count, because few of the others have a score (see
+            `worst.in_proportion`).
         strata: by value of the field that was named.
         left_out: values of the field with too few conversations on a side to compare, which count nowhere.
     """
@@ -36,8 +38,14 @@ class Contrast(Gap):
     unscored: int
     higher_is_better: bool | None
     worst: float = NONE
+    spared: int = 0
     strata: tuple[Stratum, ...] = ()
     left_out: tuple[str, ...] = ()
+
+    @property
+    def of_whole(self) -> bool:
+        """Whether the scores stand in the file, so that they may be of whole chats."""
+        return self.scorer.startswith("column:")
 
     @property
     def least_gain(self) -> float:
@@ -131,6 +139,10 @@ class Comparison:
             *(reason for one in self.contrasts for reason in self._too_few(one, min_scored)),
             *(_too_little(one) for one in self.contrasts if not one.least_gain >= threshold),
         ]
+        if (ended := self.compared.ended) and not all(one.of_whole for one in self.contrasts):
+            reasons.append(
+                f'the user ends {ended}. Say of these whether an answer was due, "unanswered": true or false'
+            )
         return Gate(threshold, min_scored, not reasons, tuple(reasons))
 
     def to_pandas(self) -> Any:

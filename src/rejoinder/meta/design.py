@@ -9,15 +9,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from rejoinder.errors import DataError
+from rejoinder.io.names import plain
 from rejoinder.io.parse import to_record
 from rejoinder.io.values import inside
 from rejoinder.meta.compared import Pairs
-from rejoinder.records import Example
+from rejoinder.records import FOLLOWED, UNANSWERED, Example
 
 ENOUGH = 0.8  # of the lines of the smaller side that have a partner, for pairs to be a design
+SEVERAL = 1.25  # conversations a user, for them to be worth a word
+_USERS = frozenset(f"{who}_id" for who in ("user", "customer", "visitor", "client", "account", "member", "contact"))
 NO_VALUE = "(none)"
 Wanted = Literal["auto", "paired", "unpaired"]
 Key = tuple[str, ...]
@@ -76,6 +80,25 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
     if wanted == "paired":
         return _forced(by_id, by_context, a, b)
     return Choice(None, _why_not(by_id, by_context, a, b))
+
+
+def with_silence(a: Sequence[Example], b: Sequence[Example]) -> tuple[list[Example], list[Example]]:
+    """The lines of both sides; a chat that the user ended is without a reply where the other side replies to that."""
+    return _with_silence(a, b), _with_silence(b, a)
+
+
+def _with_silence(side: Sequence[Example], other: Sequence[Example]) -> list[Example]:
+    """The lines of one side."""
+    answered = {one.context for one in other}
+    found = []
+    for one in side:
+        after = one.extra.get(FOLLOWED)
+        turns = (*one.context, one.response, *after) if isinstance(after, list) else ()
+        if turns and turns in answered:
+            rest = {key: value for key, value in one.extra.items() if key != FOLLOWED}
+            one = replace(one, context=turns, response="", extra={**rest, UNANSWERED: "the other side has one"})
+        found.append(one)
+    return found
 
 
 def _forced(by_id: _Found, by_context: _Found, a: Sequence[Example], b: Sequence[Example]) -> Choice:
@@ -195,6 +218,23 @@ def conversation_of(example: Example) -> str:
     if dialogue is None:
         return json.dumps(example.context_key, ensure_ascii=False)
     return f"{example.dataset}/{dialogue}" if example.dataset else str(dialogue)
+
+
+def users_said(sides: Sequence[Sequence[Example]]) -> str:
+    """That users have several conversations each, so that these are not independent; "" where nothing says so.
+
+    A key such as `user_id` is of users where it has five values or more on each side: a tester's one account is none.
+    """
+    for key in dict.fromkeys(key for side in sides for one in side[:1] for key in one.extra if plain(key) in _USERS):
+        known = [[one for one in side if one.extra.get(key) not in (None, "")] for side in sides]
+        users = [len({str(one.extra[key]) for one in side}) for side in known]
+        talks = [len(set(map(conversation_of, side))) for side in known]
+        if min(users) >= 5 and sum(talks) >= SEVERAL * sum(users):
+            return (
+                f"{sum(talks):,} conversations are of {sum(users):,} users by {key}, and those of one user are not "
+                f"independent: --map dialogue_id={key} makes a user one piece of evidence"
+            )
+    return ""
 
 
 def value_of(example: Example, name: str) -> str:

@@ -23,7 +23,7 @@ from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.estimate_answer import answer
 from rejoinder.meta.estimates import Estimate, Estimates, Plan
 from rejoinder.meta.verdict import LEVEL
-from rejoinder.records import OVERALL, Example, Given
+from rejoinder.records import OVERALL, Example, Given, unread
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.prediction_powered import Sample, powered, ratings_needed, sample_of, shared_power, worth
@@ -78,7 +78,7 @@ def estimate(
     ratings, scale = _ratings(both.lines, dimension)
     loaded = as_rated(load_scorer(scorer, vectors=vectors), both.lines)
     scores = run(loaded, both.lines, advance=advance)
-    _require_scored(scores, np.isfinite(ratings), loaded.card.name)
+    _require_scored(scores, np.isfinite(ratings), loaded.card.name, unread(both.lines))
     samples, found = _systems(both, ratings, filled(both.lines, scores, loaded.card), plan)
     shown = Estimates(
         answer=(),
@@ -98,10 +98,11 @@ def estimate(
     return replace(shown, answer=answer(shown))
 
 
-def _require_scored(scores: Scores, rated: BoolArray, name: str) -> None:
+def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequence[str]) -> None:
     """Raise `TooManyUnscored` where not one line, or not one of those that are rated, has a score."""
     if not scores.scored.any():
-        raise TooManyUnscored(f"{name}: {most_frequent(list(scores.reasons.values())) or 'no score'}")
+        why = most_frequent(list(scores.reasons.values())) or "no reason given"
+        raise TooManyUnscored(f"{name}: none of {len(scores.values):,} lines has a score ({why})", columns)
     if not scores.scored[rated].any():
         why = most_frequent([scores.reasons.get(place, "") for place in np.flatnonzero(rated).tolist()])
         raise TooManyUnscored(f"{name}: none of {rated.sum():,} rated lines has a score ({why})")

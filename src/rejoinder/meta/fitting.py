@@ -22,7 +22,7 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import with_scale
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.conversations import conversations
-from rejoinder.judges.lines import normalised_ratings, unlearnable
+from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable
 from rejoinder.judges.views.adapted import FEWEST, Adaptable, of_choices, of_ratings
 from rejoinder.judges.views.adapting import FEWEST_FOLDS, folds_of
 from rejoinder.judges.views.judge import ViewsJudge
@@ -38,6 +38,7 @@ from rejoinder.stats.figure import Figure, plain
 from rejoinder.stats.sampling import Sampling
 
 FOLDS = 10
+_UNREAD = f"no reply, or {UNREAD}"
 FEWEST_CONVERSATIONS = 10
 SIZES = (25, 50, 100, 200, 400)
 DRAWS = 2  # of the lines of each size of the learning curve
@@ -195,7 +196,7 @@ def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> 
 def _left_out(able: Adaptable, what: str, before: Mapping[str, int]) -> Mapping[str, int]:
     """How many lines nothing is learnt from, by reason, where enough are left."""
     read = [group for group, way in zip(able.groups.tolist(), able.used, strict=True) if way is not None]
-    left_out = {**before, "no reply, or neither context nor reference": len(able.used) - len(read)}
+    left_out = {**before, _UNREAD: len(able.used) - len(read)}
     _require_enough(len(read), what, left_out)
     if len(set(read)) < FEWEST_CONVERSATIONS:
         problem = f"{len(set(read))} conversations, expected {FEWEST_CONVERSATIONS} or more"
@@ -208,6 +209,8 @@ def _require_enough(count: int, what: str, left_out: Mapping[str, int]) -> None:
     if count < FEWEST:
         why = ", ".join(f"{lost:,} left out: {reason}" for reason, lost in left_out.items() if lost)
         found = f"{count:,} {what}, expected {FEWEST} or more" + (f" ({why})" if why else "")
+        if count + left_out.get(_UNREAD, 0) >= FEWEST:
+            raise DataError(found, MAPPED)
         raise DataError(found, "Give more; 50 to 500 are what this is for")
 
 

@@ -29,7 +29,7 @@ from rejoinder.meta.same_lines import on_same_lines
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.verdict import verdicts_apart
 from rejoinder.meta.yardsticks import kind_of, yardsticks
-from rejoinder.records import OVERALL, Example, Given
+from rejoinder.records import OVERALL, Example, Given, unread
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
 from rejoinder.stats.sampling import Sampling
 from rejoinder.streams.dialogue import as_rated
@@ -286,7 +286,9 @@ def _scores_of(
     if not any(scores.scored.any() for scores in found.values()):
         name, scores = next(iter(found.items()))
         reason = most_frequent(scores.reasons.values()) or "no reason given"
-        raise TooManyUnscored(f"{name}: none of {len(examples)} lines has a score; most often: {reason}")
+        raise TooManyUnscored(
+            f"{name}: none of {len(examples)} lines has a score; most often: {reason}", unread(examples)
+        )
     return _Scored(found, loaded, choice)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rejoinder.io.chat import NO_ANSWER
 from rejoinder.records import UNANSWERED, Example
 from rejoinder.scorer import Card, FloatArray, Scores, missing_need
-from rejoinder.stats.arrays import BoolArray
+from rejoinder.stats.arrays import BoolArray, IntArray
 
 
 class Filled(NamedTuple):
@@ -54,19 +55,39 @@ def with_the_worst(card: Card, a: Sequence[Example], b: Sequence[Example], score
     return Filled(filled_a, filled_b, empty_a, empty_b, worst if empty_a.any() or empty_b.any() else float("nan"))
 
 
+def in_proportion(usable: BoolArray, empty: IntArray, kinds: NDArray[np.object_]) -> BoolArray:
+    """[N] which replies or pairs count: of those with an empty reply as large a share as of the others.
+
+    The worst stands at every empty reply. Where few of the others have a score, as in a column that was filled for some
+    lines, all of the empty ones would weigh too much beside them. They are taken at even distances.
+
+    Args:
+        usable: [N] what has its score or scores.
+        empty: [N] which of its replies are empty, as a number; 0 where none is.
+        kinds: [N] value of the named field; the share is that of the same value, where this has others.
+    """
+    odds = np.zeros(len(usable))
+    for kind in np.unique(kinds):
+        own = kinds == kind
+        others = own & (empty == 0) if (own & (empty == 0)).any() else empty == 0
+        share = float(usable[others].mean()) if others.any() else 1.0
+        for which in np.unique(empty[own & usable & (empty > 0)]):
+            alike = own & (empty == which)
+            odds[alike & usable] = min(1.0, share * alike.sum() / (alike & usable).sum())
+    taken = np.diff(np.floor(np.cumsum(odds) + 0.5), prepend=0) > 0
+    counted: BoolArray = usable & ((empty == 0) | taken)
+    return counted
+
+
 def _empty(card: Card, examples: Sequence[Example], values: FloatArray) -> BoolArray:
     """[N] where a reply is empty and another in its place would have been scored.
 
-    A conversation that has a score is not empty for its last turn, which its score counts already.
+    A conversation that has a score is not empty for its last turn, which its score counts already; nor is a chat whose
+    last question has no answer, where it has a score in the file.
     """
-    silent = [one.unanswered and missing_need(card, _answered(one)) is None for one in examples]
-    counted = np.array([one.is_dialogue for one in examples], dtype=bool) & np.isfinite(values)
-    return np.array(silent, dtype=bool) & ~counted
-
-
-def _answered(example: Example) -> Example:
-    """The example without the mark of a missing reply."""
-    return replace(example, extra={key: value for key, value in example.extra.items() if key != UNANSWERED})
+    silent = [one.unanswered and missing_need(card, one, silence=True) is None for one in examples]
+    whole = [one.is_dialogue or one.extra.get(UNANSWERED) == NO_ANSWER for one in examples]
+    return np.array(silent, dtype=bool) & ~(np.array(whole, dtype=bool) & np.isfinite(values))
 
 
 def _worst(card: Card, values: FloatArray) -> float:

@@ -35,12 +35,14 @@ class Column:
         path: the key; dots lead into objects, where no key has them in its name.
         sign: -1 where lower is better; the score is the number times this.
         whole: see `scorer.WholeScorer`.
+        silence: likewise; a chat that ends without a reply may have been rated as a whole.
     """
 
     card: Card
     path: str
     sign: int = 1
     whole: bool = True
+    silence: bool = True
 
     @property
     def options(self) -> Mapping[str, Any]:

@@ -27,7 +27,19 @@ _ROWS = 40  # of the picture
 _KINDS = {"metric": "B is shown to be better", "judge": "A is shown to be better", "baseline": "no difference is shown"}
 _LOOKS = {"B is better": "metric", "A is better": "judge"}
 # What a result says of all its lines alone, and nothing of those under one value of a field.
-_WHOLE = ("scorer", "name", "weight", "unscored", "higher_is_better", "worst", "strata", "left_out", "level", "more")
+_WHOLE = (
+    "scorer",
+    "name",
+    "weight",
+    "unscored",
+    "higher_is_better",
+    "worst",
+    "spared",
+    "strata",
+    "left_out",
+    "level",
+    "more",
+)
 
 
 def comparison(found: Comparison, files: tuple[str, str], command: str = "") -> Document:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -61,6 +62,7 @@ def serve(
     if not loaded:
         raise UsageError("no scorer was named; a service needs at least one")
     _warm(loaded)
+    loaded = without_places(loaded)
     limits = limits or Limits()
     app = make_app(loaded, token=token, hosts=LOOPBACK if is_loopback(host) else None, limits=limits)
     settings = uvicorn.Config(
@@ -83,6 +85,24 @@ def default_scorers() -> list[ScorerLike]:
     """The judge in the box, and the closed-form metrics that need no files."""
     plain = [name for name, card in cards().items() if "/" not in name and not card.needs & {"vectors", "wordnet"}]
     return [DEFAULT, *(name for name in plain if name != DEFAULT)]
+
+
+def without_places(scorers: Mapping[str, Scorer]) -> dict[str, Scorer]:
+    """Scorers by names for clients: of a judge's folder the last part, or as many as tell it from the others.
+
+    Raises:
+        UsageError: one folder was named twice.
+    """
+    folders = {
+        name: Path(os.path.abspath(name)).parts  # noqa: PTH100 - a link is called as it is
+        for name, scorer in scorers.items()
+        if name != scorer.card.name and Path(name).is_dir()
+    }
+    for count in range(1, max(map(len, folders.values()), default=1) + 1):
+        shown = ["/".join(folders[name][-count:]) if name in folders else name for name in scorers]
+        if len({*shown}) == len(shown):
+            return dict(zip(shown, scorers.values(), strict=True))
+    raise UsageError(f"a folder among {', '.join(folders)} was named twice. Name each once")
 
 
 def _warm(scorers: Mapping[str, Scorer]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 from fastapi import Depends
 from starlette.requests import Request
@@ -79,8 +79,8 @@ class Service:
         return Asked(tuple(found), explain)
 
     def to_analyse(self, names: Sequence[str]) -> list[ScorerLike]:
-        """The scorers that a request names, for a function that gives them the names that they are called by here."""
-        return [scorer if scorer.card.name == name else name for name, scorer in self.chosen(names).items()]
+        """The scorers that a request names, for a function that calls them as they are called here."""
+        return [cast("ScorerLike", _Called(scorer, name)) for name, scorer in self.chosen(names).items()]
 
     def keep(self, asked: Asked) -> list[str]:
         """The keys of lines that scorers read by themselves."""
@@ -90,6 +90,17 @@ class Service:
         """The records of lines, as `rejoinder score` writes them."""
         tallies = {name: Tally(self.scorers[name]) for name in asked.scorers}
         return [_written(record) for record in score_stream(examples, tallies, explain=asked.explain)]
+
+
+class _Called:
+    """A scorer that says how it is called here: a judge's own card does not."""
+
+    def __init__(self, scorer: Scorer, called: str) -> None:
+        self._scorer, self.called = scorer, called
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else the scorer has."""
+        return getattr(self._scorer, name)
 
 
 def _written(record: Mapping[str, object]) -> Line:

@@ -67,6 +67,11 @@ class DialogueScorer:
         """It reads who speaks."""
         return True
 
+    @property
+    def silence(self) -> bool:
+        """A conversation that ends without a reply has a score all the same."""
+        return True
+
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """The score of each conversation, and its worst turns."""
         found = [self._replies(example) for example in examples]
@@ -85,7 +90,8 @@ class DialogueScorer:
                 if math.isfinite(value)
             ]
             if not turns:
-                reasons[row] = one.reason or _why(scores, own)
+                alone = not self._whole(examples[row])
+                reasons[row] = scores.reasons[own.start] if alone else one.reason or _why(scores, own)
                 continue
             values[row] = self._sign * score_of([self._sign * turn.score for turn in turns])
             if noted := _notes(scores, own):
@@ -145,7 +151,7 @@ def replies_of(example: Example) -> Replies:
     Who is judged says `rated_speaker`, where `speakers` names one for each turn; in chat messages it is the assistant;
     else turns alternate and the response is the judged speaker's.
     """
-    turns = (*example.context, example.response)
+    turns = (*example.context, "" if example.unanswered else example.response)
     speakers = _speakers(example)
     if len(speakers) != len(turns):
         return Replies([], [], f"the speakers of {len(turns)} turns are not all named")

@@ -16,7 +16,7 @@ from rejoinder.io.corpus import Dialogue
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import SCORED, of_scoring, to_record
 from rejoinder.io.read import How
-from rejoinder.records import UNANSWERED, Example
+from rejoinder.records import FOLLOWED, UNANSWERED, Example
 from rejoinder.responder import Answer, Decoding, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.corpora import is_held_out
@@ -25,7 +25,7 @@ BATCH = 64
 ResponderLike = str | Path | Responder
 
 # What a line says of the response that it came with.
-_OF_THE_OLD = (*SCORED, UNANSWERED, "messages", "replies", "responder")
+_OF_THE_OLD = (*SCORED, UNANSWERED, FOLLOWED, "messages", "replies", "responder")
 
 
 @dataclass

@@ -11,7 +11,7 @@ from typing import Any
 from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.explained import Explanation, require_explained
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring, to_record
-from rejoinder.records import Example
+from rejoinder.records import Example, unread
 from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, signature_of
 from rejoinder.streams.parts import Scoring, here, in_parts
 
@@ -30,6 +30,7 @@ class Tally:
         reasons: why lines are unscored, counted.
         notes: what the scorer cannot judge, counted in lines.
         statistics: [K] summed statistics, for scorers whose corpus score is not the mean.
+        unread: columns of text that were not read, of the first lines.
     """
 
     scorer: Scorer
@@ -39,6 +40,7 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     statistics: FloatArray | None = None
+    unread: Sequence[str] = ()
 
     def add(self, scores: Scores) -> None:
         """Count the scores of one chunk."""
@@ -90,6 +92,7 @@ def score_stream(
     explain: bool = False,
     chunk: int = CHUNK,
     scoring: Scoring | None = None,
+    begun: bool = False,
     advance: Advance = ignore,
 ) -> Iterator[dict[str, Any]]:
     """Yield one record a line, in order: id, scores, reasons for missing ones, notes, signatures, the input's keys.
@@ -105,6 +108,7 @@ def score_stream(
         explain: whether records say what moved each score, of the scorers that can tell.
         chunk: lines scored together; no score depends on it.
         scoring: what scores by these scorers somewhere else (`streams.parts.elsewhere`); None scores here.
+        begun: whether an earlier call scored lines already, so that there may be none left.
         advance: called with the number of lines of each chunk when it is done.
 
     Raises:
@@ -117,11 +121,12 @@ def score_stream(
     for judged in (scoring or here(scorers, explain=explain))(in_parts(examples, chunk)):
         for name, scores in judged.scores.items():
             tallies[name].add(scores)
+            tallies[name].unread = tallies[name].unread or unread(judged.examples)
         signatures = {name: str(scores.signature) for name, scores in judged.scores.items()}
         for row, example in enumerate(judged.examples):
             yield _scored_record(example, row, judged.scores, signatures, _told(judged.told, row))
         advance(len(judged.examples))
-    if not any(tally.scored or tally.unscored for tally in tallies.values()):
+    if not begun and not any(tally.scored or tally.unscored for tally in tallies.values()):
         raise DataError("no line is left to score", "Correct those that were skipped")
 
 
@@ -134,9 +139,7 @@ def require_some(tallies: Sequence[Tally]) -> None:
     if any(tally.scored for tally in tallies) or not any(tally.unscored for tally in tallies):
         return
     why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
-    raise TooManyUnscored(
-        f"none of {tallies[0].unscored} lines has a score: {why}. What each scorer needs: rejoinder list"
-    )
+    raise TooManyUnscored(f"none of {tallies[0].unscored} lines has a score: {why}", tallies[0].unread)
 
 
 def _intervals(results: Mapping[str, Scores], row: int) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any, Literal, Protocol
 
 import lightning
@@ -23,13 +24,14 @@ from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from lightning.pytorch.plugins.io import TorchCheckpointIO
 from torch.utils.data import DataLoader, IterableDataset
 
-from rejoinder.errors import UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.curves import Curves
 
 LAST, BEST = "last.ckpt", "best.ckpt"
 MONITORED = "validation_loss"
+_AGAIN = f"Remove {LAST} and {BEST} in its folder, and call again: training begins anew"
 _WARM_UP, _LEAST_RATE = 200, 0.02
 
 
@@ -227,6 +229,10 @@ class _WholeFiles(TorchCheckpointIO):
         ):  # of a full disk torch itself says nothing clear
             torch.save(checkpoint, stream)
 
+    def load_checkpoint(self, path: str | Path, *_: Any, **__: Any) -> dict[str, Any]:
+        """What it holds, and nothing that could run."""
+        return loaded(Path(path))
+
 
 class _Progress(Callback):
     """Moves a progress bar."""
@@ -255,6 +261,7 @@ def fit(task: Task, source: BatchSource, folder: Path, advance: Advance = ignore
 
     Raises:
         UsageError: the machine has no such devices, or the loss went out of bounds.
+        DataError: a checkpoint is damaged, or not of this run.
     """
     curves = Curves(folder)
     with _quiet():
@@ -266,14 +273,32 @@ def fit(task: Task, source: BatchSource, folder: Path, advance: Advance = ignore
             # Lightning answers an interruption by leaving the process, without a word and with code 1.
             raise KeyboardInterrupt from stop
         kept = folder / BEST if (folder / BEST).is_file() else resume
-        state = torch.load(kept, map_location="cpu", weights_only=False)
+        state = loaded(kept)
     task.load_state_dict(state["state_dict"])
     comparable = [row for row in curves.rows if row["updates"] >= task.settled]
     best = min(comparable or curves.rows[-1:], key=lambda row: row[MONITORED])
+    if state["global_step"] != best["updates"] and math.isfinite(best[MONITORED]):
+        found = (
+            f"holds the weights after {state['global_step']} updates, and the best were those after {best['updates']:g}"
+        )
+        raise DataError(found, _AGAIN, where=str(kept))
     if not math.isfinite(best[MONITORED]):
         remedy = "Lower run.learning_rate in the recipe, and remove the run"
         raise UsageError(f"{folder}: the loss went out of bounds. {remedy}")
     return Fitted(curves.rows, best)
+
+
+def loaded(file: Path, remedy: str = _AGAIN) -> dict[str, Any]:
+    """What a checkpoint holds.
+
+    Raises:
+        DataError: it is damaged.
+    """
+    try:
+        found: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
+    except (RuntimeError, EOFError, UnpicklingError, ValueError, KeyError) as error:
+        raise DataError("this checkpoint is damaged", remedy, where=str(file)) from error
+    return found
 
 
 def _trainer(options: RunOptions, folder: Path, callbacks: list[Callback]) -> lightning.Trainer:

@@ -25,7 +25,7 @@ from rejoinder.training.corpora import digests
 from rejoinder.training.dialogue import DialogueTask, StoreBatches
 from rejoinder.training.fit import Fitted, fit
 from rejoinder.training.prepared import Corpus
-from rejoinder.training.processes import is_first_process
+from rejoinder.training.processes import hold, is_first_process
 from rejoinder.training.recipe import Recipe
 
 if TYPE_CHECKING:
@@ -138,15 +138,19 @@ def claim_run(run: Path, what: dict[str, Any]) -> None:
     """Make the run's folder, or see that the run in it is the same one; what a killed run left half written goes.
 
     Raises:
-        UsageError: something of another run is there.
+        UsageError: something of another run is there, or another call is at work there.
     """
     stated = json.dumps(what, indent=2)
     mark = run / MARK
     run.mkdir(parents=True, exist_ok=True)
+    hold(run)
     for left in run.glob(".*.partial"):
         shutil.rmtree(left) if left.is_dir() else left.unlink()
-    if any(path != mark for path in run.iterdir()) and mark.is_file() and mark.read_text(encoding="utf-8") != stated:
-        raise UsageError(f"{run}: holds a run of another recipe or other files. Remove it, or choose another -o")
+    if any(path != mark for path in run.iterdir()):
+        if not mark.is_file():
+            raise UsageError(f"{run}: exists and holds no run ({MARK} is missing). Remove it, or choose another -o")
+        if mark.read_text(encoding="utf-8", errors="replace") != stated:
+            raise UsageError(f"{run}: holds a run of another recipe or other files. Remove it, or choose another -o")
     _write_whole(mark, stated)
 
 

@@ -13,6 +13,7 @@ from rejoinder.errors import DataError
 from rejoinder.io.box import JUDGE as BOXED
 from rejoinder.io.folders import read_folder
 from rejoinder.io.ratings import Scale
+from rejoinder.judges.lines import UNREAD
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.fit import STEPS, Part, Way, fit_parts, parts_used
 from rejoinder.judges.views.judge import ViewsJudge
@@ -122,7 +123,7 @@ class ViewsLearner:
 
     def unusable(self, encoded: ViewLines) -> list[str]:
         """[N] which lines have neither context nor reference."""
-        return ["" if there else "neither context nor reference" for there in encoded.context | encoded.reference]
+        return ["" if there else UNREAD for there in encoded.context | encoded.reference]
 
     def seconds(self, lines: float) -> float:
         """About how long a fit takes."""
