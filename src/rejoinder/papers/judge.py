@@ -17,33 +17,27 @@ from rejoinder.auditing.run import LIMIT, audit
 from rejoinder.auditing.spoiling import spoilt
 from rejoinder.auditing.written import written
 from rejoinder.catalogue import score
-from rejoinder.encoders import load_encoder
-from rejoinder.encoders.selector import from_parts as selector_of
-from rejoinder.encoders.student import StudentEncoder
 from rejoinder.errors import MissingAsset, UsageError
 from rejoinder.io import read_audited, read_pairs
-from rejoinder.io.folders import Parts, read_folder
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
-from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import UNLIKE
-from rejoinder.judges.views.learner import ViewsLearner, boxed_material
+from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import Spoilt
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
-from rejoinder.papers.asked import PREFERENCES, RELEVANCE, Asked, Takes, files_of, named
+from rejoinder.papers.asked import PREFERENCES, RELEVANCE, Asked, Takes, files_of
 from rejoinder.papers.figures import turn_level
 from rejoinder.papers.judge_folds import LeftOut, blind, left_out, seen, undefended, with_references, within_systems
+from rejoinder.papers.judge_material import CORPORA, material_from
 from rejoinder.records import Example, ReplySet
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.arrays import Counts, IntArray
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.paired import mean_correlation, mean_difference
-from rejoinder.training.phrases import from_parts as phrases_of
 
 TAKES = Takes(("files", "encoders", "data", "seed"))
-WANTED = "It stands on three models of `rejoinder pretrain`: -e phrases=FOLDER -e student=FOLDER -e selector=FOLDER"
 # The licence of the repository that each set was released in.
 SETS = {
     "dstc7": "O-UDA 1.0",
@@ -61,21 +55,6 @@ SETS = {
     "fed_turn": "none stated",
     "holistic_context": "none stated",
 }
-# The licences of the corpora that the encoder may be trained on.
-CORPORA = {
-    "self_dialogue": "BSD-3-Clause",
-    "topical_chat": "CDLA-Sharing-1.0",
-    "ubuntu_irc": "CC BY 4.0",
-    "synthetic_persona": "CC BY 4.0",
-    "multiwoz": "MIT, Apache-2.0",
-    "persuasion": "Apache-2.0",
-    "casino": "CC BY 4.0",
-    "chitchat": "MIT",
-    "taskmaster4": "CC BY 4.0",
-    "sgd": "CC BY-SA 4.0",
-}
-NOT_IN_THE_BOX = ("sgd",)  # see ATTRIBUTION.md on share-alike licences
-MADE_OF = ("phrases", "student", "selector")
 # Metrics that need a reference, on the same lines; those over word vectors read the ones in the box.
 BESIDE = ("bleu-2", "bleu-4", "rouge-l", "meteor", "chrf", "embedding-average", "embedding-greedy", "embedding-extrema")
 ATTACKED = ("conture_turn", "gupta_dailydialog")
@@ -195,34 +174,6 @@ def taught(asked: Asked, examples: Sequence[Example], every: int = 1) -> list[Sp
         asked.note(f"no {RELEVANCE}/{TAUGHT}.jsonl.gz among the data: judges learn from no reply written not to fit")
     sets = [one for one in read_audited(*files) if isinstance(one, ReplySet)]
     return written(sets, examples, every)
-
-
-def material_from(encoders: Sequence[str]) -> tuple[Material, list[str]]:
-    """What the views are made of, and the names of the corpora that it was made of.
-
-    Args:
-        encoders: `NAME=FOLDER` for each of `MADE_OF`; none takes what is in the box.
-
-    Raises:
-        UsageError: one is missing, or is something else.
-    """
-    if not encoders:
-        return boxed_material(), [name for name in CORPORA if name not in NOT_IN_THE_BOX]
-    folders = dict(named(text, "-e") for text in encoders)
-    if missing := [name for name in MADE_OF if name not in folders]:
-        raise UsageError(f"-e {missing[0]}=FOLDER is missing. {WANTED}")
-    student = load_encoder(folders["student"])
-    if not isinstance(student, StudentEncoder):
-        raise UsageError(f"{folders['student']} is no student. Train one by recipes/student-wide.toml")
-    parts = {name: read_folder(folders[name]) for name in MADE_OF}
-    # The student's folder names what it was taught, which may be vectors; these two read the same corpora.
-    corpora = dict.fromkeys(name for one in ("phrases", "selector") for name in _corpora(parts[one]))
-    return Material(phrases_of(parts["phrases"]), student, selector_of(parts["selector"])), list(corpora)
-
-
-def _corpora(parts: Parts) -> list[str]:
-    """The names of the corpora that a model was made of, as its folder tells them."""
-    return [str(corpus["name"]).removesuffix(".jsonl.gz") for corpus in parts.config.get("corpora", ())]
 
 
 def mean_over_sets(lines: RatedLines, scores: FloatArray, seed: int) -> Figure:

@@ -8,7 +8,8 @@ import numpy as np
 
 from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.results import Result
-from rejoinder.papers.judge import BESIDE, CORPORA, SETS, Found, Unseen
+from rejoinder.papers.judge import BESIDE, SETS, Found, Unseen
+from rejoinder.papers.judge_material import CORPORA
 from rejoinder.papers.page import About, paper, table
 from rejoinder.report.cells import measured, plain, share
 from rejoinder.report.document import Cell, Document, Prose, Table

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.corpus import corpus_files
 from rejoinder.io.lines import OnBad, raise_bad, silent
+from rejoinder.kinds import TAUGHT
 from rejoinder.responders.build import add_candidates, build_retrieval
 from rejoinder.scorer import Advance, ignore
+from rejoinder.training.mood import MoodRecipe, pretrain_mood
 from rejoinder.training.phrases import PhraseRecipe, pretrain_phrases
 from rejoinder.training.processes import is_first_process
 from rejoinder.training.recipe import (
@@ -78,8 +80,8 @@ def pretrain(
         files: corpora, or folders of them.
         out: the folder to save the model in.
         start: a trained model whose weights to start from; for networks that read dialogues, and for students.
-        teacher: an encoder (see `load_encoder`) whose vectors a student learns, or a selector stands on; a student
-            needs none where `files` is a folder of a teacher's vectors (see `rejoinder.training.taught`).
+        teacher: an encoder (see `load_encoder`) whose vectors a student learns, or a selector or moods stand on; a
+            student needs none where `files` is a folder of a teacher's vectors (see `rejoinder.training.taught`).
         keep_judged: also use dialogues that occur in public sets of human judgements.
         force: replace a model of another run that stands at `out`.
         on_bad: what to do with a bad line.
@@ -95,8 +97,8 @@ def pretrain(
     """
     with _training():
         plan = read_recipe(recipe) if isinstance(recipe, (str, Path)) else recipe
-        if not isinstance(plan, StudentRecipe | SelectorRecipe) and teacher is not None:
-            raise UsageError(f"--teacher is for a student or a selector, a {plan.kind} has none. Leave it out")
+        if plan.kind not in TAUGHT and teacher is not None:
+            raise UsageError(f"--teacher is for a student, a selector or moods, a {plan.kind} has none. Leave it out")
         files = files if isinstance(plan, StudentRecipe) and any(map(is_taught, files)) else corpus_files(files)
         given = Given(files, Path(out), start, teacher, keep_judged, force, on_bad, say, advance)
         return Made(Path(out), plan.kind, _made(plan, given))
@@ -111,7 +113,7 @@ def updates_of(recipe: str | Path) -> int | None:
     """
     with _training():
         plan = read_recipe(recipe)
-        return None if isinstance(plan, RetrievalRecipe | PhraseRecipe) else plan.options.updates
+        return None if isinstance(plan, RetrievalRecipe | PhraseRecipe | MoodRecipe) else plan.options.updates
 
 
 @contextmanager
@@ -125,15 +127,15 @@ def _training() -> Iterator[None]:
 
 def _made(recipe: AnyRecipe, given: Given) -> Mapping[str, float]:
     """Make what the recipe says; the figures of the validation whose weights were kept."""
-    if isinstance(recipe, RetrievalRecipe | PhraseRecipe):
+    if isinstance(recipe, RetrievalRecipe | PhraseRecipe | MoodRecipe):
         return _without_a_network(recipe, given)
     if isinstance(recipe, StudentRecipe | SelectorRecipe):
         return _over_an_encoder(recipe, given)
     return _tweets(recipe, given) if isinstance(recipe, TweetRecipe) else _dialogues(recipe, given)
 
 
-def _without_a_network(recipe: RetrievalRecipe | PhraseRecipe, given: Given) -> Mapping[str, float]:
-    """A retrieval model, or what is counted in a corpus."""
+def _without_a_network(recipe: RetrievalRecipe | PhraseRecipe | MoodRecipe, given: Given) -> Mapping[str, float]:
+    """A retrieval model, what is counted in a corpus, or straight lines over the vectors of an encoder."""
     if given.start is not None:
         raise UsageError(f"--start is for networks, a {recipe.kind} has none. Leave it out")
     chosen: dict[str, Any] = {
@@ -142,6 +144,11 @@ def _without_a_network(recipe: RetrievalRecipe | PhraseRecipe, given: Given) -> 
         "on_bad": given.on_bad,
         "say": given.say,
     }
+    if isinstance(recipe, MoodRecipe):
+        from rejoinder.encoders import load_encoder
+
+        encoder = None if given.teacher is None else load_encoder(given.teacher)
+        return pretrain_mood(recipe, given.files, given.out, encoder, **chosen)
     if isinstance(recipe, PhraseRecipe):
         pretrain_phrases(recipe, given.files, given.out, **chosen)
     else:

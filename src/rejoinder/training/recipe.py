@@ -14,6 +14,7 @@ from rejoinder.kinds import KINDS, makers
 from rejoinder.nn.convolving import StudentSizes
 from rejoinder.nn.selecting import SelectorSizes
 from rejoinder.text.bpe import END_ID, UNK_ID
+from rejoinder.training.mood import MoodRecipe
 from rejoinder.training.phrases import Counts, PhraseRecipe
 from rejoinder.training.recipe_keys import REMEDY, Place
 from rejoinder.training.taught import StudentText
@@ -209,14 +210,14 @@ class RetrievalRecipe:
     smooth_idf: bool = False
 
 
-AnyRecipe = Recipe | TweetRecipe | StudentRecipe | SelectorRecipe | RetrievalRecipe | PhraseRecipe
+AnyRecipe = Recipe | TweetRecipe | StudentRecipe | SelectorRecipe | RetrievalRecipe | PhraseRecipe | MoodRecipe
 
 
 def read_recipe(path: str | Path) -> AnyRecipe:
     """The recipe in a TOML file.
 
     It has the tables `text`, `model` and `run`, for retrieval models `candidates`, for phrases `counts` alone, and the
-    keys of `Recipe`, `TweetRecipe`, `StudentRecipe`, `SelectorRecipe` or `RetrievalRecipe`.
+    keys of `Recipe`, `TweetRecipe`, `StudentRecipe`, `SelectorRecipe`, `RetrievalRecipe` or `MoodRecipe`.
 
     Raises:
         MissingAsset: there is no such file.
@@ -241,6 +242,8 @@ def read_recipe(path: str | Path) -> AnyRecipe:
     if table.get("kind") == PhraseRecipe.kind:
         at.check(table, {"kind": (PhraseRecipe.kind,), "counts": dict}, set())
         return PhraseRecipe(at.made(Counts, table.get("counts", {}), "counts"))
+    if table.get("kind") == MoodRecipe.kind:
+        return _mood_recipe(table, at)
     plain = {"kind": PRETRAINED, "tokens_per_batch": int, "annealing": int}
     tables = dict.fromkeys(("text", "model", "run", *(["candidates"] * (table.get("kind") == DUAL_ENCODER))), dict)
     at.check(table, {**plain, **tables}, needed={"kind", "run"})
@@ -321,6 +324,12 @@ def _selector_recipe(table: Mapping[str, Any], at: Place) -> SelectorRecipe:
         _on_one_device(table["run"], at, "selector"),
         **{name: table[name] for name in plain if name in table},
     )
+
+
+def _mood_recipe(table: Mapping[str, Any], at: Place) -> MoodRecipe:
+    """The recipe of moods in a table."""
+    at.check(table, {"kind": (MoodRecipe.kind,), "held_out": float, "penalty": float}, set())
+    return MoodRecipe(**table)
 
 
 def _on_one_device(table: Mapping[str, Any], at: Place, kind: str) -> RunOptions:

@@ -20,19 +20,24 @@ from rejoinder.judges.views.alignment import AlignmentView
 from rejoinder.judges.views.language import LanguageView
 from rejoinder.judges.views.lexical import LexicalView
 from rejoinder.judges.views.meaning import MeaningView, ReferenceMeaningView
+from rejoinder.judges.views.mood import MoodView
 from rejoinder.judges.views.own import Source, source_of, views_of
 from rejoinder.judges.views.reference import ReferenceView
 from rejoinder.judges.views.selection import SelectionView
 from rejoinder.judges.views.view import View
 from rejoinder.judges.views.views import Views
 from rejoinder.outside.causal import CausalModel
+from rejoinder.training.mood import Mood
+from rejoinder.training.mood import from_parts as mood_of
 from rejoinder.training.phrases import Phrases
 from rejoinder.training.phrases import from_parts as phrases_of
 
 PHRASES = "phrases"
 SELECTOR = "selector"
+MOOD = "mood"
 OWN = "own"
-"""The names under which a judge's folder keeps corpus statistics, the selector, and what a user added (own_2 ...)."""
+"""The names under which a judge's folder keeps corpus statistics, the selector, the moods, and what a user added (own_2
+...)."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +48,14 @@ class Material:
         phrases: what a corpus says of words.
         student: the small encoder.
         selector: which reply answers which context, over its vectors.
+        mood: what turns are like and what replies take them for, over its vectors; judges before version 4 read none.
         own: what the views that a user added are made of.
     """
 
     phrases: Phrases
     student: StudentEncoder
     selector: Selector
+    mood: Mood | None = None
     own: tuple[Source, ...] = ()
 
     @cached_property
@@ -64,6 +71,8 @@ class Material:
             ReferenceView(self.phrases),
             ReferenceMeaningView(student),
         ]
+        if self.mood is not None:
+            each.append(MoodView(self.mood, student))
         for name, source in zip(_names(), self.own, strict=False):
             each += views_of(source, name)
         return Views(tuple(each))
@@ -72,6 +81,8 @@ class Material:
         """A judge's parts with all of this held inside."""
         parts = parts.holding(PHRASES, self.phrases.parts).holding(INSIDE, self.student.parts)
         parts = parts.holding(SELECTOR, self.selector.parts)
+        if self.mood is not None:
+            parts = parts.holding(MOOD, self.mood.parts)
         for name, source in zip(_names(), self.own, strict=False):
             parts = parts.holding(name, source.parts)
         return parts
@@ -104,4 +115,5 @@ def material_of(parts: Parts) -> Material:
         raise DataError("its encoder is no student", AGAIN, field=INSIDE)
     names = takewhile(lambda name: name in parts.config, _names())
     own = tuple(source_of(parts.inner(name)) for name in names)
-    return Material(phrases_of(parts.inner(PHRASES)), student, selector_of(parts.inner(SELECTOR)), own)
+    mood = mood_of(parts.inner(MOOD)) if MOOD in parts.config else None
+    return Material(phrases_of(parts.inner(PHRASES)), student, selector_of(parts.inner(SELECTOR)), mood, own)

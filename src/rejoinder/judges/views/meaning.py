@@ -68,7 +68,7 @@ class MeaningView:
             turns = [turn for turn in example.context if turn.strip()]
             if turns and example.response.strip():
                 found[row] = _cosines(
-                    [vectors[turn] for turn in turns[-_TURNS:]], vectors[_joined(turns)], vectors[example.response]
+                    [vectors[turn] for turn in turns[-_TURNS:]], vectors[joined(turns)], vectors[example.response]
                 )
         return found
 
@@ -80,7 +80,7 @@ class MeaningView:
                 text
                 for example in examples
                 if (turns := [turn for turn in example.context if turn.strip()])
-                for text in (*turns[-_TURNS:], _joined(turns), example.response)
+                for text in (*turns[-_TURNS:], joined(turns), example.response)
             ),
         )
 
@@ -130,7 +130,7 @@ def unit_vectors(encoder: PortableEncoder, texts: Iterable[str]) -> dict[str, Fl
     return dict(zip(distinct, encoded / np.where(norms > 0, norms, np.nan), strict=True))
 
 
-def _joined(turns: Sequence[str]) -> str:
+def joined(turns: Sequence[str]) -> str:
     """The last three turns as one text."""
     return " ".join(turns[-3:])
 
