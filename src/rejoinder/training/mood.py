@@ -233,7 +233,7 @@ def _fitted(encoder: Encoder, train: _Part, kept: _Part, penalty: float) -> tupl
     (vectors, bad), (others, truth) = (_encoded(encoder, *part) for part in (train, kept))
     fewest = min(int(min(kind.sum(), (~kind).sum())) for kind in (bad, truth))
     if fewest < _FEWEST:
-        raise DataError(f"{fewest} turns of one kind", "Give a larger corpus of English talk")
+        raise DataError(f"too few turns of one kind ({fewest})", "Give a larger corpus of English talk")
     line = LogisticRegression(C=1 / penalty, class_weight="balanced", max_iter=1000, tol=1e-6).fit(vectors, bad)
     found = np.append(line.coef_[0], line.intercept_).astype(np.float32)
     return found, float(roc_auc_score(truth, others @ found[:-1]))

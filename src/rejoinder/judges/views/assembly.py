@@ -48,7 +48,7 @@ class Material:
         phrases: what a corpus says of words.
         student: the small encoder.
         selector: which reply answers which context, over its vectors.
-        mood: what turns are like and what replies take them for, over its vectors; judges before version 4 read none.
+        mood: what turns are like and what replies take them for, over its vectors; older judges read none.
         own: what the views that a user added are made of.
     """
 
