@@ -14,7 +14,7 @@ from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.learner import boxed_material
-from rejoinder.judges.views.mood import COLUMNS, MoodView
+from rejoinder.judges.views.mood import COLUMNS, LONGEST, MoodView
 from rejoinder.records import Example
 from rejoinder.training.mood import KIND, REACTION, TURN, Mood
 
@@ -54,9 +54,20 @@ def test_by_hand(view: MoodView) -> None:
     assert found["reply_to_turn"] == pytest.approx(mood.of_turn(turn) * mood.of_turn(reply))
 
 
-@pytest.mark.parametrize(("context", "reply"), [((), "yes"), ((" ",), "yes"), (("hello",), " ")])
-def test_without_a_text_there_is_nothing(view: MoodView, context: tuple[str, ...], reply: str) -> None:
+LONG = "word " * (LONGEST + 1)
+
+
+@pytest.mark.parametrize(
+    ("context", "reply"),
+    [((), "yes"), ((" ",), "yes"), (("hello",), " "), (("hello",), LONG), (("hello", LONG), "yes")],
+)
+def test_without_a_text_or_of_a_long_one_there_is_nothing(view: MoodView, context: tuple[str, ...], reply: str) -> None:
     assert all(np.isnan(value) for value in features(view, Example(context, reply)).values())
+
+
+def test_an_earlier_turn_may_be_long(view: MoodView) -> None:
+    found = features(view, Example((LONG, "hello"), "word " * LONGEST))
+    assert all(np.isfinite(value) for value in found.values())
 
 
 def test_a_folder_keeps_it_or_has_none(material: Material) -> None:
