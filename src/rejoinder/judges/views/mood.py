@@ -18,7 +18,6 @@ from rejoinder.records import Example
 from rejoinder.scorer import Encoder, FloatArray
 from rejoinder.training.mood import Mood
 
-
 LONGEST = 40
 """Words of a turn or a reply; of those that moods are learnt from 96 and 98 % have no more. What an essay feels like as
 a whole says nothing of how it takes what was said."""
