@@ -1,9 +1,11 @@
 """Fit the judge in the box anew and put it into its place, src/rejoinder/data/judge.
 
-    python recipes/judge_in_the_box.py [-e phrases=FOLDER -e student=FOLDER -e selector=FOLDER -e mood=FOLDER] [--data FOLDER]
+    python recipes/judge_in_the_box.py [-e phrases=FOLDER -e student=FOLDER -e selector=FOLDER -e mood=FOLDER]
+        [--data FOLDER]
 
-The folders were made by `rejoinder pretrain` with recipes/phrases.toml, student-wide.toml, selector-small.toml and mood.toml;
-without any the new judge stands on those of the old one. Its card is the page that `rejoinder reproduce judge` writes.
+The folders were made by `rejoinder pretrain` with recipes/phrases.toml, student-wide.toml, selector-small.toml and
+mood.toml; without any the new judge stands on those of the old one. Its card is the page that `rejoinder reproduce
+judge` writes.
 """
 
 from __future__ import annotations
