@@ -233,19 +233,23 @@ def test_agreement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made_of(place: Path, corpus: str) -> list[str]:
-    """The three models that the judge in the box stands on, tiny ones, counted in a corpus of that name."""
+    """The four models that the judge in the box stands on, tiny ones, counted in a corpus of that name."""
     pytest.importorskip("torch", reason="needs the extra train")
     from examples_for_views import phrases
     from rejoinder.encoders import load_encoder
     from rejoinder.io.folders import Parts, read_folder, write_folder
+    from rejoinder.training.mood import KIND, REACTION, TURN
     from tiny import selector_model, student_model
 
     student = student_model(place / "student")
-    selector_model(place / "plain", load_encoder(student))
-    for name, parts in (("phrases", phrases().parts), ("selector", read_folder(place / "plain"))):
+    encoder = load_encoder(student)
+    selector_model(place / "plain", encoder)
+    lines = {name: np.linspace(-1, 1, encoder.width + 1, dtype=np.float32) for name in (TURN, REACTION)}
+    mood = Parts({"kind": KIND, "encoder": dict(encoder.options)}, lines)
+    for name, parts in (("phrases", phrases().parts), ("selector", read_folder(place / "plain")), ("mood", mood)):
         more = {**parts.config, "corpora": [{"name": corpus}]}
         write_folder(place / name, Parts(more, parts.tensors, parts.files), "a card")
-    return [f"{name}={place / name}" for name in ("phrases", "student", "selector")]
+    return [f"{name}={place / name}" for name in ("phrases", "student", "selector", "mood")]
 
 
 @pytest.mark.slow
@@ -271,13 +275,13 @@ def test_judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_judge_names_what_has_no_licence(run: Run, two_sets: Path, tmp_path: Path) -> None:
-    phrases, student, selector = made_of(tmp_path, "mine.jsonl")
+    phrases, student, selector, mood = made_of(tmp_path, "mine.jsonl")
     swapped = f"student={selector.partition('=')[2]}"
-    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", student, "-o", tmp_path)
+    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", student, "-e", mood, "-o", tmp_path)
     assert ran.code == 2 and "-e selector=FOLDER is missing" in ran.err
-    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", swapped, "-e", selector, "-o", tmp_path)
+    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", swapped, "-e", selector, "-e", mood, "-o", tmp_path)
     assert ran.code in (2, 3)
-    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", student, "-e", selector, "-o", tmp_path)
+    ran = run("reproduce", "judge", two_sets, "-e", phrases, "-e", student, "-e", selector, "-e", mood, "-o", tmp_path)
     refused(ran, 2, "the licence of mine.jsonl, one, two is not known. Add it to SETS or CORPORA")
 
 
