@@ -363,7 +363,7 @@ def test_list(run: Run) -> None:
     assert names == {group: [entry.name for entry in entries] for group, entries in listing().items()}
     assert {"adem", "panel"} <= set(names["judges"]) and {"hred", "tweet2vec", "rejoinder"} <= set(names["encoders"])
     assert {"hred", "r-tfidf", "human:FILE", "openai:URL#MODEL"} <= set(names["responders"])
-    assert names["material"] == ["phrases", "selector"]
+    assert names["material"] == ["phrases", "mood", "selector"]
 
 
 @pytest.mark.parametrize(

@@ -401,7 +401,7 @@ def test_a_student_without_a_teacher_is_refused(run: Run, corpus: Path, folder: 
     with pytest.raises(UsageError, match="holds a teacher's vectors. Give it alone, and no teacher"):
         pretrain_student(recipe(), [folder.parent / "model.run" / "teacher"], out, TEACHER)
     other = run("pretrain", PROJECT / "recipes" / "dan-tiny.toml", corpus, "--teacher", folder, "-o", out)
-    refused(other, 2, "--teacher is for a student or a selector, a dan has none. Leave it out")
+    refused(other, 2, "--teacher is for a student, a selector or moods, a dan has none. Leave it out")
 
 
 @pytest.fixture(scope="module")
