@@ -226,8 +226,11 @@ def _of_columns(held: list[Placed], bare: set[str], note: Note) -> Iterator[Plac
             columns.setdefault(dimension, []).extend((where, said) for said in _texts(values))
             if len(_texts(values)) < len(values):
                 bare.add(dimension)
+    # Words beside plain numbers stay as they are, for the parser to refuse line by line: one odd cell is no odd column.
     readings = {
-        dimension: _reading(dimension, texts, dimension in bare) for dimension, texts in columns.items() if texts
+        dimension: _reading(dimension, texts)
+        for dimension, texts in columns.items()
+        if texts and not (dimension in bare and all(said.word for _, said in texts))
     }
     for dimension, reading in readings.items():
         if reading.worth:
@@ -258,7 +261,7 @@ def _read(
     return {**record, "scales": {**(record.get("scales") or {}), dimension: list(reading.scale)}}
 
 
-def _reading(dimension: str, texts: Sequence[tuple[str, Said]], bare: bool) -> _Reading:
+def _reading(dimension: str, texts: Sequence[tuple[str, Said]]) -> _Reading:
     """How the texts of a dimension are read.
 
     Raises:
@@ -268,8 +271,8 @@ def _reading(dimension: str, texts: Sequence[tuple[str, Said]], bare: bool) -> _
     words = list(dict.fromkeys(said.word for _, said in texts if said.word))
     tops = {said.top: place for place, said in texts if said.top is not None}
     remedy = "Replace them by numbers on one scale, or leave empty what is not rated"
-    if words and (bare or tops):
-        problem = f"the {dimension} ratings are words ({_listed(words)}) and numbers, or yes and no"
+    if words and tops:
+        problem = f"the {dimension} ratings are words ({_listed(words)}) and numbers"
         raise UnclearColumn(problem, remedy, where=where)
     if words:
         return _ordered(words, dimension, where, remedy)
