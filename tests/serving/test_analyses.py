@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shutil
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +22,7 @@ from rejoinder.serving.app import make_app
 from rejoinder.serving.aside import Aside
 from rejoinder.serving.batches import Busy
 from rejoinder.serving.limits import Limits
-from rejoinder.serving.run import without_places
+from rejoinder.serving.run import without_commands, without_places
 from rejoinder.serving.workers import Workers
 
 A: list[dict[str, Any]] = [
@@ -126,3 +127,37 @@ def test_a_folder_is_called_by_its_name_and_its_place_is_told_nobody(tmp_path: P
     assert [answer.status_code for answer in answers] == [200, 200, 400, 200, 200]
     assert not [answer.text for answer in answers if "hidden" in answer.text or str(tmp_path) in answer.text]
     assert answers[3].json()["results"][0]["scorer"] == "mine"
+
+
+def test_a_program_is_told_nobody(tmp_path: Path) -> None:
+    program = tmp_path / "secret.py"
+    program.write_text("import sys\nfor n, _ in enumerate(sys.stdin):\n    print(n) if n < 2 else sys.exit('secret')\n")
+    named = [f"command:{sys.executable} {program} --key secret", "command:secret-gone", "length"]
+    loaded = without_places(without_commands(load_scorers(named)))
+    assert list(loaded) == ["command", "command-2", "length"]
+    with TestClient(make_app(loaded)) as client:
+        answers = [
+            client.get("/v1/scorers"),
+            client.post("/v1/score", json=A[:1]),
+            client.post("/v1/score", json=A[:9]),
+            client.post("/v1/score?scorer=command-2", json=A[:1]),
+            client.post("/v1/score?scorer=gone", json=A[:1]),
+            client.post(f"/v1/score?scorer={named[1]}", json=A[:1]),
+            client.post("/v1/compare?scorer=command&resamples=200", json={"a": A, "b": B}),
+            client.post("/v1/audit?family=empty&scorer=command", json=A),
+            client.post("/v1/score/stream?scorer=command-2", content=json.dumps(A[0])),
+        ]
+    assert answers[1].json()["results"][0]["scores"] == {"command": 0.0}
+    assert answers[3].json()["error"]["message"].startswith("command-2: cannot be started")
+    assert not [answer.text for answer in answers if "secret" in answer.text.replace(repr(named[1]), "")]
+
+
+def test_a_program_takes_no_name_of_another_scorer(tmp_path: Path) -> None:
+    shutil.copytree(FOLDER, tmp_path / "command")
+    loaded = load_scorers(["command:cat", str(tmp_path / "command")])
+    assert list(without_places(without_commands(loaded))) == ["command", f"{tmp_path.name}/command"]
+    scorer = loaded["command:cat"]
+    assert list(without_commands({"command:cat": scorer, "command": loaded[str(tmp_path / "command")]})) == [
+        "command-2",
+        "command",
+    ]

@@ -31,6 +31,7 @@ class CommandScorer:
         name: what the scorer is called.
         command: the program and its arguments, quoted as for a shell.
         patience: seconds that it has for a score.
+        called: what messages call the program; "" is its command.
 
     Raises:
         UsageError: `command` is empty or has a quote that does not end.
@@ -39,7 +40,7 @@ class CommandScorer:
     portion = 32
     """See `scorer.SlowScorer`."""
 
-    def __init__(self, name: str, command: str, *, patience: float = PATIENCE) -> None:
+    def __init__(self, name: str, command: str, *, patience: float = PATIENCE, called: str = "") -> None:
         self.card = Card(
             name=name,
             summary="what a program says",
@@ -50,8 +51,12 @@ class CommandScorer:
             notes="Made elsewhere; taken as it is, higher as better.",
         )
         self.options: Mapping[str, Any] = {"kind": "command"}
-        self._program = Program(command, patience=patience)
+        self._program = Program(command, patience=patience, called=called)
         self._failed = 0
+
+    def under(self, name: str) -> CommandScorer:
+        """The same under a name that tells nobody its command, which may hold a key or where a file lies."""
+        return CommandScorer(name, self._program.command, patience=self._program.patience, called=name)
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """The program's score of each example.

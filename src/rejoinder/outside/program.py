@@ -57,15 +57,16 @@ class Program:
     Args:
         command: the program and its arguments, quoted as for a shell.
         patience: seconds that it has for an answer.
+        called: what messages call it; "" is its command.
 
     Raises:
         UsageError: `command` is empty or has a quote that does not end.
     """
 
-    def __init__(self, command: str, *, patience: float = PATIENCE) -> None:
-        self.name = command
+    def __init__(self, command: str, *, patience: float = PATIENCE, called: str = "") -> None:
+        self.command, self.name = command, called or command
         self._words = _words(command)
-        self._patience = patience
+        self.patience = patience
         self._running: _Running | None = None
         self._release: Callable[[], object] = lambda: None
         self._answers = 0
@@ -127,7 +128,7 @@ class Program:
             _kill(running.process)
 
         # Killing the program ends whatever call waits for it, so the writing of a long question is guarded as well.
-        timer = threading.Timer(self._patience, stop)
+        timer = threading.Timer(self.patience, stop)
         timer.start()
         line = b""
         try:
@@ -156,7 +157,7 @@ class Program:
         after = f"after {self._answers} answer{'s' * (self._answers != 1)}"
         after += f"; it said last: {textwrap.shorten(last, 200)}" if last else ""
         if late:
-            short, remedy = f"no answer in {self._patience:g} s", "write and flush one line for each it reads"
+            short, remedy = f"no answer in {self.patience:g} s", "write and flush one line for each it reads"
             return NoAnswer(short, f"{short}, {after}", f"It must {remedy}", where=self.name)
         code = running.process.returncode
         what = "closed its output" if code is None else f"ended with exit code {code}"

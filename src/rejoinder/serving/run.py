@@ -6,12 +6,14 @@ import asyncio
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import cast
 
 from rejoinder.catalogue import DEFAULT, PREFIXES, cards, load_scorers
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.listening import LOOPBACK, address, is_loopback, listening
+from rejoinder.outside.command import CommandScorer
 from rejoinder.report.cards import EXAMPLE
 from rejoinder.scorer import Scorer, ScorerLike, run
 from rejoinder.serving.limits import Limits
@@ -62,7 +64,7 @@ def serve(
     if not loaded:
         raise UsageError("no scorer was named; a service needs at least one")
     _warm(loaded)
-    loaded = without_places(loaded)
+    loaded = without_places(without_commands(loaded))
     limits = limits or Limits()
     app = make_app(loaded, token=token, hosts=LOOPBACK if is_loopback(host) else None, limits=limits)
     settings = uvicorn.Config(
@@ -87,6 +89,20 @@ def default_scorers() -> list[ScorerLike]:
     return [DEFAULT, *(name for name in plain if name != DEFAULT)]
 
 
+def without_commands(scorers: Mapping[str, Scorer]) -> dict[str, Scorer]:
+    """Scorers by names for clients: programs are `command`, `command-2` and so on, in the order that they came in."""
+    names = ("command" if number == 1 else f"command-{number}" for number in count(1))
+    free = (name for name in names if name not in scorers)
+    served: dict[str, Scorer] = {}
+    for name, scorer in scorers.items():
+        if isinstance(scorer, CommandScorer):
+            neutral = next(free)
+            served[neutral] = scorer.under(neutral)
+        else:
+            served[name] = scorer
+    return served
+
+
 def without_places(scorers: Mapping[str, Scorer]) -> dict[str, Scorer]:
     """Scorers by names for clients: of a judge's folder the last part, or as many as tell it from the others.
 
@@ -98,8 +114,8 @@ def without_places(scorers: Mapping[str, Scorer]) -> dict[str, Scorer]:
         for name, scorer in scorers.items()
         if name != scorer.card.name and Path(name).is_dir()
     }
-    for count in range(1, max(map(len, folders.values()), default=1) + 1):
-        shown = ["/".join(folders[name][-count:]) if name in folders else name for name in scorers]
+    for length in range(1, max(map(len, folders.values()), default=1) + 1):
+        shown = ["/".join(folders[name][-length:]) if name in folders else name for name in scorers]
         if len({*shown}) == len(shown):
             return dict(zip(shown, scorers.values(), strict=True))
     raise UsageError(f"a folder among {', '.join(folders)} was named twice. Name each once")
