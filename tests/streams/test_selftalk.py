@@ -215,9 +215,12 @@ def test_dialogues_that_end_early_are_told(run: Run, bot: str, contexts: Path, t
     assert (ran.code, ran.err) == (0, "ended early: 6 of 6 dialogues (no more)\n")
     assert {one["ended"] for one in lines_of(out / "dialogues.jsonl")} == {"no more"}
     assert len(lines_of(out / "turns.jsonl")) == 12
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
     ran = run("selftalk", contexts, "-r", f"{bot} a 0", "-o", out, "--contexts", 6)
     assert ran.code == 5
-    assert ran.err == "ended early: 6 of 6 dialogues (no more)\nrejoinder: not a single turn was said: no more\n"
+    said = "rejoinder: not a single turn was said, so nothing was written: no more\n"
+    assert ran.err == f"ended early: 6 of 6 dialogues (no more)\n{said}"
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before, "the older folder stays"
 
 
 def test_loops_end_dialogues_on_the_command_line(run: Run, contexts: Path, tmp_path: Path) -> None:

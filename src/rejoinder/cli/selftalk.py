@@ -95,10 +95,10 @@ def command(
             if len(starts) < contexts:
                 tell(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
             ended, said = _write(found, folder)
-    for reason, number in ended.most_common():
-        tell(f"ended early: {number:,} of {talks:,} dialogues ({reason})", err=True)
-    if not said:
-        raise TooManyUnscored(f"not a single turn was said: {', '.join(ended)}")
+        for reason, number in ended.most_common():
+            tell(f"ended early: {number:,} of {talks:,} dialogues ({reason})", err=True)
+        if not said:  # while what stands at `out` is still there
+            raise TooManyUnscored(f"not a single turn was said, so nothing was written: {', '.join(ended)}")
     tell(f"{talks:,} dialogues, {said:,} turns in {out}; score them: rejoinder score {out / TURNS}")
 
 
