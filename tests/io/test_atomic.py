@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ import pytest
 
 import rejoinder
 from rejoinder.errors import UsageError, WriteError
+from rejoinder.io import atomic
 from rejoinder.io.atomic import atomic_file, atomic_folder
 from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.records import Example
@@ -185,3 +189,68 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     with atomic_folder(tmp_path / "new", ours=()) as partial:
         (partial / "a").write_text("")
     assert leftovers(tmp_path / "new") == ["a"] and leftovers(tmp_path) == ["new"]
+
+
+WRITING = """
+import sys, time
+from pathlib import Path
+from rejoinder.io.atomic import atomic_file, atomic_folder
+place = Path(sys.argv[1])
+with atomic_file(place / "file") as one, atomic_folder(place / "folder", ours={"a"}) as two:
+    one.write_text("half")
+    (two / "a").write_text("half")
+    print("there", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_what_a_killed_call_has_left_is_removed_by_the_next_and_what_is_being_written_is_not(tmp_path: Path) -> None:
+    def begun() -> subprocess.Popen[str]:
+        found = subprocess.Popen([sys.executable, "-c", WRITING, tmp_path], stdout=subprocess.PIPE, text=True)
+        assert found.stdout is not None and found.stdout.readline() == "there\n"
+        return found
+
+    def aged() -> set[str]:
+        for path in tmp_path.iterdir():
+            os.utime(path, (0, 0))
+        return {*leftovers(tmp_path)}
+
+    def write() -> None:
+        with atomic_file(tmp_path / "file") as one, atomic_folder(tmp_path / "folder", ours={"a"}) as two:
+            one.write_text("whole")
+            (two / "a").write_text("whole")
+
+    killed, running = begun(), begun()
+    killed.kill()
+    killed.communicate()
+    left = aged()
+    write()
+    kept = {*leftovers(tmp_path)} - {"file", "folder"}
+    assert len(left) == 4 and len(kept) == 2 and kept < left, "the other call still writes"
+    running.kill()
+    running.communicate()
+    for name in kept:
+        os.utime(tmp_path / name)
+    write()
+    assert leftovers(tmp_path) == [*sorted(kept), "file", "folder"], "too young: a call may be about to lock it"
+    aged()
+    (tmp_path / ".file.mine.partial").write_text("")
+    (tmp_path / ".other.0123abcd.partial").write_text("")
+    write()
+    assert leftovers(tmp_path) == [".file.mine.partial", ".other.0123abcd.partial", "file", "folder"]
+
+
+def test_an_older_folder_that_was_put_aside_stays_while_it_may_be_all_there_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(atomic, "_YOUNG", 0.0)
+    aside = tmp_path / ".talk.0123abcd.older"
+    aside.mkdir()
+    (aside / "a").write_text("old")
+    time.sleep(0.01)
+    with atomic_folder(tmp_path / "talk", ours={"a"}) as partial:
+        (partial / "a").write_text("new")
+    assert leftovers(tmp_path) == [aside.name, "talk"]
+    with atomic_folder(tmp_path / "talk", ours={"a"}) as partial:
+        (partial / "a").write_text("newer")
+    assert leftovers(tmp_path) == ["talk"] and (tmp_path / "talk" / "a").read_text() == "newer"

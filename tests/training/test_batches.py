@@ -166,16 +166,21 @@ def test_messages_of_the_store(tmp_path: Path) -> None:
     assert str(few.value) == "most_turns is 2, but three turns cannot be cut into pairs. Give 3 or more."
     with pytest.raises(MissingAsset) as absent:
         TokenStore(folder)
-    remedy = "Write the token store again"
+    remedy = f"Remove {folder} and call again; it is made again from the corpus"
     assert str(absent.value) == f"{folder}: holds no token store (store.json cannot be read). {remedy}"
     about, good = folder / "store.json", written(tmp_path, [[[5], [6]]])
     text = about.read_text()
     for name, size in (("tokens.bin", 8), ("turns.bin", 8), ("pieces.bin", 32)):
         data = (good.folder / name).read_bytes()
-        (folder / name).write_bytes(data[:-1])
-        with pytest.raises(DataError) as cut:
-            TokenStore(folder)
-        assert str(cut.value) == f"{folder / name}: {size - 1} bytes, expected {size}. {remedy}"
+        for other, problem in (
+            (data[:-1], f"{size - 1} bytes, expected {size}"),
+            (data + b"more", f"{size + 4} bytes, expected {size}"),
+            (b"\xff" + data[1:], "is not as it was written"),
+        ):
+            (folder / name).write_bytes(other)
+            with pytest.raises(DataError) as damaged:
+                TokenStore(folder)
+            assert str(damaged.value) == f"{folder / name}: {problem}. {remedy}"
         (folder / name).unlink()
         with pytest.raises(MissingAsset) as gone:
             TokenStore(folder)
@@ -195,6 +200,8 @@ def test_messages_of_the_store(tmp_path: Path) -> None:
         with pytest.raises(DataError) as damaged:
             TokenStore(folder)
         assert str(damaged.value) == f"{about}: {message}. {remedy}"
+    about.write_text(json.dumps({key: value for key, value in json.loads(text).items() if key != "digests"}))
+    assert TokenStore(folder).tokens == 4, "a store of an older version is read as it is"
     assert {path.name for path in folder.iterdir()} == set(FILES)
 
 

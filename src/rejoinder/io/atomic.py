@@ -1,11 +1,17 @@
-"""Outputs that are whole or not there: written beside their place under another name, renamed when complete."""
+"""Outputs that are whole or not there: written beside their place under another name, renamed when complete.
+
+Whoever writes holds a lock on what is not complete, which ends with the process however that ends: so the next call can
+tell what a killed one has left from what another one is writing.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
+import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +21,8 @@ from rejoinder.errors import UsageError, WriteError
 # What the system says where nothing more fits: the disk, a quota, the largest file; or the disk may only be read.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 _UNFINISHED: set[Path] = set()
+_PARTIAL, _OLDER = "partial", "older"
+_YOUNG = 60.0  # seconds in which what is not locked may be about to be
 
 
 @contextmanager
@@ -37,10 +45,11 @@ def atomic_file(target: Path) -> Iterator[Path]:
     with _beside(target) as partial, _filling(target):
         with _placing(target):
             partial.touch(mode=0o600, exist_ok=False)
-        yield partial
-        with _placing(target):
-            partial.chmod(mode)
-            partial.replace(target)
+        with _held(partial):
+            yield partial
+            with _placing(target):
+                partial.chmod(mode)
+                partial.replace(target)
 
 
 @contextmanager
@@ -63,15 +72,16 @@ def atomic_folder(
     with _beside(target) as partial, _filling(target, partial):
         with _placing(target):
             partial.mkdir(mode=0o700)
-        yield partial
-        with _placing(target):
-            partial.chmod(0o777 & ~_umask())
-            if _moved(partial, target):
-                return
-            if not ours:
-                raise UsageError(f"{target}: {there}")
-            require_replaceable(target, ours)  # whoever put a file of his own there meanwhile
-            _exchange(partial, target)
+        with _held(partial):
+            yield partial
+            with _placing(target):
+                partial.chmod(0o777 & ~_umask())
+                if _moved(partial, target):
+                    return
+                if not ours:
+                    raise UsageError(f"{target}: {there}")
+                require_replaceable(target, ours)  # whoever put a file of his own there meanwhile
+                _exchange(partial, target)
 
 
 def remove_unfinished() -> None:
@@ -81,18 +91,56 @@ def remove_unfinished() -> None:
 
 
 @contextmanager
-def _beside(target: Path) -> Iterator[Path]:
+def _beside(target: Path, kind: str = _PARTIAL) -> Iterator[Path]:
     """Yield a free name beside `target`; what stands there when the block ends is removed.
 
     It is known before anything stands there, so there is no moment at which an interruption leaves it behind.
     """
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
+    _remove_left(target)
+    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.{kind}")
     _UNFINISHED.add(partial)
     try:
         yield partial
     finally:
         _remove(partial)
         _UNFINISHED.discard(partial)
+
+
+def _remove_left(target: Path) -> None:
+    """Remove what calls that were killed have left of `target`; what a call is writing is locked, and stays.
+
+    An older folder that was put aside stays where nothing is at `target`: it may be all there is.
+    """
+    kinds = f"{_PARTIAL}|{_OLDER}" if target.exists() else _PARTIAL
+    name = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}\.(?:{kinds})")
+    with suppress(OSError):
+        for left in [one for one in target.parent.iterdir() if name.fullmatch(one.name)]:
+            with _held(left) as held:
+                if held and time.time() - left.stat().st_mtime > _YOUNG:
+                    _remove(left)
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[bool]:
+    """Lock a file or folder for as long as the block lasts; yields whether that could be done.
+
+    Where another process has it, or the system or the place knows no locks, it could not.
+    """
+    opened = -1
+    try:
+        import fcntl
+
+        opened = os.open(path, os.O_RDONLY)
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):  # Windows; or see above
+        held = False
+    else:
+        held = True
+    try:
+        yield held
+    finally:
+        if opened >= 0:
+            os.close(opened)
 
 
 def _remove(partial: Path) -> None:
@@ -119,7 +167,7 @@ def _moved(partial: Path, target: Path) -> bool:
 
 def _exchange(partial: Path, target: Path) -> None:
     """Put the folder `partial` in the place of `target`; the old one comes back where that fails or is interrupted."""
-    with _beside(target) as aside:
+    with _held(target), _beside(target, _OLDER) as aside:
         try:
             target.rename(aside)
             partial.rename(target)

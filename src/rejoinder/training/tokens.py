@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
@@ -20,7 +21,6 @@ from rejoinder.text.bpe import UNK_ID, Vocabulary, as_turn
 FORMAT = 1
 _TOKENS, _TURNS, _PIECES, _STORE = FILES = ("tokens.bin", "turns.bin", "pieces.bin", "store.json")
 _LENGTH, _START = np.dtype("<u4"), np.dtype("<i8")
-_REMEDY = "Write the token store again"
 # Characters that are turned into numbers at once: enough to keep all cores busy, and a bound on the memory it takes.
 _CHARACTERS_AT_ONCE = 500_000
 
@@ -91,6 +91,7 @@ def write_tokens(
                 counts.tokens += int(last_tokens[-1])
         limits = {"longest_turn": longest_turn, "most_turns": most_turns}
         store = {"format": FORMAT, "ids": ids.str, "vocabulary": vocabulary.digest, **limits, "counts": asdict(counts)}
+        store["digests"] = {name: _digest(partial / name) for name in FILES[:3]}
         (partial / _STORE).write_text(json.dumps(store, indent=1) + "\n", encoding="utf-8")
     return counts
 
@@ -116,7 +117,7 @@ class TokenStore:
 
     Raises:
         MissingAsset: a file is not there.
-        DataError: the files do not fit together.
+        DataError: the files do not fit together, or one is not as it was written.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -129,11 +130,12 @@ class TokenStore:
             self.most_turns: int = about["most_turns"]
             self._kind = np.dtype(about["ids"])
         except (KeyError, TypeError) as error:
-            raise DataError(f"no token store ({error!r})", _REMEDY, where=str(self.folder / _STORE)) from error
+            raise DataError(f"no token store ({error!r})", _remedy(folder), where=str(self.folder / _STORE)) from error
         self.pieces, self.tokens = self.counts.pieces, self.counts.tokens
         _require_size(self.folder / _TOKENS, self.tokens * self._kind.itemsize)
         _require_size(self.folder / _TURNS, self.counts.turns * _LENGTH.itemsize)
         _require_size(self.folder / _PIECES, (self.pieces + 1) * 2 * _START.itemsize)
+        _require_digests(self.folder, about.get("digests", {}))
         self.starts: NDArray[np.int64] = np.memmap(
             self.folder / _PIECES, dtype=_START, mode="r", shape=(self.pieces + 1, 2)
         )
@@ -202,18 +204,36 @@ def _read_about(folder: Path) -> dict[str, Any]:
     try:
         about: dict[str, Any] = json.loads((folder / _STORE).read_text(encoding="utf-8"))
     except OSError as error:
-        raise MissingAsset(f"{folder}: holds no token store ({_STORE} cannot be read). {_REMEDY}") from error
+        raise MissingAsset(f"{folder}: holds no token store ({_STORE} cannot be read). {_remedy(folder)}") from error
     except ValueError as error:
-        raise DataError(f"broken JSON ({error})", _REMEDY, where=str(folder / _STORE)) from error
+        raise DataError(f"broken JSON ({error})", _remedy(folder), where=str(folder / _STORE)) from error
     found = about.get("format") if isinstance(about, dict) else None
     if found != FORMAT:
-        raise DataError(f"format {found}, expected {FORMAT}", _REMEDY, where=str(folder / _STORE))
+        raise DataError(f"format {found}, expected {FORMAT}", _remedy(folder), where=str(folder / _STORE))
     return about
 
 
 def _require_size(path: Path, expected: int) -> None:
     """Raise where a file of the store is not there or is cut off."""
     if not path.is_file():
-        raise MissingAsset(f"{path}: is not there, but belongs to the token store. {_REMEDY}")
+        raise MissingAsset(f"{path}: is not there, but belongs to the token store. {_remedy(path.parent)}")
     if path.stat().st_size != expected:
-        raise DataError(f"{path.stat().st_size} bytes, expected {expected}", _REMEDY, where=str(path))
+        raise DataError(f"{path.stat().st_size} bytes, expected {expected}", _remedy(path.parent), where=str(path))
+
+
+def _require_digests(folder: Path, known: Any) -> None:
+    """Raise where a file of the store is not as it was written; stores of older versions do not say how that was."""
+    for name in FILES[:3] if known else ():
+        if not isinstance(known, dict) or known.get(name) != _digest(folder / name):
+            raise DataError("is not as it was written", _remedy(folder), where=str(folder / name))
+
+
+def _digest(path: Path) -> str:
+    """What tells a file from others; it is read piece by piece."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _remedy(folder: str | Path) -> str:
+    """What to do about a store that cannot be read."""
+    return f"Remove {folder} and call again; it is made again from the corpus"
