@@ -239,6 +239,23 @@ def test_tokens_of_another_vocabulary_are_not_trained_on(corpus: Path, tmp_path:
     assert str(refusal.value) == message
 
 
+def test_a_damaged_run_is_told_or_mended(corpus: Path, tmp_path: Path) -> None:
+    recipe, run = recipe_of("hred", updates=10), tmp_path / "model.run"
+    first = pretrain_dialogues(recipe, [corpus], tmp_path / "model")
+    whole = (tmp_path / "model" / "curves.csv").read_text()
+    for name in ("curves.csv", "curves.svg"):
+        (run / name).write_bytes(b"\xff")
+    assert pretrain_dialogues(recipe, [corpus], tmp_path / "model") == first
+    assert (tmp_path / "model" / "curves.csv").read_text() == whole
+    for name, told in (("vocabulary.json", "this vocabulary is damaged"), ("train/tokens.bin", "is not as it was")):
+        data = (run / name).read_bytes()
+        (run / name).write_bytes(data[:20] + b"\xff" * 9 + data[29:])
+        with pytest.raises(DataError, match=rf"model.run/{name}: {told}.*\. Remove .* and call again; it is made again"):
+            pretrain_dialogues(recipe, [corpus], tmp_path / "model")
+        (run / name).unlink() if name == "vocabulary.json" else shutil.rmtree(run / "train")
+    assert pretrain_dialogues(recipe, [corpus], tmp_path / "model") == first
+
+
 def test_a_damaged_checkpoint_is_told_and_can_be_removed(corpus: Path, tmp_path: Path) -> None:
     recipe, run = recipe_of("hred", updates=10), tmp_path / "model.run"
     first = pretrain_dialogues(recipe, [corpus], tmp_path / "model")

@@ -119,7 +119,7 @@ class Corpus:
             trained = train_bpe((turn for dialogue in dialogues for turn in dialogue.turns), size)
             with atomic_file(file) as partial:  # the run may be killed at any moment
                 partial.write_text(trained.to_json(), encoding="utf-8")
-        return Vocabulary.from_json(file.read_text(encoding="utf-8"))
+        return vocabulary_in(file)
 
     def _tokens(self, name: str, vocabulary: Vocabulary, dialogues: Iterator[Dialogue]) -> TokenStore:
         """The tokens of one part, written unless they are there."""
@@ -136,6 +136,19 @@ class Corpus:
         if store.vocabulary != vocabulary.digest:
             raise UsageError(f"{self.run}: its tokens belong to another vocabulary. Remove it, or choose another -o")
         return store
+
+
+def vocabulary_in(file: Path) -> Vocabulary:
+    """The vocabulary that a run has written.
+
+    Raises:
+        DataError: it is damaged.
+    """
+    try:
+        return Vocabulary.from_json(file.read_text(encoding="utf-8", errors="replace"))
+    except DataError as error:
+        remedy = "Remove it and call again; it is made again from the corpus"
+        raise DataError("this vocabulary is damaged", remedy, where=str(file)) from error
 
 
 def _coarse(dialogue: Dialogue) -> Dialogue:

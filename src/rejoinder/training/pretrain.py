@@ -22,6 +22,7 @@ from rejoinder.kinds import KINDS
 from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.corpora import digests
+from rejoinder.training.curves import write_curves
 from rejoinder.training.dialogue import DialogueTask, StoreBatches
 from rejoinder.training.fit import Fitted, fit
 from rejoinder.training.prepared import Corpus
@@ -176,6 +177,7 @@ def save_run(
         title: of the card.
         about: a sentence for the card.
     """
+    write_curves(fitted.rows, run)  # anew: a run that ended earlier may have been damaged since
     curves = {name: (run / name).read_text(encoding="utf-8") for name in ("curves.csv", "curves.svg")}
     shown = "\n".join(f"- {name.replace('_', ' ')}: {value:.4g}" for name, value in fitted.best.items())
     card = f"# {title}\n\n{about} At its best validation:\n\n{shown}\n"

@@ -24,6 +24,7 @@ from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.text.untokenised import untokenised
 from rejoinder.training.corpora import digests
 from rejoinder.training.fit import fit
+from rejoinder.training.prepared import vocabulary_in
 from rejoinder.training.pretrain import Pretrained, claim_run, require_own, save_run, tensors_of
 from rejoinder.training.recipe import StudentRecipe
 from rejoinder.training.student import StudentBatches, StudentTask
@@ -146,12 +147,25 @@ def _ask(
 def _pinned(run: Path, folder: Path) -> Taught:
     """The texts and vectors that the run began with, even where there are more by now."""
     file = run / PINNED
-    most = json.loads(file.read_text(encoding="utf-8"))["texts"] if file.is_file() else None
+    most = _most(file) if file.is_file() else None
     taught = read_taught(folder, most)
     if most is None:
         with atomic_file(file) as partial:
             partial.write_text(json.dumps({"texts": len(taught.texts)}), encoding="utf-8")
     return taught
+
+
+def _most(file: Path) -> int:
+    """How many texts the run began with.
+
+    Raises:
+        DataError: the file that says so is damaged.
+    """
+    try:
+        return int(json.loads(file.read_text(encoding="utf-8"))["texts"])
+    except (ValueError, KeyError, TypeError) as error:
+        remedy = "Remove it, last.ckpt and best.ckpt beside it, and call again"
+        raise DataError("this file is damaged", remedy, where=str(file)) from error
 
 
 def _begin(task: StudentTask, first: Parts | None) -> None:
@@ -182,7 +196,7 @@ def _vocabulary(
             text = text_of(first.files, VOCABULARY)
         with atomic_file(file) as partial:
             partial.write_text(text, encoding="utf-8")
-    return Vocabulary.from_json(file.read_text(encoding="utf-8"))
+    return vocabulary_in(file)
 
 
 @dataclass(frozen=True)
