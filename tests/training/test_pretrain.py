@@ -264,6 +264,9 @@ def test_a_damaged_checkpoint_is_told_and_can_be_removed(corpus: Path, tmp_path:
         (run / name).write_bytes(kept[:size])
         with pytest.raises(DataError, match=f"{name}: this checkpoint is damaged. Remove last.ckpt and best.ckpt in"):
             pretrain_dialogues(recipe, [corpus], tmp_path / "model")
+        (run / name).write_bytes(kept[: len(kept) // 2] + bytes(100) + kept[len(kept) // 2 + 100 :])
+        with pytest.raises(DataError, match=f"{name}: this checkpoint is damaged"):
+            pretrain_dialogues(recipe, [corpus], tmp_path / "model")
         (run / name).write_bytes(kept)
     for name in ("last.ckpt", "best.ckpt"):
         (run / name).unlink()
