@@ -69,7 +69,10 @@ def test_texts_become_what_the_model_says(folder: Path) -> None:
     found = encoder.encode(["aloe tree", " ", "a"])
     np.testing.assert_array_equal(found, [[1, 3, 1], [np.nan] * 3, [1, 0, 0]])
     assert (encoder.width, encoder.encode([]).shape, str(found.dtype)) == (3, (0, 3), "float64")
-    assert encoder.options == {"encoder": "sentence", **{key: encoder.parts.config[key] for key in ("weights", "settings")}}
+    assert encoder.options == {
+        "encoder": "sentence",
+        **{key: encoder.parts.config[key] for key in ("weights", "settings")},
+    }
 
 
 def test_of_a_context_the_last_turns_are_read(folder: Path) -> None:
@@ -130,9 +133,7 @@ def test_a_judge_refuses_its_encoder_with_other_settings(folder: Path) -> None:
     assert from_parts(Parts(older, {})).options["weights"] == parts.config["weights"]
 
 
-def test_a_model_that_was_downloaded_is_told_by_its_settings_too(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_model_that_was_downloaded_is_told_by_its_settings_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def cached(name: str, *, cache_dir: str | None, local_files_only: bool) -> str:
         if name != "sentence-transformers/letters" or not local_files_only:
             raise FileNotFoundError(name)

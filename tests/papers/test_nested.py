@@ -13,6 +13,7 @@ import pytest
 from conftest import Run
 from judges_over_views import made_material, rated
 from rejoinder.auditing.spoiling import spoilt
+from rejoinder.errors import UsageError
 from rejoinder.io import write
 from rejoinder.judges.left_out import others
 from rejoinder.judges.lines import RatedLines, encode_rated
@@ -26,6 +27,7 @@ from rejoinder.papers import nested
 from rejoinder.papers.asked import Asked
 from rejoinder.papers.judge_folds import blind
 from rejoinder.papers.nested import DEFENCES, DOUBTED, FOLDS, SHIPPED, Judges, Settings
+from rejoinder.papers.run import reproduce
 from rejoinder.scorer import FloatArray, ignore
 
 NAMES = ("fed_turn", "holistic_context", "usr_personachat", "conture_turn")
@@ -130,6 +132,42 @@ def test_the_winner_among_the_others_is_what_a_set_is_asked_of(
     for (_, rows, own), name in zip(asked[::2], NAMES, strict=True):
         assert own.tolist() == lines.sets[name].tolist()
         assert rows.tolist() == others(lines, lines.sets[name]).tolist()
+
+
+def test_an_interrupted_call_goes_on_and_one_of_another_seed_is_refused(
+    lines: RatedLines, material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+
+    def choose(judges: Judges, name: str) -> Settings:
+        begun.append(name)
+        if len(begun) == 3:
+            raise KeyboardInterrupt
+        return Settings(0.5, 0.25, DOUBTED[len(begun) % 2])
+
+    monkeypatch.setattr(nested, "choose", choose)
+    monkeypatch.setattr(nested, "Judges", Known)
+    monkeypatch.setattr(nested, "encode_rated", lambda *_: lines)
+    monkeypatch.setattr(nested, "boxed_material", lambda: material)
+    monkeypatch.setattr("rejoinder.papers.judge.RESAMPLES", 20)
+    monkeypatch.delenv("REJOINDER_SHARED", raising=False)
+    write(rated("any", 4), tmp_path / "any.jsonl")
+    write(rated("any", 5), tmp_path / "more.jsonl")
+    with pytest.raises(KeyboardInterrupt, match="call again to go on"):
+        reproduce("nested", tmp_path / "any.jsonl", out=tmp_path)
+    for other, seed in (("any.jsonl", 1), ("more.jsonl", 0)):
+        with pytest.raises(
+            UsageError, match=r"nested.run: holds a run of other files, another seed or another version"
+        ):
+            reproduce("nested", tmp_path / other, out=tmp_path, seed=seed)
+    damaged = next((tmp_path / "nested.run").glob("*.npz"))
+    damaged.write_bytes(damaged.read_bytes()[:99])
+    again = reproduce("nested", tmp_path / "any.jsonl", out=tmp_path)
+    assert len(begun) == 3 + 3 and len({*begun}) == 4, "two were done, one of them was damaged"
+    assert not (tmp_path / "nested.run").exists() and (tmp_path / "nested.md").is_file()
+    begun[:] = ["another"] * 3
+    whole = reproduce("nested", tmp_path / "any.jsonl", out=tmp_path)
+    assert len(begun) == 3 + 4 and len(again.sections) == len(whole.sections)
 
 
 def test_where_nothing_is_better_the_judge_stays_as_it_ships(

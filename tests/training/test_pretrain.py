@@ -250,7 +250,9 @@ def test_a_damaged_run_is_told_or_mended(corpus: Path, tmp_path: Path) -> None:
     for name, told in (("vocabulary.json", "this vocabulary is damaged"), ("train/tokens.bin", "is not as it was")):
         data = (run / name).read_bytes()
         (run / name).write_bytes(data[:20] + b"\xff" * 9 + data[29:])
-        with pytest.raises(DataError, match=rf"model.run/{name}: {told}.*\. Remove .* and call again; it is made again"):
+        with pytest.raises(
+            DataError, match=rf"model.run/{name}: {told}.*\. Remove .* and call again; it is made again"
+        ):
             pretrain_dialogues(recipe, [corpus], tmp_path / "model")
         (run / name).unlink() if name == "vocabulary.json" else shutil.rmtree(run / "train")
     assert pretrain_dialogues(recipe, [corpus], tmp_path / "model") == first

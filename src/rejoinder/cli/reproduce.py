@@ -14,8 +14,8 @@ from rejoinder.papers import EXPERIMENTS
 
 
 def _pages(out: Path, given: Given) -> list[Path]:
-    """The page in the folder, and figures of earlier runs, which are replaced too."""
-    return [out / f"{given['name']}.md", *out.glob(f"{given['name']}-*.svg")]
+    """The page in the folder, and figures of earlier runs, which are replaced too; and what is kept meanwhile."""
+    return [out / f"{given['name']}.md", out / f"{given['name']}.run", *out.glob(f"{given['name']}-*.svg")]
 
 
 Name = Annotated[
@@ -82,7 +82,10 @@ def command(
     seed: Seed = 0,
     on_error: OnErrorFlag = OnError.STOP,
 ) -> None:
-    """Run an experiment anew: a page with our figures, beside the published ones where there are any."""
+    """Run an experiment anew: a page with our figures, beside the published ones where there are any.
+
+    nested and study keep what is done in FOLDER/NAME.run until the page is written: interrupted, call again to go on.
+    """
     from rejoinder.papers.run import reproduce
     from rejoinder.report.terminal import terminal
 

@@ -17,6 +17,7 @@ from rejoinder.records import Example
 from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
 from rejoinder.streams.replies import as_example
 from rejoinder.streams.selftalk import sample_contexts
+from rejoinder.training.processes import claim_run
 
 if TYPE_CHECKING:
     from rejoinder.improve.reinforce import Practice
@@ -86,7 +87,7 @@ def reinforce(
     own = practice or practice_of()
     from rejoinder.improve.policy import Policy
     from rejoinder.improve.reinforce import Run
-    from rejoinder.training.pretrain import claim_run, require_own
+    from rejoinder.training.pretrain import require_own
 
     rewarding = reward(scorer, lower=lower, bounds=bounds)
     out = Path(out)

@@ -62,6 +62,7 @@ class Asked:
         on_bad: gets the error of each bad line.
         note: gets what is to be said of how files are read.
         stage: opens a piece of work.
+        run: a folder for pieces that are done, so that a call that was interrupted goes on; None keeps none.
     """
 
     files: Sequence[str | Path] = ()
@@ -74,6 +75,7 @@ class Asked:
     on_bad: OnBad = raise_bad
     note: Note = silent
     stage: Stage = quiet
+    run: Path | None = None
 
     def examples(self, sets: Sequence[str]) -> list[Example]:
         """The rated examples of the files, or else of the data sets whose names match the patterns `sets`.
@@ -96,11 +98,13 @@ class Takes(NamedTuple):
         may: all of it.
         must: without what it cannot run.
         why: what to say where that is missing.
+        keeps: whether it keeps pieces that are done (see `papers.kept`).
     """
 
     may: tuple[str, ...]
     must: tuple[str, ...] = ()
     why: str = ""
+    keeps: bool = False
 
     def require(self, name: str, asked: Asked) -> None:
         """Raise where the experiment `name` was given what it does not take, or lacks what it must have.

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, cast
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +25,11 @@ from rejoinder.judges.views.lines import ViewLines
 from rejoinder.judges.views.views import Views
 from rejoinder.learner import Rows
 from rejoinder.meta.agreement import Agreement
-from rejoinder.papers.asked import Asked, Takes
+from rejoinder.papers.asked import RELEVANCE, Asked, Takes
 from rejoinder.papers.fit import LIGHT
-from rejoinder.papers.judge import SETS, agreements, ahead_over_sets, mean_over_sets, ranked, taught
+from rejoinder.papers.judge import SETS, TAUGHT, agreements, ahead_over_sets, mean_over_sets, ranked, taught, there
 from rejoinder.papers.judge_folds import blind, mean_within, undefended
+from rejoinder.papers.kept import kept
 from rejoinder.papers.plus import TOO_MANY
 from rejoinder.records import visible
 from rejoinder.scorer import Advance, FloatArray
@@ -35,7 +37,7 @@ from rejoinder.stats.correlation import spearman
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.splits import fold_groups
 
-TAKES = Takes(("files", "data", "seed"))
+TAKES = Takes(("files", "data", "seed"), keeps=True)
 DEFENCES = (1.0, 0.0, 0.5, 2.0)  # the first of each is how the judge ships, which wins where others are no better
 MIXTURES = (TREES, 0.25, 0.75)
 DOUBTED = ("alignment", "selection")
@@ -104,7 +106,9 @@ def find(asked: Asked) -> Found:
     Raises:
         UsageError: there are too few data sets to choose settings without one, or too few lines in them.
     """
-    given = asked.examples([name for name in SETS if name != TOO_MANY])
+    names = [name for name in SETS if name != TOO_MANY]
+    pieces = kept(asked, [*asked.files_or(names), *there(asked, TAUGHT, RELEVANCE)])
+    given = asked.examples(names)
     examples = [example for example in given if any(map(visible, example.context))]
     apart = taught(asked, examples)
     learner = ViewsLearner(boxed_material(), lambda given: [*spoilt(given), *apart], LIGHT)
@@ -119,11 +123,20 @@ def find(asked: Asked) -> Found:
     with asked.stage("choosing and leaving out", STEPS * len(lines.sets)) as advance:
         judges = Judges(lines, asked.seed, advance)
         for name, own in lines.sets.items():
-            chosen[name] = choose(judges, name)
-            rest = others(lines, own)
-            nested[own] = judges.said(chosen[name], rest, own)
-            shipped[own] = judges.said(SHIPPED, rest, own)
+            if pieces.has(name):
+                advance(STEPS)
+            of_set = pieces.piece(name, partial(_asked_of, judges, name))
+            chosen[name] = Settings(*(of_set[key].item() for key in Settings._fields))
+            nested[own], shipped[own] = of_set["nested"], of_set["shipped"]
     return _found(lines, chosen, nested, shipped, asked.seed, len(apart))
+
+
+def _asked_of(judges: Judges, name: str) -> dict[str, NDArray[Any]]:
+    """What is chosen for a data set, and what both judges say of its lines."""
+    chosen, own = choose(judges, name), judges.lines.sets[name]
+    rest = others(judges.lines, own)
+    said = {"nested": judges.said(chosen, rest, own), "shipped": judges.said(SHIPPED, rest, own)}
+    return said | {key: np.array(value) for key, value in chosen._asdict().items()}
 
 
 # Judges that are asked for of a set: in each fold with each defence and without each view, and two at its end.

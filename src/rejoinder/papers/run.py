@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shutil
 import time
 from collections.abc import Sequence
 from importlib import import_module
@@ -69,7 +70,7 @@ def reproduce(
         name: one of `EXPERIMENTS`; each takes only some of what follows (its `TAKES`).
         files: what it runs on: rated examples, for some experiments something else; none where `data` or the data
             folder in $REJOINDER_SHARED has the sets.
-        out: a folder that is there.
+        out: a folder that is there; `nested` and `study` keep in `NAME.run` there what is done, until they have ended.
         encoders: each as NAME=FOLDER or NAME=FOLDER:STATE; the first is the main one.
         responders: each as NAME=FOLDER, or NAME= and another responder.
         vectors: file of word vectors; None for those in the box.
@@ -101,14 +102,27 @@ def reproduce(
         on_bad=on_bad,
         note=note,
         stage=stage,
+        run=out / f"{name}.run" if takes.keeps else None,
     )
     takes.require(name, asked)
     require_figures()
-    found = experiment(name).find(asked)
+    found = _found(name, asked)
     command = typed(name, asked, takes.may, out, skipping=on_bad is not raise_bad)
     document: Document = import_module(f"{_module(name)}_page").page(found, about(command, start))
     write_document(document, out / f"{name}.md")
+    if asked.run is not None:
+        shutil.rmtree(asked.run, ignore_errors=True)
     return document
+
+
+def _found(name: str, asked: Asked) -> Any:
+    """What an experiment finds; an interruption of one that keeps what is done says how to go on."""
+    try:
+        return experiment(name).find(asked)
+    except KeyboardInterrupt:
+        if asked.run is None:
+            raise
+        raise KeyboardInterrupt("call again to go on") from None
 
 
 def _module(name: str) -> str:

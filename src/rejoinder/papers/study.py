@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from rejoinder.catalogue import chosen
+from typing import cast
+
+from rejoinder.catalogue import DEFAULT, chosen, load_learner
+from rejoinder.learner import Learner
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.papers.asked import Asked, Takes
+from rejoinder.papers.kept import KeptLearner, kept
 
-TAKES = Takes(("files", "data", "seed"))
+TAKES = Takes(("files", "data", "seed"), keeps=True)
 SETS = (
     *("conture_turn", "deriu_convai2", "deriu_dailydialog", "deriu_empathetic", "dstc7", "engage_dailydialog"),
     *("fed_turn", "grade_dailydialog", "grade_empathetic", "gupta_dailydialog", "holistic_context", "holistic_logic"),
@@ -16,7 +20,9 @@ SETS = (
 
 def find(asked: Asked) -> FullStudy:
     """The study of all turn-level sets; the same as `rejoinder study FILE... --drop-copies --leave-one-out`."""
+    pieces = kept(asked, asked.files_or(SETS))
     examples = asked.examples(SETS)
     scorers = chosen(None, [example.dataset for example in examples]).scorers
+    learner = cast("Learner", KeptLearner(cast("Learner", load_learner(DEFAULT)), pieces))
     with asked.stage("scoring", len(examples) * len(scorers)) as advance:
-        return full_study(examples, leave_one_out=True, drop_copies=True, seed=asked.seed, advance=advance)
+        return full_study(examples, leave_one_out=learner, drop_copies=True, seed=asked.seed, advance=advance)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
@@ -12,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from rejoinder.errors import UsageError
-from rejoinder.io.atomic import atomic_file
 from rejoinder.io.checks import Tensors, inner, whole
 from rejoinder.io.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
 from rejoinder.io.lines import OnBad, raise_bad
@@ -26,13 +22,11 @@ from rejoinder.training.curves import write_curves
 from rejoinder.training.dialogue import DialogueTask, StoreBatches
 from rejoinder.training.fit import Fitted, fit
 from rejoinder.training.prepared import Corpus
-from rejoinder.training.processes import hold, is_first_process
+from rejoinder.training.processes import MARK, claim_run, is_first_process
 from rejoinder.training.recipe import Recipe
 
 if TYPE_CHECKING:
     from torch.nn import Module
-
-MARK = "recipe.json"
 
 
 @dataclass(frozen=True)
@@ -135,26 +129,6 @@ def require_own(out: Path, inputs: Sequence[str | Path], *, force: bool) -> Path
     return run
 
 
-def claim_run(run: Path, what: dict[str, Any]) -> None:
-    """Make the run's folder, or see that the run in it is the same one; what a killed run left half written goes.
-
-    Raises:
-        UsageError: something of another run is there, or another call is at work there.
-    """
-    stated = json.dumps(what, indent=2)
-    mark = run / MARK
-    run.mkdir(parents=True, exist_ok=True)
-    hold(run)
-    for left in run.glob(".*.partial"):
-        shutil.rmtree(left) if left.is_dir() else left.unlink()
-    if any(path != mark for path in run.iterdir()):
-        if not mark.is_file():
-            raise UsageError(f"{run}: exists and holds no run ({MARK} is missing). Remove it, or choose another -o")
-        if mark.read_text(encoding="utf-8", errors="replace") != stated:
-            raise UsageError(f"{run}: holds a run of another recipe or other files. Remove it, or choose another -o")
-    _write_whole(mark, stated)
-
-
 def save_run(
     run: Path,
     out: Path,
@@ -187,12 +161,6 @@ def save_run(
 def tensors_of(model: Module) -> dict[str, NDArray[Any]]:
     """The weights of a network as arrays."""
     return {name: tensor.detach().cpu().numpy() for name, tensor in model.state_dict().items()}
-
-
-def _write_whole(path: Path, text: str) -> None:
-    """Write a file of the run, which may be killed at any moment."""
-    with atomic_file(path) as partial:
-        partial.write_text(text, encoding="utf-8")
 
 
 def _load_matching(task: Any, parts: Parts) -> int:

@@ -18,8 +18,9 @@ from rejoinder.nn.selecting import SelectorNetwork, SelectorSizes
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.corpora import digests
 from rejoinder.training.fit import fit
-from rejoinder.training.pretrain import Pretrained, claim_run, require_own, save_run, tensors_of
+from rejoinder.training.pretrain import Pretrained, require_own, save_run, tensors_of
 from rejoinder.training.pretrain_student import Teacher
+from rejoinder.training.processes import claim_run
 from rejoinder.training.recipe import SelectorRecipe
 from rejoinder.training.selector import Said, SelectorBatches, SelectorTask, said_in
 from rejoinder.training.taught import Taught, is_taught, read_taught, write_texts, write_vectors

@@ -25,7 +25,8 @@ from rejoinder.text.untokenised import untokenised
 from rejoinder.training.corpora import digests
 from rejoinder.training.fit import fit
 from rejoinder.training.prepared import vocabulary_in
-from rejoinder.training.pretrain import Pretrained, claim_run, require_own, save_run, tensors_of
+from rejoinder.training.pretrain import Pretrained, require_own, save_run, tensors_of
+from rejoinder.training.processes import claim_run
 from rejoinder.training.recipe import StudentRecipe
 from rejoinder.training.student import StudentBatches, StudentTask
 from rejoinder.training.taught import TEXTS, Taught, Teach, is_taught, read_taught, texts_of, write_texts, write_vectors

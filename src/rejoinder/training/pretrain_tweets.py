@@ -13,8 +13,8 @@ from rejoinder.scorer import Advance, ignore
 from rejoinder.text.tweets import as_numbers, most_frequent, numbered
 from rejoinder.training.corpora import digests
 from rejoinder.training.fit import fit
-from rejoinder.training.pretrain import Pretrained, claim_run, require_own, save_run, tensors_of
-from rejoinder.training.processes import is_first_process
+from rejoinder.training.pretrain import Pretrained, require_own, save_run, tensors_of
+from rejoinder.training.processes import claim_run, is_first_process
 from rejoinder.training.recipe import TweetRecipe
 from rejoinder.training.tweet import Tweet, TweetBatches, TweetTask
 from rejoinder.training.tweet_corpus import Labelled, tweet_corpus

@@ -1,12 +1,18 @@
-"""Training on several devices, for each of which the program is started once more."""
+"""Who is at work in the folder of a run: one call, of which training on several devices starts further processes."""
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from pathlib import Path
+from typing import Any
 
 from rejoinder.errors import UsageError
+from rejoinder.io.atomic import atomic_file
 
+MARK = "recipe.json"
+"""The file of a run's folder that says what decides the run."""
 _HELD: dict[Path, int] = {}
 
 
@@ -37,3 +43,29 @@ def hold(run: Path) -> None:
         os.close(opened)
     else:
         _HELD[run.resolve()] = opened
+
+
+def claim_run(run: Path, what: dict[str, Any], another: str = "another recipe or other files") -> None:
+    """Make the run's folder, or see that the run in it is the same one; what a killed run left half written goes.
+
+    Args:
+        run: the folder.
+        what: decides the run, JSON values.
+        another: what a run of something else is called, for the message.
+
+    Raises:
+        UsageError: something of another run is there, or another call is at work there.
+    """
+    stated = json.dumps(what, indent=2)
+    mark = run / MARK
+    run.mkdir(parents=True, exist_ok=True)
+    hold(run)
+    for left in run.glob(".*.partial"):
+        shutil.rmtree(left) if left.is_dir() else left.unlink()
+    if any(path != mark for path in run.iterdir()):
+        if not mark.is_file():
+            raise UsageError(f"{run}: exists and holds no run ({MARK} is missing). Remove it, or choose another -o")
+        if mark.read_text(encoding="utf-8", errors="replace") != stated:
+            raise UsageError(f"{run}: holds a run of {another}. Remove it, or choose another -o")
+    with atomic_file(mark) as partial:  # the run may be killed at any moment
+        partial.write_text(stated, encoding="utf-8")
