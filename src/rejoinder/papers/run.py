@@ -83,8 +83,7 @@ def reproduce(
 
     Raises:
         UsageError: there is no such experiment or folder; it was given what it does not take, or lacks what it needs.
-        MissingAsset: there is nothing to run on, or a model is not there.
-        MissingExtra: a library that it needs is not installed.
+        MissingAsset, MissingExtra: there is nothing to run on, or a model or a library is not there.
         DataError: files or models are damaged, or do not suffice.
     """
     start, out = time.perf_counter(), Path(out)
@@ -110,9 +109,14 @@ def reproduce(
     command = typed(name, asked, takes.may, out, skipping=on_bad is not raise_bad)
     document: Document = import_module(f"{_module(name)}_page").page(found, about(command, start))
     write_document(document, out / f"{name}.md")
-    if asked.run is not None:
-        shutil.rmtree(asked.run, ignore_errors=True)
+    _forget(asked.run)
     return document
+
+
+def _forget(run: Path | None) -> None:
+    """Remove what was kept meanwhile."""
+    if run is not None:
+        shutil.rmtree(run, ignore_errors=True)
 
 
 def _found(name: str, asked: Asked) -> Any:
