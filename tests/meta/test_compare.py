@@ -430,6 +430,10 @@ def test_compare_that_cannot_be(run: Run, systems: dict[str, Path]) -> None:
     assert run("compare", human, "@conture", "-s", "length", "--design", "paired").code == 3
     assert run("compare", human, human.with_name("gone.jsonl")).code == 4
     assert run("compare", human).code == 2
+    older = human.with_name("older.html")
+    older.write_text("older")
+    assert run("compare", human, human, "-s", "length", "--threshold", "0", "-o", older).code == 2
+    assert older.read_text() == "older", "what is refused writes nothing"
 
 
 def test_references_count_where_both_systems_have_them() -> None:

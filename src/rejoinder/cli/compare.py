@@ -131,13 +131,14 @@ def command(
             vectors=vectors,
             advance=advance,
         )
+    # Before anything is written: a scorer without a direction has no gate.
+    gate = None if threshold is None else found.gate(threshold, MIN_SCORED if min_scored is None else min_scored)
     for name, sets in found.fitted.items():
         tell(f"{name} was fitted on lines of {', '.join(sets)}, these or others", err=True)
     given = {"--design": design.value, "--by": by, "--vectors": vectors, "--resamples": resamples, "--seed": seed}
     reading = typed(columns, input_format, turns, on_error)
     for path in out or []:
         write_document(comparison(found, (a, b), _typed((a, b), scorers, given, reading, path)), path)
-    gate = None if threshold is None else found.gate(threshold, MIN_SCORED if min_scored is None else min_scored)
     if as_json:
         told = {} if gate is None else {"gate": asdict(gate)}
         typer.echo(json.dumps({**found.to_dict(), **told}, ensure_ascii=False))

@@ -105,9 +105,8 @@ def reproduce(
     )
     takes.require(name, asked)
     require_figures()
-    found = _found(name, asked)
-    command = typed(name, asked, takes.may, out, skipping=on_bad is not raise_bad)
-    document: Document = import_module(f"{_module(name)}_page").page(found, about(command, start))
+    call = typed(name, asked, takes.may, out, skipping=on_bad is not raise_bad)
+    document: Document = import_module(f"{_module(name)}_page").page(_found(name, asked), about(call, start))
     write_document(document, out / f"{name}.md")
     _forget(asked.run)
     return document
