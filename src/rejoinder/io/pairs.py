@@ -63,6 +63,11 @@ def form_of(record: Any) -> Form | None:
     return next((form for form in _MARKED if form.keys[0] in named and form.keys[1] in named), None)
 
 
+def is_said(name: Any, form: Form) -> bool:
+    """Whether what stands under a name is one of the two replies, or what both answer."""
+    return plain(str(name)) in (*form.keys, *_PROMPTS)
+
+
 def parse_pair(record: Record, form: Form, where: str) -> Pair:
     """The `Pair` that a JSON object describes.
 

@@ -19,8 +19,8 @@ from rejoinder.io.flat import from_cells
 from rejoinder.io.json_rows import json_array, json_lines
 from rejoinder.io.lines import STDIN, UTF_16, Note, OnBad, name_of, open_bytes, raise_bad, silent
 from rejoinder.io.logs import as_conversation
-from rejoinder.io.names import MESSAGES
-from rejoinder.io.pairs import form_of, parse_audited, parse_either, parse_only_pair, parse_single, singly
+from rejoinder.io.names import MESSAGES, plain
+from rejoinder.io.pairs import form_of, is_said, parse_audited, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
 from rejoinder.io.parts import is_folder, parts_of
 from rejoinder.io.raters import Parsed, joined
@@ -194,7 +194,9 @@ def records_of(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tu
 
 def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tuple[str, Any]]:
     """The place and the record of every row, under our names."""
+    where = ""
     for row in found:
+        where = row.where
         try:
             record = understood(row, names)
         except UnclearColumn:
@@ -202,7 +204,10 @@ def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[t
         except DataError as error:
             on_bad(error)
         else:
+            if isinstance(record, Mapping):
+                names.blanks.meet(record.get("response"), flat=row.flat)
             yield row.where, record
+    names.blanks.tell(where.rpartition(":")[0], names.note)
 
 
 def understood(row: Row, names: Names) -> Any:
@@ -214,14 +219,20 @@ def understood(row: Row, names: Names) -> Any:
     if not isinstance(record, Mapping):
         return record
     # A pair of replies has names of its own; of those that the user gave one may make it a single reply.
-    guess = "response" in names.columns or form_of(record) is None
+    form = form_of(record)
+    guess = "response" in names.columns or form is None
+    if form and row.flat:
+        record = names.blanks.without(record, [name for name in record if is_said(name, form)])
     if guess:
         record = as_conversation(record, row.where)
     record = names.understood(record, row.where, flat=row.flat, guess=guess)
     if not row.flat:
         return record
     cells = from_cells(record, row.where)
-    return cells if guess else empty_verdicts(record) | cells
+    if guess or form is None:
+        return cells
+    replies = {name: cell for name, cell in record.items() if plain(str(name)) in form.keys}
+    return empty_verdicts(record) | replies | cells
 
 
 def _require_no_records(record: list[Any], where: str) -> None:
