@@ -28,6 +28,7 @@ from rejoinder.io.rating_words import numbered
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.single_messages import Halves
 from rejoinder.io.tables import csv_rows, parquet_rows
+from rejoinder.io.totals import refuse_totals
 from rejoinder.io.verdicts import empty_verdicts
 from rejoinder.records import Example, Pair, ReplySet
 
@@ -228,6 +229,8 @@ def understood(row: Row, names: Names) -> Any:
     record = names.understood(record, row.where, flat=row.flat, guess=guess)
     if not row.flat:
         return record
+    if guess:
+        refuse_totals(row.record, record, row.where)
     cells = from_cells(record, row.where)
     if guess or form is None:
         return cells
