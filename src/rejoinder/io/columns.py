@@ -44,7 +44,8 @@ class Names:
         self._plans: dict[tuple[Any, ...], tuple[Take, ...]] = {}
         self._said: set[Take | str] = set()
         self.one_rating_a_line = False
-        self._missed = {source for sources in self.columns.values() for source in sources}
+        self.mapped = frozenset(source for sources in self.columns.values() for source in sources)
+        self._missed = set(self.mapped)
         self._dotted = sorted(source for source in self._missed if "." in source)
 
     def understood(

@@ -39,13 +39,14 @@ Said = tuple[list[str], str]
 """The turns before a reply, and the reply."""
 
 _PROMPTS = ("context", "prompt", "question", "instruction", "query", "history", "conversation", "messages", "input")
-_REPLIES = ("response", "output", "answer", "completion", "reply", "conversation", "text", "generation", "human_ref")
+REPLIES = ("response", "output", "answer", "completion", "reply", "conversation", "text", "generation", "human_ref")
+"""What replies are called that have a mark each."""
 _MARKS = (("a", "b"), ("1", "2"), ("0", "1"))
 _OTHERS = ("votes", "id", "dataset", "context_id", "references", "reference")
 _TURN = re.compile(r"\n\n(?:Human|Assistant):")
 
 
-_MARKED = [Form((f"{name}_{a}", f"{name}_{b}"), (a, b)) for name, (a, b) in product(_REPLIES, _MARKS)]
+_MARKED = [Form((f"{name}_{a}", f"{name}_{b}"), (a, b)) for name, (a, b) in product(REPLIES, _MARKS)]
 
 
 def form_of(record: Any) -> Form | None:

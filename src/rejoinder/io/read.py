@@ -23,9 +23,11 @@ from rejoinder.io.names import MESSAGES, plain
 from rejoinder.io.pairs import form_of, is_said, parse_audited, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
 from rejoinder.io.parts import is_folder, parts_of
+from rejoinder.io.planner import file_of, listed
 from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.rating_words import numbered
 from rejoinder.io.sheets import sheet_rows
+from rejoinder.io.side_by_side import apart, of_part
 from rejoinder.io.single_messages import Halves
 from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.totals import refuse_totals
@@ -199,16 +201,26 @@ def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[t
     for row in found:
         where = row.where
         try:
-            record = understood(row, names)
+            records = _records_in(row, names)
         except UnclearColumn:
             raise
         except DataError as error:
             on_bad(error)
         else:
-            if isinstance(record, Mapping):
-                names.blanks.meet(record.get("response"), flat=row.flat)
-            yield row.where, record
-    names.blanks.tell(where.rpartition(":")[0], names.note)
+            for record in records:
+                if isinstance(record, Mapping):
+                    names.blanks.meet(record.get("response"), flat=row.flat)
+                yield row.where, record
+    names.blanks.tell(file_of(where), names.note)
+
+
+def _records_in(row: Row, names: Names) -> list[Any]:
+    """The record of a row under our names, or those of its replies where it has a rating of each."""
+    parts, told = apart(row.record, names.mapped)
+    if told:
+        names.said_once(f"{file_of(row.where)}: read {listed(told)} as {len(parts)} rated lines of one context")
+    found = [(mark, understood(row._replace(record=record), names)) for mark, record in parts]
+    return [of_part(record, mark, row.where) if mark else record for mark, record in found]
 
 
 def understood(row: Row, names: Names) -> Any:
@@ -234,8 +246,7 @@ def understood(row: Row, names: Names) -> Any:
     cells = from_cells(record, row.where)
     if guess or form is None:
         return cells
-    replies = {name: cell for name, cell in record.items() if plain(str(name)) in form.keys}
-    return empty_verdicts(record) | replies | cells
+    return empty_verdicts(record) | {key: value for key, value in record.items() if plain(str(key)) in form.keys} | cells
 
 
 def _require_no_records(record: list[Any], where: str) -> None:
