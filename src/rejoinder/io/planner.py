@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
@@ -39,6 +40,8 @@ PARTS_OF_ONE_TURN = ("instruction", "input")
 _OWN = tuple(name for name in OURS if name not in (RATING, RATER))
 _FLAGS = frozenset(("true", "false", "0", "1"))  # "no" is a reply
 _VALUES = ("rating", "score", "stars")
+_MAY_BE_OTHERS = re.compile(r"score|(rating|stars)_?[a-h]$")
+"""Columns of a table with a rating a rater that may be of criteria or of systems instead."""
 _RATED = (RATING, "ratings", "quality")
 
 
@@ -255,6 +258,9 @@ class Planner:
         if wide := self._wide():
             if single := self._free_names(NAMES[RATING][0] | NAMES[RATING][1]):
                 self._refuse(RATING, [*wide[0], *single])
+            if len(wide) == 1 and _MAY_BE_OTHERS.match(self.free[wide[0][0]]):
+                said = f"{listed(wide[0])} are read as ratings of one reply by {len(wide[0])} people"
+                self.doubts.append(f"{said}. If not, say which counts: --map {RATING}={wide[0][0]}")
             for field, names in zip((RATING, RATER), wide, strict=False):
                 self._take(field, *names)
             return
