@@ -17,7 +17,7 @@ from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.compare_answer import answer
 from rejoinder.meta.compared import Compared, Pairs, mean_of
 from rejoinder.meta.comparison import Comparison, Contrast
-from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of, with_silence
+from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversations_of, value_of, with_silence
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
@@ -103,7 +103,7 @@ def _compared(
 ) -> Compared:
     """The lines of both sides with their scores, those of empty replies in."""
     filled = {name: with_the_worst(cards[name], *sides, both) for name, both in scored.items()}
-    first, second = (list(map(conversation_of, side)) for side in sides)
+    first, second = map(conversations_of, sides)
     return Compared(*sides, filled, pairs, strata, (first, second))
 
 

@@ -18,6 +18,7 @@ from rejoinder.io.parse import to_record
 from rejoinder.io.values import inside
 from rejoinder.meta.compared import Pairs
 from rejoinder.records import FOLLOWED, UNANSWERED, Example
+from rejoinder.stats.cluster_means import FEWEST_CLUSTERS
 
 ENOUGH = 0.8  # of the lines of the smaller side that have a partner, for pairs to be a design
 SEVERAL = 1.25  # conversations a user, for them to be worth a word
@@ -72,7 +73,8 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
     by_id, by_context = _by_id(a, b), _by_context(a, b)
     for found in (by_id, by_context):
         part, whole, side = _share(found, a, b)
-        if part and part >= ENOUGH * whole and _even(found.pairs):
+        alike = len(found.pairs.a) < FEWEST_CLUSTERS and all(one.is_dialogue for one in (*a, *b))
+        if part and part >= ENOUGH * whole and _even(found.pairs) and not alike:  # chats that all begin alike
             _refuse_clashes(found, a, b)
             said = f"{part:,} of the {whole:,} lines of {side} have a partner by {found.pairs.aligned}"
             bare = found is by_id and not any(any(one.context) for one in a)
@@ -212,7 +214,13 @@ def context_of(example: Example) -> Key | None:
     return example.context_key if example.context_key[1] != "line" else None
 
 
-def conversation_of(example: Example) -> str:
+def conversations_of(side: Sequence[Example]) -> list[str]:
+    """The name of the conversation of each line; a line that is a whole one is its own, however many begin alike."""
+    alone = (one.is_dialogue and one.extra.get("dialogue_id") is None for one in side)
+    return [f"line {place}" if own else _conversation(side[place]) for place, own in enumerate(alone)]
+
+
+def _conversation(example: Example) -> str:
     """The name of the conversation that a line stands in: its dialogue, where it says one, else its context."""
     dialogue = example.extra.get("dialogue_id")
     if dialogue is None:
@@ -228,7 +236,7 @@ def users_said(sides: Sequence[Sequence[Example]]) -> str:
     for key in dict.fromkeys(key for side in sides for one in side[:1] for key in one.extra if plain(key) in _USERS):
         known = [[one for one in side if one.extra.get(key) not in (None, "")] for side in sides]
         users = [len({str(one.extra[key]) for one in side}) for side in known]
-        talks = [len(set(map(conversation_of, side))) for side in known]
+        talks = [len(set(conversations_of(side))) for side in known]
         if min(users) >= 5 and sum(talks) >= SEVERAL * sum(users):
             return (
                 f"{sum(talks):,} conversations are of {sum(users):,} users by {key}, and those of one user are not "
