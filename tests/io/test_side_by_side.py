@@ -52,7 +52,11 @@ def test_scales_and_dimensions_go_along(tmp_path: Path) -> None:
 
 def test_three_replies_without_a_prompt_share_their_line(tmp_path: Path) -> None:
     record = {f"{name}_{place}": f"{name[0] * 3} {place}" for name in ("answer",) for place in (1, 2, 3)}
-    found, _ = lines(tmp_path, {**record, "score_1": 1, "score_2": 2, "score_3": 3}, {**record, "score_1": 1, "score_2": 2, "score_3": 5})
+    found, _ = lines(
+        tmp_path,
+        {**record, "score_1": 1, "score_2": 2, "score_3": 3},
+        {**record, "score_1": 1, "score_2": 2, "score_3": 5},
+    )
     assert len(found) == 6
     assert len({one.context_key for one in found}) == 2
     assert len({one.id for one in found}) == 6

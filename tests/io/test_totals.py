@@ -25,7 +25,7 @@ def read(path: Path, header: str, *rows: str) -> tuple[list[str], list[str]]:
     [
         ("Average,,3.4,", "the row of 'Average' has no reply, so it seems to sum up others"),
         ("TOTAL:,,17,", "the row of 'TOTAL:' has no reply"),
-        ("Mean rating,,\"3,4\",", "the row of 'Mean rating' has no reply"),
+        ('Mean rating,,"3,4",', "the row of 'Mean rating' has no reply"),
         (",Grand total,17,", "the row of 'Grand total' has no reply"),
         (",,60%,Average", "the row of 'Average' has no reply"),
         ("Total,,,", "the row of 'Total' has no reply"),

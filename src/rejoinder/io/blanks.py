@@ -1,4 +1,4 @@
-"""Cells that say that they are empty: `NaN`, `NULL`, `#N/A`, as pandas, SQL and spreadsheets write what is not there."""
+"""Cells that say that they are empty: `NaN`, `NULL`, `#N/A`, as pandas, SQL and spreadsheets write nothing."""
 
 from __future__ import annotations
 

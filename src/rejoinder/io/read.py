@@ -246,7 +246,9 @@ def understood(row: Row, names: Names) -> Any:
     cells = from_cells(record, row.where)
     if guess or form is None:
         return cells
-    return empty_verdicts(record) | {key: value for key, value in record.items() if plain(str(key)) in form.keys} | cells
+    return (
+        empty_verdicts(record) | {key: value for key, value in record.items() if plain(str(key)) in form.keys} | cells
+    )
 
 
 def _require_no_records(record: list[Any], where: str) -> None:

@@ -15,9 +15,7 @@ from rejoinder.io.verdicts import A_COLUMN_EACH, VERDICTS
 
 _MARKED = re.compile(r"(.+)_([a-h]|\d)")
 _MARKS_FIRST = re.compile(r"([a-h]|\d)_(.+)")
-_OTHERS = NAMES["response"][0].union(
-    ("response", "responses", "chosen", "rejected", "votes"), VERDICTS, A_COLUMN_EACH
-)
+_OTHERS = NAMES["response"][0].union(("response", "responses", "chosen", "rejected", "votes"), VERDICTS, A_COLUMN_EACH)
 """Names of what makes a line a pair, or one reply."""
 _MAY_PREFER = frozenset(("vote", "label", "feedback"))
 """Of these a number for each reply may be a choice between them."""

@@ -27,8 +27,8 @@ def refuse_totals(row: Mapping[str, Any], record: Mapping[str, Any], where: str)
         where: `file:line`.
 
     Raises:
-        DataError: beside numbers there is nothing in it but a word such as "Average"; or nothing at all, in a table that
-            has contexts.
+        DataError: beside numbers there is nothing in it but a word such as "Average"; or nothing at all, in a table
+            that has contexts.
     """
     reply, context = record.get("response"), record.get("context")
     blank = reply is None or (isinstance(reply, str) and not reply.strip())
