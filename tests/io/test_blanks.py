@@ -59,3 +59,10 @@ def test_each_file_counts_its_own(tmp_path: Path) -> None:
         path.write_text("response,rating\nNaN,1\nYes.,2\n")
     assert len(list(rejoinder.read(*paths, note=said.append))) == 4
     assert said == [f"{path}: cells with 'NaN' are read as empty: 1 under response" for path in paths]
+
+
+def test_a_reply_that_a_spreadsheet_lost_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("prompt,answer\nTea?,#NAME?\n")
+    with pytest.raises(rejoinder.RejoinderError, match="what the bot said is lost. Enter it again in a column"):
+        list(rejoinder.read(path))

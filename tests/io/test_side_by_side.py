@@ -46,7 +46,7 @@ def test_a_rating_of_each_reply_makes_two_rated_lines(tmp_path: Path, names: tup
 def test_scales_and_dimensions_go_along(tmp_path: Path) -> None:
     record = {**TWO, "Rating A (1-5)": 2, "Rating B (1-5)": 5, "rating.tone_a": 1, "rating.tone_b": 3}
     first, second = (one for one in lines(tmp_path, record)[0] if isinstance(one, Example))
-    assert first.scales["overall"] == (1, 5)
+    assert first.scale() == second.scale() == (1, 5)
     assert {one.dimension: one.value for one in second.ratings} == {"overall": 5, "tone": 3}
 
 

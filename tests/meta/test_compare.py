@@ -163,7 +163,7 @@ def test_turns_win_over_the_dialogue_they_stand_in() -> None:
 
 def talks(name: str, kind: str) -> list[Example]:
     """Two systems' replies to the turns of 20 conversations, an id each, or three replies to one context."""
-    rng, found = np.random.default_rng(len(name)), []
+    rng, found = np.random.default_rng(len(name)), list[Example]()
     for n in range(20):
         before: tuple[str, ...] = ()
         for turn in range(3):

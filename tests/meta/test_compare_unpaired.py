@@ -130,14 +130,14 @@ def test_questions_that_many_users_ask_are_no_test_set() -> None:
 
 @pytest.mark.parametrize("context_id", [None, "opening"])
 def test_whole_chats_that_begin_alike_are_conversations_of_their_own(context_id: str | None) -> None:
-    chats = [
+    a, b = (
         [
             Example(("Hi!",), "x " * (n % 5 + more), context_id=context_id, extra={"level": "dialogue"})
             for n in range(20)
         ]
         for more in (1, 4)
-    ]
-    found = compare(*chats, ["length"])
+    )
+    found = compare(a, b, ["length"])
     (one,) = found.contrasts
     assert found.design == "unpaired"
     assert one.low < one.value < one.high

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from rejoinder.errors import DataError
 from rejoinder.io.lines import Note
 
 _SIGNS = frozenset(
@@ -16,6 +17,8 @@ _SIGNS = frozenset(
 )
 _WORDS = frozenset(("None", "NA", "N/A", "n/a"))
 """What an empty cell may be written as too, but a bot may well say: "How many are left?" "None"."""
+
+_ERRORS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
 
 
 class Blanks:
@@ -50,6 +53,14 @@ class Blanks:
             note(f"{file}: {number:,} {are} the text {_or(self.kept)}, read as what the bot said. {remedy}")
         for counted in (self.emptied, self.kept, self.signs):
             counted.clear()
+
+
+def refuse_errors(reply: Any, where: str) -> None:
+    """Raise where a spreadsheet took a reply for a formula, as of one that begins with `=` or `-`, and lost it."""
+    if isinstance(reply, str) and reply.strip() in _ERRORS:
+        remedy = "Enter it again in a column of the format Text, or leave the line out with --on-error skip"
+        problem = f"{reply.strip()!r}, which a spreadsheet writes for a formula: what the bot said is lost"
+        raise DataError(problem, remedy, where=where, field="response")
 
 
 def is_sign(value: Any) -> bool:

@@ -12,9 +12,10 @@ from rejoinder.io.chat import as_context, as_said, turns_of
 from rejoinder.io.flat import OBJECTS, decoded
 from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import CONVERSATIONS, DIALOGUE, MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
-from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, is_flag, listed, shape_of
+from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, listed
 from rejoinder.io.rating_words import is_word, rating_in
 from rejoinder.io.scales import said
+from rejoinder.io.shapes import is_flag, shape_of
 from rejoinder.io.single_messages import REMEDY, speakers_in
 from rejoinder.io.values import inside, is_id, rating_of, yes_or_no
 from rejoinder.records import OVERALL

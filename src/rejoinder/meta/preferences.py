@@ -105,7 +105,9 @@ class _PairSet:
         known, count = np.isfinite(values), number_of(self.numbers)
         sums = [np.bincount(self.numbers, weights=row, minlength=count) for row in np.where(known, values, 0.0)]
         lines = np.stack([np.bincount(self.numbers, weights=row, minlength=count) for row in known])
-        return np.divide(np.stack(sums), lines, out=np.full(lines.shape, NONE), where=lines > 0)
+        with np.errstate(invalid="ignore"):
+            means: FloatArray = np.stack(sums) / lines
+        return means
 
 
 def study_pairs(
