@@ -18,7 +18,8 @@ _SIGNS = frozenset(
 _WORDS = frozenset(("None", "NA", "N/A", "n/a"))
 """What an empty cell may be written as too, but a bot may well say: "How many are left?" "None"."""
 
-_ERRORS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
+ERRORS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
+"""What a spreadsheet shows for a formula that it cannot work out."""
 
 
 class Blanks:
@@ -57,7 +58,7 @@ class Blanks:
 
 def refuse_errors(reply: Any, where: str) -> None:
     """Raise where a spreadsheet took a reply for a formula, as of one that begins with `=` or `-`, and lost it."""
-    if isinstance(reply, str) and reply.strip() in _ERRORS:
+    if isinstance(reply, str) and reply.strip() in ERRORS:
         remedy = "Enter it again in a column of the format Text, or leave the line out with --on-error skip"
         problem = f"{reply.strip()!r}, which a spreadsheet writes for a formula: what the bot said is lost"
         raise DataError(problem, remedy, where=where, field="response")

@@ -11,7 +11,7 @@ from rejoinder.io.values import number_in, shortened
 
 _OF_WHAT = r"(?: (?:of )?(?:all |human |user )?(?:ratings?|scores?|stars|rows|values|replies|responses))?"
 _LABEL = re.compile(
-    r"(?:(?:grand |sub-?|overall |column )?(?:totals?|sums?|averages?|avg|mean|median|counts?)|overall"
+    r"(?:(?:grand |sub-?|overall |column )?(?:totals?|sums?|averages?|avg|mean|median|counts?)"
     rf"|stdev|std|sd|st\.? ?dev|standard deviation|variance|minimum|maximum|min|max){_OF_WHAT}[\s.:=]*\d*",
     re.IGNORECASE,
 )
@@ -33,10 +33,10 @@ def refuse_totals(row: Mapping[str, Any], record: Mapping[str, Any], where: str)
     reply, context = record.get("response"), record.get("context")
     blank = reply is None or (isinstance(reply, str) and not reply.strip())
     bare = "context" in record and context in (None, "", [])
-    if not (blank or (bare and _is_label(reply))):
+    if not (blank or (bare and is_label(reply))):
         return
     texts = [cell for cell in row.values() if not _is_nothing(cell) and not _is_number(cell)]
-    labels = [cell for cell in texts if _is_label(cell)]
+    labels = [cell for cell in texts if is_label(cell)]
     if len(labels) < len(texts):
         return
     rated = any(map(_is_number, row.values()))
@@ -48,7 +48,7 @@ def refuse_totals(row: Mapping[str, Any], record: Mapping[str, Any], where: str)
         raise DataError(problem, f"{_REMEDY}; where it is an empty reply, give it an id", where=where)
 
 
-def _is_label(cell: Any) -> bool:
+def is_label(cell: Any) -> bool:
     """Whether a cell says that its row sums others up."""
     return isinstance(cell, str) and bool(_LABEL.fullmatch(cell.strip()))
 
