@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -65,6 +66,21 @@ def test_lines_of_the_same_texts_are_rated_once(tmp_path: Path) -> None:
     assert rate_all(study, raters(study)[0], 3) == 1
     found = rejoinder.load_study(study.folder).lines
     assert [(line.id, isinstance(line, Example) and line.rating()) for line in found] == [("a", 3), ("b", 3)]
+
+
+def test_nobody_is_asked_about_a_line_without_a_reply(tmp_path: Path, run: Run) -> None:
+    lines = [Example(("Tea?",), "No.", id="a"), Example(("Tea?",), " ", id="b"), Example(("Why?",), "So.", id="c")]
+    study = annotate(lines, tmp_path / "study", raters=1, design=Design(checks=0))
+    assert [item.replies for item in study.plan.rated] == [("No.",), ("So.",)]
+    first, second = (replace(lines[0], id=f"d/{place}") for place in (0, 1))
+    pairs = [Pair((first, replace(second, response="Yes.")), None, id="d"), Pair((first, lines[1]), None, id="e")]
+    assert len(annotate(pairs, tmp_path / "pairs", raters=1, design=PAIRWISE).plan.rated) == 1
+    with pytest.raises(DataError, match="no line has a reply, so there is nothing to rate"):
+        annotate(lines[1:2], tmp_path / "none", raters=1)
+    file = tmp_path / "lines.csv"
+    file.write_text("prompt,answer\nTea?,No.\nTea?,\nWhy?,NaN\n")
+    done = run("annotate", file, "-o", tmp_path / "told", "--raters", 1, "--prepare")
+    assert "2 of 3 lines have no reply, or of two only one: nobody is asked about them\n" in done.err
 
 
 def test_an_answer_that_is_sent_again_is_one_answer(study: Study) -> None:

@@ -397,6 +397,27 @@ def test_wide_columns_may_name_their_raters_beside(tmp_path: Path) -> None:
     assert example.ratings == (Rating(4, rater="ann"),)
 
 
+@pytest.mark.parametrize("names", [("score_A", "score_B"), ("Score 1", "Score 2"), ("Rating A", "Rating B")])
+def test_columns_that_may_be_no_people_are_said(tmp_path: Path, names: tuple[str, str]) -> None:
+    example, said = one(table(tmp_path / "a.csv", f"prompt,answer,{names[0]},{names[1]}", "hi,ho,2,5"))
+    assert example.ratings == (Rating(2, rater=names[0]), Rating(5, rater=names[1]))
+    both = f"{names[0]} and {names[1]} are read as ratings of one reply by 2 people"
+    assert said[-1] == f"{both}. If not, say which counts: --map rating={names[0]}"
+    people, said = one(table(tmp_path / "a.csv", "prompt,answer,rating_1,rating_2", "hi,ho,2,5"))
+    assert len(people.ratings) == 2 and len(said) == 1
+
+
+def test_what_may_be_another_rating_beside_one_is_said(tmp_path: Path) -> None:
+    example, said = one(table(tmp_path / "a.csv", "response,rating,rating_2", "ho,2,5"))
+    assert example.ratings == (Rating(2),)
+    assert said == ["rating is read as the rating, rating_2 not. If all are, say --map rating=rating+rating_2"]
+    example, said = one(table(tmp_path / "b.csv", "response,rating,quality", "ho,2,5"))
+    assert example.rating() == 5
+    remedy = "If it is of something else, say --map quality="
+    assert said == [f"quality is read as the mean rating, and counts where rating says another. {remedy}"]
+    assert one(tmp_path / "b.csv", map={"quality": ""})[0].rating() == 2
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.sampled_from("abc"), st.integers(1, 5)), min_size=1, max_size=20),
     st.randoms(use_true_random=False),

@@ -299,3 +299,21 @@ def test_a_title_above_the_header_is_passed_over(tmp_path: Path) -> None:
     check(list(rejoinder.read(workbook(tmp_path / "a.xlsx", [["Our study"], [None, "second wave"], [], *ROWS]))))
     path = workbook(tmp_path / "b.xlsx", [["Text"], ["Answer"], ["No."]])
     assert [one.response for one in rejoinder.read(path, map={"response": "Text"})] == ["Answer", "No."]
+
+
+def test_a_blank_behind_each_separator_is_no_part_of_the_cell(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text('prompt, answer, rating\n"Tea, or?", "No, ""not"" now.", 3\nWhy?, So., 4\n   \nHow?, x, 2\n')
+    first, second, third = rejoinder.read(path)
+    assert (first.context, first.response, second.response, third.response) == (
+        *(("Tea, or?",), 'No, "not" now.', "So.", "x"),
+    )
+    path.write_text("prompt,answer\nTea?, No.\n")
+    assert [one.response for one in rejoinder.read(path)] == [" No."]  # the text may begin so
+
+
+def test_a_column_that_pandas_told_from_its_namesake_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("prompt,answer,answer.1\nTea?,No.,Yes.\n")
+    with pytest.raises(DataError, match='field "answer.1": the header has this name twice. Rename one column'):
+        list(rejoinder.read(path))

@@ -161,6 +161,47 @@ def test_turns_win_over_the_dialogue_they_stand_in() -> None:
     assert only(found).reason == "1 context; three or more are needed"
 
 
+def talks(name: str, kind: str) -> list[Example]:
+    """Two systems' replies to the turns of 20 conversations, an id each, or three replies to one context."""
+    rng, found = np.random.default_rng(len(name)), list[Example]()
+    for n in range(20):
+        before: tuple[str, ...] = ()
+        for turn in range(3):
+            asked = {"samples": f"question {n}", "users": f"{name} {n} {turn}"}.get(kind, f"question {n} {turn}")
+            reply = str(rng.integers(1, 9))
+            before = (asked,) if kind == "samples" else (*before, asked)
+            found.append(Example(before, reply, id=f"talk {n}", where=f"{name}:{len(found)}"))
+            before = (*before, reply if kind == "own words" else "so")
+    return found
+
+
+@pytest.mark.parametrize(
+    ("kind", "design", "pairs", "contexts"),
+    [
+        ("fixed", "paired", 60, 20),
+        ("own words", "paired", 60, 20),
+        ("samples", "paired", 20, 20),
+        ("users", "unpaired", 0, 40),
+    ],
+)
+def test_an_id_may_be_of_a_conversation(kind: str, design: str, pairs: int, contexts: int) -> None:
+    found = compare(talks("a", kind), talks("bb", kind), [Worth()])
+    assert (found.design, found.pairs) == (design, pairs)
+    if pairs:
+        assert (found.aligned, only(found).n, only(found).contexts) == ("id", pairs, contexts)
+        assert found.why.endswith(
+            "have a partner by id, and where an id has several lines, by what the user said there"
+        )
+    else:
+        assert f"(120 replies of {contexts} conversations)" in found.answer[0]
+
+
+def test_replies_of_two_systems_are_not_one_side() -> None:
+    a = [replace(one, system=f"s{place % 2}") for place, one in enumerate(talks("a", "samples"))]
+    with pytest.raises(DataError, match="was already given at a:0"):
+        compare(a, talks("bb", "samples"), [Worth()])
+
+
 def test_files_that_share_nothing() -> None:
     with pytest.raises(DataError, match=r"^a.jsonl, b.jsonl: the two files share neither an id nor a context"):
         compare(side([1]), [Example(("else",), "1", where="b.jsonl:1")], [Worth()], design="paired")

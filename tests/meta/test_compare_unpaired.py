@@ -128,6 +128,22 @@ def test_questions_that_many_users_ask_are_no_test_set() -> None:
     assert choose(twice, once).pairs and choose(once, twice).pairs, "several answers to each are a design"
 
 
+@pytest.mark.parametrize("context_id", [None, "opening"])
+def test_whole_chats_that_begin_alike_are_conversations_of_their_own(context_id: str | None) -> None:
+    a, b = (
+        [
+            Example(("Hi!",), "x " * (n % 5 + more), context_id=context_id, extra={"level": "dialogue"})
+            for n in range(20)
+        ]
+        for more in (1, 4)
+    )
+    found = compare(a, b, ["length"])
+    (one,) = found.contrasts
+    assert found.design == "unpaired"
+    assert one.low < one.value < one.high
+    assert "(40 replies of 40 conversations)" in found.answer[0]
+
+
 def test_users_with_several_conversations_are_told() -> None:
     def of_users(side: list[Example], users: int) -> list[Example]:
         named = [{**one.extra, "user_id": f"u{int(one.extra['dialogue_id'].split('-')[1]) % users}"} for one in side]

@@ -23,6 +23,7 @@ from rejoinder import Example, Pair
 from rejoinder.meta import PairStudy, Preference
 from rejoinder.meta.preference_results import FIRST, LESS_LENGTH, OF_LONGER, OF_SHORTER, PEOPLE, Statistic
 from rejoinder.records import Choice
+from rejoinder.report.preferences import notes_of
 from rejoinder.stats.cluster_means import cluster_means
 from samples import records
 
@@ -163,6 +164,11 @@ def test_a_pair_asked_about_in_both_orders_is_one_piece_of_evidence(context: lis
     single, both = (rejoinder.study_pairs(given, ["length"]) for given in (once, [*once, *turned]))
     assert (single.cards[0].contexts, both.cards[0].contexts) == (38, 38)
     first, second = (found.rows("all")[0] for found in (single, both))
+    assert (first.n, second.n) == (38, 38) and second.value == first.value
+    assert (both.cards[0].pairs, both.cards[0].lines) == (38, 76)
+    assert " of 38 pairs, where chance takes 50 %" in both.answer[0]
+    several = "76 lines hold them: what several say of one pair is averaged"
+    assert f"38 pairs of 38 contexts; {several}." in notes_of(both)
     assert second.low == pytest.approx(first.low, abs=0.02) and second.high == pytest.approx(first.high, abs=0.02)
 
 

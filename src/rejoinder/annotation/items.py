@@ -52,8 +52,14 @@ def texts_digest(context: Sequence[str], replies: Sequence[str]) -> str:
     return hashlib.sha256(texts.encode()).hexdigest()[:_DIGITS]
 
 
+def answered(lines: Sequence[Example | Pair]) -> list[Example | Pair]:
+    """The lines in which there is something to rate: a reply that can be seen, of a pair two."""
+    both = ((line, line.replies if isinstance(line, Pair) else (line,)) for line in lines)
+    return [line for line, replies in both if not any(reply.unanswered for reply in replies)]
+
+
 def items_of(lines: Sequence[Example | Pair], *, pairwise: bool) -> list[Item]:
-    """The distinct items in lines, in their order; lines of the same texts are one item.
+    """The distinct items in lines, in their order; lines of the same texts are one item, those without a reply none.
 
     Args:
         lines: replies; or pairs of replies.
@@ -65,6 +71,8 @@ def items_of(lines: Sequence[Example | Pair], *, pairwise: bool) -> list[Item]:
     """
     if not pairwise and any(isinstance(line, Pair) for line in lines):
         raise UsageError('the lines hold pairs of replies, and the design asks about single ones. Write scale = "pair"')
+    if lines and not (lines := answered(lines)):
+        raise DataError("no line has a reply, so there is nothing to rate", "Give some that have one")
     blocks: dict[tuple[Any, ...], int] = {}
     found: dict[str, Item] = {}
     for context, replies, record, key in _pairs(lines) if pairwise else _singles(lines):

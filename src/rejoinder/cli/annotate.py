@@ -135,7 +135,7 @@ def command(
     from rejoinder.pages.show import links, show
 
     asked = how(columns, input_format, turns, [scorer] if scorer else None)
-    lines = _next(_read(files, on_error, asked), _read(rated, on_error, asked), most, scorer, seed)
+    lines = _next(_answered(_read(files, on_error, asked)), _read(rated, on_error, asked), most, scorer, seed)
     with annotate(lines, out, raters=raters, design=design, database=database, seed=seed) as study:
         if imported:
             tell(f"{imported}: {import_rows(study, imported)} new answers", err=True)
@@ -182,6 +182,19 @@ def _read(files: list[str] | None, on_error: OnError, asked: How) -> list[Exampl
 
     with reporting(on_error) as on_bad:
         return list(read_either(*files, on_bad=on_bad, **asked)) if files else None
+
+
+def _answered(lines: list[Example | Pair] | None) -> list[Example | Pair] | None:
+    """The lines that have a reply, and how many have none is said; all where none has one, which the study tells."""
+    from rejoinder.annotation.items import answered
+
+    found = answered(lines or ())
+    if not lines or not found or len(found) == len(lines):
+        return lines
+    left = len(lines) - len(found)
+    lines_have = "line has" if left == 1 else "lines have"
+    tell(f"{left:,} of {len(lines):,} {lines_have} no reply, or of two only one: nobody is asked about them", err=True)
+    return found
 
 
 def _next(

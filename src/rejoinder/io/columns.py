@@ -7,19 +7,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError, UsageError
+from rejoinder.io.blanks import Blanks
 from rejoinder.io.chat import as_context, as_said, turns_of
-from rejoinder.io.flat import decoded
+from rejoinder.io.flat import OBJECTS, decoded
 from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import CONVERSATIONS, DIALOGUE, MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
-from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, is_flag, listed, shape_of
+from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, listed
 from rejoinder.io.rating_words import is_word, rating_in
 from rejoinder.io.scales import said
+from rejoinder.io.shapes import is_flag, shape_of
 from rejoinder.io.single_messages import REMEDY, speakers_in
 from rejoinder.io.values import inside, is_id, rating_of, yes_or_no
 from rejoinder.records import OVERALL
 
 Columns = Mapping[str, str | Sequence[str]]
 """Our name to the name, or the names, in the file; an empty text: nothing in the file is this."""
+_TEXTS = [field for field in OURS if field not in (RATING, *OBJECTS)]
 _MANY_KEYS = 1024
 _CHOICE = re.compile(r"(Answer\..+)\.(\d{1,3})")
 _LABEL_STUDIO = re.compile(r'\[\{"rating": ?(\d+)\}\]')
@@ -38,10 +41,12 @@ class Names:
         self.columns = checked(columns or {})
         self.keep = frozenset(keep)
         self.note = note
+        self.blanks = Blanks()
         self._plans: dict[tuple[Any, ...], tuple[Take, ...]] = {}
         self._said: set[Take | str] = set()
         self.one_rating_a_line = False
-        self._missed = {source for sources in self.columns.values() for source in sources}
+        self.mapped = frozenset(source for sources in self.columns.values() for source in sources)
+        self._missed = set(self.mapped)
         self._dotted = sorted(source for source in self._missed if "." in source)
 
     def understood(
@@ -65,6 +70,8 @@ class Names:
             if flat and self._missed:
                 raise UsageError(f"{where}: no {_quoted(self._missed)}. There are: {', '.join(map(str, record))}")
         takes = self._takes(record, where, guess)
+        if flat:
+            record = self.blanks.without(record, _texts_of(takes))
         if not self.one_rating_a_line and self._has_one_rater(record, takes, guess):
             self.one_rating_a_line = True
             what = "one rating a line; lines of one id" if guess else "one vote a line; lines of one pair"
@@ -306,6 +313,11 @@ def _is_rated(out: Mapping[str, Any], dimension: str | None) -> bool:
     """Whether a record under our names has a rating in a dimension."""
     given = [out.get("ratings"), out.get("quality")]
     return any(dimension in one if isinstance(one, Mapping) else one not in (None, "") for one in given)
+
+
+def _texts_of(takes: Sequence[Take]) -> set[str]:
+    """The columns of a table whose cells are texts or names; of ratings, signs of none are counted as such."""
+    return {*_TEXTS, *(source for take in takes if take.dimension is None for source in take.sources)}
 
 
 def _meaning(take: Take) -> str:

@@ -11,10 +11,11 @@ from rejoinder.errors import DataError
 from rejoinder.io.chat import spoken
 from rejoinder.io.columns import Names
 from rejoinder.io.corpus import Dialogue, read_dialogues, require_conversation, texts
+from rejoinder.io.file_formats import Format
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.pairs import refuse_pair
 from rejoinder.io.parse import parse_record
-from rejoinder.io.read import Format, How, names_of, records_of, rows
+from rejoinder.io.read import How, names_of, records_of, rows
 from rejoinder.records import Example
 
 Cut = Callable[[Dialogue], int]

@@ -137,10 +137,10 @@ def scaled(name: str) -> Header:
 def header(name: str) -> Header:
     """What a name says, with its scale only where it names a rating by itself."""
     found = scaled(name)
-    return found if found.scale and _is_rating(found.word) else Header(name, plain(name))
+    return found if found.scale and is_rating(found.word) else Header(name, plain(name))
 
 
-def _is_rating(word: str) -> bool:
+def is_rating(word: str) -> bool:
     """Whether a plain name is one of a rating, or may be."""
     known = word in PERHAPS or any(word in names for field in (RATING, "quality") for names in NAMES[field])
     return known or word in ("ratings", "quality") or word.startswith("rating_") or bool(WIDE.fullmatch(word))

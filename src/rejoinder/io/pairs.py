@@ -39,13 +39,14 @@ Said = tuple[list[str], str]
 """The turns before a reply, and the reply."""
 
 _PROMPTS = ("context", "prompt", "question", "instruction", "query", "history", "conversation", "messages", "input")
-_REPLIES = ("response", "output", "answer", "completion", "reply", "conversation", "text", "generation", "human_ref")
+REPLIES = ("response", "output", "answer", "completion", "reply", "conversation", "text", "generation", "human_ref")
+"""What replies are called that have a mark each."""
 _MARKS = (("a", "b"), ("1", "2"), ("0", "1"))
 _OTHERS = ("votes", "id", "dataset", "context_id", "references", "reference")
 _TURN = re.compile(r"\n\n(?:Human|Assistant):")
 
 
-_MARKED = [Form((f"{name}_{a}", f"{name}_{b}"), (a, b)) for name, (a, b) in product(_REPLIES, _MARKS)]
+_MARKED = [Form((f"{name}_{a}", f"{name}_{b}"), (a, b)) for name, (a, b) in product(REPLIES, _MARKS)]
 
 
 def form_of(record: Any) -> Form | None:
@@ -61,6 +62,11 @@ def form_of(record: Any) -> Form | None:
         two = isinstance(listed, list) and len(listed) == 2
         return LISTED if two or not named.keys().isdisjoint((*VERDICTS, "votes")) else None
     return next((form for form in _MARKED if form.keys[0] in named and form.keys[1] in named), None)
+
+
+def is_said(name: Any, form: Form) -> bool:
+    """Whether what stands under a name is one of the two replies, or what both answer."""
+    return plain(str(name)) in (*form.keys, *_PROMPTS)
 
 
 def parse_pair(record: Record, form: Form, where: str) -> Pair:

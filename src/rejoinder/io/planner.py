@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from rejoinder.errors import UsageError
-from rejoinder.io.chat import is_conversation, waits
 from rejoinder.io.names import (
     ASKED,
     BOTS,
@@ -30,6 +29,7 @@ from rejoinder.io.names import (
     scaled,
 )
 from rejoinder.io.ratings import Scale
+from rejoinder.io.shapes import is_flag, shape_of
 from rejoinder.io.single_messages import has_text, is_message_of_a_user, is_one_message, one_message
 from rejoinder.io.values import is_id
 from rejoinder.records import OVERALL
@@ -37,8 +37,9 @@ from rejoinder.records import OVERALL
 PARTS_OF_ONE_TURN = ("instruction", "input")
 """Names that make one turn together."""
 _OWN = tuple(name for name in OURS if name not in (RATING, RATER))
-_FLAGS = frozenset(("true", "false", "0", "1"))  # "no" is a reply
 _VALUES = ("rating", "score", "stars")
+_MAY_BE_OTHERS = re.compile(r"score|(rating|stars)_?[a-h]$")
+"""Columns of a table with a rating a rater that may be of criteria or of systems instead."""
 _RATED = (RATING, "ratings", "quality")
 
 
@@ -255,12 +256,16 @@ class Planner:
         if wide := self._wide():
             if single := self._free_names(NAMES[RATING][0] | NAMES[RATING][1]):
                 self._refuse(RATING, [*wide[0], *single])
+            if len(wide) == 1 and _MAY_BE_OTHERS.match(self.free[wide[0][0]]):
+                said = f"{listed(wide[0])} are read as ratings of one reply by {len(wide[0])} people"
+                self.doubts.append(f"{said}. If not, say which counts: --map {RATING}={wide[0][0]}")
             for field, names in zip((RATING, RATER), wide, strict=False):
                 self._take(field, *names)
             return
         self._one_of(RATING)
         if RATING in self.filled:
             self._one_of(RATER)
+            self._doubt_others(self.found)
         elif "quality" not in self.filled and (names := self._free_names(PERHAPS)):
             if len(names) > 1:
                 self.doubts.append(
@@ -271,6 +276,19 @@ class Planner:
             self._one_of(RATER)
         elif any(field.startswith(f"{RATING}.") for field in self.filled):
             self._one_of(RATER)
+
+    def _doubt_others(self, found: Sequence[Take]) -> None:
+        """Say of what stands beside a rating and may be another one: `rating_2`, or a `quality` that goes before it."""
+        name = next(take.sources[0] for take in found if take.field == RATING)
+        again = re.compile(rf"{re.escape(header(name).word)}_?(\d|[a-h])")
+        if others := [other for other, word in self.free.items() if again.fullmatch(word)]:
+            both = "+".join([name, *others])
+            self.doubts.append(
+                f"{name} is read as the rating, {listed(others)} not. If all are, say --map rating={both}"
+            )
+        if "quality" in self.record and "quality" not in self.columns:
+            said = f"quality is read as the mean rating, and counts where {name} says another"
+            self.doubts.append(f"{said}. If it is of something else, say --map quality=")
 
     def _wide(self) -> list[list[str]]:
         """The columns of a table with a rating a rater, and behind them the columns with the raters' names, if any."""
@@ -308,25 +326,6 @@ class Planner:
         problem = f"{listed(names)} state {len(names)} scales of one rating. Bring them to one, or say which counts"
         remedy = ",".join([f"{last.field}={names[-1]}", *(f"{other}=" for other in others)])
         raise UsageError(f"{file_of(self.where)}: {problem}: --map '{remedy}'")
-
-
-def shape_of(value: Any) -> str:
-    """Whether a value is a conversation in messages, and whether it waits for a reply; a text may be one in JSON."""
-    if isinstance(value, str):
-        if not value.lstrip().startswith("[{"):
-            return ""
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):  # for the parser to refuse
-            return "chat"
-    if not is_conversation(value):
-        return ""
-    return "waits" if waits(value) else "chat"
-
-
-def is_flag(value: Any) -> bool:
-    """Whether a value says that something is so or not, and no more."""
-    return isinstance(value, bool) or (isinstance(value, str) and value.strip().lower() in _FLAGS)
 
 
 def listed(names: Sequence[str]) -> str:

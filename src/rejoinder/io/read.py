@@ -9,44 +9,33 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 
-from rejoinder.errors import DataError, UnclearColumn, UsageError
-from rejoinder.io.box import in_the_box
+from rejoinder.errors import DataError, UnclearColumn
+from rejoinder.io.blanks import refuse_errors
 from rejoinder.io.chat import is_conversation
 from rejoinder.io.columns import Columns, Names
-from rejoinder.io.evaluations.inspect_log import is_log_file, log_samples
+from rejoinder.io.evaluations.inspect_log import log_samples
 from rejoinder.io.evaluations.unfolding import unfolded
+from rejoinder.io.file_formats import Format, format_of
 from rejoinder.io.flat import from_cells
 from rejoinder.io.json_rows import json_array, json_lines
-from rejoinder.io.lines import STDIN, UTF_16, Note, OnBad, name_of, open_bytes, raise_bad, silent
+from rejoinder.io.lines import Note, OnBad, name_of, raise_bad, silent
 from rejoinder.io.logs import as_conversation
-from rejoinder.io.names import MESSAGES
-from rejoinder.io.pairs import form_of, parse_audited, parse_either, parse_only_pair, parse_single, singly
+from rejoinder.io.names import MESSAGES, plain
+from rejoinder.io.pairs import form_of, is_said, parse_audited, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
 from rejoinder.io.parts import is_folder, parts_of
+from rejoinder.io.planner import file_of, listed
 from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.rating_words import numbered
 from rejoinder.io.sheets import sheet_rows
+from rejoinder.io.side_by_side import apart, of_part
 from rejoinder.io.single_messages import Halves
 from rejoinder.io.tables import csv_rows, parquet_rows
+from rejoinder.io.totals import refuse_totals
 from rejoinder.io.verdicts import empty_verdicts
 from rejoinder.records import Example, Pair, ReplySet
 
-Format = Literal["jsonl", "json", "csv", "tsv", "xlsx", "parquet", "eval"]
 Turns = Literal["last", "all"]
-_SUFFIXES: dict[str, Format] = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".eval": "eval",
-}
-# Formats that are told by their first bytes, whatever the name says.
-_ZIP = b"PK\x03\x04"
-_BEGINNINGS: dict[bytes, Format] = {_ZIP: "xlsx", b"PAR1": "parquet"}
 
 
 class Row(NamedTuple):
@@ -194,15 +183,30 @@ def records_of(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tu
 
 def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tuple[str, Any]]:
     """The place and the record of every row, under our names."""
+    where = ""
     for row in found:
+        where = row.where
         try:
-            record = understood(row, names)
+            records = _records_in(row, names)
         except UnclearColumn:
             raise
         except DataError as error:
             on_bad(error)
         else:
-            yield row.where, record
+            for record in records:
+                if isinstance(record, Mapping):
+                    names.blanks.meet(record.get("response"), flat=row.flat)
+                yield row.where, record
+    names.blanks.tell(file_of(where), names.note)
+
+
+def _records_in(row: Row, names: Names) -> list[Any]:
+    """The record of a row under our names, or those of its replies where it has a rating of each."""
+    parts, told = apart(row.record, names.mapped)
+    if told:
+        names.said_once(f"{file_of(row.where)}: read {listed(told)} as {len(parts)} rated lines of one context")
+    found = [(mark, understood(row._replace(record=record), names)) for mark, record in parts]
+    return [of_part(record, mark, row.where) if mark else record for mark, record in found]
 
 
 def understood(row: Row, names: Names) -> Any:
@@ -214,14 +218,24 @@ def understood(row: Row, names: Names) -> Any:
     if not isinstance(record, Mapping):
         return record
     # A pair of replies has names of its own; of those that the user gave one may make it a single reply.
-    guess = "response" in names.columns or form_of(record) is None
+    form = form_of(record)
+    guess = "response" in names.columns or form is None
+    if form and row.flat:
+        record = names.blanks.without(record, [name for name in record if is_said(name, form)])
     if guess:
         record = as_conversation(record, row.where)
     record = names.understood(record, row.where, flat=row.flat, guess=guess)
     if not row.flat:
         return record
+    if guess:
+        refuse_totals(row.record, record, row.where)
+        refuse_errors(record.get("response"), row.where)
     cells = from_cells(record, row.where)
-    return cells if guess else empty_verdicts(record) | cells
+    if guess or form is None:
+        return cells
+    return (
+        empty_verdicts(record) | {key: value for key, value in record.items() if plain(str(key)) in form.keys} | cells
+    )
 
 
 def _require_no_records(record: list[Any], where: str) -> None:
@@ -258,45 +272,6 @@ def rows(
             yield row
     if not met:
         bad(DataError("holds no record", "Give a file with at least one", where=name_of(path)))
-
-
-def format_of(path: str | Path) -> Format:
-    """The format of a file: by its first bytes where they tell, else by its suffix; JSON lines for standard input.
-
-    Raises:
-        UsageError: the suffix is of no known format.
-        MissingAsset: there is no such file.
-    """
-    if str(path) == STDIN:
-        return "jsonl"
-    name = Path(in_the_box(path))
-    suffix = (Path(name.stem) if name.suffix == ".gz" else name).suffix.lower()
-    first = _first_bytes(name)
-    if first == _ZIP and (suffix == ".eval" or is_log_file(name)):
-        return "eval"
-    if first in _BEGINNINGS:
-        return _BEGINNINGS[first]
-    if suffix == ".txt" and first[:2] in UTF_16:  # what Excel calls "Unicode text"
-        return "tsv"
-    if suffix not in _SUFFIXES:
-        with open_bytes(path):  # a file that is not there has no format
-            pass
-        raise UsageError(
-            f"{path}: unknown format {suffix or '(no suffix)'}. Known: {', '.join(_SUFFIXES)}, the text formats also "
-            "with .gz. Of a file by another name say what it is: --input-format csv"
-        )
-    return _SUFFIXES[suffix]
-
-
-def _first_bytes(file: Path) -> bytes:
-    """How a file begins; a pipe is not touched, and what cannot be read is for its reader to tell."""
-    try:
-        if not file.is_file():
-            return b""
-        with file.open("rb") as stream:
-            return stream.read(4)
-    except OSError:
-        return b""
 
 
 def _reader(kind: Format, note: Note) -> Callable[[str | Path, OnBad], Iterator[Row]]:

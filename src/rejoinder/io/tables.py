@@ -60,11 +60,11 @@ def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
     if header is None:
         return
     header = [name or f"column {place}" for place, name in enumerate(header, start=1)]
-    if twice := next((name for name in header if header.count(name) > 1), None):
+    if twice := next((name for name in header if _is_twice(name, header)), None):
         on_bad(DataError("the header has this name twice", "Rename one column", where=where, field=twice))
         return
     for where, cells in _without_second_header(table):
-        if cells is None or not any(cells):
+        if cells is None or not any(cells) or (len(cells) < len(header) and not "".join(cells).strip()):
             continue
         try:
             _require_as_many(cells, header, where)
@@ -72,6 +72,12 @@ def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
             on_bad(error)
         else:
             yield where, dict(zip(header, cells, strict=True))
+
+
+def _is_twice(name: str, header: list[str]) -> bool:
+    """Whether a header has a name twice; pandas writes the second as `name.1`, which is told of names that we know."""
+    first = name.removesuffix(".1")
+    return header.count(name) > 1 or (first != name and first in header and is_known(first))
 
 
 def _without_second_header(table: Table) -> Table:
@@ -120,7 +126,9 @@ def _csv(path: str | Path, on_bad: OnBad, usual: str) -> Table:
         usual, skipped = mark[1], len(head)
         head = list(_first(lines))
     delimiter = usual if skipped else _separator(head[-1] if head else "", usual)
-    rows = csv.reader(chain(head, lines), delimiter=delimiter, strict=True)
+    _, *others = (head[-1] if head else "").split(delimiter)
+    apart = bool(others) and all(name.startswith(" ") for name in others)  # a blank behind each separator, as in prose
+    rows = csv.reader(chain(head, lines), delimiter=delimiter, strict=True, skipinitialspace=apart)
     while True:
         where = f"{name_of(path)}:{rows.line_num + skipped + 1}"
         try:

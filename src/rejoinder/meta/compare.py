@@ -11,13 +11,13 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.humans.lines import numbered, refuse_duplicates
+from rejoinder.humans.lines import numbered
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.compare_answer import answer
 from rejoinder.meta.compared import Compared, Pairs, mean_of
 from rejoinder.meta.comparison import Comparison, Contrast
-from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversation_of, value_of, with_silence
+from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversations_of, of_conversations, value_of, with_silence
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
@@ -77,9 +77,8 @@ def compare(
     sampling = Sampling.checked(resamples, seed, least=100)
     scorers = [DEFAULT] if scorers is None else scorers
     keep = columns_of(scorers)
-    sides = with_silence(examples_of(a, name="A", keep=keep), examples_of(b, name="B", keep=keep))
-    for side in sides:
-        refuse_duplicates(side)
+    given = (of_conversations(examples_of(side, name=name, keep=keep)) for side, name in ((a, "A"), (b, "B")))
+    sides = with_silence(*given)
     choice = choose(*sides, design)
     strata = None if by is None else _strata(sides, by)
     loaded = load_scorers(scorers, vectors=vectors)
@@ -103,7 +102,7 @@ def _compared(
 ) -> Compared:
     """The lines of both sides with their scores, those of empty replies in."""
     filled = {name: with_the_worst(cards[name], *sides, both) for name, both in scored.items()}
-    first, second = (list(map(conversation_of, side)) for side in sides)
+    first, second = map(conversations_of, sides)
     return Compared(*sides, filled, pairs, strata, (first, second))
 
 

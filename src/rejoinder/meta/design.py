@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from rejoinder.errors import DataError
+from rejoinder.humans.lines import given_twice
 from rejoinder.io.names import plain
 from rejoinder.io.parse import to_record
 from rejoinder.io.values import inside
 from rejoinder.meta.compared import Pairs
 from rejoinder.records import FOLLOWED, UNANSWERED, Example
+from rejoinder.stats.cluster_means import FEWEST_CLUSTERS
 
 ENOUGH = 0.8  # of the lines of the smaller side that have a partner, for pairs to be a design
 SEVERAL = 1.25  # conversations a user, for them to be worth a word
@@ -70,12 +72,15 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
     if wanted == "unpaired":
         return Choice(None, "as was asked for")
     by_id, by_context = _by_id(a, b), _by_context(a, b)
+    several = bool(_several(a) | _several(b))
     for found in (by_id, by_context):
         part, whole, side = _share(found, a, b)
-        if part and part >= ENOUGH * whole and _even(found.pairs):
+        alike = len(found.pairs.a) < FEWEST_CLUSTERS and all(one.is_dialogue for one in (*a, *b))
+        if part and part >= ENOUGH * whole and _even(found.pairs) and not alike:  # chats that all begin alike
             _refuse_clashes(found, a, b)
             said = f"{part:,} of the {whole:,} lines of {side} have a partner by {found.pairs.aligned}"
             bare = found is by_id and not any(any(one.context) for one in a)
+            said += ", and where an id has several lines, by what the user said there" * (found is by_id and several)
             return Choice(found.pairs, said + ", with no context to show that an id means the same twice" * bare)
     if wanted == "paired":
         return _forced(by_id, by_context, a, b)
@@ -99,6 +104,31 @@ def _with_silence(side: Sequence[Example], other: Sequence[Example]) -> list[Exa
             one = replace(one, context=turns, response="", extra={**rest, UNANSWERED: "the other side has one"})
         found.append(one)
     return found
+
+
+def of_conversations(side: Sequence[Example]) -> list[Example]:
+    """The lines of a side; where one id stands at several contexts it is a conversation's, so their `dialogue_id` too.
+
+    Raises:
+        DataError: lines are given twice, or replies of two systems have one id and context.
+    """
+    several = [places for places in _places(side, _id).values() if len(places) > 1]
+    copies = [places for places in several if len({(side[n].context, side[n].response) for n in places}) == 1]
+    if copies and len(copies) == len(several):
+        raise given_twice(side, *copies[0][:2])
+    first: dict[tuple[Hashable, ...], int] = {}
+    for place in (place for places in several for place in places):
+        one = side[place]
+        earlier = first.setdefault((one.dataset, one.id, one.context), place)
+        if side[earlier].system != one.system:
+            raise given_twice(side, earlier, place)
+    talks = {place for places in several if len({side[n].context for n in places}) > 1 for place in places}
+    return [_in_dialogue(one) if place in talks else one for place, one in enumerate(side)]
+
+
+def _in_dialogue(one: Example) -> Example:
+    """A line whose id is that of its conversation, unless it names another."""
+    return one if one.extra.get("dialogue_id") is not None else replace(one, extra={**one.extra, "dialogue_id": one.id})
 
 
 def _forced(by_id: _Found, by_context: _Found, a: Sequence[Example], b: Sequence[Example]) -> Choice:
@@ -146,10 +176,20 @@ def _even(pairs: Pairs) -> bool:
 
 
 def _by_id(a: Sequence[Example], b: Sequence[Example]) -> _Found:
-    """The lines that share an id and its context; without a context, not those of different dialogues."""
-    sides = _places(a, _id), _places(b, _id)
+    """The lines that share an id and its context; without a context, not those of different dialogues.
+
+    An id of several lines is a conversation's, or of several replies to one context: then those are pairs before which
+    the user said the same, whatever the systems replied to it.
+    """
+    several = _several(a) | _several(b)
+
+    def key_of(one: Example) -> Key | None:
+        own = _id(one)
+        return own if own not in several or own is None else (*own, *one.context[-1::-2])
+
+    sides = _places(a, key_of), _places(b, key_of)
     first = {key: (sides[0][key][0], sides[1][key][0]) for key in sides[0] if key in sides[1]}
-    alike = {key for key, (one, other) in first.items() if _alike(a[one], b[other])}
+    alike = {key for key, (one, other) in first.items() if _id(a[one]) in several or _alike(a[one], b[other])}
     clashes = [places for key, places in first.items() if key not in alike]
     return _found("id", sides, [key for key in first if key in alike], clashes)
 
@@ -199,6 +239,11 @@ def _places(examples: Sequence[Example], key: Callable[[Example], Key | None]) -
     return places
 
 
+def _several(side: Sequence[Example]) -> set[Key]:
+    """The ids that stand on several lines."""
+    return {key for key, places in _places(side, _id).items() if len(places) > 1}
+
+
 def _id(example: Example) -> Key | None:
     """The id that the data gave; a reader's own name for a line without one is its place, and pairs nothing."""
     own = example.id and example.id != example.where
@@ -212,7 +257,13 @@ def context_of(example: Example) -> Key | None:
     return example.context_key if example.context_key[1] != "line" else None
 
 
-def conversation_of(example: Example) -> str:
+def conversations_of(side: Sequence[Example]) -> list[str]:
+    """The name of the conversation of each line; a line that is a whole one is its own, however many begin alike."""
+    alone = (one.is_dialogue and one.extra.get("dialogue_id") is None for one in side)
+    return [f"line {place}" if own else _conversation(side[place]) for place, own in enumerate(alone)]
+
+
+def _conversation(example: Example) -> str:
     """The name of the conversation that a line stands in: its dialogue, where it says one, else its context."""
     dialogue = example.extra.get("dialogue_id")
     if dialogue is None:
@@ -228,7 +279,7 @@ def users_said(sides: Sequence[Sequence[Example]]) -> str:
     for key in dict.fromkeys(key for side in sides for one in side[:1] for key in one.extra if plain(key) in _USERS):
         known = [[one for one in side if one.extra.get(key) not in (None, "")] for side in sides]
         users = [len({str(one.extra[key]) for one in side}) for side in known]
-        talks = [len(set(map(conversation_of, side))) for side in known]
+        talks = [len(set(conversations_of(side))) for side in known]
         if min(users) >= 5 and sum(talks) >= SEVERAL * sum(users):
             return (
                 f"{sum(talks):,} conversations are of {sum(users):,} users by {key}, and those of one user are not "

@@ -54,7 +54,8 @@ class PairCard:
     Attributes:
         dataset: its name.
         title: what people call it; see `humans.lines.title_of`.
-        pairs: how many.
+        pairs: how many; those of several lines, as where people were asked in both orders, count once.
+        lines: how many hold them.
         ties: of these, those where people prefer neither; they are in no accuracy.
         contexts: of all pairs.
         votes: single votes.
@@ -66,6 +67,7 @@ class PairCard:
     dataset: str
     title: str
     pairs: int
+    lines: int
     ties: int
     contexts: int
     votes: int

@@ -4,7 +4,9 @@ A scorer is right where it gives the preferred reply the higher score, half righ
 between people are in no accuracy: what a scorer should say there is nobody's definition. A reply without a word is the
 worse one where a scorer cannot score it.
 
-Shapes: N pairs.
+A pair that several lines hold, as where people were asked in both orders, is one: what its lines say is averaged.
+
+Shapes: N lines, P pairs.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ _NULL: Mapping[Statistic, float] = {ACCURACY: CHANCE, OF_LONGER: CHANCE, OF_SHOR
 
 @dataclass(frozen=True, slots=True)
 class _Chooser:
-    """Who or what chooses between the replies of N pairs.
+    """Who or what chooses between the replies of N lines.
 
     Attributes:
         name: of the scorer.
@@ -77,13 +79,15 @@ class _PairSet:
 
     Attributes:
         name: of the data set.
-        pairs: N of them.
-        contexts: [N] number of each pair's context.
+        pairs: of N lines.
+        numbers: [N] number of each line's pair: those of one context with the same two replies are one.
+        contexts: [P] number of each pair's context.
         choosers: by name.
     """
 
     name: str
     pairs: Sequence[Pair]
+    numbers: NDArray[np.int64]
     contexts: NDArray[np.int64]
     choosers: Mapping[str, _Chooser]
 
@@ -91,6 +95,19 @@ class _PairSet:
     def decided(self) -> NDArray[np.bool_]:
         """[N], True where people prefer one of the replies."""
         return np.array([pair.preferred is not None for pair in self.pairs])
+
+    def count(self, lines: NDArray[np.bool_]) -> int:
+        """How many pairs some lines [N] hold."""
+        return len(np.unique(self.numbers[lines]))
+
+    def averaged(self, values: FloatArray) -> FloatArray:
+        """[R, P] means of values [R, N] over the lines of each pair; NaN where none has one."""
+        known, count = np.isfinite(values), number_of(self.numbers)
+        sums = [np.bincount(self.numbers, weights=row, minlength=count) for row in np.where(known, values, 0.0)]
+        lines = np.stack([np.bincount(self.numbers, weights=row, minlength=count) for row in known])
+        with np.errstate(invalid="ignore"):
+            means: FloatArray = np.stack(sums) / lines
+        return means
 
 
 def study_pairs(
@@ -110,7 +127,7 @@ def study_pairs(
     gives the same numbers, in whatever order pairs and scorers come.
 
     Args:
-        pairs: N pairs, in any form that `pairs_of` takes, of which some have a preference.
+        pairs: N lines, each a pair, in any form that `pairs_of` takes, of which some have a preference.
         scorers: names, folders of judges, scorer objects or functions; None takes all in the box but for judges that
             were fitted on lines of these data sets (`catalogue.chosen`).
         resamples: number of resamples; 0 gives no intervals.
@@ -233,18 +250,26 @@ def _pair_sets(pairs: Sequence[Pair], choosers: Sequence[_Chooser]) -> list[_Pai
     for name in dict.fromkeys(names.tolist()):
         places = np.flatnonzero(names == name).tolist()
         own = [pairs[place] for place in places]
-        contexts = numbered([pair.context_key for pair in own])
-        sets.append(
-            _PairSet(name, own, contexts, {one.name: replace(one, right=one.right[places]) for one in choosers})
-        )
+        numbers = numbered([_key(pair) for pair in own])
+        _, firsts = np.unique(numbers, return_index=True)
+        contexts = numbered([pair.context_key for pair in own])[firsts]
+        mine = {one.name: replace(one, right=one.right[places]) for one in choosers}
+        sets.append(_PairSet(name, own, numbers, contexts, mine))
     return sets
+
+
+def _key(pair: Pair) -> tuple[str, ...]:
+    """What tells a pair from others: its context and the two replies, in whatever order they stand."""
+    said = ("\n".join((*reply.context, reply.response, reply.system or "")) for reply in pair.replies)
+    return (*pair.context_key, *sorted(said))
 
 
 def _rows(judged: _PairSet, asked: Sequence[str], sampling: Sampling) -> list[Preference]:
     """Every figure of one data set."""
     asks = [ask for one in judged.choosers.values() for ask in _asks(one, judged.choosers[LENGTH].right)]
     rng = sampling.generator(judged.name, "choices")
-    values, null = np.stack([values for _, _, values in asks]), np.array([_NULL[statistic] for _, statistic, _ in asks])
+    values = judged.averaged(np.stack([values for _, _, values in asks]))
+    null = np.array([_NULL[statistic] for _, statistic, _ in asks])
     means = cluster_means(values, judged.contexts, null, sampling.resamples, rng)
     rows = [_row(judged, one, statistic, mean, sampling) for (one, statistic, _), mean in zip(asks, means, strict=True)]
     return _adjusted([row for row in rows if row.n or row.kind != "people"], asked)
@@ -263,7 +288,7 @@ def _asks(one: _Chooser, of_longer: FloatArray) -> Iterator[tuple[_Chooser, Stat
 
 def _row(judged: _PairSet, one: _Chooser, statistic: Statistic, mean: Mean, sampling: Sampling) -> Preference:
     """One figure; p is not adjusted yet."""
-    unscored = 0 if one.kind == "people" else int(np.isnan(one.right[judged.decided]).sum())
+    unscored = 0 if one.kind == "people" else judged.count(judged.decided & np.isnan(one.right))
     why = f"{so_many(unscored)} without two scores, most often: {one.why_not}" if unscored else ""
     return Preference.of(
         mean,
@@ -297,11 +322,12 @@ def _card(judged: _PairSet) -> PairCard:
     return PairCard(
         dataset=judged.name,
         title=title_of(judged.name, judged.pairs),
-        pairs=len(judged.pairs),
-        ties=int((~judged.decided).sum()),
+        pairs=number_of(judged.numbers),
+        lines=len(judged.pairs),
+        ties=number_of(judged.numbers) - judged.count(judged.decided),
         contexts=number_of(judged.contexts),
         votes=sum(len(pair.votes) for pair in judged.pairs),
-        longer=int((of_longer == 1).sum()),
-        shorter=int((of_longer == 0).sum()),
-        empty=int((judged.decided & np.array(empty)).sum()),
+        longer=judged.count(of_longer == 1),
+        shorter=judged.count(of_longer == 0),
+        empty=judged.count(judged.decided & np.array(empty)),
     )

@@ -61,9 +61,11 @@ def notes_of(study: PairStudy) -> list[str]:
         name = f"{card.title}: " if len(study.cards) > 1 else ""
         ties = f"; {card.ties:,} of them, ties between people, not counted" if card.ties else ""
         empty = f"; an empty reply is the worse one ({so_many(card.empty)})" if card.empty else ""
-        said.append(f"{name}{so_many(card.pairs)} of {so_many(card.contexts, 'context')}{ties}{empty}.")
+        several = f"; {card.lines:,} lines hold them: what several say of one pair is averaged"
+        again = several if card.lines > card.pairs else ""
+        said.append(f"{name}{so_many(card.pairs)} of {so_many(card.contexts, 'context')}{ties}{empty}{again}.")
         said += _unscored(study, card, name)
-    replies = 2 * sum(card.pairs for card in study.cards)
+    replies = 2 * sum(card.lines for card in study.cards)
     return [
         *said,
         *(f"{line}." for line in noted(study.notes, replies)),

@@ -1,0 +1,74 @@
+"""Cells that say that they are empty: `NaN`, `NULL`, `#N/A`, as pandas, SQL and spreadsheets write nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from rejoinder.errors import DataError
+from rejoinder.io.lines import Note
+
+_SIGNS = frozenset(
+    (
+        *("nan", "NaN", "NAN", "-nan", "-NaN", "null", "Null", "NULL", "(null)", "(NULL)", "[NULL]", "<null>"),
+        *("<NA>", "#N/A", "#NA", r"\N"),
+    )
+)
+_WORDS = frozenset(("None", "NA", "N/A", "n/a"))
+"""What an empty cell may be written as too, but a bot may well say: "How many are left?" "None"."""
+
+ERRORS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
+"""What a spreadsheet shows for a formula that it cannot work out."""
+
+
+class Blanks:
+    """Empties such cells, and counts them file by file, to say it once."""
+
+    def __init__(self) -> None:
+        self.emptied: Counter[str] = Counter()
+        self.kept: Counter[str] = Counter()
+        self.signs: dict[str, None] = {}
+
+    def without(self, cells: Mapping[str, Any], columns: Iterable[str]) -> Mapping[str, Any]:
+        """The cells of a row of a table, with empty texts for signs in some of its columns."""
+        found = {name: cells[name].strip() for name in columns if is_sign(cells.get(name))}
+        self.emptied.update(found.keys())
+        self.signs.update(dict.fromkeys(found.values()))
+        return {**cells, **dict.fromkeys(found, "")} if found else cells
+
+    def meet(self, reply: Any, *, flat: bool) -> None:
+        """Count a reply that may stand for none, and is read as what was said; without a table a sign is such a one."""
+        if isinstance(reply, str) and (reply.strip() in _WORDS or (not flat and is_sign(reply))):
+            self.kept[reply.strip()] += 1
+
+    def tell(self, file: str, note: Note) -> None:
+        """Say what was counted in a file, and begin anew."""
+        if self.emptied:
+            columns = ", ".join(f"{count:,} under {name}" for name, count in self.emptied.items())
+            note(f"{file}: cells with {_or(self.signs)} are read as empty: {columns}")
+        if self.kept:
+            number = self.kept.total()
+            are = "reply is" if number == 1 else "replies are"
+            remedy = "Where the bot said nothing, leave the text empty"
+            note(f"{file}: {number:,} {are} the text {_or(self.kept)}, read as what the bot said. {remedy}")
+        for counted in (self.emptied, self.kept, self.signs):
+            counted.clear()
+
+
+def refuse_errors(reply: Any, where: str) -> None:
+    """Raise where a spreadsheet took a reply for a formula, as of one that begins with `=` or `-`, and lost it."""
+    if isinstance(reply, str) and reply.strip() in ERRORS:
+        remedy = "Enter it again in a column of the format Text, or leave the line out with --on-error skip"
+        problem = f"{reply.strip()!r}, which a spreadsheet writes for a formula: what the bot said is lost"
+        raise DataError(problem, remedy, where=where, field="response")
+
+
+def is_sign(value: Any) -> bool:
+    """Whether a cell says that it is empty."""
+    return isinstance(value, str) and value.strip() in _SIGNS
+
+
+def _or(words: Iterable[str]) -> str:
+    """Words in a sentence."""
+    return " or ".join(map(repr, words))

@@ -1,0 +1,63 @@
+"""Rows of totals or averages at the foot of a table: they have no reply, but seem to be an empty one with a rating."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rejoinder.errors import DataError
+from rejoinder.io.values import number_in, shortened
+
+_OF_WHAT = r"(?: (?:of )?(?:all |human |user )?(?:ratings?|scores?|stars|rows|values|replies|responses))?"
+_LABEL = re.compile(
+    r"(?:(?:grand |sub-?|overall |column )?(?:totals?|sums?|averages?|avg|mean|median|counts?)"
+    rf"|stdev|std|sd|st\.? ?dev|standard deviation|variance|minimum|maximum|min|max){_OF_WHAT}[\s.:=]*\d*",
+    re.IGNORECASE,
+)
+_REMEDY = "Delete the row from the table, or leave it out with --on-error skip"
+
+
+def refuse_totals(row: Mapping[str, Any], record: Mapping[str, Any], where: str) -> None:
+    """Raise where a row of a table sums others up. An empty reply to something that was said is none.
+
+    Args:
+        row: its cells, by column.
+        record: the same under our names.
+        where: `file:line`.
+
+    Raises:
+        DataError: beside numbers there is nothing in it but a word such as "Average"; or nothing at all, in a table
+            that has contexts.
+    """
+    reply, context = record.get("response"), record.get("context")
+    blank = reply is None or (isinstance(reply, str) and not reply.strip())
+    bare = "context" in record and context in (None, "", [])
+    if not (blank or (bare and is_label(reply))):
+        return
+    texts = [cell for cell in row.values() if not _is_nothing(cell) and not _is_number(cell)]
+    labels = [cell for cell in texts if is_label(cell)]
+    if len(labels) < len(texts):
+        return
+    rated = any(map(_is_number, row.values()))
+    if labels and (blank or rated):
+        problem = f"the row of {shortened(labels[0].strip())!r} has no reply, so it seems to sum up others"
+        raise DataError(problem, _REMEDY, where=where)
+    if not labels and bare and rated and record.get("id") in (None, ""):
+        problem = "nothing but numbers, neither a reply nor what it replies to, so the row seems to sum up others"
+        raise DataError(problem, f"{_REMEDY}; where it is an empty reply, give it an id", where=where)
+
+
+def is_label(cell: Any) -> bool:
+    """Whether a cell says that its row sums others up."""
+    return isinstance(cell, str) and bool(_LABEL.fullmatch(cell.strip()))
+
+
+def _is_number(cell: Any) -> bool:
+    """Whether a cell holds a number, or a share of 100."""
+    return number_in(cell.strip().removesuffix("%") if isinstance(cell, str) else cell, thousands=False) is not None
+
+
+def _is_nothing(cell: Any) -> bool:
+    """Whether a cell is empty."""
+    return cell is None or cell == [] or (isinstance(cell, str) and not cell.strip())

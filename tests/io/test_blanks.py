@@ -1,0 +1,68 @@
+"""Cells that say that they are empty, as pandas and SQL write them: no bot said `NaN`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import rejoinder
+from conftest import Run
+
+
+@pytest.mark.parametrize("sign", ["nan", "NaN", "NULL", "null", "<NA>", "#N/A", r"\N", "(null)", " NaN "])
+def test_a_sign_of_nothing_is_an_empty_cell_in_a_table(tmp_path: Path, sign: str) -> None:
+    path, said = tmp_path / "a.csv", list[str]()
+    rows = ["prompt,answer,stars,model,topic", f"Tea?,{sign},1,{sign},{sign}", f"{sign},Yes.,4,m,t", "Why?,No.,2,m,t"]
+    path.write_text("\n".join(rows) + "\n")
+    first, second, third = rejoinder.read(path, note=said.append)
+    assert (first.context, first.response, first.system) == (("Tea?",), "", None)
+    assert (second.context, second.response) == ((), "Yes.")
+    assert third.response == "No."
+    assert first.extra["topic"] == sign  # what means nothing here is kept as it is
+    counts = "1 under model, 1 under answer, 1 under prompt"
+    assert f"{path}: cells with {sign.strip()!r} are read as empty: " in said[-1]
+    assert sorted(said[-1].rpartition(": ")[2].split(", ")) == sorted(counts.split(", "))
+
+
+def test_what_a_bot_may_say_is_kept_and_said(tmp_path: Path) -> None:
+    path, said = tmp_path / "a.csv", list[str]()
+    path.write_text("response,rating\nNone,1\nNone,2\nN/A,1\nNone of them.,3\nNan,4\n")
+    assert [one.response for one in rejoinder.read(path, note=said.append)] == [
+        *("None", "None", "N/A", "None of them.", "Nan")
+    ]
+    remedy = "Where the bot said nothing, leave the text empty"
+    assert said == [f"{path}: 3 replies are the text 'None' or 'N/A', read as what the bot said. {remedy}"]
+
+
+def test_json_has_null_so_that_a_text_is_a_text(tmp_path: Path) -> None:
+    path, said = tmp_path / "a.jsonl", list[str]()
+    path.write_text('{"response": "nan"}\n{"response": "Yes."}\n')
+    assert [one.response for one in rejoinder.read(path, note=said.append)] == ["nan", "Yes."]
+    assert [line.partition(". ")[0] for line in said] == [
+        f"{path}: 1 reply is the text 'nan', read as what the bot said"
+    ]
+
+
+def test_a_reply_of_a_pair_may_be_empty(tmp_path: Path, run: Run) -> None:
+    path, said = tmp_path / "a.csv", list[str]()
+    path.write_text("Prompt,Response A,Response B,preferred\nTea?,NaN,Yes.,B\nTea?,No.,,A\n")
+    first, second = rejoinder.read_pairs(path, note=said.append)
+    assert [one.response for one in (*first.replies, *second.replies)] == ["", "Yes.", "No.", ""]
+    assert said == [f"{path}: cells with 'NaN' are read as empty: 1 under Response A"]
+    assert run("score", str(path), "-s", "length", "--format", "jsonl").code == 0
+
+
+def test_each_file_counts_its_own(tmp_path: Path) -> None:
+    paths, said = [tmp_path / "a.csv", tmp_path / "b.csv"], list[str]()
+    for path in paths:
+        path.write_text("response,rating\nNaN,1\nYes.,2\n")
+    assert len(list(rejoinder.read(*paths, note=said.append))) == 4
+    assert said == [f"{path}: cells with 'NaN' are read as empty: 1 under response" for path in paths]
+
+
+def test_a_reply_that_a_spreadsheet_lost_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("prompt,answer\nTea?,#NAME?\n")
+    with pytest.raises(rejoinder.RejoinderError, match="what the bot said is lost. Enter it again in a column"):
+        list(rejoinder.read(path))
