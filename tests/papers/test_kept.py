@@ -15,7 +15,7 @@ from rejoinder.io import write
 from rejoinder.learner import Learner, Rows
 from rejoinder.meta.leave_one_out import left_out_scores
 from rejoinder.papers.asked import Asked
-from rejoinder.papers.kept import Kept, KeptLearner, kept
+from rejoinder.papers.kept import Kept, KeptLearner, has_pieces, kept
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 
@@ -88,8 +88,10 @@ def test_what_cannot_be_fitted_is_told_when_it_is_fitted_and_other_lines_are_ask
         )
 
 
-def test_nothing_is_kept_of_standard_input_or_where_nobody_asks(tmp_path: Path) -> None:
+def test_what_was_made_from_is_told_and_nothing_is_kept_where_nobody_asks(tmp_path: Path) -> None:
     write(rated("any", 4), tmp_path / "any.jsonl")
-    assert kept(Asked(run=tmp_path / "run"), ["-"]) == Kept(None) == kept(Asked(), [tmp_path / "any.jsonl"])
-    assert not (tmp_path / "run").exists()
-    assert kept(Asked(run=tmp_path / "run"), [tmp_path / "any.jsonl"]) == Kept(tmp_path / "run")
+    assert kept(Asked(), [tmp_path / "any.jsonl"]) == Kept(None) and not has_pieces(None)
+    pieces = kept(Asked(run=tmp_path / "run"), [tmp_path / "any.jsonl"])
+    assert pieces == Kept(tmp_path / "run") and not has_pieces(tmp_path / "run")
+    pieces.piece("one", lambda: {"values": np.zeros(1)})
+    assert has_pieces(tmp_path / "run")

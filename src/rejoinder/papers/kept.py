@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.io.atomic import atomic_file
-from rejoinder.io.lines import STDIN
 from rejoinder.learner import Encoded, Fitted, Learner, Rows
 from rejoinder.papers.asked import Asked
 from rejoinder.scorer import Advance, FloatArray
@@ -66,11 +65,16 @@ def kept(asked: Asked, files: Sequence[str | Path]) -> Kept:
     Raises:
         UsageError: the folder holds those of another call, or another call is at work there.
     """
-    if asked.run is None or STDIN in map(str, files):  # which cannot be read twice
+    if asked.run is None:
         return Kept(None)
     made_of = {"files": digests(files), "seed": asked.seed, "version": __version__, "code": _code()}
     claim_run(asked.run, made_of, "other files, another seed or another version")
     return Kept(asked.run)
+
+
+def has_pieces(run: Path | None) -> bool:
+    """Whether an earlier call has left some."""
+    return run is not None and any(run.glob("*.npz"))
 
 
 @dataclass(frozen=True)

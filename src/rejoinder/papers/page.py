@@ -51,18 +51,20 @@ class About(NamedTuple):
         date: when, year-month-day.
         seconds: how long it took.
         cores: on how many.
+        resumed: whether part of it had been done by an earlier call, whose time is not counted.
     """
 
     command: str
     date: str
     seconds: float
     cores: int
+    resumed: bool = False
 
 
-def about(command: str, start: float) -> About:
+def about(command: str, start: float, *, resumed: bool = False) -> About:
     """How a page comes about that `command` makes, and began to at `start`, by `time.perf_counter`."""
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
-    return About(command, today, time.perf_counter() - start, os.cpu_count() or 1)
+    return About(command, today, time.perf_counter() - start, os.cpu_count() or 1, resumed)
 
 
 def require_figures() -> None:
@@ -158,7 +160,7 @@ def _made_by(about: About) -> str:
     """How a page came about: command, date, version, time."""
     return (
         f"Made by `{about.command}` on {about.date} with rejoinder {__version__}, in {about.seconds:,.0f} seconds on "
-        f"{about.cores} cores."
+        f"{about.cores} cores{', not counting what earlier calls had done' if about.resumed else ''}."
     )
 
 

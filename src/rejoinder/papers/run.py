@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any, Protocol, cast
 
 from rejoinder.errors import MissingExtra, UsageError
-from rejoinder.io.lines import Note, OnBad, raise_bad, silent
+from rejoinder.io.lines import STDIN, Note, OnBad, raise_bad, silent
 from rejoinder.papers import EXPERIMENTS
 from rejoinder.papers.asked import Asked, Stage, Takes, quiet, typed
+from rejoinder.papers.kept import has_pieces
 from rejoinder.papers.page import about, require_figures
 from rejoinder.report.document import Document
 from rejoinder.report.files import write_document
@@ -101,15 +102,20 @@ def reproduce(
         on_bad=on_bad,
         note=note,
         stage=stage,
-        run=out / f"{name}.run" if takes.keeps else None,
+        run=_run_of(out, name, files) if takes.keeps else None,
     )
     takes.require(name, asked)
     require_figures()
     call = typed(name, asked, takes.may, out, skipping=on_bad is not raise_bad)
-    document: Document = import_module(f"{_module(name)}_page").page(_found(name, asked), about(call, start))
+    document = _page(name, asked, call, start)
     write_document(document, out / f"{name}.md")
     _forget(asked.run)
     return document
+
+
+def _run_of(out: Path, name: str, files: Sequence[str | Path]) -> Path | None:
+    """Where what is done is kept; nowhere what came of standard input, which cannot be read twice."""
+    return None if STDIN in map(str, files) else out / f"{name}.run"
 
 
 def _forget(run: Path | None) -> None:
@@ -118,14 +124,16 @@ def _forget(run: Path | None) -> None:
         shutil.rmtree(run, ignore_errors=True)
 
 
-def _found(name: str, asked: Asked) -> Any:
-    """What an experiment finds; an interruption of one that keeps what is done says how to go on."""
+def _page(name: str, asked: Asked, call: str, start: float) -> Document:
+    """The page of what is found; an interruption of one that keeps what is done says how to go on."""
+    resumed = has_pieces(asked.run)
     try:
-        return experiment(name).find(asked)
+        found = experiment(name).find(asked)
     except KeyboardInterrupt:
         if asked.run is None:
             raise
         raise KeyboardInterrupt("call again to go on") from None
+    return cast("Document", import_module(f"{_module(name)}_page").page(found, about(call, start, resumed=resumed)))
 
 
 def _module(name: str) -> str:
