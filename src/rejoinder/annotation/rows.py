@@ -21,8 +21,8 @@ from rejoinder.annotation.items import Item, texts_digest
 from rejoinder.annotation.study import Study
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.flat import from_cells
-from rejoinder.io.lines import raise_bad
-from rejoinder.io.read import Row, rows
+from rejoinder.io.lines import Row, raise_bad
+from rejoinder.io.read import rows
 from rejoinder.io.write import open_writer
 from rejoinder.records import OVERALL
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.io.roles import SIDES, role_of, staff_in
 from rejoinder.io.values import kind_of
 from rejoinder.records import FOLLOWED, UNANSWERED
 
@@ -14,20 +15,8 @@ SPEAKERS = "speakers"
 """The key of who said each turn of context and response, where they do not alternate."""
 Said = tuple[str | None, str]
 """Who speaks (`user` or `assistant`; None where nobody tells), and what."""
-_SPEAKERS = ("user", "assistant")
 _KEYS_OF_MESSAGES = frozenset(("role", "from"))
 _TYPES_OF_MESSAGES = ("human", "ai", "system")  # what LangChain has in place of a role
-_BOTS = frozenset(("assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"))
-_STAFF = frozenset(("agent", "support", "operator", "representative", "advisor"))
-"""Who answers where no bot does; beside one they are people who took over."""
-_ROLES = {
-    **dict.fromkeys(("user", "human", "prompter", "customer", "client", "visitor", "caller"), "user"),
-    **dict.fromkeys((*_BOTS, *_STAFF), "assistant"),
-    **dict.fromkeys(("system", "developer"), "system"),
-    **dict.fromkeys(
-        ("tool", "function", "function_call", "function_response", "tool_call", "tool_response", "observation"), "tool"
-    ),
-}
 _CONTENTS = ("content", "value", "parts", "text", "message")
 _CALLS = ("tool_use", "functionCall", "function_call")
 _RESULTS = ("tool_result", "functionResponse", "function_response")
@@ -79,17 +68,12 @@ def _placed(messages: Any, where: str) -> list[tuple[str, str, int]]:
             where=where,
             field="messages",
         )
-    staff = _staff_in(_named(message) for message in messages if isinstance(message, Mapping))
+    staff = staff_in(_named(message) for message in messages if isinstance(message, Mapping))
     said = []
     for place, message in enumerate(messages, start=1):
-        if (turn := _turn(message, place, where)) and turn[0] in _SPEAKERS:
+        if (turn := _turn(message, place, where)) and turn[0] in SIDES:
             said.append(("staff" if _named(message) in staff else turn[0], turn[1], place))
     return said
-
-
-def _staff_in(names: Iterable[str | None]) -> frozenset[str]:
-    """Which of the names in a conversation are of people who took over from a bot."""
-    return frozenset() if _BOTS.isdisjoint(known := set(names)) else _STAFF & known
 
 
 def replies_of(messages: Any, where: str) -> list[tuple[list[str], str, int]]:
@@ -171,11 +155,11 @@ def said_in(text: str) -> list[Said]:
     names = [label[1].lower() for label in labels if label[1].lower() != "system"]
     if len(names) > 1 and len(set(names)) == 1:
         labels = []
-    staff = _staff_in(names)
+    staff = staff_in(names)
     if labels and not text[: labels[0].start()].strip():
         ends = [*(label.start() for label in labels[1:]), len(text)]
         said: list[Said] = [
-            ("user" if label[1].lower() in staff else _ROLES[label[1].lower()], text[label.end() : end].strip())
+            ("user" if label[1].lower() in staff else role_of(label[1]), text[label.end() : end].strip())
             for label, end in zip(labels, ends, strict=True)
             if label[1].lower() != "system"
         ]
@@ -241,7 +225,7 @@ def as_chat(record: Mapping[str, Any]) -> dict[str, Any]:
 def _roles_in(record: Mapping[str, Any], count: int) -> list[str]:
     """Who speaks in the `count` turns of a record without messages."""
     named = record.get(SPEAKERS)
-    if isinstance(named, list) and len(named) == count and all(role in _SPEAKERS for role in named):
+    if isinstance(named, list) and len(named) == count and all(role in SIDES for role in named):
         return named if named[-1] == "assistant" else in_turn(count)
     return in_turn(count)
 
@@ -282,7 +266,7 @@ def _unreadable(found: str, place: int, where: str) -> DataError:
 
 def _role(message: Mapping[str, Any]) -> str | None:
     """Who speaks: `user`, `assistant`, `system` or `tool`; None where that cannot be told."""
-    return _ROLES.get(_named(message) or "")
+    return role_of(_named(message))
 
 
 def _named(message: Mapping[str, Any]) -> str | None:

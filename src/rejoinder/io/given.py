@@ -8,10 +8,10 @@ from typing import Any, TypeVar, Unpack, cast
 
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.chat import is_conversation
-from rejoinder.io.lines import raise_bad
+from rejoinder.io.lines import Row, raise_bad
 from rejoinder.io.pairs import parse_either, parse_only_pair, parse_single
 from rejoinder.io.parse import to_record
-from rejoinder.io.read import How, Row, names_of, of_values, parsed_rows, read, read_audited, read_either, read_pairs
+from rejoinder.io.read import How, names_of, of_values, parsed_rows, read, read_audited, read_either, read_pairs
 from rejoinder.io.reply_sets import parse_reply_set
 from rejoinder.records import Example, Given, Pair, ReplySet
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, NamedTuple, cast
 
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.io.box import in_the_box
@@ -24,6 +24,20 @@ _PEEKED, _LEAST = 64, 4  # bytes
 OnBad = Callable[[DataError], None]
 Note = Callable[[str], None]
 """Is told what was understood."""
+
+
+class Row(NamedTuple):
+    """What a line, an item or a row holds.
+
+    Attributes:
+        where: `file:line`.
+        record: a decoded JSON value, or cells by column.
+        flat: whether it is a row of a table.
+    """
+
+    where: str
+    record: Any
+    flat: bool
 
 
 def raise_bad(error: DataError) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack
 
 from rejoinder.errors import DataError, UnclearColumn
 from rejoinder.io.blanks import refuse_errors
@@ -18,8 +18,9 @@ from rejoinder.io.evaluations.unfolding import unfolded
 from rejoinder.io.file_formats import Format, format_of
 from rejoinder.io.flat import from_cells
 from rejoinder.io.json_rows import json_array, json_lines
-from rejoinder.io.lines import Note, OnBad, name_of, raise_bad, silent
+from rejoinder.io.lines import Note, OnBad, Row, name_of, raise_bad, silent
 from rejoinder.io.logs import as_conversation
+from rejoinder.io.message_rows import conversations
 from rejoinder.io.names import MESSAGES, plain
 from rejoinder.io.pairs import form_of, is_said, parse_audited, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
@@ -36,20 +37,6 @@ from rejoinder.io.verdicts import empty_verdicts
 from rejoinder.records import Example, Pair, ReplySet
 
 Turns = Literal["last", "all"]
-
-
-class Row(NamedTuple):
-    """What a line, an item or a row holds.
-
-    Attributes:
-        where: `file:line`.
-        record: a decoded JSON value, or cells by column.
-        flat: whether it is a row of a table.
-    """
-
-    where: str
-    record: Any
-    flat: bool
 
 
 class How(TypedDict, total=False):
@@ -184,7 +171,7 @@ def records_of(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tu
 def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tuple[str, Any]]:
     """The place and the record of every row, under our names."""
     where = ""
-    for row in found:
+    for row in conversations(found, names):
         where = row.where
         try:
             records = _records_in(row, names)

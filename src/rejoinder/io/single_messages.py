@@ -1,4 +1,4 @@
-"""Tables with a row for each message, whose rows are no replies yet: how they are told, and what to do."""
+"""Rows that are messages, where it cannot be told whose, or in what conversation: how they are told, and what to do."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from rejoinder.errors import DataError, UnclearColumn
 _SPEAKER = re.compile(r"(?:.*[\W_])?(?:role|speaker|sender|author|participant|from)(?:[\W_]*(?:name|type|id))?")
 _TEXT = re.compile(r"(?:.*[\W_])?(?:text|content|message|utterance|body|msg|context)(?:[\W_]*text)?")
 REMEDY = (
-    "Make chat messages of the rows, a conversation a line, by the lines of Python under 'A row for each message' in "
-    "docs/formats.md, then: rejoinder score chats.jsonl --turns all"
+    "Say of each row which conversation it belongs to, who speaks (user or bot) and what was said, in columns "
+    "conversation, role and text ('A row for each message' in docs/formats.md), then: rejoinder score FILE --turns all"
 )
-"""What reads such a file."""
+"""What makes such a file one that is read (`io.message_rows`)."""
 _HALVES = 2  # rows of either kind, and none with both, for a table to have a row for each message
 _BARE_TEXTS = frozenset(("text", "body", "content", "msg"))
 
@@ -39,7 +39,12 @@ def is_message_of_a_user(names: Iterable[object]) -> bool:
 
 def has_text(names: Iterable[object]) -> bool:
     """Whether one of the names is of a text."""
-    return any(_TEXT.fullmatch(name.strip().lower()) for name in map(str, names))
+    return bool(texts_in(names))
+
+
+def texts_in(names: Iterable[object]) -> list[str]:
+    """The names of what was said (`text`, `Message body`)."""
+    return [name for name in map(str, names) if _TEXT.fullmatch(name.strip().lower())]
 
 
 def one_message(names: Sequence[object], where: str) -> DataError:
@@ -71,9 +76,7 @@ class Halves:
             self.kinds["asked" if asked else "replied"] += 1
             if min(self.kinds["asked"], self.kinds["replied"]) >= _HALVES:
                 problem = "what was said and what was replied stand in rows of their own"
-                remedy = (
-                    "Put both into one row, or make chat messages of the rows: 'A row for each message' in formats.md"
-                )
+                remedy = "Put both into one row, or give each row a speaker: 'A row for each message' in formats.md"
                 raise UnclearColumn(problem, remedy, where=where)
 
 

@@ -13,9 +13,9 @@ from starlette.requests import Request
 from rejoinder.errors import DataError
 from rejoinder.io.columns import Names
 from rejoinder.io.json_rows import Found, of_array
-from rejoinder.io.lines import no_text, raise_bad
+from rejoinder.io.lines import Row, no_text, raise_bad
 from rejoinder.io.pairs import parse_either, parse_single, singly
-from rejoinder.io.read import Row, parsed_rows
+from rejoinder.io.read import parsed_rows
 from rejoinder.records import Example, Pair
 from rejoinder.serving.limits import Limits
 

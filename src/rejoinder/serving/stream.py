@@ -14,9 +14,9 @@ from starlette.types import Receive, Scope, Send
 from rejoinder.errors import DataError, RejoinderError
 from rejoinder.io.columns import Names
 from rejoinder.io.json_rows import of_line
-from rejoinder.io.lines import raise_bad
+from rejoinder.io.lines import Row, raise_bad
 from rejoinder.io.pairs import parse_either
-from rejoinder.io.read import Row, records_of
+from rejoinder.io.read import records_of
 from rejoinder.io.values import as_json
 from rejoinder.records import Example
 from rejoinder.serving.batches import Asked, Line

@@ -1,0 +1,162 @@
+"""Tables with a row for each message: which are read, as what conversations, and what is said or refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rejoinder
+from conftest import Run
+from rejoinder.errors import UnclearColumn
+
+HEADER = ["conversation_id", "role", "text"]
+TALK = [["7", "user", "Hi!"], ["7", "bot", "Hello."], ["7", "user", "Tea?"], ["7", "bot", "Please."]]
+
+
+def table(path: Path, *rows: list[str]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    return path
+
+
+def replies(path: Path, **how: object) -> list[tuple[str, tuple[str, ...], str]]:
+    found = rejoinder.read(path, turns="all", **how)  # type: ignore[arg-type]
+    return [(one.id, one.context, one.response) for one in found]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "conversation_id,speaker,text",
+        "conversation id,Role,Content",
+        "chat_id,sender_name,message",
+        "thread,Message Author,Body",
+        "session_id,from,utterance",
+        "TicketId,senderType,message text",
+    ],
+)
+def test_the_rows_of_a_conversation_are_its_messages(tmp_path: Path, header: str) -> None:
+    said = list[str]()
+    path = table(tmp_path / "log.csv", header.split(","), *TALK)
+    assert replies(path, note=said.append) == [
+        ("7#1", ("Hi!",), "Hello."),
+        ("7#2", ("Hi!", "Hello.", "Tea?"), "Please."),
+    ]
+    (last,) = rejoinder.read(path)
+    assert (last.id, last.response) == ("7", "Please.")
+    of = header.split(",")[0]
+    assert said[0] == f"{path}: read 4 rows, one a message, as 1 conversations by {of}, in which bot is judged"
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "json", "tsv", "xlsx", "parquet"])
+def test_every_format_has_them(tmp_path: Path, suffix: str) -> None:
+    records, path = [dict(zip(HEADER, row, strict=True)) for row in TALK], tmp_path / f"log.{suffix}"
+    if suffix == "jsonl":
+        path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    elif suffix == "json":
+        path.write_text(json.dumps(records))
+    elif suffix == "tsv":
+        path.write_text("".join("\t".join(row) + "\n" for row in [HEADER, *TALK]))
+    elif suffix == "xlsx":
+        openpyxl = pytest.importorskip("openpyxl")
+        book = openpyxl.Workbook()
+        for row in [HEADER, *TALK]:
+            book.active.append(row)
+        book.save(path)
+    else:
+        pandas = pytest.importorskip("pandas")
+        pytest.importorskip("pyarrow")
+        pandas.DataFrame(records).to_parquet(path)
+    assert [one[2] for one in replies(path)] == ["Hello.", "Please."]
+
+
+@given(st.permutations([(chat, turn) for chat in "ab" for turn in range(4)]))
+def test_numbers_and_dates_say_the_order(
+    tmp_path_factory: pytest.TempPathFactory, order: list[tuple[str, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("log")
+    for column, time in (("turn", "{}"), ("created at", "2026-01-0{} 10:00")):
+        rows = [[chat, ("user", "bot")[turn % 2], f"{chat}{turn}", time.format(turn + 1)] for chat, turn in order]
+        found = replies(table(folder / "log.csv", [*HEADER, column], *rows))
+        assert sorted(found) == [
+            (f"{chat}#{number}", tuple(f"{chat}{turn}" for turn in range(2 * number - 1)), f"{chat}{2 * number - 1}")
+            for chat in "ab"
+            for number in (1, 2)
+        ]
+
+
+def timed(path: Path, rows: list[list[str]], column: str, times: list[str]) -> Path:
+    return table(path, [*HEADER, column], *([*row, time] for row, time in zip(rows, times, strict=True)))
+
+
+def test_times_that_cannot_be_compared_leave_the_order_of_the_file(tmp_path: Path) -> None:
+    for times in (["9:58", "9:59", "10:00", "10:01"], ["12:58 PM", "12:59 PM", "1:00 PM", "1:01 PM"], ["?"] * 4):
+        path = timed(tmp_path / "a.csv", TALK, "time", times)
+        assert [one[2] for one in replies(path)] == ["Hello.", "Please."]
+
+
+def test_what_stands_newest_first_is_put_in_order_or_refused(tmp_path: Path) -> None:
+    said, back = list[str](), [*reversed(TALK)]
+    path = timed(tmp_path / "a.csv", back, "turn", ["10", "9", "2", "1"])
+    assert [one[2] for one in replies(path, note=said.append)] == ["Hello.", "Please."]
+    assert "; put 1 of them in order by turn" in said[0]
+    for times in (["10:01", "10:00", "9:59", "9:58"], [f"1/2/2026 10:0{minute} AM" for minute in (5, 4, 3, 2)]):
+        with pytest.raises(UnclearColumn, match="by time the messages seem to stand newest first. Sort the rows"):
+            replies(timed(tmp_path / "b.csv", back, "time", times))
+
+
+def test_what_is_the_same_in_all_rows_is_the_conversations(tmp_path: Path) -> None:
+    said = list[str]()
+    rows = [[*row, str(place), "4" if place else "", "gpt"] for place, row in enumerate(TALK)]
+    path = table(tmp_path / "log.csv", [*HEADER, "message_id", "rating", "model"], *rows)
+    (one,) = rejoinder.read(path, note=said.append)
+    assert one.rating() == 4 and one.system == "gpt" and "; not read: message_id" in said[0]
+
+
+def test_a_person_who_took_over_is_not_the_bot(tmp_path: Path) -> None:
+    rows = [*TALK, ["7", "agent", "I take over."], ["8", "customer", "Hi?"], ["8", "Agent", "Yes?"]]
+    said = list[str]()
+    found = replies(table(tmp_path / "log.csv", HEADER, *rows), note=said.append)
+    assert [one[2] for one in found] == ["Hello.", "Please.", "Yes?"]
+    assert said[0].endswith("as 2 conversations by conversation_id, in which bot and Agent is judged")
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "problem"),
+    [
+        (HEADER, ["7", "Ann", "Hm."], "'Ann' in the column role is no role. Write bot there for who is judged, user"),
+        (HEADER, ["7", "", "Hm."], "'' in the column role is no role"),
+        (HEADER, [" ", "bot", "Hm."], "a message without a conversation in the column conversation_id"),
+        ([*HEADER, "rating"], ["7", "bot", "Hm.", "1"], "rating differs inside a conversation"),
+    ],
+)
+def test_what_would_mix_conversations_up_is_refused(
+    tmp_path: Path, header: list[str], row: list[str], problem: str
+) -> None:
+    rows = [[*one, "5"][: len(header)] for one in TALK]
+    with pytest.raises(UnclearColumn, match=problem):
+        list(rejoinder.read(table(tmp_path / "log.csv", header, *rows, row), on_bad=lambda _: None))
+
+
+@pytest.mark.parametrize("column", ["reply", "answer", "response"])
+def test_rows_with_a_reply_are_no_messages(tmp_path: Path, column: str) -> None:
+    rows = [[*row, "Yes."] for row in TALK]
+    assert len(list(rejoinder.read(table(tmp_path / "a.csv", [*HEADER, column], *rows)))) == 4
+
+
+def test_whoever_says_what_the_reply_is_has_it(tmp_path: Path) -> None:
+    assert len(list(rejoinder.read(table(tmp_path / "a.csv", HEADER, *TALK), map={"response": "text"}))) == 4
+
+
+def test_commands_read_them(tmp_path: Path, run: Run) -> None:
+    path = table(tmp_path / "log.csv", HEADER, *TALK)
+    ran = run("score", path, "-s", "length", "--turns", "all", "-o", tmp_path / "scored.jsonl")
+    assert ran.code == 0 and "read 4 rows, one a message, as 1 conversations" in ran.err
+    assert [one.response for one in rejoinder.read(tmp_path / "scored.jsonl")] == ["Hello.", "Please."]
+    ran = run("score", path, "-s", "length", "--level", "dialogue")
+    assert ran.code == 0
