@@ -116,7 +116,8 @@ def test_what_decides_vectors_decides_the_signature(folder: Path) -> None:
     (folder / "vocab.txt").write_text("{ }")
     found.append(known())
     assert len(set(found)) == 7
-    for name in ("README.md", "LICENSE.txt", "data_config.json", ".cache.json"):
+    (folder / "onnx").mkdir()
+    for name in ("README.md", "LICENSE.txt", "data_config.json", "trainer_state.json", "onnx/config.json"):
         (folder / name).write_text("another")
     assert known() == found[-1]
     folder.rename(folder.with_name("elsewhere"))

@@ -10,6 +10,7 @@ import pytest
 
 import rejoinder
 from conftest import Run
+from rejoinder.errors import DataError
 from rejoinder.io.read import read_either
 from rejoinder.records import Example, Pair, Rating
 
@@ -94,3 +95,17 @@ def test_what_the_user_says_of_a_column_goes_before(tmp_path: Path) -> None:
     file.write_text("prompt,response_a,response_b,rating_a,rating_b\nTea?,No.,Yes.,2,5\n")
     (one,) = rejoinder.read(file, map={"response": "response_a", "rating": "rating_a"})
     assert (one.response, one.ratings) == ("No.", (Rating(2),))
+
+
+@pytest.mark.parametrize("choice", ["best", "overall_preference", "chosen_response", "Which is better"])
+def test_what_people_chose_is_not_dropped(tmp_path: Path, choice: str) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text(json.dumps({**TWO, "rating_a": 2, "rating_b": 5, choice: "b"}) + "\n")
+    with pytest.raises(DataError, match="preferred"):
+        list(read_either(file))
+
+
+def test_numbered_columns_that_are_said_of_no_reply_stay_whole(tmp_path: Path) -> None:
+    record = {"turn_1": "Hi", "turn_2": "Tea?", "response_1": "No.", "response_2": "Yes.", "rating_1": 1, "rating_2": 2}
+    found = [one for one in lines(tmp_path, record)[0] if isinstance(one, Example)]
+    assert [(one.extra["turn_1"], one.extra["turn_2"]) for one in found] == [("Hi", "Tea?")] * 2

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from judges_over_views import rated
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.io import write
 from rejoinder.learner import Learner, Rows
 from rejoinder.meta.leave_one_out import left_out_scores
@@ -79,12 +82,12 @@ def test_what_cannot_be_fitted_is_told_when_it_is_fitted_and_other_lines_are_ask
     rows, rng = np.arange(3), np.random.default_rng(0)
     with pytest.raises(DataError):
         KeptLearner(cast("Learner", Poor()), Kept(tmp_path)).fit(None, np.ones(9), rows, rows, rng, lambda _: None)
-    for given in (rows, rows + 1, rows):
+    for asked in (rows, rows + 1, rows):
         fitted = KeptLearner(cast("Learner", Mean()), Kept(tmp_path)).fit(
             None, np.ones(9), rows, rows, np.random.default_rng(0), lambda _: None
         )
         np.testing.assert_array_equal(
-            fitted.predict(None, given), 1 + np.random.default_rng(0).normal() + 0.001 * given
+            fitted.predict(None, asked), 1 + np.random.default_rng(0).normal() + 0.001 * asked
         )
 
 
@@ -95,3 +98,38 @@ def test_what_was_made_from_is_told_and_nothing_is_kept_where_nobody_asks(tmp_pa
     assert pieces == Kept(tmp_path / "run") and not has_pieces(tmp_path / "run")
     pieces.piece("one", lambda: {"values": np.zeros(1)})
     assert has_pieces(tmp_path / "run")
+
+
+@given(place=st.integers(0, 10_000), byte=st.integers(0, 255))
+def test_a_damaged_piece_is_made_again(tmp_path_factory: pytest.TempPathFactory, place: int, byte: int) -> None:
+    folder = tmp_path_factory.mktemp("run")
+    pieces = Kept(folder)
+    made = {"rows": np.arange(3), "values": np.ones(3)}
+    pieces.piece("one", lambda: made)
+    (file,) = folder.glob("*.npz")
+    content = bytearray(file.read_bytes())
+    content[place % len(content)] = byte
+    file.write_bytes(content)
+    found = pieces.piece("one", lambda: made)
+    assert found.keys() == made.keys()
+    for name, values in made.items():
+        np.testing.assert_array_equal(found[name], values)
+
+
+def test_a_learner_that_keeps_can_be_copied(tmp_path: Path) -> None:
+    learner = KeptLearner(cast("Learner", Mean()), Kept(tmp_path))
+    assert copy.deepcopy(learner).stops is False
+    with pytest.raises(AttributeError):
+        _ = learner.nothing
+
+
+def test_a_folder_that_is_no_run_is_left_as_it_is(tmp_path: Path) -> None:
+    write(rated("any", 4), tmp_path / "any.jsonl")
+    (tmp_path / "run").mkdir()
+    for name in (".notes.partial", "other.txt"):
+        (tmp_path / "run" / name).write_text("mine")
+    with pytest.raises(UsageError, match="exists and holds no run"):
+        kept(Asked(run=tmp_path / "run"), [tmp_path / "any.jsonl"])
+    assert len(list((tmp_path / "run").iterdir())) == 2
+    with pytest.raises(UsageError, match="any.jsonl: no folder can be made here"):
+        kept(Asked(run=tmp_path / "any.jsonl"), [tmp_path / "any.jsonl"])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,10 +30,14 @@ KIND = "sentence"
 TURNS = 3
 """Turns that a context is read with."""
 _TOGETHER = 64
-_SETTINGS = (".json", ".txt", ".model", ".jinja")
-"""What files end with that say how texts are cut, pooled, normalised and prompted."""
-_BESIDE = ("data_config.json", "*.index.json", "LICENSE*")
-"""Files that end so and decide no vector; the library does not even download the first."""
+_SETTINGS = (
+    *("config.json", "modules.json", "config_sentence_transformers.json", "sentence_*_config.json"),
+    *("tokenizer*.json", "*tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
+    *("vocab.*", "merges.txt", "*.model", "*.jinja"),
+)
+"""The files that say how texts are cut, pooled, normalised and prompted."""
+_MODULE = re.compile(r"\d+_\w+")
+"""How the library calls the folders of a model's modules, such as `1_Pooling`."""
 
 
 @dataclass(frozen=True)
@@ -167,13 +172,12 @@ def _folder(name: str) -> Path:
 
 def _settings(folder: Path) -> str:
     """The digest of all files beside the weights that decide what a text becomes, wherever the folder lies."""
+    modules = [one for one in folder.iterdir() if one.is_dir() and _MODULE.fullmatch(one.name)]
     total = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        hidden = any(part.startswith(".") for part in name.parts)
-        if path.suffix in _SETTINGS and path.is_file() and not hidden and not any(map(name.match, _BESIDE)):
+    for path in sorted(file for place in (folder, *modules) for file in place.iterdir() if file.is_file()):
+        if any(path.match(pattern) for pattern in _SETTINGS):
             text = path.read_bytes()
-            total.update(f"\n{name.as_posix()} {len(text)}\n".encode() + text)
+            total.update(f"\n{path.relative_to(folder).as_posix()} {len(text)}\n".encode() + text)
     return total.hexdigest()[:12]
 
 

@@ -22,7 +22,7 @@ from rejoinder.errors import UsageError, WriteError
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
 _UNFINISHED: set[Path] = set()
 _PARTIAL, _OLDER = "partial", "older"
-_YOUNG = 60.0  # seconds in which what is not locked may be about to be
+_YOUNG = 60.0  # seconds
 
 
 @contextmanager
@@ -115,8 +115,10 @@ def _remove_left(target: Path) -> None:
     name = re.compile(rf"\.{re.escape(target.name)}\.[0-9a-f]{{8}}\.(?:{kinds})")
     with suppress(OSError):
         for left in [one for one in target.parent.iterdir() if name.fullmatch(one.name)]:
+            if time.time() - left.stat().st_mtime <= _YOUNG:
+                continue  # whoever has just made it may be about to lock it
             with _held(left) as held:
-                if held and time.time() - left.stat().st_mtime > _YOUNG:
+                if held:
                     _remove(left)
 
 

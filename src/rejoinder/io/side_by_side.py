@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from rejoinder.io.names import CONVERSATIONS, DIALOGUE, MESSAGES, NAMES, RATING, header, is_rating
+from rejoinder.io.names import CONVERSATIONS, DIALOGUE, MESSAGES, NAMES, RATER, RATING, header, is_rating
 from rejoinder.io.pairs import REPLIES
 from rejoinder.io.verdicts import A_COLUMN_EACH, VERDICTS
 
@@ -19,6 +19,13 @@ _OTHERS = NAMES["response"][0].union(("response", "responses", "chosen", "reject
 """Names of what makes a line a pair, or one reply."""
 _MAY_PREFER = frozenset(("vote", "label", "feedback"))
 """Of these a number for each reply may be a choice between them."""
+
+_CHOICE = re.compile(
+    r"(?:.*_)?(?:best|better|prefer\w*|choices?|chosen|picks?|picked|selected|favou?rite|win\w*)(?:_.*)?"
+)
+"""Names of what people chose."""
+_SAID_OF_EACH = frozenset().union(*NAMES["system"], *NAMES[RATER])
+"""What beside a rating may be said of each reply; turns with a number are turns of one context."""
 
 Part = tuple[str, Mapping[str, Any]]
 """The mark of a reply, "" of the only one; the record with what is said of it alone."""
@@ -35,11 +42,15 @@ def apart(record: Any, mapped: Collection[str] = ()) -> tuple[list[Part], list[s
     if not isinstance(record, Mapping):
         return whole
     words = {name: header(name).word for name in record if isinstance(name, str)}
-    if not _OTHERS.isdisjoint(words.values()):
+    if not _OTHERS.isdisjoint(words.values()) or any(map(_CHOICE.fullmatch, words.values())):
         return whole
     columns = _by_stem(words)
     replies = next((columns[stem] for stem in REPLIES if stem in columns), {})
-    columns = {stem: names for stem, names in columns.items() if names.keys() <= replies.keys()}
+    columns = {
+        stem: names
+        for stem, names in columns.items()
+        if names.keys() <= replies.keys() and (names is replies or is_rating(stem) or stem in _SAID_OF_EACH)
+    }
     rated = [stem for stem in columns if is_rating(stem) and stem not in _MAY_PREFER]
     marked = {name: (stem, mark) for stem, names in columns.items() for mark, name in names.items()}
     if not rated or not marked.keys().isdisjoint(mapped):

@@ -26,6 +26,7 @@ from rejoinder.training.processes import claim_run
 from rejoinder.version import __version__
 
 Arrays = Mapping[str, NDArray[Any]]
+_NAMES = "names"  # of the arrays in a file, which may be damaged as well
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Kept:
         made = make()
         if file is not None:
             with atomic_file(file) as partial, partial.open("wb") as stream:
-                np.savez(stream, allow_pickle=False, **made)
+                np.savez(stream, allow_pickle=False, **{_NAMES: np.array(sorted(made)), **made})
         return made
 
     def has(self, name: str) -> bool:
@@ -91,6 +92,8 @@ class KeptLearner:
 
     def __getattr__(self, name: str) -> Any:
         """Whatever else the other has."""
+        if name.startswith("__") or name == "learner":  # which whoever copies it asks for before there is a learner
+            raise AttributeError(name)
         return getattr(self.learner, name)
 
     def fit(
@@ -134,8 +137,10 @@ def _read(file: Path) -> Arrays | None:
     """The arrays in a file; None where there is none, or a damaged one."""
     try:
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as found:
-            return dict(found)
-    except (OSError, ValueError, EOFError, BadZipFile):
+            arrays = dict(found)
+            names = arrays.pop(_NAMES, np.array([])).tolist()
+            return arrays if names == sorted(arrays) else None
+    except (OSError, ValueError, EOFError, BadZipFile, KeyError, NotImplementedError, RuntimeError):
         return None
 
 

@@ -58,14 +58,18 @@ def claim_run(run: Path, what: dict[str, Any], another: str = "another recipe or
     """
     stated = json.dumps(what, indent=2)
     mark = run / MARK
-    run.mkdir(parents=True, exist_ok=True)
+    try:
+        run.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"{run}: no folder can be made here ({error.strerror}). Choose another -o") from error
     hold(run)
-    for left in run.glob(".*.partial"):
-        shutil.rmtree(left) if left.is_dir() else left.unlink()
-    if any(path != mark for path in run.iterdir()):
+    left = list(run.glob(f".{MARK}.*.partial")) if not mark.is_file() else list(run.glob(".*.partial"))
+    if any(path != mark and path not in left for path in run.iterdir()):
         if not mark.is_file():
             raise UsageError(f"{run}: exists and holds no run ({MARK} is missing). Remove it, or choose another -o")
         if mark.read_text(encoding="utf-8", errors="replace") != stated:
             raise UsageError(f"{run}: holds a run of {another}. Remove it, or choose another -o")
+    for one in left:
+        shutil.rmtree(one) if one.is_dir() else one.unlink()
     with atomic_file(mark) as partial:  # the run may be killed at any moment
         partial.write_text(stated, encoding="utf-8")
