@@ -122,7 +122,11 @@ def _joined(rows: Sequence[Row], columns: _Columns, speaker: str, names: Names) 
 
 def _chat(key: str, chat: Sequence[Row], columns: _Columns, speaker: str, kept: Sequence[str]) -> Row:
     """The row of a conversation: its messages, and the cells that all of its rows have alike."""
-    messages = [{"role": _cell(row, speaker).lower(), "content": _cell(row, columns.text)} for row in chat]
+    said = [row.record.get(columns.text) for row in chat]  # in JSON perhaps a list of parts
+    messages = [
+        {"role": _cell(row, speaker).lower(), "content": text if isinstance(text, list) else _cell(row, columns.text)}
+        for row, text in zip(chat, said, strict=True)
+    ]
     beside = {name: next(iter(_values(chat, name)), "") for name in kept}
     return chat[0]._replace(record={**beside, "id": key, MESSAGES: messages})
 
