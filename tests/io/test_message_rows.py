@@ -155,10 +155,12 @@ def test_whoever_says_what_the_reply_is_has_it(tmp_path: Path) -> None:
 
 def test_a_text_may_be_parts_and_a_cell_may_be_empty(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    texts = [[{"type": "text", "text": "Hi!"}], "Hello.", None, [{"type": "text", "text": "Please."}]]
+    texts: list[object] = [[{"type": "text", "text": "Hi!"}], "Hello.", None, [{"type": "text", "text": "Please."}]]
     records = [dict(zip(HEADER, (*row[:2], text), strict=True)) for row, text in zip(TALK, texts, strict=True)]
+    records[-1]["rating"] = 4
     path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
     assert [one[1:] for one in replies(path)] == [(("Hi!",), "Hello."), (("Hi!", "Hello.", ""), "Please.")]
+    assert [one.rating() for one in rejoinder.read(path)] == [4]
 
 
 def test_commands_read_them(tmp_path: Path, run: Run) -> None:

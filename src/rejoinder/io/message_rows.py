@@ -97,9 +97,8 @@ def _joined(rows: Sequence[Row], columns: _Columns, speaker: str, names: Names) 
     chats: dict[str, list[Row]] = {}
     for row in rows:
         chats.setdefault(_cell(row, columns.conversation), []).append(row)
-    beside = [
-        name for name in map(str, rows[0].record) if name not in {*columns.speakers, *columns[0::2], columns.time}
-    ]
+    read = {columns.conversation, *columns.speakers, columns.text, columns.time}
+    beside = [name for name in dict.fromkeys(str(name) for row in rows for name in row.record) if name not in read]
     varied = [name for name in beside if any(len(_values(chat, name)) > 1 for chat in chats.values())]
     if judged := [name for name in varied if _JUDGED.search(plain(name)) or name in names.mapped]:
         problem = f"{listed(judged)} differs inside a conversation, and what is said of single messages is not read so"
