@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars
 import pytest
 
 import rejoinder
 from conftest import Run
+from rejoinder.errors import DataError
 
 
 @pytest.mark.parametrize("sign", ["nan", "NaN", "NULL", "null", "<NA>", "#N/A", r"\N", "(null)", " NaN "])
@@ -66,3 +68,26 @@ def test_a_reply_that_a_spreadsheet_lost_is_told(tmp_path: Path) -> None:
     path.write_text("prompt,answer\nTea?,#NAME?\n")
     with pytest.raises(rejoinder.RejoinderError, match="what the bot said is lost. Enter it again in a column"):
         list(rejoinder.read(path))
+
+
+@pytest.mark.parametrize("header", ["prompt,Response A,response_b,preferred", "prompt,chosen,rejected,topic"])
+@pytest.mark.parametrize("place", [1, 2])
+def test_so_is_a_lost_reply_of_a_pair(tmp_path: Path, header: str, place: int) -> None:
+    path, cells, bad = tmp_path / "a.csv", ["Tea?", "No.", "Yes.", "A"], list[DataError]()
+    lost = [*cells[:place], "#NAME?", *cells[place + 1 :]]
+    path.write_text("\n".join([header, ",".join(cells), ",".join(lost)]) + "\n")
+    assert len(list(rejoinder.read_pairs(path, on_bad=bad.append))) == 1
+    assert [(one.where, one.field) for one in bad] == [(f"{path}:3", header.split(",")[place])]
+    assert bad[0].problem.endswith("what the bot said is lost")
+
+
+def test_each_part_of_a_folder_counts_its_own(tmp_path: Path) -> None:
+    said = list[str]()
+    for name, replies in (("a", ["nan", "None"]), ("b", ["Yes."]), ("c", ["nan", "No."])):
+        polars.DataFrame({"response": replies}).write_parquet(tmp_path / f"{name}.parquet")
+    assert len(list(rejoinder.read(tmp_path, note=said.append))) == 5
+    assert [line.partition(", read as")[0] for line in said] == [
+        f"{tmp_path / 'a.parquet'}: cells with 'nan' are read as empty: 1 under response",
+        f"{tmp_path / 'a.parquet'}: 1 reply is the text 'None'",
+        f"{tmp_path / 'c.parquet'}: cells with 'nan' are read as empty: 1 under response",
+    ]

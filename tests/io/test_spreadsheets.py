@@ -312,8 +312,26 @@ def test_a_blank_behind_each_separator_is_no_part_of_the_cell(tmp_path: Path) ->
     assert [one.response for one in rejoinder.read(path)] == [" No."]  # the text may begin so
 
 
-def test_a_column_that_pandas_told_from_its_namesake_is_told(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("prompt,answer,answer.1\nTea?,No.,Yes.\n")
-    with pytest.raises(DataError, match='field "answer.1": the header has this name twice. Rename one column'):
+@pytest.mark.parametrize(
+    ("header", "doubled"),
+    [
+        ("prompt,answer,answer.1", "answer"),
+        ("Prompt,answer,Prompt.1", "Prompt"),
+        ("prompt,answer,rating,rating.1", "rating"),
+        ("prompt,answer,score,score.1", "score"),
+        ("id,prompt,answer,rating,id.1", None),
+        ("prompt,answer,rating,label,label.1", None),
+        ("prompt,answer,rating,agent,agent.1", None),  # beside an answer it is no reply
+    ],
+)
+def test_a_column_that_pandas_doubled_is_told_where_it_decides(
+    tmp_path: Path, header: str, doubled: str | None
+) -> None:
+    path, names = tmp_path / "a.csv", header.split(",")
+    path.write_text(f"{header}\n{','.join(map(str, range(1, len(names) + 1)))}\n")
+    if doubled is None:
+        (example,) = rejoinder.read(path)
+        assert example.extra[names[-1]] == str(len(names))
+        return
+    with pytest.raises(DataError, match=f'field "{doubled}.1": pandas doubled the column {doubled!r}, and only one'):
         list(rejoinder.read(path))

@@ -29,6 +29,12 @@ def read(path: Path, header: str, *rows: str) -> tuple[list[str], list[str]]:
         (",Grand total,17,", "the row of 'Grand total' has no reply"),
         (",,60%,Average", "the row of 'Average' has no reply"),
         ("Total,,,", "the row of 'Total' has no reply"),
+        ("Average: 3.4,,3.4,", "the row of 'Average: 3.4' has no reply"),
+        ("Total: 20.5,,,", "the row of 'Total: 20.5' has no reply"),
+        ("Average: 60%,,60%,", "the row of 'Average: 60%' has no reply"),
+        ("Total (n=20),,17,", "the row of 'Total (n=20)' has no reply"),
+        (",Average score (1-5),3.4,", "the row of 'Average score (1-5)' has no reply"),
+        ("Mean (SD),,3.4,", "the row of 'Mean (SD)' has no reply"),
         (",,3.4,", "nothing but numbers, neither a reply nor what it replies to"),
     ],
 )
@@ -44,12 +50,19 @@ def test_a_row_of_totals_is_a_bad_line(tmp_path: Path, row: str, problem: str) -
     [
         ("answer,stars", ["No.,2", ",1", "Average,3", "Total,1"]),  # nobody says what was asked
         ("id,prompt,answer,stars", ["1,Tea?,No.,2", "2,,,1", "3,Total?,,1"]),
+        ("id,prompt,answer,stars", ["1,Tea?,No.,2", "4,Count,,1", "5,,Max,4", "6,Total (n=20),,1"]),
     ],
 )
 def test_an_empty_reply_that_was_rated_is_none(tmp_path: Path, header: str, rows: list[str]) -> None:
     replies, bad = read(tmp_path / "a.csv", header, *rows)
     assert len(replies) == len(rows)
     assert not bad
+
+
+def test_a_label_for_an_id_is_a_row_of_totals(tmp_path: Path) -> None:
+    replies, bad = read(tmp_path / "a.csv", "id,prompt,answer,stars", "1,Tea?,No.,2", "Mean (n=1),,,2", ",Total,,2")
+    assert replies == ["No."]
+    assert [problem.partition(" has ")[0] for problem in bad] == ["the row of 'Mean (n=1)'", "the row of 'Total'"]
 
 
 def test_a_study_is_not_given_a_row_of_totals(tmp_path: Path, run: Run) -> None:

@@ -56,12 +56,12 @@ class Blanks:
             counted.clear()
 
 
-def refuse_errors(reply: Any, where: str) -> None:
+def refuse_errors(reply: Any, where: str, field: str = "response") -> None:
     """Raise where a spreadsheet took a reply for a formula, as of one that begins with `=` or `-`, and lost it."""
     if isinstance(reply, str) and reply.strip() in ERRORS:
         remedy = "Enter it again in a column of the format Text, or leave the line out with --on-error skip"
         problem = f"{reply.strip()!r}, which a spreadsheet writes for a formula: what the bot said is lost"
-        raise DataError(problem, remedy, where=where, field="response")
+        raise DataError(problem, remedy, where=where, field=field)
 
 
 def is_sign(value: Any) -> bool:

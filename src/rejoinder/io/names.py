@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
@@ -82,6 +83,11 @@ NAMES: dict[str, tuple[frozenset[str], ...]] = {
 }
 CONVERSATIONS = _words("conversation dialogue dialog chat")
 """Names of a conversation itself, or of its id."""
+_DECIDING = tuple(
+    (NAMES[field][0] | {field}, *NAMES[field][1:], *more)
+    for field, more in (("response", ()), ("context", ()), (RATING, (*NAMES["quality"], _words("quality score"))))
+)
+"""Names of what a line is judged by; a later set counts only where none of the earlier names is there."""
 PERHAPS = _words("score label overall grade likert mos feedback vote thumbs")
 """Names of ratings only where the value is one."""
 WIDE = re.compile(rf"(rating|score|stars|{'|'.join(_RATER.split())}|judge|person)_?(\d{{1,3}}|[a-h])")
@@ -150,3 +156,10 @@ def is_known(name: str) -> bool:
     """Whether a column of that name would be understood."""
     word = header(name).word
     return word in OURS or word in PERHAPS or any(word in names for tiers in NAMES.values() for names in tiers)
+
+
+def deciding(names: Iterable[str]) -> list[str]:
+    """The names of a reply, a context or a rating, of which a file must not have two by mistake."""
+    words = {name: header(name).word for name in names}
+    tiers = (next((tier for tier in tiers if not tier.isdisjoint(words.values())), ()) for tiers in _DECIDING)
+    return [name for tier in tiers for name, word in words.items() if word in tier]

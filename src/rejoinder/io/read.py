@@ -170,9 +170,11 @@ def records_of(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tu
 
 def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tuple[str, Any]]:
     """The place and the record of every row, under our names."""
-    where = ""
+    file = ""
     for row in conversations(found, names):
-        where = row.where
+        if row.flat and file_of(row.where) != file:  # the next part of a folder, which is of tables
+            names.blanks.tell(file, names.note)
+        file = file_of(row.where)
         try:
             records = _records_in(row, names)
         except UnclearColumn:
@@ -184,7 +186,7 @@ def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[t
                 if isinstance(record, Mapping):
                     names.blanks.meet(record.get("response"), flat=row.flat)
                 yield row.where, record
-    names.blanks.tell(file_of(where), names.note)
+    names.blanks.tell(file, names.note)
 
 
 def _records_in(row: Row, names: Names) -> list[Any]:
@@ -220,6 +222,9 @@ def understood(row: Row, names: Names) -> Any:
     cells = from_cells(record, row.where)
     if guess or form is None:
         return cells
+    for name in record:
+        if plain(str(name)) in form.keys:
+            refuse_errors(record[name], row.where, name)
     return (
         empty_verdicts(record) | {key: value for key, value in record.items() if plain(str(key)) in form.keys} | cells
     )

@@ -14,7 +14,7 @@ from typing import IO, Any
 from rejoinder.errors import DataError, MissingExtra
 from rejoinder.io.formulas import plain
 from rejoinder.io.lines import SAVE_AS_UTF8, OnBad, name_of, open_bytes, text_lines
-from rejoinder.io.names import is_known
+from rejoinder.io.names import deciding, is_known
 
 # The default limit of 128 KiB a cell is less than a long dialogue; 1 GiB still stops a file that is one open quote.
 _LONGEST_CELL = 2**30
@@ -60,8 +60,10 @@ def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
     if header is None:
         return
     header = [name or f"column {place}" for place, name in enumerate(header, start=1)]
-    if twice := next((name for name in header if _is_twice(name, header)), None):
-        on_bad(DataError("the header has this name twice", "Rename one column", where=where, field=twice))
+    try:
+        _require_once(header, where)
+    except DataError as error:
+        on_bad(error)
         return
     for where, cells in _without_second_header(table):
         if cells is None or not any(cells) or (len(cells) < len(header) and not "".join(cells).strip()):
@@ -74,10 +76,13 @@ def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
             yield where, dict(zip(header, cells, strict=True))
 
 
-def _is_twice(name: str, header: list[str]) -> bool:
-    """Whether a header has a name twice; pandas writes the second as `name.1`, which is told of names that we know."""
-    first = name.removesuffix(".1")
-    return header.count(name) > 1 or (first != name and first in header and is_known(first))
+def _require_once(header: list[str], where: str) -> None:
+    """Raise where a header has a name twice, or a name that decides and what pandas calls its namesake: `name.1`."""
+    if twice := next((name for name in header if header.count(name) > 1), None):
+        raise DataError("the header has this name twice", "Rename one column", where=where, field=twice)
+    if doubled := next((name for name in deciding(header) if f"{name}.1" in header), None):
+        problem = f"pandas doubled the column {doubled!r}, and only one of the two can be read"
+        raise DataError(problem, "Rename or delete one column", where=where, field=f"{doubled}.1")
 
 
 def _without_second_header(table: Table) -> Table:

@@ -12,7 +12,8 @@ from rejoinder.io.values import number_in, shortened
 _OF_WHAT = r"(?: (?:of )?(?:all |human |user )?(?:ratings?|scores?|stars|rows|values|replies|responses))?"
 _LABEL = re.compile(
     r"(?:(?:grand |sub-?|overall |column )?(?:totals?|sums?|averages?|avg|mean|median|counts?)"
-    rf"|stdev|std|sd|st\.? ?dev|standard deviation|variance|minimum|maximum|min|max){_OF_WHAT}[\s.:=]*\d*",
+    rf"|stdev|std|sd|st\.? ?dev|standard deviation|variance|minimum|maximum|min|max){_OF_WHAT}"
+    r"[\s.:=]*[\d.,]*%?(?: *\(.*\))?",  # `Total: 20.5`, `Mean (SD)`
     re.IGNORECASE,
 )
 _REMEDY = "Delete the row from the table, or leave it out with --on-error skip"
@@ -28,8 +29,10 @@ def refuse_totals(row: Mapping[str, Any], record: Mapping[str, Any], where: str)
 
     Raises:
         DataError: beside numbers there is nothing in it but a word such as "Average"; or nothing at all, in a table
-            that has contexts.
+            that has contexts. A row with an id of its own is a line like others, whatever its words.
     """
+    if not _is_nothing(record.get("id")) and not is_label(record.get("id")):
+        return
     reply, context = record.get("response"), record.get("context")
     blank = reply is None or (isinstance(reply, str) and not reply.strip())
     bare = "context" in record and context in (None, "", [])
@@ -43,7 +46,7 @@ def refuse_totals(row: Mapping[str, Any], record: Mapping[str, Any], where: str)
     if labels and (blank or rated):
         problem = f"the row of {shortened(labels[0].strip())!r} has no reply, so it seems to sum up others"
         raise DataError(problem, _REMEDY, where=where)
-    if not labels and bare and rated and record.get("id") in (None, ""):
+    if not labels and bare and rated:
         problem = "nothing but numbers, neither a reply nor what it replies to, so the row seems to sum up others"
         raise DataError(problem, f"{_REMEDY}; where it is an empty reply, give it an id", where=where)
 
