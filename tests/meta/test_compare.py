@@ -243,6 +243,13 @@ def test_the_turns_of_one_id_are_of_one_system() -> None:
         compare(a, talks("bb", "own words"), [Worth()])
 
 
+def test_an_id_of_several_lines_may_clash_too() -> None:
+    a, b = talks("a", "fixed"), talks("bb", "fixed")
+    b[:3] = [replace(one, context=("else",)) for one in b[:3]]
+    with pytest.raises(DataError, match="^bb:0: .*id 'talk 0' has another context in a:0"):
+        compare(a, b, [Worth()])
+
+
 def test_files_that_share_nothing() -> None:
     with pytest.raises(DataError, match=r"^a.jsonl, b.jsonl: the two files share neither an id nor a context"):
         compare(side([1]), [Example(("else",), "1", where="b.jsonl:1")], [Worth()], design="paired")

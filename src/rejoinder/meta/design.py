@@ -214,6 +214,9 @@ def _by_id(a: Sequence[Example], b: Sequence[Example]) -> _Found:
     first = {key: (sides[0][key][0], sides[1][key][0]) for key in sides[0] if key in sides[1]}
     alike = {key for key, (one, other) in first.items() if _id(a[one]) in several or _alike(a[one], b[other])}
     clashes = [places for key, places in first.items() if key not in alike]
+    agree = {_id(a[one]) for one, _ in first.values()}
+    mine, others = _places(a, _id), _places(b, _id)
+    clashes += [(mine[own][0], others[own][0]) for own in mine if own in several and own in others and own not in agree]
     return _found("id", sides, [key for key in first if key in alike], clashes)
 
 
