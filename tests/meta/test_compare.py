@@ -250,6 +250,12 @@ def test_an_id_of_several_lines_may_clash_too() -> None:
         compare(a, b, [Worth()])
 
 
+def test_two_whole_chats_of_equal_ids_are_pairs() -> None:
+    a, b = ([Example((f"hi {n}",), str(n), id=str(n), extra={"level": "dialogue"}) for n in range(2)] for _ in "ab")
+    found = compare(a, b, [Worth()])
+    assert (found.design, found.aligned, found.pairs) == ("paired", "id", 2)
+
+
 def test_files_that_share_nothing() -> None:
     with pytest.raises(DataError, match=r"^a.jsonl, b.jsonl: the two files share neither an id nor a context"):
         compare(side([1]), [Example(("else",), "1", where="b.jsonl:1")], [Worth()], design="paired")

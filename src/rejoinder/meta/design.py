@@ -77,7 +77,8 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
     for found in (by_id, by_context):
         part, whole, side = _share(found, a, b)
         alike = len(found.pairs.a) < FEWEST_CLUSTERS and all(one.is_dialogue for one in (*a, *b))
-        if part and part >= ENOUGH * whole and _even(found.pairs) and not alike:  # chats that all begin alike
+        enough = part and part >= ENOUGH * whole
+        if enough and (found is by_id or (_even(found.pairs) and not alike)):  # chats that all begin alike
             _refuse_clashes(found, a, b)
             said = f"{part:,} of the {whole:,} lines of {side} have a partner by {found.pairs.aligned}"
             bare = found is by_id and not any(any(one.context) for one in a)
