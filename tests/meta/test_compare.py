@@ -168,7 +168,7 @@ def talks(name: str, kind: str) -> list[Example]:
         before: tuple[str, ...] = ()
         for turn in range(3):
             asked = {"samples": f"question {n}", "users": f"{name} {n} {turn}"}.get(kind, f"question {n} {turn}")
-            reply = str(rng.integers(1, 9))
+            reply = str(3 * rng.integers(1, 9) + turn)
             before = (asked,) if kind == "samples" else (*before, asked)
             found.append(Example(before, reply, id=f"talk {n}", where=f"{name}:{len(found)}"))
             before = (*before, reply if kind == "own words" else "so")
@@ -192,6 +192,8 @@ def test_an_id_may_be_of_a_conversation(kind: str, design: str, pairs: int, cont
         assert found.why.endswith(
             "have a partner by id, and where an id has several lines, by what the user said there"
         )
+        of = "" if pairs == contexts else f" of {contexts} conversations"
+        assert f"({pairs} pairs{of})" in found.answer[0]
     else:
         assert f"(120 replies of {contexts} conversations)" in found.answer[0]
 
@@ -200,6 +202,58 @@ def test_replies_of_two_systems_are_not_one_side() -> None:
     a = [replace(one, system=f"s{place % 2}") for place, one in enumerate(talks("a", "samples"))]
     with pytest.raises(DataError, match="was already given at a:0"):
         compare(a, talks("bb", "samples"), [Worth()])
+
+
+def by_topic(name: str) -> list[Example]:
+    """Replies to 30 questions, whose ids begin anew in each of ten topics."""
+    return [
+        Example((f"question {n % 3} on topic {n // 3}?",), str(n % 7), id=str(n % 3), where=f"{name}:{n}")
+        for n in range(30)
+    ]
+
+
+def test_ids_that_begin_anew_in_each_topic_are_no_conversations() -> None:
+    a, b = by_topic("a"), by_topic("b")
+    with pytest.raises(DataError, match=r"id '0' .* already given at a:0.*only number the lines.*--map id="):
+        compare(a, b, [Worth()])
+    a, b = ([replace(one, id="") for one in lines] for lines in (a, b))
+    found = compare(a, b, [Worth()])
+    assert (found.aligned, found.pairs, only(found).contexts) == ("context", 30, 30)
+
+
+@pytest.mark.parametrize("keys", [{"context": ()}, {"context": ("hi",)}], ids=["no context", "one opening"])
+def test_nothing_shows_that_lines_of_one_id_belong_together(keys: dict[str, Any]) -> None:
+    a = [
+        replace(one, **keys, extra={"dialogue_id": place} if keys["context"] else {}, response=str(place))
+        for place, one in enumerate(by_topic("a"))
+    ]
+    with pytest.raises(DataError, match="id '0' .* already given at a:0"):
+        compare(a, by_topic("b")[:3], [Worth()])
+
+
+def test_a_copy_is_refused_where_other_ids_have_several_replies_too() -> None:
+    a = talks("a", "samples")
+    with pytest.raises(DataError, match="already given at a:0.*Give each line once"):
+        compare([*a, replace(a[0], where="a:60")], talks("bb", "samples"), [Worth()])
+
+
+def test_the_turns_of_one_id_are_of_one_system() -> None:
+    a = [replace(one, system=f"s{place % 2}") for place, one in enumerate(talks("a", "own words"))]
+    with pytest.raises(DataError, match="already given at a:0"):
+        compare(a, talks("bb", "own words"), [Worth()])
+
+
+def test_an_id_of_several_lines_may_clash_too() -> None:
+    a, b = talks("a", "fixed"), talks("bb", "fixed")
+    b[:3] = [replace(one, context=("else",)) for one in b[:3]]
+    with pytest.raises(DataError, match="^bb:0: .*id 'talk 0' has another context in a:0"):
+        compare(a, b, [Worth()])
+
+
+def test_two_whole_chats_of_equal_ids_are_pairs() -> None:
+    a, b = ([Example((f"hi {n}",), str(n), id=str(n), extra={"level": "dialogue"}) for n in range(2)] for _ in "ab")
+    found = compare(a, b, [Worth()])
+    assert (found.design, found.aligned, found.pairs) == ("paired", "id", 2)
 
 
 def test_files_that_share_nothing() -> None:

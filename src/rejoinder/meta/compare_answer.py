@@ -87,7 +87,8 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
         what = "is higher than" if one.higher_is_better is None else "beats"
         other, share = "its partner" if found.pairs else "one", interval(one.win, share=True)
         said += f"; a reply of B {what} {other} of A {share} of the time"
-    counted = f"{one.n:,} {units(found)}" + ("" if found.pairs else f" of {one.contexts:,} conversations")
+    whole = found.pairs and one.contexts == one.n
+    counted = f"{one.n:,} {units(found)}" + ("" if whole else f" of {one.contexts:,} conversations")
     where = _where(one, found) + ("" if one.of_whole else _if_none_was_due(found))
     if one.verdict == "not separable":
         rest = verdict(one, units(found)).removeprefix("not separable").lstrip(":; ")

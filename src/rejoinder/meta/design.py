@@ -10,6 +10,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 from rejoinder.errors import DataError
@@ -76,7 +77,8 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
     for found in (by_id, by_context):
         part, whole, side = _share(found, a, b)
         alike = len(found.pairs.a) < FEWEST_CLUSTERS and all(one.is_dialogue for one in (*a, *b))
-        if part and part >= ENOUGH * whole and _even(found.pairs) and not alike:  # chats that all begin alike
+        enough = part and part >= ENOUGH * whole
+        if enough and (found is by_id or (_even(found.pairs) and not alike)):  # chats that all begin alike
             _refuse_clashes(found, a, b)
             said = f"{part:,} of the {whole:,} lines of {side} have a partner by {found.pairs.aligned}"
             bare = found is by_id and not any(any(one.context) for one in a)
@@ -110,20 +112,42 @@ def of_conversations(side: Sequence[Example]) -> list[Example]:
     """The lines of a side; where one id stands at several contexts it is a conversation's, so their `dialogue_id` too.
 
     Raises:
-        DataError: lines are given twice, or replies of two systems have one id and context.
+        DataError: a line is given twice; an id is of two systems, or of contexts that do not continue each other, as
+            where ids begin anew with each topic.
     """
     several = [places for places in _places(side, _id).values() if len(places) > 1]
-    copies = [places for places in several if len({(side[n].context, side[n].response) for n in places}) == 1]
-    if copies and len(copies) == len(several):
-        raise given_twice(side, *copies[0][:2])
-    first: dict[tuple[Hashable, ...], int] = {}
-    for place in (place for places in several for place in places):
-        one = side[place]
-        earlier = first.setdefault((one.dataset, one.id, one.context), place)
-        if side[earlier].system != one.system:
-            raise given_twice(side, earlier, place)
+    for places in several:
+        _refuse_other_ids(side, places)
     talks = {place for places in several if len({side[n].context for n in places}) > 1 for place in places}
     return [_in_dialogue(one) if place in talks else one for place, one in enumerate(side)]
+
+
+def _refuse_other_ids(side: Sequence[Example], places: Sequence[int]) -> None:
+    """Raise `DataError` where the lines of an id are neither a conversation's nor several replies to one context."""
+    first: dict[tuple[Hashable, ...], int] = {}
+    for place in places:
+        one = side[place]
+        earlier = first.setdefault((one.context, one.response), place)
+        if earlier != place:
+            raise given_twice(side, earlier, place)
+    by_length = sorted(places, key=lambda place: len(side[place].context))
+    for shorter, longer in pairwise(by_length):
+        if not _continues(side[shorter], side[longer]):
+            raise given_twice(side, *sorted((shorter, longer)))
+
+
+def _continues(shorter: Example, longer: Example) -> bool:
+    """Whether a line of the same id goes on where another stops, or replies to the same, by what the user said."""
+    first, second = _of_user(shorter), _of_user(longer)
+    begins = first == second[: len(first)] or shorter.context == longer.context[: len(shorter.context)]
+    known = context_of(shorter) is not None or context_of(longer) is not None
+    named = [one.extra.get("dialogue_id") for one in (shorter, longer)]
+    return begins and known and shorter.system == longer.system and named[0] == named[1]
+
+
+def _of_user(one: Example) -> tuple[str, ...]:
+    """The user's turns of a context, first to last."""
+    return one.context[-1::-2][::-1]
 
 
 def _in_dialogue(one: Example) -> Example:
@@ -185,12 +209,15 @@ def _by_id(a: Sequence[Example], b: Sequence[Example]) -> _Found:
 
     def key_of(one: Example) -> Key | None:
         own = _id(one)
-        return own if own not in several or own is None else (*own, *one.context[-1::-2])
+        return own if own not in several or own is None else (*own, *_of_user(one))
 
     sides = _places(a, key_of), _places(b, key_of)
     first = {key: (sides[0][key][0], sides[1][key][0]) for key in sides[0] if key in sides[1]}
     alike = {key for key, (one, other) in first.items() if _id(a[one]) in several or _alike(a[one], b[other])}
     clashes = [places for key, places in first.items() if key not in alike]
+    agree = {_id(a[one]) for one, _ in first.values()}
+    mine, others = _places(a, _id), _places(b, _id)
+    clashes += [(mine[own][0], others[own][0]) for own in mine if own in several and own in others and own not in agree]
     return _found("id", sides, [key for key in first if key in alike], clashes)
 
 
