@@ -210,7 +210,7 @@ def test_every_page_is_accessible_and_nothing_sticks_out(
     long = "word " * 400
     lines = [
         Example(("x" * 300, long, "مرحبا كيف حالك"), text, id=f"{place}", system="s")
-        for place, text in enumerate(("", "y" * 300, long, "👍"))
+        for place, text in enumerate(("no.", "y" * 300, long, "👍"))
     ]
     study = annotate(lines, tmp_path / "study", raters=1, design=design)
     with served(study) as base, opened(browser, **how) as (_, page):
