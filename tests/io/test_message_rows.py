@@ -100,6 +100,27 @@ def test_times_that_cannot_be_compared_leave_the_order_of_the_file(tmp_path: Pat
         assert [one[2] for one in replies(path)] == ["Hello.", "Please."]
 
 
+@pytest.mark.parametrize(
+    "times",
+    [
+        ["2026-01-01 9:58", "2026-01-01 9:59", "2026-01-01 10:00", "2026-01-01 10:01"],
+        ["2026-01-01T09:58:00Z", "2026-01-01T09:58:00.5Z", "2026-01-01T09:58:00.52Z", "2026-01-01T11:00:00+01:00"],
+    ],
+)
+def test_hours_of_one_digit_fractions_and_zones_are_understood(tmp_path: Path, times: list[str]) -> None:
+    for rows, own in ((TALK, times), ([*reversed(TALK)], [*reversed(times)])):
+        assert [one[2] for one in replies(timed(tmp_path / "a.csv", rows, "time", own))] == ["Hello.", "Please."]
+
+
+def test_halves_of_the_day_and_a_zone_for_some_leave_the_order_of_the_file(tmp_path: Path) -> None:
+    for times in (
+        ["2026-01-01 12:58 PM", "2026-01-01 12:59 PM", "2026-01-01 1:00 PM", "2026-01-01 1:01 PM"],
+        ["2026-01-01T10:00", "2026-01-01T09:59Z", "2026-01-01T10:02", "2026-01-01T10:03"],
+    ):
+        path = timed(tmp_path / "a.csv", TALK, "time", times)
+        assert [one[2] for one in replies(path)] == ["Hello.", "Please."]
+
+
 def test_what_stands_newest_first_is_put_in_order_or_refused(tmp_path: Path) -> None:
     said, back = list[str](), [*reversed(TALK)]
     path = timed(tmp_path / "a.csv", back, "turn", ["10", "9", "2", "1"])

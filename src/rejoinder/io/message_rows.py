@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
@@ -28,7 +29,7 @@ _TIMES = frozenset(
         *("message_index", "message_number", "message_order"),
     )
 )
-_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+_HOUR = re.compile(r"(?<=[T ])(\d):")  # of one digit, which ISO 8601 does not know
 _JUDGED = re.compile(r"rating|score|stars|quality|feedback|grade|label|vote|thumb|satisf|csat")
 _FALLS = 3
 _ASKED = frozenset(("response", "context", MESSAGES))
@@ -145,16 +146,20 @@ def _are_backwards(chats: Iterable[Sequence[Row]], column: str) -> bool:
 
 
 def _in_time(chat: Sequence[Row], column: str | None) -> list[Row]:
-    """The rows in order of time, where that can be told: of numbers, and of dates that begin with the year."""
+    """The rows in order of time, where that can be told: of numbers, and of dates as ISO 8601 writes them."""
     times = [_cell(row, column) for row in chat] if column else []
-    keys: list[Any] = times
+    keys: list[Any]
     try:
         keys = list(map(float, times))
     except ValueError:
-        if not all(map(_DAY.match, times)):
+        try:
+            keys = [datetime.fromisoformat(_HOUR.sub(r"0\1:", time)) for time in times]
+        except ValueError:
             return list(chat)
-    places = sorted(range(len(keys)), key=keys.__getitem__)
-    return [chat[place] for place in places] or list(chat)
+    try:
+        return [chat[place] for place in sorted(range(len(keys)), key=keys.__getitem__)] or list(chat)
+    except TypeError:  # some say their zone, and some do not
+        return list(chat)
 
 
 def _values(chat: Sequence[Row], name: str) -> dict[str, None]:
