@@ -112,6 +112,17 @@ def test_hours_of_one_digit_fractions_and_zones_are_understood(tmp_path: Path, t
         assert [one[2] for one in replies(timed(tmp_path / "a.csv", rows, "time", own))] == ["Hello.", "Please."]
 
 
+def test_day_and_hour_may_have_columns_of_their_own(tmp_path: Path) -> None:
+    said, times = list[str](), ["9:58", "9:59", "10:00", "10:01"]
+    rows = [[*row, "2026-01-01", time] for row, time in zip(TALK, times, strict=True)]
+    path = table(tmp_path / "a.csv", [*HEADER, "date", "time"], *reversed(rows))
+    assert [one[2] for one in replies(path, note=said.append)] == ["Hello.", "Please."]
+    assert said[0].endswith("put 1 of them in order by date and time")
+    rows = [[*row, "1/1/2026", time] for row, time in zip(TALK, times, strict=True)]
+    with pytest.raises(UnclearColumn, match="by date and time the messages seem to stand newest first"):
+        replies(table(tmp_path / "a.csv", [*HEADER, "date", "time"], *reversed(rows)))
+
+
 def test_halves_of_the_day_and_a_zone_for_some_leave_the_order_of_the_file(tmp_path: Path) -> None:
     for times in (
         ["2026-01-01 12:58 PM", "2026-01-01 12:59 PM", "2026-01-01 1:00 PM", "2026-01-01 1:01 PM"],

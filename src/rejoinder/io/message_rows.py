@@ -36,12 +36,12 @@ _ASKED = frozenset(("response", "context", MESSAGES))
 
 
 class _Columns(NamedTuple):
-    """What columns of a table are: the conversation, who may speak, what was said, and when, or None."""
+    """What columns of a table are: the conversation, who may speak, what was said, and those of when, or none."""
 
     conversation: str
     speakers: Sequence[str]
     text: str
-    time: str | None
+    times: tuple[str, ...]
 
 
 def conversations(found: Iterable[Row], names: Names) -> Iterator[Row]:
@@ -82,7 +82,9 @@ def _columns(row: Row) -> _Columns | None:
     speakers, texts = speakers_in(given), [name for name in texts_in(given) if plain(name) != "context"]
     if len(of) != 1 or not speakers or len(texts) != 1 or _has_reply(row):
         return None
-    return _Columns(of[0], speakers, texts[0], next((name for name in given if plain(name) in _TIMES), None))
+    times = {plain(name): name for name in given if plain(name) in _TIMES}
+    both = ("date", "time") if {"date", "time"} <= times.keys() else tuple(times)[:1]
+    return _Columns(of[0], speakers, texts[0], tuple(times[name] for name in both))
 
 
 def _has_reply(row: Row) -> bool:
@@ -98,22 +100,22 @@ def _joined(rows: Sequence[Row], columns: _Columns, speaker: str, names: Names) 
     chats: dict[str, list[Row]] = {}
     for row in rows:
         chats.setdefault(_cell(row, columns.conversation), []).append(row)
-    read = {columns.conversation, *columns.speakers, columns.text, columns.time}
+    read = {columns.conversation, *columns.speakers, columns.text, *columns.times}
     beside = [name for name in dict.fromkeys(str(name) for row in rows for name in row.record) if name not in read]
     varied = [name for name in beside if any(len(_values(chat, name)) > 1 for chat in chats.values())]
     if judged := [name for name in varied if _JUDGED.search(plain(name)) or name in names.mapped]:
         problem = f"{listed(judged)} differs inside a conversation, and what is said of single messages is not read so"
         raise UnclearColumn(problem, REMEDY, where=rows[0].where)
-    if columns.time and _are_backwards(chats.values(), columns.time):
-        problem = f"by {columns.time} the messages seem to stand newest first"
-        remedy = "Sort the rows, oldest first; if they are, give that column another name"
+    if _are_backwards(chats.values(), columns.times):
+        problem = f"by {listed(columns.times)} the messages seem to stand newest first"
+        remedy = "Sort the rows, oldest first; if they are, give such columns another name"
         raise UnclearColumn(problem, remedy, where=rows[0].where)
-    ordered = {key: _in_time(chat, columns.time) for key, chat in chats.items()}
+    ordered = {key: _in_time(chat, columns.times) for key, chat in chats.items()}
     moved = sum(chat != ordered[key] for key, chat in chats.items())
     roles = [name for chat in chats.values() for name in judged_in(_cell(row, speaker) for row in chat)]
     told = f"{file_of(rows[0].where)}: read {len(rows):,} rows, one a message, as {len(chats):,} conversations by "
     told += f"{columns.conversation}, in which {listed(list(dict.fromkeys(roles)))} is judged"
-    told += f"; put {moved:,} of them in order by {columns.time}" if moved else ""
+    told += f"; put {moved:,} of them in order by {listed(columns.times)}" if moved else ""
     told += f"; not read: {listed(varied)}" if varied else ""
     names.said_once(told)
     kept = [name for name in beside if name not in varied]
@@ -131,23 +133,23 @@ def _chat(key: str, chat: Sequence[Row], columns: _Columns, speaker: str, kept: 
     return chat[0]._replace(record={**beside, "id": key, MESSAGES: messages})
 
 
-def _are_backwards(chats: Iterable[Sequence[Row]], column: str) -> bool:
+def _are_backwards(chats: Iterable[Sequence[Row]], columns: Sequence[str]) -> bool:
     """Whether times that cannot be sorted by only fall from row to row, by the numbers in them.
 
     That is some falls: at noon and where a month ends there is one in good order too.
     """
     falls = 0
     for chat in chats:
-        keys = [tuple(map(int, re.findall(r"\d+", _cell(row, column)))) for row in chat]
-        if chat != _in_time(chat, column) or any(one < other for one, other in pairwise(keys)):
+        keys = [tuple(map(int, re.findall(r"\d+", _time(row, columns)))) for row in chat]
+        if chat != _in_time(chat, columns) or any(one < other for one, other in pairwise(keys)):
             return False
         falls += sum(one > other for one, other in pairwise(keys))
     return falls >= _FALLS
 
 
-def _in_time(chat: Sequence[Row], column: str | None) -> list[Row]:
+def _in_time(chat: Sequence[Row], columns: Sequence[str]) -> list[Row]:
     """The rows in order of time, where that can be told: of numbers, and of dates as ISO 8601 writes them."""
-    times = [_cell(row, column) for row in chat] if column else []
+    times = [_time(row, columns) for row in chat] if columns else []
     keys: list[Any]
     try:
         keys = list(map(float, times))
@@ -160,6 +162,11 @@ def _in_time(chat: Sequence[Row], column: str | None) -> list[Row]:
         return [chat[place] for place in sorted(range(len(keys)), key=keys.__getitem__)] or list(chat)
     except TypeError:  # some say their zone, and some do not
         return list(chat)
+
+
+def _time(row: Row, columns: Sequence[str]) -> str:
+    """When a message was said: of a day and an hour both."""
+    return " ".join(_cell(row, name) for name in columns)
 
 
 def _values(chat: Sequence[Row], name: str) -> dict[str, None]:
