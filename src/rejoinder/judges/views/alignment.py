@@ -79,16 +79,8 @@ class AlignmentView:
     encoder: Pieces
     name: str = "alignment"
     needs: tuple[Side, ...] = ("context",)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """[F] the names of its features."""
-        return _COLUMNS
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """[F] what each feature tells."""
-        return tuple("context fit" for _ in _COLUMNS)
+    columns: tuple[str, ...] = _COLUMNS
+    groups: tuple[Group, ...] = tuple("context fit" for _ in _COLUMNS)
 
     @property
     def options(self) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.judges.views.reading import Words, words_of
-from rejoinder.judges.views.view import Column, Features, Group, table
+from rejoinder.judges.views.view import Column, Features, Group, groups_of, names_of, table
 from rejoinder.learner import Side
 from rejoinder.records import Example
 from rejoinder.training.phrases import Phrases
@@ -75,16 +75,8 @@ class LanguageView:
     phrases: Phrases
     name: str = "language"
     needs: tuple[Side, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """[F] the names of its features."""
-        return tuple(column.name for column in COLUMNS)
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """[F] what each feature tells."""
-        return tuple(column.group for column in COLUMNS)
+    columns: tuple[str, ...] = names_of(COLUMNS)
+    groups: tuple[Group, ...] = groups_of(COLUMNS)
 
     @property
     def options(self) -> Mapping[str, Any]:

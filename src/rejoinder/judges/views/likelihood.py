@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.judges.views.view import WIDE, Column, Features, Group, table
+from rejoinder.judges.views.view import WIDE, Column, Features, Group, groups_of, names_of, table
 from rejoinder.learner import Side
 from rejoinder.outside.causal import CausalModel, Reading, as_written
 from rejoinder.records import Example, visible
@@ -45,12 +45,12 @@ class LikelihoodView:
     @property
     def columns(self) -> tuple[str, ...]:
         """[F] the names of its features."""
-        return (*(column.name for column in COLUMNS), *(f"state_{place}" for place in range(self.model.width)))
+        return (*names_of(COLUMNS), *(f"state_{place}" for place in range(self.model.width)))
 
     @property
     def groups(self) -> tuple[Group, ...]:
         """[F] what each feature tells."""
-        return (*(column.group for column in COLUMNS), *(WIDE,) * self.model.width)
+        return (*groups_of(COLUMNS), *(WIDE,) * self.model.width)
 
     @property
     def options(self) -> Mapping[str, Any]:

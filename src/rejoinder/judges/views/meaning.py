@@ -32,6 +32,8 @@ _COLUMNS: tuple[tuple[str, Group], ...] = (
 class MeaningView:
     """Cosines of the reply with the last turn, the two before it, the last turns as one text, and the nearest of all.
 
+    `drift` is the cosine of the last turn with the one before, which the reply has no part in.
+
     Attributes:
         encoder: texts to vectors.
         name: what the view is called.
@@ -39,21 +41,9 @@ class MeaningView:
 
     encoder: PortableEncoder
     name: str = "meaning"
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The cosines; `drift` is that of the last turn with the one before, which the reply has no part in."""
-        return tuple(name for name, _ in _COLUMNS)
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """What each tells."""
-        return tuple(group for _, group in _COLUMNS)
-
-    @property
-    def needs(self) -> tuple[Side, ...]:
-        """A context."""
-        return ("context",)
+    needs: tuple[Side, ...] = ("context",)
+    columns: tuple[str, ...] = tuple(name for name, _ in _COLUMNS)
+    groups: tuple[Group, ...] = tuple(group for _, group in _COLUMNS)
 
     @property
     def options(self) -> Mapping[str, Any]:

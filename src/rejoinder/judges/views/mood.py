@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.judges.views.meaning import joined
-from rejoinder.judges.views.view import Column, Features, Group, table
+from rejoinder.judges.views.view import Column, Features, Group, groups_of, names_of, table
 from rejoinder.learner import Side
 from rejoinder.records import Example
 from rejoinder.scorer import Encoder, FloatArray
@@ -67,20 +67,12 @@ class MoodView:
     encoder: Encoder
     name: str = "mood"
     needs: tuple[Side, ...] = ("context",)
+    columns: tuple[str, ...] = names_of(COLUMNS)
+    groups: tuple[Group, ...] = groups_of(COLUMNS)
 
     def __post_init__(self) -> None:
         """See that the two belong together."""
         self.mood.require(self.encoder)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """[F] the names of its features."""
-        return tuple(column.name for column in COLUMNS)
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """[F] what each feature tells."""
-        return tuple(column.group for column in COLUMNS)
 
     @property
     def options(self) -> Mapping[str, str]:

@@ -127,16 +127,8 @@ class ReferenceView:
     phrases: Phrases
     name: str = "reference"
     needs: tuple[Side, ...] = ("reference",)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """[F] the names of its features."""
-        return _COLUMNS
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """[F] what each feature tells."""
-        return tuple("other" if name == "references" else "reference fit" for name in _COLUMNS)
+    columns: tuple[str, ...] = _COLUMNS
+    groups: tuple[Group, ...] = tuple("other" if name == "references" else "reference fit" for name in _COLUMNS)
 
     @property
     def options(self) -> Mapping[str, Any]:

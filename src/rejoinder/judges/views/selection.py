@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.encoders.selector import Selector
-from rejoinder.judges.views.view import Column, Features, Group, table
+from rejoinder.judges.views.view import Column, Features, Group, groups_of, names_of, table
 from rejoinder.learner import Side
 from rejoinder.nn.selecting import Floats
 from rejoinder.records import Example
@@ -97,20 +97,12 @@ class SelectionView:
     encoder: Encoder
     name: str = "selection"
     needs: tuple[Side, ...] = ("context",)
+    columns: tuple[str, ...] = names_of(COLUMNS)
+    groups: tuple[Group, ...] = groups_of(COLUMNS)
 
     def __post_init__(self) -> None:
         """See that the two belong together."""
         self.selector.require(self.encoder)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """[F] the names of its features."""
-        return tuple(column.name for column in COLUMNS)
-
-    @property
-    def groups(self) -> tuple[Group, ...]:
-        """[F] what each feature tells."""
-        return tuple(column.group for column in COLUMNS)
 
     @property
     def options(self) -> Mapping[str, Any]:
