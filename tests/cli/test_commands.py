@@ -229,6 +229,19 @@ def test_a_scorer_without_a_single_score(run: Run, lines: Path, tmp_path: Path) 
     assert run("score", lines, "-s", "length", "-s", "bleu-2").code == 0, "one scorer that works is enough"
 
 
+def test_lines_without_a_single_score_replace_no_older_file(run: Run, lines: Path, tmp_path: Path) -> None:
+    lines.write_text('{"response": "a"}\n{"response": "b"}\n')
+    for name in ("out.jsonl", "out.csv"):
+        (tmp_path / name).write_text("of yesterday\n")
+        ran = run("score", lines, "-s", "bleu-2", "-o", tmp_path / name)
+        assert ran.code == 5 and (tmp_path / name).read_text() == "of yesterday\n"
+        said = ran.err.splitlines()
+        assert said[0] == f"{tmp_path / name} is left as it was" and len(said) == 2
+        assert said[1].startswith("rejoinder: none of 2 lines has a score: no reference. Say which column")
+    assert run("score", lines, "-s", "length", "-s", "bleu-2", "-o", tmp_path / "out.csv").code == 0
+    assert "of yesterday" not in (tmp_path / "out.csv").read_text(), "one scorer that works is enough"
+
+
 def test_an_output_that_is_an_input_is_refused(run: Run, lines: Path) -> None:
     before = lines.read_bytes()
     ran = run("score", lines, "-s", "length", "-o", lines)

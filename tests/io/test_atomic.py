@@ -184,6 +184,29 @@ def test_what_is_put_into_an_older_folder_meanwhile_is_kept(tmp_path: Path) -> N
     assert leftovers(target) == ["a", "notes"] and leftovers(tmp_path) == ["talk"]
 
 
+@pytest.mark.parametrize("name", ["n" * 249, "ü" * 124 + "n"], ids=["letters", "bytes"])
+@pytest.mark.parametrize("end", [".jsonl", ".csv.gz", ".parquet"])
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path: Path, name: str, end: str) -> None:
+    target = tmp_path / f"{name[: 255 - len(end) - (len(name.encode()) - len(name))]}{end}"
+    rejoinder.write([EXAMPLE], target)
+    assert [one.response for one in rejoinder.read(target)] == [EXAMPLE.response]
+    left = tmp_path / f"{atomic._hidden(target)}0123abcd.partial"
+    left.write_text("half")
+    os.utime(left, (0, 0))
+    rejoinder.write([EXAMPLE], target)
+    assert leftovers(tmp_path) == [target.name], "what a killed call has left is found"
+
+
+def test_a_name_that_is_too_long_is_said_in_one_line(tmp_path: Path) -> None:
+    said = r"is no name of a file or folder: too long, or with a NUL in it$"
+    with pytest.raises(UsageError, match=said):
+        rejoinder.write([EXAMPLE], tmp_path / f"{'n' * 256}.jsonl")
+    with pytest.raises(UsageError, match=said), atomic_file(tmp_path / ("n" * 256)):
+        pass
+    with pytest.raises(UsageError, match=said), atomic_folder(tmp_path / ("n" * 256), ours=()):
+        pass
+
+
 def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
     (tmp_path / "new").mkdir()
     with atomic_folder(tmp_path / "new", ours=()) as partial:

@@ -198,6 +198,69 @@ def test_an_id_may_be_of_a_conversation(kind: str, design: str, pairs: int, cont
         assert f"(120 replies of {contexts} conversations)" in found.answer[0]
 
 
+@pytest.mark.parametrize("last", [2, 3, 4])
+def test_the_turns_of_one_id_may_be_cut_to_the_last(last: int) -> None:
+    """Then no context begins as a shorter one does, and the lines follow each other by what is left."""
+    a, b = ([replace(one, context=one.context[-last:]) for one in talks(name, "own words")] for name in ("a", "bb"))
+    found = compare(a, b, [Worth()])
+    assert (found.aligned, found.pairs, only(found).contexts) == ("id", 60, 20)
+    a[:3] = [a[1], a[0], a[2]]
+    if last < 4:
+        with pytest.raises(DataError, match="already given at a:.*say so: --map dialogue_id=id"):
+            compare(a, b, [Worth()])
+
+
+@pytest.mark.parametrize("last", [2, 3, 9])
+def test_lines_of_one_conversation_pair_by_what_the_user_said(last: int) -> None:
+    """The systems go on with their own words, so that no context but the first is the same twice."""
+    a, b = (
+        [
+            replace(one, id="", context=one.context[-last:], extra={"dialogue_id": one.id})
+            for one in talks(name, "own words")
+        ]
+        for name in ("a", "bb")
+    )
+    found = compare(a, b, [Worth()])
+    assert (found.aligned, found.pairs, only(found).contexts) == ("conversation", 60, 20)
+    assert found.why == (
+        "60 of the 60 lines of A have a partner by conversation, and where an id has several lines, by what the user "
+        "said there"
+    )
+    others = [replace(one, context=(*one.context[:-1], f"else {n}")) for n, one in enumerate(b)]
+    assert compare(a, others, [Worth()]).design == "unpaired", "users of their own"
+
+
+def chats(name: str, opening: str = "hi {n}", **extra: Any) -> list[Example]:
+    """A system's chats with simulated users, who go on as it takes them."""
+    rng = np.random.default_rng(len(name))
+    return [
+        Example((opening.format(n=n), "3", f"{name} {n}"), str(rng.integers(9)), extra={"dialogue_id": n, **extra})
+        for n in range(20)
+    ]
+
+
+def test_whole_chats_of_one_conversation_are_pairs() -> None:
+    found = compare(chats("a"), chats("bb"), [Worth()])
+    assert (found.aligned, found.pairs, only(found).contexts) == ("conversation", 20, 20)
+    assert found.why == "20 of the 20 lines of A have a partner by conversation"
+    assert compare(chats("a"), chats("bb", "hello {n}"), [Worth()]).design == "unpaired", "they begin otherwise"
+    a, b = chats("a", level="dialogue"), chats("bb", "hello {n}", level="dialogue")
+    found = compare(a, b, [Worth()])
+    assert (found.aligned, found.pairs, only(found).contexts) == ("conversation", 20, 20)
+    assert found.why.endswith("by conversation, with no context to show that an id means the same twice")
+    forced = compare(a[:1], b, [Worth()], design="paired")
+    assert (forced.aligned, forced.pairs) == ("conversation", 1)
+
+
+def test_an_id_names_a_chat_whatever_the_systems_said_in_it() -> None:
+    a, b = ([Example(("hi", f"{name} {n}", f"how is {n}"), str(n % 5), id=str(n)) for n in range(20)] for name in "ab")
+    found = compare(a, b, [Worth()])
+    assert (found.aligned, found.pairs, only(found).contexts) == ("id", 20, 20)
+    a, b = ([replace(one, context=("hi",), extra={"level": "dialogue"}) for one in side] for side in (a, b))
+    found = compare(a, b, [Worth()])
+    assert (found.aligned, found.pairs, only(found).contexts) == ("id", 20, 20), "though all begin alike"
+
+
 def test_replies_of_two_systems_are_not_one_side() -> None:
     a = [replace(one, system=f"s{place % 2}") for place, one in enumerate(talks("a", "samples"))]
     with pytest.raises(DataError, match="was already given at a:0"):

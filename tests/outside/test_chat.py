@@ -243,6 +243,20 @@ def test_an_endpoint_that_is_not_there_is_given_up() -> None:
     assert sum(one.startswith("not asked after 5 failures in a row: http") for one in reasons) == 15
 
 
+def test_an_endpoint_that_was_given_up_is_asked_again_after_a_pause(
+    endpoint: Endpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = named(endpoint, ",at-once=1")
+    endpoint.answering = lambda body: (402, {}, b'{"error": "no credit"}')
+    assert not run(judge, replies(*("x" * n for n in range(1, 9)))).scored.any()
+    endpoint.answering = by_length
+    assert "not asked after 5 failures" in run(judge, replies("abc")).reasons[0]
+    monkeypatch.setattr("rejoinder.outside.chat._PAUSE", 0.0)
+    assert run(judge, replies("abc")).values.tolist() == [3]
+    monkeypatch.undo()
+    assert run(judge, replies("ab")).values.tolist() == [2]
+
+
 def test_a_request_that_is_bad_is_not_the_endpoints_fault(endpoint: Endpoint) -> None:
     bad: Entry = (400, {}, b'{"error": "too long"}')
     endpoint.answering = lambda body: bad if reply_in(body).startswith("x") else by_length(body)

@@ -109,7 +109,20 @@ def test_after_three_failures_it_is_not_asked_again(make: Make, tmp_path: Path) 
     found = scored(scorer, *"abcdefg")
     assert not found.scored.any() and starts.read_text() == "xxx"
     assert found.reasons[0] == "the program ended with exit code 1"
-    assert found.reasons[6] == "the program failed 3 times in a row and was not asked again"
+    assert found.reasons[6] == "the program failed 3 times in a row and is left alone for 60 s"
+
+
+def test_after_a_pause_it_is_asked_again(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a service three bad lines of one client would otherwise take the program from all others for good."""
+    scorer = make("sys.exit(3) if q['context'] == ['bad'] else print(len(q['response']))")
+    bad = [Example(("bad",), "a" * n) for n in range(1, 5)]
+    assert not run(scorer, bad).scored.any()
+    assert "is left alone" in scored(scorer, "abc").reasons[0]
+    monkeypatch.setattr("rejoinder.outside.command._PAUSE", 0.0)
+    assert scored(scorer, "abc").values.tolist() == [3]
+    monkeypatch.undo()
+    assert run(scorer, bad[:2]).reasons[1] == "the program ended with exit code 3"
+    assert scored(scorer, "ab").scored.all(), "failures are counted anew"
 
 
 def test_silence_has_an_end(make: Make) -> None:

@@ -105,9 +105,9 @@ def command(
 ) -> None:
     """Which of two systems is better, or that they cannot be told apart and how much more would tell.
 
-    Replies are compared in pairs where nearly all lines of the smaller file have a partner by id or by context; else
-    as two independent samples, a conversation (dialogue_id, else the context) as a whole. An empty reply is the worst
-    reply.
+    Replies are compared in pairs where nearly all lines of the smaller file have a partner by id, context or
+    conversation; else as two independent samples, a conversation (dialogue_id, else the context) as a whole. An empty
+    reply is the worst reply.
     """
     from rejoinder.catalogue import DEFAULT
     from rejoinder.io import read

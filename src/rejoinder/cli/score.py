@@ -141,7 +141,7 @@ def command(
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
         else:
-            _write(records, parts or out or Path("-"), chosen)
+            _write(records, parts or out or Path("-"), chosen, list(tallies.values()))
     if chosen is Format.TABLE or to_file:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
@@ -186,17 +186,37 @@ def _parted(
         yield parts
 
 
-def _write(records: Iterable[Mapping[str, Any]], out: Path | PartFolder, chosen: Format | None) -> None:
-    """Write the records in the format that was asked for, else in that of the name."""
+def _write(
+    records: Iterable[Mapping[str, Any]], out: Path | PartFolder, chosen: Format | None, tallies: list[Tally]
+) -> None:
+    """Write the records in the format that was asked for, else in that of the name.
+
+    Raises:
+        TooManyUnscored: there is no score among them, and an older file at `out`, which stays.
+    """
     from rejoinder.io.write import format_of, open_writer
 
     if isinstance(out, Path):
         with open_writer(out, "csv" if chosen is Format.CSV else "jsonl" if chosen else format_of(out)) as put:
             for record in records:
                 put(record)
+            if str(out) != "-" and out.is_file():
+                _require_better(out, tallies)
     else:
         for record in records:
             out.put(record)
+
+
+def _require_better(older: Path, tallies: list[Tally]) -> None:
+    """Raise where lines without a single score would replace an older file."""
+    from rejoinder.errors import TooManyUnscored
+    from rejoinder.streams.scoring import require_some
+
+    try:
+        require_some(tallies)
+    except TooManyUnscored:
+        tell(f"{older} is left as it was", err=True)
+        raise
 
 
 def _asked(scorers: list[str] | None, vectors: Path | None, scale: str | None, level: Level, *, explain: bool) -> Asked:

@@ -17,7 +17,8 @@ from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.compare_answer import answer
 from rejoinder.meta.compared import Compared, Pairs, mean_of
 from rejoinder.meta.comparison import Comparison, Contrast
-from rejoinder.meta.design import NO_VALUE, Wanted, choose, conversations_of, of_conversations, value_of, with_silence
+from rejoinder.meta.conversations import conversations_of, of_conversations, with_silence
+from rejoinder.meta.design import NO_VALUE, Wanted, choose, value_of
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
@@ -46,7 +47,7 @@ def compare(
 ) -> Comparison:
     """Which of two systems is better by each scorer, or that they cannot be told apart and what would tell.
 
-    Lines are paired by their ids or by their contexts where nearly all of them have a partner (see `design`); where a
+    Lines are paired by id, context or conversation where nearly all of them have a partner (see `design`); where a
     context has several lines on one side, their mean score stands for them. The interval then comes from resampled
     contexts, p from exchanging A and B in randomly chosen ones. Else they are two independent samples, and
     conversations are resampled and dealt anew (see `stats.unpaired`). Verdicts are by Holm for the number of scorers,
@@ -224,7 +225,7 @@ def _contrast(name: str, card: Card, compared: Compared, scores: tuple[Scores, S
 
 def _sides_of_pairs(compared: Compared, filled: Filled, pairs: Pairs) -> tuple[Side, Side, int]:
     """Both sides of the pairs that have two scores, and how many with an empty reply count in proportion only."""
-    contexts = numbered([compared.a[places[0]].context_key for places in pairs.a])
+    contexts = numbered([_evidence(compared, places[0]) for places in pairs.a])
     kinds = [compared.strata[0][places[0]] if compared.strata else "" for places in pairs.a]
     first, second = (
         _side(
@@ -242,6 +243,12 @@ def _sides_of_pairs(compared: Compared, filled: Filled, pairs: Pairs) -> tuple[S
     ]
     counted = in_proportion(usable, silent[0] + 2 * silent[1], first.kinds)
     return first.at(counted), second.at(counted), int((usable & ~counted).sum())
+
+
+def _evidence(compared: Compared, place: int) -> tuple[str, ...]:
+    """What the pair with a line of A is a piece of evidence with: its context, or a conversation as a whole."""
+    one = compared.a[place]
+    return (compared.conversations[0][place],) if one.is_dialogue else one.context_key
 
 
 def _sides_of_replies(compared: Compared, filled: Filled) -> tuple[Side, Side, int]:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from rejoinder.meta.comparison import Comparison, Contrast
-from rejoinder.meta.design import users_said
+from rejoinder.meta.conversations import users_said
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.stats.written import interval, rounded

@@ -20,6 +20,7 @@ from rejoinder.scorer import FloatArray
 from rejoinder.stats.figure import plain
 
 Places = Sequence[Sequence[int]]
+Aligned = Literal["id", "context", "conversation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Pairs:
         b: those of B.
     """
 
-    aligned: Literal["id", "context"]
+    aligned: Aligned
     a: Places
     b: Places
 

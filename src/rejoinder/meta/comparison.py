@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from rejoinder.errors import UsageError
 from rejoinder.frames import FORMAT_VERSION, results_frame
-from rejoinder.meta.compared import Compared
+from rejoinder.meta.compared import Aligned, Compared
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, plain
@@ -101,7 +101,7 @@ class Comparison:
     signatures: Mapping[str, Signature]
     design: Design
     why: str
-    aligned: Literal["id", "context"] | None
+    aligned: Aligned | None
     pairs: int
     only_a: int
     only_b: int

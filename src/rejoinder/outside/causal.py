@@ -42,7 +42,7 @@ _LONGEST = 120  # pieces of the reply that are read, its first ones
 _BESIDE = 60  # pieces at most of what ends a reply and of what may be said to it
 _CONVERSATION = ("Do you like it?", "Yes, it's 1 of 2.", "Why?")
 _READING = 1  # goes up when the numbers of a reading change
-_DIGESTED = 1 << 16  # bytes of a tensor that its digest reads
+_DIGESTED = 1 << 16  # numbers of a tensor that its digest reads, its first ones
 
 _STRAIGHT = str.maketrans("“”„‘", '"""\'')
 

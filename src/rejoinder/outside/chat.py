@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
@@ -21,6 +22,7 @@ from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome
 
 _GIVE_UP = 5  # failures in a row
+_PAUSE = 60.0  # seconds; the fault may lie in what one client of a service has sent, and others ask too
 _BAD_REQUEST = 400  # which may be the fault of one example
 _LONGEST = 512
 _OPTION = re.compile(r",(?=[a-z-]+=)")
@@ -50,7 +52,8 @@ class ChatJudge:
     """The number that a chat model gives a reply; the mean of several answers where it is asked several times.
 
     Then the lowest and highest answer stand beside it as its interval. Where an answer holds no number, or there is
-    none, the example is unscored. After five failures of the endpoint in a row the rest is unscored too.
+    none, the example is unscored. After five failures of the endpoint in a row what comes within a minute
+    is unscored too.
 
     Args:
         name: what the scorer is called.
@@ -74,7 +77,7 @@ class ChatJudge:
     ) -> None:
         self._endpoint, self._asking, self._kept = endpoint, asking or Asking(), kept
         self._name = name
-        self._lock, self._failed, self._given_up = Lock(), 0, ""
+        self._lock, self._failed, self._failed_at, self._given_up = Lock(), 0, 0.0, ""
         self._stopped = stopped or Event()
         self.spent = SPENT.setdefault(name, Spent(price=price, repeats=self._asking.repeats))
 
@@ -142,7 +145,7 @@ class ChatJudge:
 
     def _answer(self, example: Example, repeat: int) -> float | str:
         """One score of one example, or why there is none."""
-        if self._given_up:
+        if self._given_up and time.monotonic() - self._failed_at < _PAUSE:
             return self._given_up
         try:
             answer = self._asked(self._asking.prompt.filled(example), repeat)
@@ -150,7 +153,7 @@ class ChatJudge:
             self._failure(error)
             return str(error)
         with self._lock:
-            self._failed = 0
+            self._failed, self._given_up = 0, ""
         found = self._asking.prompt.score(answer.texts[0]) if answer.texts else "the endpoint has no answer"
         if isinstance(found, str) and answer.cut:
             return f"the answer was cut off at {self._asking.longest} tokens; longest= allows more"
@@ -179,7 +182,7 @@ class ChatJudge:
         if isinstance(error, Refused) and error.code == _BAD_REQUEST:
             return
         with self._lock:
-            self._failed += 1
+            self._failed, self._failed_at = self._failed + 1, time.monotonic()
             if self._failed >= _GIVE_UP:
                 self._given_up = f"not asked after {_GIVE_UP} failures in a row: {error}"
 

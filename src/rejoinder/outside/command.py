@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ from rejoinder.scorer import Card, Outcome
 
 _EXPECTED = 'expected a number, {"score": ...} or null'
 _GIVE_UP = 3  # failures in a row
+_PAUSE = 60.0  # seconds; the fault may lie in what one client of a service has sent, and others ask too
 
 
 class CommandScorer:
@@ -24,8 +26,8 @@ class CommandScorer:
     For each distinct example it is given one line of JSON, `{"context": [turns, oldest first], "response": text,
     "references": [texts]}`, and must write one before it is given the next: a number, or `{"score": number}`. Null is
     no score; in `{"score": null, "reason": text}` it says why. Where it ends, is silent for too long or writes
-    something else, the example is unscored and the program is started anew; after three such failures in a row the
-    rest is unscored too. Ratings are not shown to it.
+    something else, the example is unscored and the program is started anew; after three such failures in a row
+    what comes within a minute is unscored too. Ratings are not shown to it.
 
     Args:
         name: what the scorer is called.
@@ -52,7 +54,7 @@ class CommandScorer:
         )
         self.options: Mapping[str, Any] = {"kind": "command"}
         self._program = Program(command, patience=patience, called=called)
-        self._failed = 0
+        self._failed, self._failed_at = 0, 0.0
 
     def under(self, name: str) -> CommandScorer:
         """The same under a name that tells nobody its command, which may hold a key or where a file lies."""
@@ -70,14 +72,14 @@ class CommandScorer:
 
     def _score(self, example: Example) -> float | str:
         """The score of one example, or why there is none."""
-        if self._failed >= _GIVE_UP:
-            return f"the program failed {_GIVE_UP} times in a row and was not asked again"
+        if self._failed >= _GIVE_UP and time.monotonic() - self._failed_at < _PAUSE:
+            return f"the program failed {_GIVE_UP} times in a row and is left alone for {_PAUSE:g} s"
         question = {"context": example.context, "response": example.response, "references": example.references}
         try:
             found = self._parsed(self._program.ask(question, _EXPECTED))
         except DataError as error:
             self._program.stop()
-            self._failed += 1
+            self._failed, self._failed_at = self._failed + 1, time.monotonic()
             return error.short if isinstance(error, NoAnswer) else error.problem
         self._failed = 0
         return found
