@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 from rejoinder.errors import UnclearColumn
@@ -97,12 +97,17 @@ def _steps(reading: Iterable[Keys]) -> tuple[int, int]:
 
 def _readings(times: Sequence[Sequence[str]]) -> list[list[Keys]]:
     """The times in the way, or the ways, in which most can be read; none where that is not the half of them."""
-    ways: list[Callable[[str], Any]] = [_number, partial(_iso, zoned=False), partial(_iso, zoned=True)]
-    ways += [partial(_date, order=order) for order in ("ymd", "dmy", "mdy")]
-    read = [[[way(time) for time in chat] for chat in times] for way in ways]
-    known = [sum(key is not None for keys in reading for key in keys) for reading in read]
-    least = max(*known, sum(bool(time) for chat in times for time in chat) // 2 + 1)
-    return [reading for reading, number in zip(read, known, strict=True) if number >= least]
+    number = sum(map(len, times))
+    sure: list[Callable[[str], Any]] = [_number, partial(_iso, zoned=False), partial(_iso, zoned=True)]
+    in_doubt: list[Callable[[str], Any]] = [partial(_date, order=order) for order in ("ymd", "dmy", "mdy")]
+    read: list[tuple[int, list[Keys]]] = []
+    for way in sure + in_doubt:
+        keys = [[way(time) for time in chat] for chat in times]
+        read.append((sum(key is not None for chat in keys for key in chat), keys))
+        if way in sure and read[-1][0] == number:
+            return [keys]
+    least = max(*(known for known, _ in read), sum(map(bool, chain.from_iterable(times))) // 2 + 1)
+    return [keys for known, keys in read if known >= least]
 
 
 def _simple(time: str) -> str:

@@ -21,6 +21,7 @@ _LABEL = re.compile(
     r"|n ?= ?\d+",
     re.IGNORECASE,
 )
+_LONGEST = 200  # characters of a label; longer texts take the pattern long
 _REMEDY = "Delete the row from the table, or leave it out with --on-error skip"
 
 
@@ -58,13 +59,13 @@ def refuse_totals(row: Mapping[str, Any], record: Mapping[str, Any], where: str)
 
 def is_label(cell: Any) -> bool:
     """Whether a cell says that its row sums others up."""
-    return isinstance(cell, str) and bool(_LABEL.fullmatch(cell.strip()))
+    return isinstance(cell, str) and len(cell) <= _LONGEST and bool(_LABEL.fullmatch(cell.strip()))
 
 
 def _is_number(cell: Any) -> bool:
     """Whether a cell holds a number, or a share of one."""
     return number_in(cell, thousands=False) is not None or (
-        isinstance(cell, str) and bool(_SHARE.fullmatch(cell.strip()))
+        isinstance(cell, str) and len(cell) <= _LONGEST and bool(_SHARE.fullmatch(cell.strip()))
     )
 
 
