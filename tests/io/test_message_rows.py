@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
-from rejoinder.errors import UnclearColumn
+from rejoinder.errors import DataError, UnclearColumn
 
 HEADER = ["conversation_id", "role", "text"]
 TALK = [["7", "user", "Hi!"], ["7", "bot", "Hello."], ["7", "user", "Tea?"], ["7", "bot", "Please."]]
@@ -38,6 +38,7 @@ def replies(path: Path, **how: object) -> list[tuple[str, tuple[str, ...], str]]
         "thread,Message Author,Body",
         "session_id,from,utterance",
         "TicketId,senderType,message text",
+        "id,senderType,message",
     ],
 )
 def test_the_rows_of_a_conversation_are_its_messages(tmp_path: Path, header: str) -> None:
@@ -171,6 +172,16 @@ def test_what_stands_newest_first_is_put_in_order_or_refused(tmp_path: Path) -> 
     ):
         with pytest.raises(UnclearColumn, match="by time the messages seem to stand newest first, .* Sort the rows"):
             replies(timed(tmp_path / "b.csv", [*back, TALK[0]][: len(times)], "time", times))
+
+
+@pytest.mark.parametrize("ids", ["1234", "1213", "abab"])
+def test_a_bare_id_of_messages_or_of_people_names_no_conversation(tmp_path: Path, ids: str) -> None:
+    rows = [[one, *row[1:]] for one, row in zip(ids, TALK, strict=True)]
+    with pytest.raises(DataError, match="looks like one message of a conversation .*which conversation it belongs to"):
+        replies(table(tmp_path / "a.csv", ["id", "role", "text"], *rows))
+    rows = [["7", *row] for row in rows]
+    found = replies(table(tmp_path / "b.csv", ["conversation", "id", "role", "text"], *rows))
+    assert [one[2] for one in found] == ["Hello.", "Please."], "the remedy is one"
 
 
 def test_what_is_the_same_in_all_rows_is_the_conversations(tmp_path: Path) -> None:

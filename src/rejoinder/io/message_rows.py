@@ -1,7 +1,8 @@
 """Tables with a row for each message: the rows of one conversation become its chat messages.
 
 Read so where one column names the conversation, one who speaks, by a role (`bot`, `customer`), one what was said, and
-none a reply. Rows of several conversations may stand between each other, so the file is held in memory.
+none a reply. A bare `id` names the conversation where no other column does and both sides speak under most ids. Rows of
+several conversations may stand between each other, so the file is held in memory.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ def conversations(found: Iterable[Row], names: Names) -> Iterator[Row]:
         return
     rows = [first, *stream]
     speaker = min(columns.speakers, key=lambda name: sum(role_of(_cell(row, name)) is None for row in rows))
-    if not {role_of(_cell(row, speaker)) for row in rows} >= set(SIDES):
+    sides = {role_of(_cell(row, speaker)) for row in rows} >= set(SIDES)
+    if not sides or (plain(columns.conversation) == "id" and not _is_shared(rows, columns.conversation, speaker)):
         yield from rows  # which says that these are messages, and what to do
         return
     for row in rows:
@@ -71,12 +73,21 @@ def conversations(found: Iterable[Row], names: Names) -> Iterator[Row]:
     yield from _joined(rows, columns, speaker, names)
 
 
+def _is_shared(rows: Sequence[Row], name: str, speaker: str) -> bool:
+    """Whether a bare `id` is of conversations and not of messages: under most of its values both sides speak."""
+    spoke: dict[str, set[str | None]] = {}
+    for row in rows:
+        spoke.setdefault(_cell(row, name), set()).add(role_of(_cell(row, speaker)))
+    return sum(roles >= set(SIDES) for roles in spoke.values()) * 2 > len(spoke)
+
+
 def _columns(row: Row) -> _Columns | None:
     """What the columns are, by the first row; None where it is no message."""
     if not isinstance(row.record, Mapping) or MESSAGES in row.record:
         return None
     given = list(map(str, row.record))
     of = [name for name in given if _CONVERSATION.fullmatch(plain(name))]
+    of = of or [name for name in given if plain(name) == "id"]
     speakers, texts = speakers_in(given), [name for name in texts_in(given) if plain(name) != "context"]
     if len(of) != 1 or not speakers or len(texts) != 1 or _has_reply(row):
         return None
