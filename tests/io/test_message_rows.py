@@ -147,6 +147,11 @@ def test_one_day_beyond_12_tells_the_whole_file(tmp_path: Path) -> None:
         replies(table(tmp_path / "d.csv", [*HEADER, "date"], *either))
 
 
+def test_messages_of_one_numbered_turn_stay_in_their_order(tmp_path: Path) -> None:
+    for rows, turns in ((TALK, "1122"), ([*TALK[2:], *TALK[:2]], "2211")):
+        assert [one[2] for one in replies(timed(tmp_path / "a.csv", rows, "turn", [*turns]))] == ["Hello.", "Please."]
+
+
 def test_day_and_hour_may_have_columns_of_their_own(tmp_path: Path) -> None:
     said, times = list[str](), ["9:58", "9:59", "10:00", "10:01"]
     rows = [[*row, "2026-01-01", time] for row, time in zip(TALK, times, strict=True)]

@@ -76,10 +76,11 @@ def _disorder(name: str, where: str) -> UnclearColumn:
 def _sorted(reading: Sequence[Keys]) -> list[list[int]]:
     """The places of each conversation in order; those of one with a time that cannot be read as they stand.
 
-    Where a file stands newest first, so do its messages of one minute.
+    Where a file stands newest first, so do its messages of one minute; but not those of one numbered turn.
     """
     rises, falls = _steps(reading)
-    step = -1 if falls > rises else 1
+    dated = any(isinstance(key, datetime) for keys in reading for key in keys)
+    step = -1 if dated and falls > rises else 1
     return [
         list(range(len(keys))) if None in keys else sorted(range(len(keys))[::step], key=keys.__getitem__)
         for keys in reading
