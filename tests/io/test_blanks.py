@@ -66,19 +66,45 @@ def test_each_file_counts_its_own(tmp_path: Path) -> None:
 def test_a_reply_that_a_spreadsheet_lost_is_told(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("prompt,answer\nTea?,#NAME?\n")
-    with pytest.raises(rejoinder.RejoinderError, match="what the bot said is lost. Enter it again in a column"):
+    with pytest.raises(rejoinder.RejoinderError, match='field "response": .* the text is lost. Enter it again'):
         list(rejoinder.read(path))
 
 
 @pytest.mark.parametrize("header", ["prompt,Response A,response_b,preferred", "prompt,chosen,rejected,topic"])
-@pytest.mark.parametrize("place", [1, 2])
-def test_so_is_a_lost_reply_of_a_pair(tmp_path: Path, header: str, place: int) -> None:
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_so_is_a_lost_text_of_a_pair(tmp_path: Path, header: str, place: int) -> None:
     path, cells, bad = tmp_path / "a.csv", ["Tea?", "No.", "Yes.", "A"], list[DataError]()
     lost = [*cells[:place], "#NAME?", *cells[place + 1 :]]
     path.write_text("\n".join([header, ",".join(cells), ",".join(lost)]) + "\n")
     assert len(list(rejoinder.read_pairs(path, on_bad=bad.append))) == 1
     assert [(one.where, one.field) for one in bad] == [(f"{path}:3", header.split(",")[place])]
-    assert bad[0].problem.endswith("what the bot said is lost")
+    assert bad[0].problem.endswith("the text is lost")
+
+
+@pytest.mark.parametrize(
+    ("rows", "field"),
+    [
+        (["prompt,answer", "#NAME?,No."], "context"),
+        (["history,prompt,answer", "Hi!,#REF!,No."], "context"),
+        (["prompt,answer,reference", "Tea?,No.,#NAME?"], "references"),
+        (["chat,sender,text", "7,user,Tea?", "7,bot,#NAME?"], "messages"),
+    ],
+)
+def test_so_is_all_that_a_reply_is_judged_by(tmp_path: Path, rows: list[str], field: str) -> None:
+    path, bad = tmp_path / "a.csv", list[DataError]()
+    path.write_text("\n".join(rows) + "\n")
+    assert not list(rejoinder.read(path, on_bad=bad.append))
+    assert [(one.where, one.field) for one in bad] == [(f"{path}:2", field)]
+    assert bad[0].problem.endswith("the text is lost")
+
+
+def test_formulas_that_were_filled_down_below_a_table_are_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("prompt,answer,rating,topic\nTea?,No.,3,#N/A\n,,#DIV/0!,\n,,#DIV/0!,#N/A\n")
+    assert [one.response for one in rejoinder.read(path)] == ["No."]
+    path.write_text("answer\n#DIV/0!\n")
+    with pytest.raises(DataError, match="the text is lost"):
+        list(rejoinder.read(path))
 
 
 def test_each_part_of_a_folder_counts_its_own(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
-from rejoinder.errors import UnclearColumn
+from rejoinder.errors import DataError, UnclearColumn
 
 HEADER = ["conversation_id", "role", "text"]
 TALK = [["7", "user", "Hi!"], ["7", "bot", "Hello."], ["7", "user", "Tea?"], ["7", "bot", "Please."]]
@@ -38,6 +38,7 @@ def replies(path: Path, **how: object) -> list[tuple[str, tuple[str, ...], str]]
         "thread,Message Author,Body",
         "session_id,from,utterance",
         "TicketId,senderType,message text",
+        "id,senderType,message",
     ],
 )
 def test_the_rows_of_a_conversation_are_its_messages(tmp_path: Path, header: str) -> None:
@@ -63,15 +64,13 @@ def test_every_format_has_them(tmp_path: Path, suffix: str) -> None:
     elif suffix == "tsv":
         path.write_text("".join("\t".join(row) + "\n" for row in [HEADER, *TALK]))
     elif suffix == "xlsx":
-        openpyxl = pytest.importorskip("openpyxl")
-        book = openpyxl.Workbook()
-        for row in [HEADER, *TALK]:
-            book.active.append(row)
-        book.save(path)
+        xlsxwriter = pytest.importorskip("xlsxwriter")
+        with xlsxwriter.Workbook(path) as book:
+            sheet = book.add_worksheet()
+            for place, row in enumerate([HEADER, *TALK]):
+                sheet.write_row(place, 0, row)
     else:
-        pandas = pytest.importorskip("pandas")
-        pytest.importorskip("pyarrow")
-        pandas.DataFrame(records).to_parquet(path)
+        pytest.importorskip("polars").DataFrame(records).write_parquet(path)
     assert [one[2] for one in replies(path)] == ["Hello.", "Please."]
 
 
@@ -94,8 +93,19 @@ def timed(path: Path, rows: list[list[str]], column: str, times: list[str]) -> P
     return table(path, [*HEADER, column], *([*row, time] for row, time in zip(rows, times, strict=True)))
 
 
+def both_ways(folder: Path, times: list[str]) -> list[list[str]]:
+    """The replies of a conversation whose rows stand oldest first, and of the same with its newest row first."""
+    files = ((TALK, times), ([*reversed(TALK)], [*reversed(times)]))
+    return [[one[2] for one in replies(timed(folder / "a.csv", rows, "time", own))] for rows, own in files]
+
+
 def test_times_that_cannot_be_compared_leave_the_order_of_the_file(tmp_path: Path) -> None:
-    for times in (["9:58", "9:59", "10:00", "10:01"], ["12:58 PM", "12:59 PM", "1:00 PM", "1:01 PM"], ["?"] * 4):
+    for times in (
+        *(["9:58", "9:59", "10:00", "10:01"], ["12:58 PM", "12:59 PM", "1:00 PM", "1:01 PM"], ["?"] * 4),
+        ["2026-01-01T10:00", "2026-01-01T09:59Z", "2026-01-01T10:02", "2026-01-01T10:03"],
+        ["23:58", "23:59", "0:00", "0:01"],
+        ["2026-01-01 10:00", "", "2026-01-01 10:02", "2026-01-01 10:03"],
+    ):
         path = timed(tmp_path / "a.csv", TALK, "time", times)
         assert [one[2] for one in replies(path)] == ["Hello.", "Please."]
 
@@ -105,11 +115,39 @@ def test_times_that_cannot_be_compared_leave_the_order_of_the_file(tmp_path: Pat
     [
         ["2026-01-01 9:58", "2026-01-01 9:59", "2026-01-01 10:00", "2026-01-01 10:01"],
         ["2026-01-01T09:58:00Z", "2026-01-01T09:58:00.5Z", "2026-01-01T09:58:00.52Z", "2026-01-01T11:00:00+01:00"],
+        ["2026-01-01 11:58 AM", "2026-01-01 12:01 PM", "2026-01-01 1:00 p.m.", "2026-01-02 12:05 AM"],
+        ["30.11.2026 23:59", "01.12.2026 0:05", "01.12.2026 14:05", "02.12.2026 9:00"],
+        ["11/23/2026, 2:05\u202fPM", "11/23/2026, 11:05\u202fPM", "12/1/2026, 2:05 AM", "12/1/2026, 12:01 PM"],
+        ["[23/11/2026, 14:05:12]", "[23/11/2026, 14:05:59]", "[01/12/2026, 00:00:01]", "[01/12/2026, 00:00:02]"],
+        ["1/2/2026 9:58 AM", "1/2/2026 12:00 PM", "1/2/2026 12:01 PM", "1/2/2026 1:00 PM"],
+        ["2026/1/31 9:58", "2026/1/31 10:00", "2026/2/1 9:58", "2026/10/1 9:58"],
+        ["30 Nov 2026 14:05", "1 Dec 2026 09:00", "1 December 2026 10:00", "2 Dec. 2026 9:00"],
+        ["Mon, Nov 30, 2026 2:05 PM", "Mon, Nov 30, 2026 11:05 PM", "Dec 1, 2026 2:05 AM", "Dec 1, 2026 2:06 AM"],
+        [f"2026-01-01 {time} UTC" for time in ("9:58:00", "9:59:00", "10:00:00", "10:01:00")],
+        ["2026-01-01 10:00:00 +0100", "2026-01-01 10:00:30 +0100", "2026-01-01 9:01:00 +0000", "2026-01-01 9:02:00Z"],
+        ["2026-01-01 10:00", "2026-01-01 10:00", "2026-01-01 10:01", "2026-01-01 10:01"],
     ],
 )
-def test_hours_of_one_digit_fractions_and_zones_are_understood(tmp_path: Path, times: list[str]) -> None:
-    for rows, own in ((TALK, times), ([*reversed(TALK)], [*reversed(times)])):
-        assert [one[2] for one in replies(timed(tmp_path / "a.csv", rows, "time", own))] == ["Hello.", "Please."]
+def test_dates_as_people_and_programs_write_them_are_understood(tmp_path: Path, times: list[str]) -> None:
+    assert both_ways(tmp_path, times) == [["Hello.", "Please."]] * 2
+
+
+def test_one_day_beyond_12_tells_the_whole_file(tmp_path: Path) -> None:
+    rows = [[*row, time] for row, time in zip(TALK, ["1.2.2026", "2.2.2026", "1.3.2026", "2.3.2026"], strict=True)]
+    path = table(tmp_path / "a.csv", [*HEADER, "date"], *reversed(rows), ["8", "bot", "Yes?", "23.2.2026"])
+    assert [one[2] for one in replies(path)] == ["Hello.", "Please.", "Yes?"]
+    path = table(tmp_path / "b.csv", [*HEADER, "date"], *rows)
+    assert [one[2] for one in replies(path)] == ["Hello.", "Please."], "as it stands, it is in order in one way"
+    with pytest.raises(UnclearColumn, match="what is day and what is month in date cannot be told"):
+        replies(table(tmp_path / "c.csv", [*HEADER, "date"], *reversed(rows)))
+    either = [[*row, time] for row, time in zip(TALK[:2], ["12.1.2026", "1.2.2026"], strict=True)]
+    with pytest.raises(UnclearColumn, match="Write dates as 2026-01-31 9:58"):  # oldest first, or newest first
+        replies(table(tmp_path / "d.csv", [*HEADER, "date"], *either))
+
+
+def test_messages_of_one_numbered_turn_stay_in_their_order(tmp_path: Path) -> None:
+    for rows, turns in ((TALK, "1122"), ([*TALK[2:], *TALK[:2]], "2211")):
+        assert [one[2] for one in replies(timed(tmp_path / "a.csv", rows, "turn", [*turns]))] == ["Hello.", "Please."]
 
 
 def test_day_and_hour_may_have_columns_of_their_own(tmp_path: Path) -> None:
@@ -119,17 +157,10 @@ def test_day_and_hour_may_have_columns_of_their_own(tmp_path: Path) -> None:
     assert [one[2] for one in replies(path, note=said.append)] == ["Hello.", "Please."]
     assert said[0].endswith("put 1 of them in order by date and time")
     rows = [[*row, "1/1/2026", time] for row, time in zip(TALK, times, strict=True)]
+    assert [one[2] for one in replies(table(path, [*HEADER, "date", "time"], *reversed(rows)))] == ["Hello.", "Please."]
+    rows[1][-1] = ""
     with pytest.raises(UnclearColumn, match="by date and time the messages seem to stand newest first"):
-        replies(table(tmp_path / "a.csv", [*HEADER, "date", "time"], *reversed(rows)))
-
-
-def test_halves_of_the_day_and_a_zone_for_some_leave_the_order_of_the_file(tmp_path: Path) -> None:
-    for times in (
-        ["2026-01-01 12:58 PM", "2026-01-01 12:59 PM", "2026-01-01 1:00 PM", "2026-01-01 1:01 PM"],
-        ["2026-01-01T10:00", "2026-01-01T09:59Z", "2026-01-01T10:02", "2026-01-01T10:03"],
-    ):
-        path = timed(tmp_path / "a.csv", TALK, "time", times)
-        assert [one[2] for one in replies(path)] == ["Hello.", "Please."]
+        replies(table(path, [*HEADER, "date", "time"], *reversed(rows)))
 
 
 def test_what_stands_newest_first_is_put_in_order_or_refused(tmp_path: Path) -> None:
@@ -137,9 +168,23 @@ def test_what_stands_newest_first_is_put_in_order_or_refused(tmp_path: Path) -> 
     path = timed(tmp_path / "a.csv", back, "turn", ["10", "9", "2", "1"])
     assert [one[2] for one in replies(path, note=said.append)] == ["Hello.", "Please."]
     assert "; put 1 of them in order by turn" in said[0]
-    for times in (["10:01", "10:00", "9:59", "9:58"], [f"1/2/2026 10:0{minute} AM" for minute in (5, 4, 3, 2)]):
-        with pytest.raises(UnclearColumn, match="by time the messages seem to stand newest first. Sort the rows"):
-            replies(timed(tmp_path / "b.csv", back, "time", times))
+    for times in (
+        *(["10:01", "10:00", "9:59", "9:58"], ["1:01 PM", "1:00 PM", "12:59 PM", "12:58 PM"]),
+        *(["0:01", "0:00", "23:59", "23:58", "23:57"], [f"the 23. at 10:0{minute} AM" for minute in (5, 4, 3, 2)]),
+        *(["2026-01-01 10:00", "", "2026-01-01 9:58", "2026-01-01 9:57"], ["4", "", "2", "1"]),
+    ):
+        with pytest.raises(UnclearColumn, match="by time the messages seem to stand newest first, .* Sort the rows"):
+            replies(timed(tmp_path / "b.csv", [*back, TALK[0]][: len(times)], "time", times))
+
+
+@pytest.mark.parametrize("ids", ["1234", "1213", "abab"])
+def test_a_bare_id_of_messages_or_of_people_names_no_conversation(tmp_path: Path, ids: str) -> None:
+    rows = [[one, *row[1:]] for one, row in zip(ids, TALK, strict=True)]
+    with pytest.raises(DataError, match="looks like one message of a conversation .*which conversation it belongs to"):
+        replies(table(tmp_path / "a.csv", ["id", "role", "text"], *rows))
+    rows = [["7", *row] for row in rows]
+    found = replies(table(tmp_path / "b.csv", ["conversation", "id", "role", "text"], *rows))
+    assert [one[2] for one in found] == ["Hello.", "Please."], "the remedy is one"
 
 
 def test_what_is_the_same_in_all_rows_is_the_conversations(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import random
 import sys
 import zipfile
 from datetime import date
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -295,6 +296,33 @@ def test_a_cell_merged_over_several_rows_is_of_each(tmp_path: Path) -> None:
     assert said[0].endswith("a.xlsx: cells merged over several rows were read as the same in each: prompt, answer")
 
 
+def test_errors_of_formulas_are_what_they_are_in_a_csv_file(tmp_path: Path) -> None:
+    rows: list[list[Any]] = [
+        *(["prompt", "answer", "rating", "topic"], ["Tea?", "No.", 1, "t"], ["Tea?", "#NAME?", 2, "t"]),
+        *(["Tea?", "Yes.", "#DIV/0!", "t"], ["#REF!", "Yes.", 4, "t"], ["Tea?", "#N/A", 5, "t"]),
+        *(["Why?", "So.", 3, "#VALUE!"], ["", "", "#DIV/0!", ""]),
+    ]
+    book = xlsxwriter.Workbook(tmp_path / "a.xlsx")
+    book.add_worksheet().write(0, 0, "Our study")
+    sheet = book.add_worksheet()
+    for row, column in product(range(len(rows)), range(4)):
+        cell = rows[row][column]
+        if str(cell).startswith("#"):
+            sheet.write_formula(row, column, "=1/0", None, cell)
+        else:
+            sheet.write(row, column, cell)
+    book.close()
+    (tmp_path / "a.csv").write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    for name in ("a.xlsx", "a.csv"):
+        said, bad = list[str](), list[DataError]()
+        found = list(rejoinder.read(tmp_path / name, on_bad=bad.append, note=said.append))
+        assert [(one.response, one.rating(), one.extra["topic"]) for one in found] == [
+            *(("No.", 1, "t"), ("", 5, "t"), ("So.", 3, "#VALUE!")),
+        ]
+        assert [one.field for one in bad] == ["response", "rating", "context"]
+        assert said[-1].endswith("cells with '#N/A' are read as empty: 1 under answer")
+
+
 def test_a_title_above_the_header_is_passed_over(tmp_path: Path) -> None:
     check(list(rejoinder.read(workbook(tmp_path / "a.xlsx", [["Our study"], [None, "second wave"], [], *ROWS]))))
     path = workbook(tmp_path / "b.xlsx", [["Text"], ["Answer"], ["No."]])
@@ -319,6 +347,7 @@ def test_a_blank_behind_each_separator_is_no_part_of_the_cell(tmp_path: Path) ->
         ("Prompt,answer,Prompt.1", "Prompt"),
         ("prompt,answer,rating,rating.1", "rating"),
         ("prompt,answer,score,score.1", "score"),
+        ("id,messages,messages.1", "messages"),
         ("id,prompt,answer,rating,id.1", None),
         ("prompt,answer,rating,label,label.1", None),
         ("prompt,answer,rating,agent,agent.1", None),  # beside an answer it is no reply

@@ -10,7 +10,16 @@ import rejoinder
 from conftest import Run
 from rejoinder.errors import DataError
 
-SOUND = ["Tea?,No.,2,a", "Why?,,1,a", "Total?,,1,a", "What is the average?,,1,a", ",,1,a", "Mean,So so.,3,a"]
+SOUND = [
+    "Tea?,No.,2,a",
+    "Why?,,1,a",
+    "Total?,,1,a",
+    "What is the average?,,1,a",
+    ",,1,a",
+    "Mean,So so.,3,a",
+    "Total of 3/5?,,2,a",
+    "Mean 3 of 5 men?,,2,a",
+]
 
 
 def read(path: Path, header: str, *rows: str) -> tuple[list[str], list[str]]:
@@ -32,6 +41,14 @@ def read(path: Path, header: str, *rows: str) -> tuple[list[str], list[str]]:
         ("Average: 3.4,,3.4,", "the row of 'Average: 3.4' has no reply"),
         ("Total: 20.5,,,", "the row of 'Total: 20.5' has no reply"),
         ("Average: 60%,,60%,", "the row of 'Average: 60%' has no reply"),
+        ("Average: 3.4/5,,3.4,", "the row of 'Average: 3.4/5' has no reply"),
+        ("Average,,3.4/5,", "the row of 'Average' has no reply"),
+        (",Average rating: 3.4 out of 5,3.4,", "the row of 'Average rating: 3.4 out of 5' has no reply"),
+        ("Mean (n=50): 3.4 ± 1.1,,3.4,", "the row of 'Mean (n=50): 3.4 ± 1.1' has no reply"),
+        ("Total (n=50),,60 %,", "the row of 'Total (n=50)' has no reply"),
+        ("Total: 50 ratings,,,", "the row of 'Total: 50 ratings' has no reply"),
+        ("Total n = 50,,,", "the row of 'Total n = 50' has no reply"),
+        ("n=50,,3.4,", "the row of 'n=50' has no reply"),
         ("Total (n=20),,17,", "the row of 'Total (n=20)' has no reply"),
         (",Average score (1-5),3.4,", "the row of 'Average score (1-5)' has no reply"),
         ("Mean (SD),,3.4,", "the row of 'Mean (SD)' has no reply"),
@@ -40,7 +57,7 @@ def read(path: Path, header: str, *rows: str) -> tuple[list[str], list[str]]:
 )
 def test_a_row_of_totals_is_a_bad_line(tmp_path: Path, row: str, problem: str) -> None:
     replies, bad = read(tmp_path / "a.csv", "prompt,answer,stars,model", *SOUND, row)
-    assert replies == ["No.", "", "", "", "", "So so."]
+    assert replies == ["No.", "", "", "", "", "So so.", "", ""]
     assert len(bad) == 1
     assert bad[0].startswith(problem)
 

@@ -20,6 +20,8 @@ _WORDS = frozenset(("None", "NA", "N/A", "n/a"))
 
 ERRORS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
 """What a spreadsheet shows for a formula that it cannot work out."""
+FILLED_DOWN = frozenset(("#DIV/0!", "#N/A", "#VALUE!", "#REF!"))
+"""What it shows for formulas below a table, where there is nothing to work them out from."""
 
 
 class Blanks:
@@ -56,12 +58,20 @@ class Blanks:
             counted.clear()
 
 
-def refuse_errors(reply: Any, where: str, field: str = "response") -> None:
-    """Raise where a spreadsheet took a reply for a formula, as of one that begins with `=` or `-`, and lost it."""
-    if isinstance(reply, str) and reply.strip() in ERRORS:
-        remedy = "Enter it again in a column of the format Text, or leave the line out with --on-error skip"
-        problem = f"{reply.strip()!r}, which a spreadsheet writes for a formula: what the bot said is lost"
-        raise DataError(problem, remedy, where=where, field=field)
+def refuse_errors(value: Any, where: str, field: str) -> None:
+    """Raise where a spreadsheet took a text for a formula, as of one that begins with `=` or `-`, and lost it.
+
+    Args:
+        value: a text, or several: those of a list, or of chat messages.
+        where: `file:line`.
+        field: what it is.
+    """
+    for one in value if isinstance(value, list) else [value]:
+        text = one.get("content") if isinstance(one, Mapping) else one
+        if isinstance(text, str) and text.strip() in ERRORS:
+            remedy = "Enter it again in a column of the format Text, or leave the line out with --on-error skip"
+            problem = f"{text.strip()!r}, which a spreadsheet writes for a formula: the text is lost"
+            raise DataError(problem, remedy, where=where, field=field)
 
 
 def is_sign(value: Any) -> bool:

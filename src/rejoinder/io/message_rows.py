@@ -1,20 +1,21 @@
 """Tables with a row for each message: the rows of one conversation become its chat messages.
 
 Read so where one column names the conversation, one who speaks, by a role (`bot`, `customer`), one what was said, and
-none a reply. Rows of several conversations may stand between each other, so the file is held in memory.
+none a reply. A bare `id` names the conversation where no other column does and both sides speak under most ids. Rows of
+several conversations may stand between each other, so the file is held in memory.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import NamedTuple
 
 from rejoinder.errors import DataError, UnclearColumn, UsageError
 from rejoinder.io.columns import Names
 from rejoinder.io.lines import Row
+from rejoinder.io.message_times import in_time
 from rejoinder.io.names import MESSAGES, plain
 from rejoinder.io.planner import file_of, listed
 from rejoinder.io.roles import SIDES, judged_in, role_of
@@ -29,9 +30,7 @@ _TIMES = frozenset(
         *("message_index", "message_number", "message_order"),
     )
 )
-_HOUR = re.compile(r"(?<=[T ])(\d):")  # of one digit, which ISO 8601 does not know
 _JUDGED = re.compile(r"rating|score|stars|quality|feedback|grade|label|vote|thumb|satisf|csat")
-_FALLS = 3
 _ASKED = frozenset(("response", "context", MESSAGES))
 
 
@@ -60,7 +59,8 @@ def conversations(found: Iterable[Row], names: Names) -> Iterator[Row]:
         return
     rows = [first, *stream]
     speaker = min(columns.speakers, key=lambda name: sum(role_of(_cell(row, name)) is None for row in rows))
-    if not {role_of(_cell(row, speaker)) for row in rows} >= set(SIDES):
+    sides = {role_of(_cell(row, speaker)) for row in rows} >= set(SIDES)
+    if not sides or (plain(columns.conversation) == "id" and not _is_shared(rows, columns.conversation, speaker)):
         yield from rows  # which says that these are messages, and what to do
         return
     for row in rows:
@@ -73,12 +73,21 @@ def conversations(found: Iterable[Row], names: Names) -> Iterator[Row]:
     yield from _joined(rows, columns, speaker, names)
 
 
+def _is_shared(rows: Sequence[Row], name: str, speaker: str) -> bool:
+    """Whether a bare `id` is of conversations and not of messages: under most of its values both sides speak."""
+    spoke: dict[str, set[str | None]] = {}
+    for row in rows:
+        spoke.setdefault(_cell(row, name), set()).add(role_of(_cell(row, speaker)))
+    return sum(roles >= set(SIDES) for roles in spoke.values()) * 2 > len(spoke)
+
+
 def _columns(row: Row) -> _Columns | None:
     """What the columns are, by the first row; None where it is no message."""
     if not isinstance(row.record, Mapping) or MESSAGES in row.record:
         return None
     given = list(map(str, row.record))
     of = [name for name in given if _CONVERSATION.fullmatch(plain(name))]
+    of = of or [name for name in given if plain(name) == "id"]
     speakers, texts = speakers_in(given), [name for name in texts_in(given) if plain(name) != "context"]
     if len(of) != 1 or not speakers or len(texts) != 1 or _has_reply(row):
         return None
@@ -106,11 +115,7 @@ def _joined(rows: Sequence[Row], columns: _Columns, speaker: str, names: Names) 
     if judged := [name for name in varied if _JUDGED.search(plain(name)) or name in names.mapped]:
         problem = f"{listed(judged)} differs inside a conversation, and what is said of single messages is not read so"
         raise UnclearColumn(problem, REMEDY, where=rows[0].where)
-    if _are_backwards(chats.values(), columns.times):
-        problem = f"by {listed(columns.times)} the messages seem to stand newest first"
-        remedy = "Sort the rows, oldest first; if they are, give such columns another name"
-        raise UnclearColumn(problem, remedy, where=rows[0].where)
-    ordered = {key: _in_time(chat, columns.times) for key, chat in chats.items()}
+    ordered = _in_order(chats, columns.times)
     moved = sum(chat != ordered[key] for key, chat in chats.items())
     roles = [name for chat in chats.values() for name in judged_in(_cell(row, speaker) for row in chat)]
     told = f"{file_of(rows[0].where)}: read {len(rows):,} rows, one a message, as {len(chats):,} conversations by "
@@ -120,6 +125,15 @@ def _joined(rows: Sequence[Row], columns: _Columns, speaker: str, names: Names) 
     names.said_once(told)
     kept = [name for name in beside if name not in varied]
     return [_chat(key, chat, columns, speaker, kept) for key, chat in ordered.items()]
+
+
+def _in_order(chats: Mapping[str, Sequence[Row]], columns: Sequence[str]) -> dict[str, list[Row]]:
+    """The rows of each conversation in order of time."""
+    if not columns:
+        return {key: list(chat) for key, chat in chats.items()}
+    (first, *_), *_ = chats.values()
+    places = in_time([[_time(row, columns) for row in chat] for chat in chats.values()], listed(columns), first.where)
+    return {key: [chat[place] for place in own] for (key, chat), own in zip(chats.items(), places, strict=True)}
 
 
 def _chat(key: str, chat: Sequence[Row], columns: _Columns, speaker: str, kept: Sequence[str]) -> Row:
@@ -133,40 +147,10 @@ def _chat(key: str, chat: Sequence[Row], columns: _Columns, speaker: str, kept: 
     return chat[0]._replace(record={**beside, "id": key, MESSAGES: messages})
 
 
-def _are_backwards(chats: Iterable[Sequence[Row]], columns: Sequence[str]) -> bool:
-    """Whether times that cannot be sorted by only fall from row to row, by the numbers in them.
-
-    That is some falls: at noon and where a month ends there is one in good order too.
-    """
-    falls = 0
-    for chat in chats:
-        keys = [tuple(map(int, re.findall(r"\d+", _time(row, columns)))) for row in chat]
-        if chat != _in_time(chat, columns) or any(one < other for one, other in pairwise(keys)):
-            return False
-        falls += sum(one > other for one, other in pairwise(keys))
-    return falls >= _FALLS
-
-
-def _in_time(chat: Sequence[Row], columns: Sequence[str]) -> list[Row]:
-    """The rows in order of time, where that can be told: of numbers, and of dates as ISO 8601 writes them."""
-    times = [_time(row, columns) for row in chat] if columns else []
-    keys: list[Any]
-    try:
-        keys = list(map(float, times))
-    except ValueError:
-        try:
-            keys = [datetime.fromisoformat(_HOUR.sub(r"0\1:", time)) for time in times]
-        except ValueError:
-            return list(chat)
-    try:
-        return [chat[place] for place in sorted(range(len(keys)), key=keys.__getitem__)] or list(chat)
-    except TypeError:  # some say their zone, and some do not
-        return list(chat)
-
-
 def _time(row: Row, columns: Sequence[str]) -> str:
-    """When a message was said: of a day and an hour both."""
-    return " ".join(_cell(row, name) for name in columns)
+    """When a message was said: of a day and an hour both; "" where one is missing."""
+    cells = [_cell(row, name) for name in columns]
+    return " ".join(cells) if all(cells) else ""
 
 
 def _values(chat: Sequence[Row], name: str) -> dict[str, None]:

@@ -83,9 +83,12 @@ NAMES: dict[str, tuple[frozenset[str], ...]] = {
 }
 CONVERSATIONS = _words("conversation dialogue dialog chat")
 """Names of a conversation itself, or of its id."""
-_DECIDING = tuple(
-    (NAMES[field][0] | {field}, *NAMES[field][1:], *more)
-    for field, more in (("response", ()), ("context", ()), (RATING, (*NAMES["quality"], _words("quality score"))))
+_DECIDING = (
+    (frozenset({MESSAGES, "conversations"}),),
+    *(
+        (NAMES[field][0] | {field}, *NAMES[field][1:], *more)
+        for field, more in (("response", ()), ("context", ()), (RATING, (*NAMES["quality"], _words("quality score"))))
+    ),
 )
 """Names of what a line is judged by; a later set counts only where none of the earlier names is there."""
 PERHAPS = _words("score label overall grade likert mos feedback vote thumbs")

@@ -218,12 +218,13 @@ def understood(row: Row, names: Names) -> Any:
         return record
     if guess:
         refuse_totals(row.record, record, row.where)
-        refuse_errors(record.get("response"), row.where)
+        for field in ("response", "context", "references", MESSAGES):
+            refuse_errors(record.get(field), row.where, field)
     cells = from_cells(record, row.where)
     if guess or form is None:
         return cells
     for name in record:
-        if plain(str(name)) in form.keys:
+        if is_said(name, form):
             refuse_errors(record[name], row.where, name)
     return (
         empty_verdicts(record) | {key: value for key, value in record.items() if plain(str(key)) in form.keys} | cells

@@ -30,6 +30,7 @@ _SHOWN = 4
 _MANY, _SEVERAL = 20, 3  # ratings, and different ones, from which on it can be told what scale a rater uses
 _SMALL = 10  # the end of scales of points; beyond are percents, of which bad systems may have few
 _FEW = 50  # of as many ratings one may be a slip
+_SOME, _SURELY = 5, 5  # of fewer, where as many others have a span that it is so often as far away
 _UNNAMED = "unnamed lines"
 Line = TypeVar("Line", bound=Example | Pair)
 Number = TypeVar("Number", float, NDArray[np.float64])
@@ -226,16 +227,18 @@ def scales_said(examples: Sequence[Example], dimension: str = OVERALL) -> str:
 def _slip(examples: Sequence[Example], dimension: str) -> str:
     """What to know of one rating, or a few, so far from all others that it looks mistyped; "" where there is none.
 
-    That is a value at either end, on one line of fifty at most, further from the next than all others lie apart.
+    That is a value at either end, on one line of fifty at most, further from the next than all others lie apart; among
+    few lines a single one, several times further.
     """
     values = sorted(value for one in examples if (value := one.rating(dimension)) is not None)
     for far in (values[-1], values[0]) if values else ():
         others = [value for value in values if value != far]
         count = len(values) - len(others)
-        if len(set(others)) < 2 or count * _FEW > len(values):
+        many = count * _FEW <= len(values)
+        if len(set(others)) < 2 or not (many or (count == 1 and len(others) >= _SOME)):
             continue
         low, high = others[0], others[-1]
-        if min(abs(far - low), abs(far - high)) > high - low:
+        if min(abs(far - low), abs(far - high)) > (high - low) * (1 if many else _SURELY):
             lines = f"{count} of {len(values):,} ratings {'is' if count == 1 else 'are'} {far:g}"
             return (
                 f"{lines}, all others lie between {low:g} and {high:g}: if that is a slip, say the scale "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import io
 import re
 import zipfile
 import zlib
@@ -19,6 +20,9 @@ from rejoinder.io.tables import Row, Table, named_rows, seekable
 _MOST_CELLS = 50_000_000
 _MOST_TITLES = 6  # rows among which the header is looked for, below rows of one cell
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,7})"')
+_SHEET = re.compile(r"xl/worksheets/.*\.xml")
+_OF_ERROR = b' t="e"'
+_ERROR = re.compile(rb'(<c [^<>]*)t="e"')
 _CHUNK = 1 << 20
 
 _Range = tuple[tuple[int, int], tuple[int, int]]
@@ -45,7 +49,8 @@ def _table(path: str | Path, on_bad: OnBad, note: Note) -> Table:
         source = seekable(stream, path)
         try:
             book = python_calamine.load_workbook(source)
-            _require_near(source, name)
+            if _has_errors(source, name):
+                book = python_calamine.load_workbook(_with_errors(source))
             sheets = [book.get_sheet_by_name(sheet) for sheet in book.sheet_names]
             tables = {sheet.name: rows for sheet in sheets if (rows := _filled(sheet.iter_rows()))}
             merged = {sheet.name: _merged(sheet) for sheet in sheets}
@@ -118,29 +123,45 @@ def _as_text(cell: Any) -> str:
     return cell.isoformat() if isinstance(cell, (datetime.date, datetime.time)) else str(cell)
 
 
-def _require_near(source: Path | IO[bytes], name: str) -> None:
-    """Raise `DataError` where a sheet has a cell so far out that it cannot be held."""
+def _has_errors(source: Path | IO[bytes], name: str) -> bool:
+    """Whether a formula of some sheet came to an error.
+
+    Raises:
+        DataError: a sheet has a cell so far out that it cannot be held.
+    """
     try:
         with zipfile.ZipFile(source) as archive:
-            for part in archive.namelist():
-                if part.startswith("xl/worksheets/") and part.endswith(".xml"):
-                    with archive.open(part) as sheet:
-                        _require_small(sheet, name)
+            found = [_scanned(archive, part, name) for part in archive.namelist() if _SHEET.fullmatch(part)]
+            return any(found)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
-        return  # damage is for the reader of the sheets to tell
+        return False  # damage is for the reader of the sheets to tell
 
 
-def _require_small(sheet: IO[bytes], name: str) -> None:
-    """Raise `DataError` where the block of a sheet's cells is larger than can be held."""
+def _scanned(archive: zipfile.ZipFile, part: str, name: str) -> bool:
+    """Whether a sheet holds an error; raise `DataError` where the block of its cells is larger than can be held."""
     rows = columns = 0
-    rest = b""
-    while chunk := sheet.read(_CHUNK):
-        for letters, digits in _CELL.findall(rest + chunk):
-            rows, columns = max(rows, int(digits)), max(columns, _column(letters))
-        if rows * columns > _MOST_CELLS:
-            problem = f"a cell far out makes a sheet of {rows:,} rows and {columns:,} columns"
-            raise DataError(problem, "Delete what stands outside the table, or save it as CSV", where=name)
-        rest = chunk[-32:]
+    rest, found = b"", False
+    with archive.open(part) as sheet:
+        while chunk := sheet.read(_CHUNK):
+            for letters, digits in _CELL.findall(rest + chunk):
+                rows, columns = max(rows, int(digits)), max(columns, _column(letters))
+            if rows * columns > _MOST_CELLS:
+                problem = f"a cell far out makes a sheet of {rows:,} rows and {columns:,} columns"
+                raise DataError(problem, "Delete what stands outside the table, or save it as CSV", where=name)
+            found = found or _OF_ERROR in rest + chunk
+            rest = chunk[-32:]
+    return found
+
+
+def _with_errors(source: Path | IO[bytes]) -> io.BytesIO:
+    """The workbook with the errors of its formulas as texts, as in a CSV file: its reader takes them for nothing."""
+    copy = io.BytesIO()
+    with zipfile.ZipFile(source) as archive, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new:
+        for part in archive.namelist():
+            data = archive.read(part)
+            new.writestr(part, _ERROR.sub(rb'\1t="str"', data) if _SHEET.fullmatch(part) else data)
+    copy.seek(0)
+    return copy
 
 
 def _column(letters: bytes) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from rejoinder.errors import DataError, MissingExtra
+from rejoinder.io.blanks import FILLED_DOWN
 from rejoinder.io.formulas import plain
 from rejoinder.io.lines import SAVE_AS_UTF8, OnBad, name_of, open_bytes, text_lines
 from rejoinder.io.names import deciding, is_known
@@ -67,6 +68,8 @@ def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
         return
     for where, cells in _without_second_header(table):
         if cells is None or not any(cells) or (len(cells) < len(header) and not "".join(cells).strip()):
+            continue
+        if len(header) > 1 and FILLED_DOWN.issuperset(filter(None, cells)):
             continue
         try:
             _require_as_many(cells, header, where)

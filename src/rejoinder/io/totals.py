@@ -9,13 +9,19 @@ from typing import Any
 from rejoinder.errors import DataError
 from rejoinder.io.values import number_in, shortened
 
-_OF_WHAT = r"(?: (?:of )?(?:all |human |user )?(?:ratings?|scores?|stars|rows|values|replies|responses))?"
+_THINGS = "ratings?|scores?|stars|points|rows|lines|values|replies|responses"
+_OF_WHAT = rf"(?: (?:of )?(?:all |human |user )?(?:{_THINGS}))?"
+_NUMBER = r"[+-]?\d+(?:[.,]\d+)*"
+_SHARE = re.compile(rf"{_NUMBER}(?: ?%| ?(?:/|out of|of) ?{_NUMBER})", re.IGNORECASE)  # `60 %`, `3.4/5`
+_VALUE = rf"(?:{_SHARE.pattern}|{_NUMBER})(?: ?(?:±|\+/?-) ?{_NUMBER})?(?: (?:{_THINGS}))?"
 _LABEL = re.compile(
     r"(?:(?:grand |sub-?|overall |column )?(?:totals?|sums?|averages?|avg|mean|median|counts?)"
     rf"|stdev|std|sd|st\.? ?dev|standard deviation|variance|minimum|maximum|min|max){_OF_WHAT}"
-    r"[\s.:=]*[\d.,]*%?(?: *\(.*\))?",  # `Total: 20.5`, `Mean (SD)`
+    rf"(?: *\([^()]*\))?[\s.:=]*(?:n ?= ?)?(?:{_VALUE})?(?: *\(.*\))?"  # `Mean (SD)`, `Total (n=50): 4/5`
+    r"|n ?= ?\d+",
     re.IGNORECASE,
 )
+_LONGEST = 200  # characters of a label; longer texts take the pattern long
 _REMEDY = "Delete the row from the table, or leave it out with --on-error skip"
 
 
@@ -53,12 +59,14 @@ def refuse_totals(row: Mapping[str, Any], record: Mapping[str, Any], where: str)
 
 def is_label(cell: Any) -> bool:
     """Whether a cell says that its row sums others up."""
-    return isinstance(cell, str) and bool(_LABEL.fullmatch(cell.strip()))
+    return isinstance(cell, str) and len(cell) <= _LONGEST and bool(_LABEL.fullmatch(cell.strip()))
 
 
 def _is_number(cell: Any) -> bool:
-    """Whether a cell holds a number, or a share of 100."""
-    return number_in(cell.strip().removesuffix("%") if isinstance(cell, str) else cell, thousands=False) is not None
+    """Whether a cell holds a number, or a share of one."""
+    return number_in(cell, thousands=False) is not None or (
+        isinstance(cell, str) and len(cell) <= _LONGEST and bool(_SHARE.fullmatch(cell.strip()))
+    )
 
 
 def _is_nothing(cell: Any) -> bool:
