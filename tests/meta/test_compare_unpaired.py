@@ -115,6 +115,13 @@ def test_what_is_taken_for_a_design(change: dict[str, Any], design: str, why: st
     assert (("paired" if found.pairs else "unpaired"), found.why) == (design, why)
 
 
+def test_conversations_of_one_name_with_other_users_are_no_pairs() -> None:
+    a, b = ([Example((f"{name} asks {n}",), "x", extra={"dialogue_id": str(n)}) for n in range(100)] for name in "ab")
+    found = choose(a, b)
+    assert found.pairs is None
+    assert found.why == "100 conversation ids are in both files with other turns of the user, as chance brings about"
+
+
 def test_questions_that_many_users_ask_are_no_test_set() -> None:
     rng = np.random.default_rng(0)
     a, b = ([Example((f"question {n}",), "x") for n in np.minimum(rng.geometric(0.25, 300), 12)] for _ in "ab")

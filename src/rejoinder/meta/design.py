@@ -121,6 +121,8 @@ def _why_not(by_id: _Found, by_context: _Found, a: Sequence[Example], b: Sequenc
             f"{contexts:,} of the {whole:,} lines of {side} share a context, but some recur as users' questions do"
         ]
     parts += [f"{len(by_id.clashes):,} ids are in both files with different contexts"] if by_id.clashes else []
+    talks = set(places_of(a, talk_of)) & set(places_of(b, talk_of))
+    parts += [f"{len(talks):,} conversation ids are in both files with other turns of the user"] if talks else []
     return ", and ".join(parts) + ", as chance brings about" if parts else "the files share neither ids nor contexts"
 
 
