@@ -162,7 +162,9 @@ def test_what_goes_against_people_is_no_agreement() -> None:
     study = full_study(examples, {"upside": scores(-like(examples, 0.8).values)}, resamples=200)
     assert study.answer[0].startswith("upside is not shown to agree with people: Pearson -0.8")
     assert study.verdicts["upside"] == "reversed"
-    assert study.answer[1].startswith("What upside scores higher people rate lower. Where low ratings are the good ones")
+    assert study.answer[1].startswith(
+        "What upside scores higher people rate lower. Where low ratings are the good ones"
+    )
     column = full_study(examples, {"column:wer": scores(-like(examples, 0.8).values)}, resamples=200)
     assert column.answer[1].endswith("Where low scores are, say -s column:-wer.")
 

@@ -61,8 +61,11 @@ def _over_all(found: Comparison) -> str:
     """How many scorers say what."""
     contrasts = found.contrasts
     groups = {
-        said: [one.scorer + " (which cannot judge such replies)" * bool(found.not_judged(one.scorer))
-            for one in contrasts if one.verdict in verdicts]
+        said: [
+            one.scorer + " (which cannot judge such replies)" * bool(found.not_judged(one.scorer))
+            for one in contrasts
+            if one.verdict in verdicts
+        ]
         for said, verdicts in (
             ("B is better", ("B is better",)),
             ("A is better", ("A is better",)),

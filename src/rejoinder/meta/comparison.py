@@ -145,7 +145,7 @@ class Comparison:
         reasons = [
             *(reason for one in self.contrasts for reason in self._too_few(one, min_scored)),
             *(
-                f"{one.scorer} cannot judge such replies: {said}. Name a scorer that can (-s), or adapt it: rejoinder fit"
+                f"{one.scorer} cannot judge such replies: {said}. Name one that can (-s), or adapt it: rejoinder fit"
                 for one in self.contrasts
                 if (said := self.not_judged(one.scorer))
             ),

@@ -28,7 +28,7 @@ def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
     """What is said of a data set."""
     counting = one.counting
     if len(one.excluded) == one.agreement.raters:
-        yield "Nobody's ratings count, since the rule leaves out everybody: --min-kappa says who counts, -1 that all do."
+        yield "Nobody's ratings count, since the rule leaves out everybody; by --min-kappa -1 all count."
     elif counting.reason:
         yield f"how far people agree is not known: {counting.reason}."
     else:

@@ -21,7 +21,14 @@ def trial_answer(trial: Trial) -> tuple[str, ...]:
             f"Not compared with what is there already: {trial.reason}. Lines held out tell too: --held-out FILE, then "
             "rejoinder study FILE with the new judge and others.",
         )
-    return (_recommendation(trial), *_against(trial), *_beside(trial), *_trivial(trial), *_absent(trial), *_copies(trial))
+    return (
+        _recommendation(trial),
+        *_against(trial),
+        *_beside(trial),
+        *_trivial(trial),
+        *_absent(trial),
+        *_copies(trial),
+    )
 
 
 def named(one: Candidate) -> str:
