@@ -77,7 +77,7 @@ class Blind:
     options: Mapping[str, Any] = MappingProxyType({})
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
-        notes = {row: ("not English",) for row in range(len(examples))}
+        notes = dict.fromkeys(range(len(examples)), ("not English",))
         return Outcome(np.array(oracle(list(examples))), notes=notes)
 
 
