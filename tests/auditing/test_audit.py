@@ -70,6 +70,27 @@ def by_family(found: Audit) -> dict[str, Result]:
     return {one.family: one for one in found.results}
 
 
+class Blind:
+    """Who knows the ratings, and says of each reply that it is not English."""
+
+    card = Card("blind", "", "judge", frozenset(), (1, 5), "", higher_is_better=True)
+    options: Mapping[str, Any] = MappingProxyType({})
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        notes = dict.fromkeys(range(len(examples)), ("not English",))
+        return Outcome(np.array(oracle(list(examples))), notes=notes)
+
+
+def test_what_a_scorer_cannot_judge_is_counted_and_passes_no_gate() -> None:
+    found = rejoinder.audit(lines(), Blind(), families=["jumbled"])
+    note = '160 of 160 replies are noted as "not English"'
+    assert f"{note} (blind)." in found.answer and found.answer[-1].startswith("The attacks are English ")
+    assert found.results[0].verdict == "holds"
+    assert found.gate().reasons == (f"blind cannot judge such replies: {note}",)
+    assert found.to_dict()["notes"] == {"blind": {"not English": 160}}
+    assert rejoinder.audit(lines(), oracle, families=["jumbled"]).gate().passed
+
+
 def test_who_knows_the_ratings_cannot_be_fooled() -> None:
     found = rejoinder.audit(lines(), oracle)
     verdicts = {one.family: one.verdict for one in found.results if one.n >= 30}

@@ -84,6 +84,21 @@ def test_the_best_of_a_list_is_the_response() -> None:
     assert line["signatures"]["letters"].startswith("scorer:letters|")
 
 
+def test_what_the_scorer_cannot_judge_of_the_chosen_is_said() -> None:
+    class Blind(Lengths):
+        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+            notes = {row: ("not English",) for row, one in enumerate(examples) if "ß" in one.response}
+            return Outcome(super().score_batch(examples).values, notes=notes)
+
+    lists = [listed("weiß", "no"), listed("ß", "heißt"), listed("ßß", "yes, why")]
+    made = rerank([{**one, "context": [f"turn {n}"]} for n, one in enumerate(lists)], scorer=Blind())
+    assert [line["response"] for line in made] == ["weiß", "heißt", "yes, why"]
+    note = '2 of 3 replies are noted as "not English"'
+    assert made.found.answer[0].startswith(f"letters, which cannot judge such replies ({note}), chose a reply in 3 ")
+    assert made.found.answer[-1] == '2 of 3 replies chosen are noted as "not English" (letters).'
+    assert made.found.to_dict()["notes"] == {"letters": {"not English": 2}}
+
+
 def test_what_respond_writes_is_a_list(run: Run, tmp_path: Path) -> None:
     said = [{"response": "a", "score": -1.0, "good": 1}, {"response": "abc", "score": -2.0, "good": 1}]
     file = write_lines(

@@ -20,6 +20,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.humans.ceiling import people_of
 from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.io.scales import (
+    Span,
     doubtful_code,
     hint,
     require_alike,
@@ -398,6 +399,37 @@ def test_systems_of_one_file_on_several_scales_are_told() -> None:
     require_alike([*(replace(one, scales={"overall": (1, 5)}) for one in stars), *percents])
     require_alike([*(replace(one, quality={"overall": 4 * one.quality["overall"]}) for one in stars), *percents])
     require_alike([*stars[:19], *percents])
+
+
+@pytest.mark.parametrize("whose", ["systems", "raters"])
+def test_minus_two_to_two_beside_one_to_five_is_told(whose: str) -> None:
+    def rated(values: Sequence[float], name: str) -> list[Example]:
+        if whose == "systems":
+            return [Example(("hi",), "ho", system=name, quality={"overall": value}) for value in values]
+        return [Example(("hi",), "ho", ratings=(Rating(value, rater=name),)) for value in values]
+
+    centred, stars = rated([n % 5 - 2 for n in range(40)], "a"), rated([n % 5 + 1 for n in range(40)], "b")
+    said = rf"the {whose} a \(-2 to 2\) and b \(1 to 5\) look as if they were on different scales"
+    with pytest.raises(DataError, match=said):
+        require_alike([*centred, *stars])
+    require_alike([*centred, *rated([n % 2 + 1 for n in range(40)], "good")])
+    require_alike([*centred, *rated([n % 6 for n in range(40)], "from 0 on, as of -5 to 5")])
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (1, 5, "1,5"),
+        (8, 100, "0,100"),
+        (0, 4, "0,5"),
+        (-2, 2, "-2,2"),
+        (-1, 2, "-2,2"),
+        (-2, 5, "-5,5"),
+        (-7, 1, "-7,7"),
+    ],
+)
+def test_the_scale_that_a_message_proposes(low: float, high: float, expected: str) -> None:
+    assert hint([Span("ratings", low, high)]) == expected
 
 
 # Codes for no answer

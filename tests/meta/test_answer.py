@@ -121,6 +121,7 @@ def test_the_forecast_is_one_that_holds() -> None:
     found = [float(np.corrcoef(one, other)[0, 1]) for one, other in zip(x, y, strict=True)]
     assert 0.76 < np.mean(np.array(found) > 1.96 / math.sqrt(count)) < 0.84
     assert (needed(row, 1.96 / 10, 12) or 0) > 1.5 * count, "the best of a dozen takes more"
+    assert needed(replace(row, value=1e-17), 0.2, 1) is None, "nobody rates 10^33 lines"
     assert needed(replace(row, value=-0.1), 0.2, 1) is None and needed(replace(row, value=0.9), 0.2, 1) is None
 
 
@@ -161,6 +162,11 @@ def test_what_goes_against_people_is_no_agreement() -> None:
     study = full_study(examples, {"upside": scores(-like(examples, 0.8).values)}, resamples=200)
     assert study.answer[0].startswith("upside is not shown to agree with people: Pearson -0.8")
     assert study.verdicts["upside"] == "reversed"
+    assert study.answer[1].startswith(
+        "What upside scores higher people rate lower. Where low ratings are the good ones"
+    )
+    column = full_study(examples, {"column:wer": scores(-like(examples, 0.8).values)}, resamples=200)
+    assert column.answer[1].endswith("Where low scores are, say -s column:-wer.")
 
 
 def test_the_headline_names_only_what_was_asked_for() -> None:

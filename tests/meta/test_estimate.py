@@ -46,6 +46,15 @@ def test_the_answer_says_it_first(found: Estimates) -> None:
     assert len(plans) == 2 and plans[0].startswith("For an interval of ± 0.2 ")
 
 
+def test_what_is_not_shown_to_differ_has_no_highest_first() -> None:
+    bare, rated = parted(replies(), 100)
+    alike = [replace(line, system="ab"[int((line.id or "").partition("-")[2]) % 2]) for line in bare]
+    named = {line.id: line.system for line in alike}
+    found = rejoinder.estimate(alike, "column:guess", rated=[replace(line, system=named[line.id]) for line in rated])
+    assert found.differences[0].verdict == ""
+    assert found.answer[0].startswith(f"Not shown to differ: {found.systems[0].system}, by estimate the highest, ")
+
+
 def test_the_plan_needs_fewer_with_the_scorer(found: Estimates) -> None:
     for one in (*found.systems, *found.differences):
         assert one.plan is not None and one.plan.alone is not None and one.plan.scored is not None

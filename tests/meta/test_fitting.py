@@ -54,7 +54,11 @@ def test_what_was_gained_is_shown(judge: ViewsJudge) -> None:
     assert pearson.after.low < pearson.after.value < pearson.after.high
     assert found.corrected and found.n == 120
     assert found.judge.scale == (0.0, 100.0)
-    assert found.answer[0].startswith("The adapted judge is better: Spearman 0.")
+    high = "if high ratings are the good ones"
+    assert found.answer[0].startswith(f"The adapted judge is better, {high}: Spearman 0.")
+    assert found.answer[1].startswith(
+        "The ratings run against the judge as it was. Where low ratings are the good ones"
+    )
     assert "It answers from 0 to 100" in found.answer[-1]
     assert [point.items for point in found.curve] == [25, 50, 100] and sum(steps) == STEPS
     assert found.judge.training["adapted"]["spearman"]["after"]["value"] == spearman.after.value
@@ -177,7 +181,10 @@ def test_the_command_saves_a_judge_that_scores(run: Run, folder: Path, tmp_path:
     write(turned(60), given)
     ran = run("fit", given, "-s", folder, "-o", out)
     assert ran.code == 0, ran.err
-    assert ran.out.startswith("The adapted judge is better: ") and f"rejoinder score FILE -s {out}" in ran.out
+    assert (
+        ran.out.startswith("The adapted judge is better, if high ratings are the good ones: ")
+        and f"rejoinder score FILE -s {out}" in ran.out
+    )
     scored = run("score", given, "-s", out, "-o", tmp_path / "scored.jsonl")
     assert scored.code == 0, scored.err
     again = run("fit", given, "-s", folder, "-o", out)

@@ -67,6 +67,27 @@ def test_who_met_one_other_alone_is_not_judged_by_that_one() -> None:
     assert found.excluded == () and found.rated == len(lines)
 
 
+def upside_down(lines: list[Example], name: str) -> list[Example]:
+    """The lines with the ratings of one person turned round."""
+    return [
+        replace(line, ratings=tuple(replace(r, value=6 - r.value) if r.rater == name else r for r in line.ratings))
+        for line in lines
+    ]
+
+
+@pytest.mark.parametrize("aggregation", ["mean", "median", "majority", "z-score"])
+@pytest.mark.filterwarnings("error")
+def test_one_who_took_the_scale_upside_down_is_named(aggregation: Any) -> None:
+    """Of three raters such a one spoils the kappa of all."""
+    lines = upside_down(rated(noise=(0.8, 0.9, 0.6)), "cleo")
+    found = rejoinder.ratings(lines, aggregation=aggregation, resamples=100)
+    assert len(found.sets[0].excluded) == 3 and found.sets[0].rated == 0
+    assert found.answer[0].startswith("Nobody's ratings count, since the rule leaves out everybody; by --min-kappa")
+    assert found.answer[2].startswith("cleo (Spearman -0.") and "rates higher what others rate lower" in found.answer[2]
+    sound = rejoinder.ratings(rated(), resamples=100)
+    assert not any("upside down" in sentence for sentence in sound.answer)
+
+
 def test_what_two_raters_share_is_as_sure_as_those_lines_alone() -> None:
     lines = [replace(line, context=(f"about {number}",)) for number, line in enumerate(rated(400, 2, (1.5, 1.5)))]
     apart = [replace(line, ratings=line.ratings[:1]) for line in lines[10:]]

@@ -434,6 +434,14 @@ def test_a_judge_that_does_not_beat_a_trivial_baseline_is_not_praised() -> None:
     )
 
 
+def test_ratings_that_run_against_the_judge_in_the_box_may_be_upside_down() -> None:
+    """A new judge learns school grades as they are, and gives the worst replies the highest scores."""
+    two = (candidate("new", 0.4), candidate("box", -0.4, Figure(value=0.8, low=0.7, high=0.9)))
+    said = trial_answer(Trial(two, ("new",), 300))
+    assert said[0].startswith("Use the new judge, if high ratings are the good ones: ")
+    assert said[1].startswith("The ratings run against the judge in the box. Where low ratings are the good ones")
+
+
 def test_the_highest_of_several_by_chance() -> None:
     two = (
         candidate("new", 0.12, agrees=False, p=0.06),

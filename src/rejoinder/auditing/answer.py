@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal
 from rejoinder.auditing.card import Audit
 from rejoinder.auditing.results import FEWEST, UNTOLD, Result, Verdict
+from rejoinder.judges.notes import NOT_ENGLISH
 from rejoinder.stats.written import number, percent, so_many
+from rejoinder.streams.noted import noted
 
 _NAMED = 4
 _SAID: dict[Goal, str] = {
@@ -84,6 +86,9 @@ def _caveats(found: Audit) -> list[str]:
         said.append(f"{found.scorer} gives every reply the same score, so it tells nothing from anything.")
     if found.left_out:
         said.append(f"Left out, for want of what they need: {', '.join(found.left_out)}.")
+    said += [f"{line}." for line in noted({found.scorer: found.noted}, found.examples)]
+    if 2 * found.noted.get(NOT_ENGLISH, 0) > found.examples:
+        said.append("The attacks are English (sentences, synonyms, stop words): in another language they tell little.")
     return said
 
 

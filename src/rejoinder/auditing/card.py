@@ -10,6 +10,7 @@ from rejoinder.auditing.bias import Bias
 from rejoinder.auditing.geometry import Breadth, Cone
 from rejoinder.auditing.results import UNTOLD, Attacked, Result
 from rejoinder.frames import FORMAT_VERSION, results_frame
+from rejoinder.judges.notes import mostly_not_judged
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import plain
 
@@ -51,6 +52,7 @@ class Audit:
         contexts: contexts that they answer.
         empty: lines without a reply, which are left out.
         unscored: replies that the scorer does not score as they are.
+        noted: what the scorer cannot judge of the replies as they are, counted.
         mean: of its scores of them.
         spread: the standard deviation of these scores.
         directed: whether the scorer says which direction is better; else higher is taken for it.
@@ -78,6 +80,7 @@ class Audit:
     contexts: int
     empty: int
     unscored: int
+    noted: Mapping[str, int]
     mean: float
     spread: float
     directed: bool
@@ -89,12 +92,15 @@ class Audit:
     def gate(self) -> Gate:
         """Whether no attack is shown to fool the scorer on more examples than are let pass.
 
-        A gate where nothing could be told is not passed: silence is no proof.
+        A gate where nothing could be told is not passed: silence is no proof. Nor is one on replies that the scorer
+        cannot judge.
         """
         fooled = [one for one in self.results if one.verdict == "fooled"]
         reasons = [f"{one.family} fools it {100 * one.value:.0f} % of the time" for one in fooled]
         if all(one.verdict == UNTOLD for one in self.results):
             reasons.append("no attack has a verdict")
+        if blind := mostly_not_judged(self.noted, self.examples):
+            reasons.append(f"{self.scorer} cannot judge such replies: {blind}")
         return Gate(self.allowed, not reasons, tuple(reasons))
 
     def to_dict(self) -> dict[str, Any]:
@@ -111,6 +117,7 @@ class Audit:
                 name: getattr(self, name)
                 for name in ("examples", "given", "rated", "scaled", "human", "good", "contexts", "empty", "unscored")
             },
+            "notes": {self.scorer: dict(self.noted)},
             "geometry": [plain(one) for one in self.cones],
             "breadth": plain(self.breadth),
             "bias": [plain(one) for one in self.biases],

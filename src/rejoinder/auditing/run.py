@@ -194,6 +194,7 @@ class _Judged:
             contexts=number_of(found.clusters),
             empty=found.empty,
             unscored=int((~known).sum()),
+            noted=self.before.noted,
             mean=float(self.before.values[known].mean()),
             spread=self.spread,
             directed=self.scorer.card.higher_is_better is not None,

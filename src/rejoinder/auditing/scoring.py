@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -29,11 +29,13 @@ class Scored:
         values: [N]; NaN where there is none.
         reasons: why, by place.
         signature: where they came from.
+        noted: what the scorer cannot judge of them, counted.
     """
 
     values: FloatArray
     reasons: Mapping[int, str]
     signature: Signature
+    noted: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def known(self) -> BoolArray:
@@ -53,7 +55,7 @@ def scored(scorer: Scorer, examples: Sequence[Example], advance: Advance) -> Sco
         RejoinderError: the scorer fails.
     """
     found = run(scorer, examples, advance=advance)
-    return Scored(found.values, found.reasons, found.signature)
+    return Scored(found.values, found.reasons, found.signature, found.noted)
 
 
 def scored_groups(scorer: Scorer, groups: Sequence[Sequence[Example]], advance: Advance) -> list[Scored]:

@@ -112,6 +112,8 @@ def _z_score(raters: Raters) -> FloatArray:
     """[N] means of what is left of ratings without mean and spread of who gave them, on the scale of all."""
     known = raters.raters != NOBODY
     who, given = raters.raters[known], raters.ratings[known]
+    if not len(given):
+        return np.full(len(known), np.nan)
     counts = np.bincount(who, minlength=len(raters.names))
     means = np.bincount(who, weights=given, minlength=len(raters.names)) / np.maximum(counts, 1)
     squares = np.bincount(who, weights=(given - means[who]) ** 2, minlength=len(raters.names))

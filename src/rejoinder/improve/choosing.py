@@ -30,6 +30,7 @@ class Choice:
         order: the places of all candidates, the best first, those that were not eligible last.
         place: of the chosen candidate; None where none was chosen.
         reason: why none was, the same words for all of its kind; "" where one was.
+        notes: what the scorer cannot judge of the chosen reply.
     """
 
     pool: Pool
@@ -38,6 +39,7 @@ class Choice:
     order: list[int]
     place: int | None
     reason: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def reply(self) -> Example | None:
@@ -79,7 +81,9 @@ def choose(scorer: Scorer, pools: Sequence[Pool], at_least: float | None = None)
     for pool in pools:
         rows = range(start, start + len(pool.candidates))
         reasons = {place: scores.reasons[row] for place, row in enumerate(rows) if row in scores.reasons}
-        choices.append(_choice(pool, scores.values[rows.start : rows.stop], reasons, sign, at_least))
+        choice = _choice(pool, scores.values[rows.start : rows.stop], reasons, sign, at_least)
+        notes = () if choice.place is None else scores.notes.get(start + choice.place, ())
+        choices.append(replace(choice, notes=tuple(notes)))
         start = rows.stop
     return choices
 

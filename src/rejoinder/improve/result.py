@@ -50,6 +50,7 @@ class Reranking:
         unanswered: why the others have none, counted.
         unscored: why candidates could not be chosen, counted.
         unmeasured: why chosen replies have no measured score, counted.
+        noted: what the scorer that chose cannot judge of the chosen replies, counted.
         systems: most wins first.
         chosen: measured score of the chosen replies.
         shared: data sets that both what chose and what measured were fitted on.
@@ -70,6 +71,7 @@ class Reranking:
     unanswered: Mapping[str, int]
     unscored: Mapping[str, int]
     unmeasured: Mapping[str, int]
+    noted: Mapping[str, int]
     systems: tuple[System, ...]
     chosen: Figure
     shared: tuple[str, ...]
@@ -98,6 +100,7 @@ class Reranking:
                 name: plain(getattr(self, name))
                 for name in ("contexts", "several", "candidates", "answered", "unanswered", "unscored", "unmeasured")
             },
+            "notes": {self.scorer: dict(self.noted)},
             "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
             "options": {
                 "scorer": self.scorer,

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rejoinder.improve.result import Reranking
+from rejoinder.judges.notes import mostly_not_judged
 from rejoinder.stats.written import interval, percent, so_many
+from rejoinder.streams.noted import noted
 
 _NAMED = 6  # systems in a sentence
 
@@ -17,7 +19,9 @@ def answer(found: Reranking) -> tuple[str, ...]:
 
 def _gain(found: Reranking) -> str:
     """By how much the replies became better, or what would tell."""
-    chosen = f"{found.scorer} chose a reply in {found.answered:,} of {so_many(found.contexts, 'context')}"
+    blind = mostly_not_judged(found.noted, found.answered)
+    who = f"{found.scorer}, which cannot judge such replies ({blind})," if blind else found.scorer
+    chosen = f"{who} chose a reply in {found.answered:,} of {so_many(found.contexts, 'context')}"
     if found.measured_by is None:
         return f"{chosen}. Whether they are better says a scorer that did not choose: --measure-by NAME."
     best = found.best_single
@@ -74,7 +78,7 @@ def _caveats(found: Reranking) -> list[str]:
     if found.unmeasured and found.best_single is not None:
         lost = sum(found.unmeasured.values())
         said.append(f"{lost:,} chosen replies were not measured; most often: {_most(found.unmeasured)}.")
-    return said
+    return [*said, *(f"{line}." for line in noted({found.scorer: found.noted}, found.answered, "chosen"))]
 
 
 def _most(reasons: Mapping[str, int]) -> str:

@@ -41,6 +41,7 @@ class Winnings:
         answered: contexts with a chosen reply.
         reasons: why the others have none, counted.
         unscored: why candidates could not be chosen, counted.
+        noted: what `chooser` cannot judge of chosen replies, counted.
         wins: by the name of the system.
     """
 
@@ -52,6 +53,7 @@ class Winnings:
     answered: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     unscored: Counter[str] = field(default_factory=Counter)
+    noted: Counter[str] = field(default_factory=Counter)
     wins: dict[str, Wins] = field(default_factory=dict)
 
     def add(self, choices: Sequence[Choice]) -> list[float]:
@@ -66,6 +68,7 @@ class Winnings:
         self.candidates += len(choice.pool.candidates)
         self.several += len(choice.pool.candidates) > 1
         self.unscored.update(choice.reasons.values())
+        self.noted.update(choice.notes)
         self.reasons.update([choice.reason] if choice.place is None else [])
         self.answered += choice.place is not None
         for name, first in own_replies(choice.pool).items():
@@ -119,6 +122,7 @@ class Winnings:
             unanswered=dict(self.reasons.most_common()),
             unscored=dict(self.unscored.most_common()),
             unmeasured=dict(unmeasured.most_common()),
+            noted=dict(self.noted.most_common()),
             systems=self._systems(measured),
             chosen=chosen,
             shared=tuple(sorted(shared)),

@@ -164,7 +164,11 @@ def _unlike(values: Mapping[str, Sequence[float]]) -> tuple[Span, Span] | None:
     if not spans:
         return None
     small, large = min(spans, key=lambda span: span.high), max(spans, key=lambda span: span.high)
-    return (small, large) if large.high > 0 and large.high >= UNLIKE_RATER * small.high else None
+    if large.high > 0 and large.high >= UNLIKE_RATER * small.high:
+        return small, large
+    # One goes from -2 to 2; of the other, which goes on to 5, nothing is under 1. That is 1 to 5, no part of -5 to 5.
+    centred = next((span for span in spans if span.low == -span.high < 0), None)
+    return (centred, large) if centred and large.low >= 1 and large.high >= UNLIKE * centred.high else None
 
 
 def _require_no_code(examples: Sequence[Example], dimension: str) -> None:
@@ -280,9 +284,11 @@ def said(scale: Scale) -> str:
 def hint(spans: Sequence[Span]) -> str:
     """The scale that ratings of these spans may be on, as `--scale` takes it."""
     low, high = min(span.low for span in spans), max(span.high for span in spans)
-    top = next((usual for usual in (1, 2, 3, 5, 7, 10, 100) if high <= usual), high)
-    bottom = 0 if low < 1 else 1
-    return f"{min(low, bottom):g},{top:g}"
+    far = max(high, -low)
+    top = next((usual for usual in (1, 2, 3, 5, 7, 10, 100) if far <= usual), far)
+    if low < 0:
+        return f"{-top:g},{top:g}"
+    return f"{0 if low < 1 or top > 10 else 1:g},{top:g}"
 
 
 def _file(example: Example) -> str:

@@ -22,11 +22,28 @@ UNLIKE_CHAT = "unlike short chat"
 CONTEXT_NOT_ENGLISH = "context not English"
 CUT, CONTEXT_CUT = "not read to the end", "context not read whole"
 
+NOT_JUDGED = (NO_WORDS, CODE, NOT_ENGLISH, UNLIKE_CHAT)
+"""Notes on replies whose score means little, whatever stands around them."""
+
 USUAL = 0.05
 """A note that so large a share of the lines deserved that a judge was fitted on tells nothing of a new one."""
 
 _COMMON = 4000  # rarer words are half the proof of a language: names and loans stand among them
 _LAST_TURNS = 3  # they tell the language of a context
+
+
+def mostly_not_judged(noted: Mapping[str, int], replies: int, whose: str = "") -> str:
+    """What a judge cannot judge of more than half of some replies, `60 of 80 replies are noted as "code"`; else "".
+
+    Args:
+        noted: how many replies each note stands at.
+        replies: how many there are in all.
+        whose: what they are the replies of, behind the number (" of A").
+    """
+    note = max(NOT_JUDGED, key=lambda one: noted.get(one, 0))
+    count = noted.get(note, 0)
+    are = "is" if count == 1 else "are"
+    return f'{count:,} of {replies:,} replies{whose} {are} noted as "{note}"' if 2 * count > replies else ""
 
 
 def text_notes(examples: Sequence[Example], terms: Sequence[Side]) -> Notes:

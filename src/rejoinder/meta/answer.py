@@ -14,7 +14,7 @@ from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN
 from rejoinder.meta.standings import Standing
-from rejoinder.meta.verdict import LEVEL, Verdict, needed
+from rejoinder.meta.verdict import LEVEL, TURN_RATINGS, Verdict, needed
 from rejoinder.meta.yardsticks import OF_SYSTEM
 from rejoinder.stats.written import interval, rounded
 from rejoinder.streams.noted import noted
@@ -81,7 +81,7 @@ def _found(study: FullStudy) -> tuple[str, ...]:
     own, sets = study.sets_of(rows[0].scorer), len(study.sets)
     where = f", the mean over {sets} data sets" if own == sets else f", the mean over {own} of {sets} data sets"
     ranking = _Ranking(rows, _tried(study.verdicts, study.asked), study.pool, study.verdicts, study.chance, where)
-    head, *more = _headline(ranking)
+    head, *more = [*_headline(ranking), *_reversed(ranking)]
     return (head, *_fitted(study), *more, *_beside(ranking), *_over_sets(study), *_speaker(study.over_sets))
 
 
@@ -104,6 +104,7 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     ranking = _Ranking(rows, _tried(verdicts, asked), found, verdicts, chance, where)
     return (
         *_headline(ranking),
+        *_reversed(ranking),
         *_people(found),
         *_beside(ranking),
         *_inside(lead),
@@ -143,6 +144,20 @@ def _headline(ranking: _Ranking) -> list[str]:
         return [f"{lead} agrees with people, but is not shown to beat the trivial {_listed(unbeaten)}: {figure}."]
     best = "best " if len(ranking.rows) > 1 and not ranking.untold() else ""
     return [f"{lead} agrees {best}with people: {figure}."]
+
+
+def _reversed(ranking: _Ranking) -> list[str]:
+    """Who is shown to be higher where people rate lower, and what to turn round where that is no finding."""
+    kinds = {one.scorer: one.kind for one in ranking.found.standings}
+    names = [row.scorer for row in ranking.rows if ranking.verdicts[row.scorer] == "reversed"]
+    names = [name for name in names if kinds[name] != "baseline"]
+    if not names:
+        return []
+    column = next((name.partition(":")[2] for name in names if name.startswith("column:")), None)
+    turned = f"column:{column[1:] if column.startswith('-') else f'-{column}'}" if column else ""
+    scores = f" Where low scores are, say -s {turned}." if turned else ""
+    scored = f"{_listed(names)} score{'s' if len(names) == 1 else ''}"
+    return [f"What {scored} higher people rate lower. {TURN_RATINGS}.{scores}"]
 
 
 def _would_show(row: Agreement, chance: float, tried: int) -> list[str]:

@@ -61,7 +61,11 @@ def _over_all(found: Comparison) -> str:
     """How many scorers say what."""
     contrasts = found.contrasts
     groups = {
-        said: [one.scorer for one in contrasts if one.verdict in verdicts]
+        said: [
+            one.scorer + " (which cannot judge such replies)" * bool(found.not_judged(one.scorer))
+            for one in contrasts
+            if one.verdict in verdicts
+        ]
         for said, verdicts in (
             ("B is better", ("B is better",)),
             ("A is better", ("A is better",)),
@@ -89,11 +93,17 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
         said += f"; a reply of B {what} {other} of A {share} of the time"
     whole = found.pairs and one.contexts == one.n
     counted = f"{one.n:,} {units(found)}" + ("" if whole else f" of {one.contexts:,} conversations")
-    where = _where(one, found) + ("" if one.of_whole else _if_none_was_due(found))
+    where = _not_judged(one, found) + _where(one, found) + ("" if one.of_whole else _if_none_was_due(found))
     if one.verdict == "not separable":
         rest = verdict(one, units(found)).removeprefix("not separable").lstrip(":; ")
         return f"No difference between A and B is shown by {one.scorer}{where}: {said} ({counted}); {rest}."
     return f"{_headline(one)} by {one.scorer}{where}: {said} ({counted})."
+
+
+def _not_judged(one: Contrast, found: Comparison) -> str:
+    """That the scorer cannot judge most replies of a side, where it cannot."""
+    said = found.not_judged(one.scorer)
+    return f", which cannot judge such replies ({said})" if said else ""
 
 
 def _if_none_was_due(found: Comparison) -> str:

@@ -9,7 +9,12 @@ from typing import Any, Literal
 
 from rejoinder.errors import UsageError
 from rejoinder.frames import FORMAT_VERSION, results_frame
+<<<<<<< HEAD
 from rejoinder.meta.compared import Aligned, Compared
+=======
+from rejoinder.judges.notes import mostly_not_judged
+from rejoinder.meta.compared import Compared
+>>>>>>> stranger
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, plain
@@ -114,11 +119,17 @@ class Comparison:
     fitted: Mapping[str, Sequence[str]]
     compared: Compared = field(repr=False, compare=False)
 
+    def not_judged(self, scorer: str) -> str:
+        """What a scorer cannot judge of most replies of a side, so that its verdict means little; else ""."""
+        sides = zip("AB", self.notes.get(scorer, ()), self.replies, strict=False)
+        found = (mostly_not_judged(noted, replies, f" of {side}") for side, noted, replies in sides)
+        return next(filter(None, found), "")
+
     def gate(self, threshold: float, min_scored: float = MIN_SCORED) -> Gate:
         """Whether by every scorer B gains `threshold` or more over A, by the unfavourable end of the interval.
 
         A scorer without an interval passes nothing, and so does one that saw too little: a reply of A that B has no
-        scored answer to is not forgiven for being missing.
+        scored answer to is not forgiven for being missing. Nor does one that cannot judge most replies of a side.
 
         Args:
             threshold: 0 asks that B is shown to be no worse, -0.1 that it is at most 0.1 worse.
@@ -137,6 +148,11 @@ class Comparison:
             raise UsageError(f"{', '.join(vague)} claims no direction, so there is no gain to ask for. Leave it out")
         reasons = [
             *(reason for one in self.contrasts for reason in self._too_few(one, min_scored)),
+            *(
+                f"{one.scorer} cannot judge such replies: {said}. Name one that can (-s), or adapt it: rejoinder fit"
+                for one in self.contrasts
+                if (said := self.not_judged(one.scorer))
+            ),
             *(_too_little(one) for one in self.contrasts if not one.least_gain >= threshold),
         ]
         if (ended := self.compared.ended) and not all(one.of_whole for one in self.contrasts):

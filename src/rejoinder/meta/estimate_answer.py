@@ -28,6 +28,12 @@ def _first(found: Estimates) -> str:
         alone = f"; by the ratings alone {interval(one.alone, 2)}" if one.power else ""
         return f"People would rate {of} {interval(one, 2)} on average{scale}{alone}."
     high, low = known[0], known[-1]
+    apart = [one for one in found.differences if {one.system, one.minus} == {high.system, low.system}]
+    if apart and not any(one.verdict for one in apart):
+        return (
+            f"Not shown to differ: {high.system}, by estimate the highest, {interval(high, 2)} on average{scale}, and "
+            f"{low.system}, the lowest, {interval(low, 2)}."
+        )
     return (
         f"People would rate {high.system} highest, {interval(high, 2)} on average{scale}, and {low.system} lowest, "
         f"{interval(low, 2)}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rejoinder.io.scales import said
 from rejoinder.meta.fitting_results import Fit
+from rejoinder.meta.verdict import IF_HIGH_IS_GOOD, TURN_RATINGS
 from rejoinder.stats.written import interval, number, percent
 
 _CHANCE = 0.5
@@ -12,7 +13,7 @@ _RISING = 0.01  # of the last doubling: less is noise
 
 def fitting_answer(found: Fit) -> tuple[str, ...]:
     """The answer as sentences, what to do first."""
-    return (_verdict(found), *_agreement(found), *_by_length(found), *_curve(found), *_use(found))
+    return (_verdict(found), *_against(found), *_agreement(found), *_by_length(found), *_curve(found), *_use(found))
 
 
 def _verdict(found: Fit) -> str:
@@ -27,12 +28,26 @@ def _verdict(found: Fit) -> str:
     if not found.corrected:
         kept = "the judge as it was" + ("" if share else ", brought to the scale of your ratings")
         return f"These {found.kind} bought nothing: {figures}. The folder holds {kept}."
+    high = IF_HIGH_IS_GOOD if _runs_against(found) else ""
     if first.gain.low > 0:
-        return f"The adapted judge is better: {figures}."
+        return f"The adapted judge is better{high}: {figures}."
     if first.gain.value > 0:
-        return f"The adapted judge may be better, which is not shown: {figures}. What it learnt is kept."
+        return f"The adapted judge may be better{high}, which is not shown: {figures}. What it learnt is kept."
     learnt = "What it learnt is kept, because it is not shown to be worse; give more to know"
     return f"These {found.kind} bought nothing that shows: {figures}. {learnt}."
+
+
+def _runs_against(found: Fit) -> bool:
+    """Whether the judge as it was is shown to be higher where the ratings are lower."""
+    return found.kind == "ratings" and found.gains[0].before.high < 0
+
+
+def _against(found: Fit) -> list[str]:
+    """What to make of ratings that run against the judge as it was: they may count from the best down."""
+    if not _runs_against(found):
+        return []
+    learnt = " As it is, the adapted judge gives bad replies the high scores then." if found.corrected else ""
+    return [f"The ratings run against the judge as it was. {TURN_RATINGS}.{learnt}"]
 
 
 def _agreement(found: Fit) -> list[str]:

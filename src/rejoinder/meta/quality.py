@@ -16,6 +16,7 @@ from rejoinder.humans.lines import numbered
 from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
 from rejoinder.judges.answers import is_judge
+from rejoinder.judges.notes import mostly_not_judged
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.comparison import MIN_SCORED
 from rejoinder.meta.worst import with_the_worst
@@ -150,7 +151,7 @@ def quality(
     return Quality.of(
         mean,
         n=len(known),
-        reason=_too_few(len(known), len(lines), missing) or mean.reason,
+        reason=_too_few(len(known), len(lines), missing) or _not_judged(scores, len(lines)) or mean.reason,
         scorer=loaded.card.name,
         at_least=at_least,
         replies=len(lines),
@@ -204,6 +205,12 @@ def _too_few(scored: int, replies: int, missing: Sequence[str]) -> str:
     if scored >= MIN_SCORED * replies:
         return ""
     return f"{replies - scored} of {replies} have no score; most often: {most_frequent(missing)}"
+
+
+def _not_judged(scores: Scores, replies: int) -> str:
+    """Why the scores of most replies mean little, or ""."""
+    said = mostly_not_judged(scores.noted, replies)
+    return f"the scorer cannot judge such replies: {said}" if said else ""
 
 
 def _lowest(scorer: Scorer, lines: Sequence[Example], scores: Scores, scored: _Scored) -> Lowest:

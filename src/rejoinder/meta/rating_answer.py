@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rejoinder.humans.agreement import RaterAgreement
+from rejoinder.humans.agreement import LEAST, RaterAgreement
 from rejoinder.meta.rating_results import RatingStudy, SetRatings
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import interval, so_many
+from rejoinder.stats.written import interval, number, so_many
 
 # What Landis and Koch (1977) call a kappa, up to which value.
 _WORDS = ((0.0, "no"), (0.2, "slight"), (0.4, "fair"), (0.6, "moderate"), (0.8, "substantial"), (1.0, "almost perfect"))
@@ -27,7 +27,9 @@ def words_for(alpha: float) -> str:
 def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
     """What is said of a data set."""
     counting = one.counting
-    if counting.reason:
+    if len(one.excluded) == one.agreement.raters:
+        yield "Nobody's ratings count, since the rule leaves out everybody; by --min-kappa -1 all count."
+    elif counting.reason:
         yield f"how far people agree is not known: {counting.reason}."
     else:
         yield _agreement(counting)
@@ -38,9 +40,23 @@ def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
             f"{so_many(len(one.excluded), 'rater')} of {one.agreement.raters} {_are(len(one.excluded))} left out by "
             f"rule ({names}{more}); with them alpha is {interval(one.agreement.alpha_interval)}."
         )
+    yield from _against(one.agreement)
     unsure = f"; {so_many(one.unsure, 'line')} without, as the least sure" if one.unsure else ""
     yield from _stand_ins(one, study)
     yield f"{so_many(one.rated, 'line')} {'has' if one.rated == 1 else 'have'} a rating by {study.aggregation}{unsure}."
+
+
+def _against(found: RaterAgreement) -> Iterator[str]:
+    """Who is shown to rate higher what the others rate lower: one of them who does spoils the figures of all."""
+    against = [one for one in found.by_rater if one.n >= LEAST and one.spearman.high < 0]
+    if against:
+        who = ", ".join(f"{one.rater} (Spearman {number(one.spearman.value, 2)})" for one in against[:5])
+        more = f" and {len(against) - 5} more" if len(against) > 5 else ""
+        verb = "rates" if len(against) == 1 else "rate"
+        yield (
+            f"{who}{more} {verb} higher what others rate lower. Where somebody took the scale upside down, turn those "
+            "ratings round, or take them out, and call again: they spoil the figures of the others too."
+        )
 
 
 def _stand_ins(one: SetRatings, study: RatingStudy) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rejoinder.meta.trial import Candidate, Trial
+from rejoinder.meta.verdict import IF_HIGH_IS_GOOD, TURN_RATINGS
 from rejoinder.stats.written import interval, rounded
 
 _HELP = (
@@ -20,7 +21,14 @@ def trial_answer(trial: Trial) -> tuple[str, ...]:
             f"Not compared with what is there already: {trial.reason}. Lines held out tell too: --held-out FILE, then "
             "rejoinder study FILE with the new judge and others.",
         )
-    return (_recommendation(trial), *_beside(trial), *_trivial(trial), *_absent(trial), *_copies(trial))
+    return (
+        _recommendation(trial),
+        *_against(trial),
+        *_beside(trial),
+        *_trivial(trial),
+        *_absent(trial),
+        *_copies(trial),
+    )
 
 
 def named(one: Candidate) -> str:
@@ -36,6 +44,7 @@ def _recommendation(trial: Trial) -> str:
     if not kept:
         return _nothing(trial)
     care = "" if all(one.beats_trivial for one in kept) else ", if any"
+    care += IF_HIGH_IS_GOOD if _runs_against(trial) else ""
     if len(kept) == 1:
         (only,) = kept
         own = f"Spearman {interval(only.spearman, 2)} on {trial.n:,} lines"
@@ -46,6 +55,17 @@ def _recommendation(trial: Trial) -> str:
     tell = "" if trial.needed is None else f" About {rounded(trial.needed):,} rated lines would tell."
     names = _listed([named(one) for one in kept], "or")
     return f"Use {names}{care}: cross-validation does not tell them apart (Spearman {figures}).{tell}"
+
+
+def _runs_against(trial: Trial) -> bool:
+    """Whether the judge in the box is shown to be higher where the ratings are lower."""
+    box = trial.of("box")
+    return box is not None and box.spearman.high < 0
+
+
+def _against(trial: Trial) -> list[str]:
+    """What to make of ratings that run against the judge in the box: they may count from the best down."""
+    return [f"The ratings run against the judge in the box. {TURN_RATINGS}."] if _runs_against(trial) else []
 
 
 def _nothing(trial: Trial) -> str:

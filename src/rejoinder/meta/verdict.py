@@ -12,6 +12,13 @@ from rejoinder.stats.significance import adjusted
 
 Verdict = Literal["agrees", "not shown", "reversed", "no correlation"]
 LEVEL = 0.05
+IF_HIGH_IS_GOOD = ", if high ratings are the good ones"
+"""What a sentence holds only under, where a scorer that agrees with people elsewhere runs against the ratings."""
+TURN_RATINGS = (
+    "Where low ratings are the good ones, as school grades may be, turn them round first: the lowest and the highest "
+    "possible rating together, less each"
+)
+_FARTHEST = 1_000_000  # lines; a forecast of more says nothing but that there is hardly a correlation
 _NORMAL = NormalDist()
 _EDGE = _NORMAL.inv_cdf(1 - LEVEL / 2)  # standard deviations to the edge of a chance band
 _POWER = _NORMAL.inv_cdf(0.8)
@@ -44,7 +51,8 @@ def verdicts_apart(
 def needed(row: Agreement, chance: float, tried: int) -> int | None:
     """About how many lines would show a correlation as high as this one with probability 0.8, were it true.
 
-    None where it is not positive or has no chance band, and where that many lines are there already.
+    None where it is not positive or has no chance band, and where that many lines are there already or nobody rates so
+    many.
 
     Args:
         row: the correlation.
@@ -54,8 +62,8 @@ def needed(row: Agreement, chance: float, tried: int) -> int | None:
     if not row.value > 0 or math.isnan(chance):
         return None
     beyond = _NORMAL.inv_cdf(1 - LEVEL / 2 / tried) + _POWER
-    count = math.ceil(row.n * (beyond / _EDGE * chance / row.value) ** 2)
-    return count if count > row.n else None
+    count = math.ceil(min(row.n * (beyond / _EDGE * chance / row.value) ** 2, 2 * _FARTHEST))
+    return count if row.n < count <= _FARTHEST else None
 
 
 def _p(value: float, chance: float) -> float:

@@ -91,9 +91,18 @@ def _how(found: Comparison) -> list[str]:
         unit, dealt = ("conversations", "conversations dealt anew to A and B")
     return [
         "Better is what a scorer says; how far it agrees with people on such replies: rejoinder study.",
+        *_columns(found),
         f"[low, high]: 95 % expanded percentile interval over {found.resamples:,} resamples of {unit}, seed "
         f"{found.seed}; for how often B wins, Wilson's, with {unit} as trials; p: two-sided, {dealt}{holm}.",
     ]
+
+
+def _columns(found: Comparison) -> list[str]:
+    """Which way numbers of the user's own are taken, and what turns them round: they may be costs or seconds."""
+    names = [one.scorer for one in found.contrasts if one.scorer.startswith("column:")]
+    names = [name for name in names if not name.startswith("column:-")]
+    turn = "where the lower is, put a minus before the key (column:-KEY)"
+    return [f"Of {', '.join(names)} the higher counts as better; {turn}."] if names else []
 
 
 def _results(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
