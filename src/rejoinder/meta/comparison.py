@@ -9,12 +9,8 @@ from typing import Any, Literal
 
 from rejoinder.errors import UsageError
 from rejoinder.frames import FORMAT_VERSION, results_frame
-<<<<<<< HEAD
-from rejoinder.meta.compared import Aligned, Compared
-=======
 from rejoinder.judges.notes import mostly_not_judged
-from rejoinder.meta.compared import Compared
->>>>>>> stranger
+from rejoinder.meta.compared import Aligned, Compared
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, plain
