@@ -82,7 +82,7 @@ def test_one_who_took_the_scale_upside_down_is_named(aggregation: Any) -> None:
     lines = upside_down(rated(noise=(0.8, 0.9, 0.6)), "cleo")
     found = rejoinder.ratings(lines, aggregation=aggregation, resamples=100)
     assert len(found.sets[0].excluded) == 3 and found.sets[0].rated == 0
-    assert found.answer[0].startswith("Nobody's ratings count, since the rule leaves out everybody; by --min-kappa")
+    assert found.answer[0].startswith("Nobody's ratings count, since the rule leaves out everybody; --min-kappa -1")
     assert found.answer[2].startswith("cleo (Spearman -0.") and "rates higher what others rate lower" in found.answer[2]
     sound = rejoinder.ratings(rated(), resamples=100)
     assert not any("upside down" in sentence for sentence in sound.answer)

@@ -29,8 +29,9 @@ def words_for(alpha: float) -> str:
 def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
     """What is said of a data set."""
     counting = one.counting
-    if len(one.excluded) == one.agreement.raters:
-        yield "Nobody's ratings count, since the rule leaves out everybody; by --min-kappa -1 all count."
+    if one.excluded and len(one.excluded) == one.agreement.raters:
+        kept = "--min-kappa -1 leaves nobody out for how far they agree"
+        yield f"Nobody's ratings count, since the rule leaves out everybody; {kept}."
     elif counting.reason:
         yield f"how far people agree is not known: {counting.reason}."
     else:
