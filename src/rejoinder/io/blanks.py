@@ -79,7 +79,7 @@ def refuse_errors(value: Any, where: str, field: str) -> None:
         text = one.get("content") if isinstance(one, Mapping) else one
         if is_error(text):
             remedy = "Enter it again in a column of the format Text, or leave the line out with --on-error skip"
-            problem = f"{text.strip()!r}, which a spreadsheet writes for a formula: the text is lost"
+            problem = f"{str(text).strip()!r}, which a spreadsheet writes for a formula: the text is lost"
             raise DataError(problem, remedy, where=where, field=field)
 
 
