@@ -98,6 +98,15 @@ def test_so_is_all_that_a_reply_is_judged_by(tmp_path: Path, rows: list[str], fi
     assert bad[0].problem.endswith("the text is lost")
 
 
+def test_a_name_that_a_spreadsheet_lost_names_nothing(tmp_path: Path) -> None:
+    """Else all lines that lost theirs would be of one system, of one conversation and by one rater."""
+    path, said = tmp_path / "a.csv", list[str]()
+    path.write_text("id,system,session_id,rater,prompt,answer,rating\n#REF!,#REF!,#REF!,#REF!,Tea?,No.,3\n")
+    (one,) = rejoinder.read(path, note=said.append)
+    assert (one.id, one.system, one.ratings[0].rater, one.extra) == (f"{path}:2", None, None, {})
+    assert any("cells with '#REF!' are read as empty" in line for line in said)
+
+
 def test_formulas_that_were_filled_down_below_a_table_are_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("prompt,answer,rating,topic\nTea?,No.,3,#N/A\n,,#DIV/0!,\n,,#DIV/0!,#N/A\n")

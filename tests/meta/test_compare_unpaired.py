@@ -122,6 +122,27 @@ def test_conversations_of_one_name_with_other_users_are_no_pairs() -> None:
     assert found.why == "100 conversation ids are in both files with other turns of the user, as chance brings about"
 
 
+@pytest.mark.parametrize("key", ["dialogue_id", "id"])
+@pytest.mark.parametrize("opening", ["Get started", "{name} asks {n}"])
+def test_chats_of_logs_that_both_count_from_1_are_no_pairs(key: str, opening: str) -> None:
+    """Whoever reads the smaller file's numbers as names throws two thirds of the larger one away."""
+
+    def log(name: str, number: int) -> list[Example]:
+        said = [(opening.format(name=name, n=n), name, f"{name} goes on {n}") for n in range(number)]
+        names = [{"id": str(n)} if key == "id" else {"extra": {key: str(n)}} for n in range(number)]
+        lines = [Example(context, "x", **own) for context, own in zip(said, names, strict=True)]
+        return [replace(one, extra={**one.extra, "level": "dialogue"}) for one in lines]
+
+    found = choose(log("a", 100), log("b", 300))
+    why = "100 of the 100 lines of A share the id of a conversation, but what users said does not show that it means "
+    assert (found.pairs, found.why) == (None, f"{why}the same twice")
+    assert choose(log("a", 300), log("b", 100)).pairs is None
+    assert choose(log("a", 100), log("b", 100)).why.endswith(
+        ", with no context to show that an id means the same twice"
+    )
+    assert choose(log("a", 100), log("a", 300)).pairs is not None or opening == "Get started"
+
+
 def test_questions_that_many_users_ask_are_no_test_set() -> None:
     rng = np.random.default_rng(0)
     a, b = ([Example((f"question {n}",), "x") for n in np.minimum(rng.geometric(0.25, 300), 12)] for _ in "ab")

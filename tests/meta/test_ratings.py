@@ -82,10 +82,22 @@ def test_one_who_took_the_scale_upside_down_is_named(aggregation: Any) -> None:
     lines = upside_down(rated(noise=(0.8, 0.9, 0.6)), "cleo")
     found = rejoinder.ratings(lines, aggregation=aggregation, resamples=100)
     assert len(found.sets[0].excluded) == 3 and found.sets[0].rated == 0
-    assert found.answer[0].startswith("Nobody's ratings count, since the rule leaves out everybody; by --min-kappa")
+    assert found.answer[0].startswith("Nobody's ratings count, since the rule leaves out everybody; --min-kappa -1")
     assert found.answer[2].startswith("cleo (Spearman -0.") and "rates higher what others rate lower" in found.answer[2]
     sound = rejoinder.ratings(rated(), resamples=100)
     assert not any("upside down" in sentence for sentence in sound.answer)
+
+
+def test_of_many_who_guess_none_is_said_to_rate_upside_down() -> None:
+    rng = np.random.default_rng(1)
+    lines = []
+    for n in range(1500):
+        who = rng.choice(60, 3, replace=False)
+        given = tuple(Rating(float(rng.integers(1, 6)), rater=f"w{one}") for one in who)
+        lines.append(Example((f"about {n}",), "x", id=str(n), ratings=given))
+    found = rejoinder.ratings(lines, resamples=100)
+    assert any(one.spearman.high < 0 for one in found.sets[0].agreement.by_rater), "of 60 intervals some miss"
+    assert not any("upside down" in sentence for sentence in found.answer)
 
 
 def test_what_two_raters_share_is_as_sure_as_those_lines_alone() -> None:

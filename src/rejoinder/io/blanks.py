@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
@@ -32,9 +32,18 @@ class Blanks:
         self.kept: Counter[str] = Counter()
         self.signs: dict[str, None] = {}
 
-    def without(self, cells: Mapping[str, Any], columns: Iterable[str]) -> Mapping[str, Any]:
-        """The cells of a row of a table, with empty texts for signs in some of its columns."""
-        found = {name: cells[name].strip() for name in columns if is_sign(cells.get(name))}
+    def without(
+        self, cells: Mapping[str, Any], columns: Iterable[str], names: Container[str] = ()
+    ) -> Mapping[str, Any]:
+        """The cells of a row of a table, with empty texts for signs in some of its columns.
+
+        In those of `names` also for errors of formulas: what they stand for is unknown, and not the same on all lines.
+        """
+        found = {
+            name: cells[name].strip()
+            for name in columns
+            if is_sign(cells.get(name)) or (name in names and is_error(cells.get(name)))
+        }
         self.emptied.update(found.keys())
         self.signs.update(dict.fromkeys(found.values()))
         return {**cells, **dict.fromkeys(found, "")} if found else cells
@@ -68,15 +77,20 @@ def refuse_errors(value: Any, where: str, field: str) -> None:
     """
     for one in value if isinstance(value, list) else [value]:
         text = one.get("content") if isinstance(one, Mapping) else one
-        if isinstance(text, str) and text.strip() in ERRORS:
+        if is_error(text):
             remedy = "Enter it again in a column of the format Text, or leave the line out with --on-error skip"
-            problem = f"{text.strip()!r}, which a spreadsheet writes for a formula: the text is lost"
+            problem = f"{str(text).strip()!r}, which a spreadsheet writes for a formula: the text is lost"
             raise DataError(problem, remedy, where=where, field=field)
 
 
 def is_sign(value: Any) -> bool:
     """Whether a cell says that it is empty."""
     return isinstance(value, str) and value.strip() in _SIGNS
+
+
+def is_error(value: Any) -> bool:
+    """Whether a cell is what a spreadsheet shows for a formula that it cannot work out."""
+    return isinstance(value, str) and value.strip() in ERRORS
 
 
 def _or(words: Iterable[str]) -> str:

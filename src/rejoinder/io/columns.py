@@ -11,7 +11,7 @@ from rejoinder.io.blanks import Blanks
 from rejoinder.io.chat import as_context, as_said, turns_of
 from rejoinder.io.flat import OBJECTS, decoded
 from rejoinder.io.lines import Note, silent
-from rejoinder.io.names import CONVERSATIONS, DIALOGUE, MESSAGES, NAMES, OURS, RATER, RATING, SPEAKS, plain
+from rejoinder.io.names import CONVERSATIONS, DIALOGUE, MESSAGES, NAMES, OURS, RATER, RATING, SAID, SPEAKS, plain
 from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, listed
 from rejoinder.io.rating_words import is_word, rating_in
 from rejoinder.io.scales import said
@@ -71,7 +71,8 @@ class Names:
                 raise UsageError(f"{where}: no {_quoted(self._missed)}. There are: {', '.join(map(str, record))}")
         takes = self._takes(record, where, guess)
         if flat:
-            record = self.blanks.without(record, _texts_of(takes))
+            texts = _texts_of(takes)
+            record = self.blanks.without(record, texts, names=texts - _said_in(takes))
         if not self.one_rating_a_line and self._has_one_rater(record, takes, guess):
             self.one_rating_a_line = True
             what = "one rating a line; lines of one id" if guess else "one vote a line; lines of one pair"
@@ -318,6 +319,11 @@ def _is_rated(out: Mapping[str, Any], dimension: str | None) -> bool:
 def _texts_of(takes: Sequence[Take]) -> set[str]:
     """The columns of a table whose cells are texts or names; of ratings, signs of none are counted as such."""
     return {*_TEXTS, *(source for take in takes if take.dimension is None for source in take.sources)}
+
+
+def _said_in(takes: Sequence[Take]) -> set[str]:
+    """The columns of what was said; the other texts are names, as of systems and raters."""
+    return {*SAID, *(source for take in takes if take.field in SAID for source in take.sources)}
 
 
 def _meaning(take: Take) -> str:

@@ -1,7 +1,7 @@
 """In what order messages were said, by the cells that say when: numbers, or dates as people and programs write them.
 
 `1/2/2026` is a day of January or of February. Which it is tells the whole file: one day beyond 12 is enough, and where
-both ways put the messages in one order it does not matter.
+both ways put the messages in one order it does not matter. In `30.11.26` either end may be the year: a file is of few.
 """
 
 from __future__ import annotations
@@ -108,7 +108,14 @@ def _readings(times: Sequence[Sequence[str]]) -> list[list[Keys]]:
         if way in sure and read[-1][0] == number:
             return [keys]
     least = max(*(known for known, _ in read), sum(map(bool, chain.from_iterable(times))) // 2 + 1)
-    return [keys for known, keys in read if known >= least]
+    found = [keys for known, keys in read if known >= least]
+    years = list(map(_years, found))
+    return [keys for keys, own in zip(found, years, strict=True) if own == min(years)]
+
+
+def _years(reading: Iterable[Keys]) -> int:
+    """Of how many years the messages are, where they have dates."""
+    return len({key.year for key in chain.from_iterable(reading) if isinstance(key, datetime)})
 
 
 def _simple(time: str) -> str:

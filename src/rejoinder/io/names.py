@@ -14,6 +14,8 @@ from rejoinder.io.ratings import Scale
 RATING, RATER, DIALOGUE, MESSAGES = "rating", "rater", "dialogue_id", "messages"
 OURS = (*FIELDS, RATING, RATER, DIALOGUE, MESSAGES)
 """What a column or key can be, and what stands before the `=` of `--map` (with `rating.DIMENSION` beside these)."""
+SAID = ("response", "context", "references", MESSAGES)
+"""Those of them that hold what somebody said."""
 
 
 def _words(text: str) -> frozenset[str]:

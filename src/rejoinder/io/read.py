@@ -21,7 +21,7 @@ from rejoinder.io.json_rows import json_array, json_lines
 from rejoinder.io.lines import Note, OnBad, Row, name_of, raise_bad, silent
 from rejoinder.io.logs import as_conversation
 from rejoinder.io.message_rows import conversations
-from rejoinder.io.names import MESSAGES, plain
+from rejoinder.io.names import MESSAGES, SAID, plain
 from rejoinder.io.pairs import form_of, is_said, parse_audited, parse_either, parse_only_pair, parse_single, singly
 from rejoinder.io.parse import every_turn
 from rejoinder.io.parts import is_folder, parts_of
@@ -218,7 +218,7 @@ def understood(row: Row, names: Names) -> Any:
         return record
     if guess:
         refuse_totals(row.record, record, row.where)
-        for field in ("response", "context", "references", MESSAGES):
+        for field in SAID:
             refuse_errors(record.get(field), row.where, field)
     cells = from_cells(record, row.where)
     if guess or form is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from rejoinder.errors import DataError
 from rejoinder.humans.lines import given_twice
@@ -95,6 +95,12 @@ def _ends(turns: Sequence[str], part: Sequence[str]) -> bool:
 def of_user(one: Example) -> tuple[str, ...]:
     """The user's turns of a context, first to last."""
     return one.context[-1::-2][::-1]
+
+
+def begun_alike(one: Example, other: Example) -> tuple[str, ...]:
+    """The user's turns that two contexts begin with."""
+    both = zip(of_user(one), of_user(other), strict=False)
+    return tuple(said for said, _ in takewhile(lambda turns: turns[0] == turns[1], both))
 
 
 def _in_dialogue(one: Example) -> Example:

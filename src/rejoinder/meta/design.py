@@ -15,7 +15,16 @@ from rejoinder.errors import DataError
 from rejoinder.io.parse import to_record
 from rejoinder.io.values import inside
 from rejoinder.meta.compared import Aligned, Pairs
-from rejoinder.meta.conversations import Key, context_of, id_of, of_user, places_of, several_of, talk_of
+from rejoinder.meta.conversations import (
+    Key,
+    begun_alike,
+    context_of,
+    id_of,
+    of_user,
+    places_of,
+    several_of,
+    talk_of,
+)
 from rejoinder.records import Example, visible
 from rejoinder.stats.cluster_means import FEWEST_CLUSTERS
 
@@ -66,17 +75,17 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
         raise DataError("no line is left to compare", "Correct those that were skipped", where="A" if not a else "B")
     if wanted == "unpaired":
         return Choice(None, "as was asked for")
-    kinds = by_id, by_context, _ = _by_id(a, b), _by_context(a, b), _by_conversation(a, b)
+    kinds = _, by_context, _ = _by_id(a, b), _by_context(a, b), _by_conversation(a, b)
     for found in kinds:
         part, whole, _ = _share(found, a, b)
         alike = len(found.pairs.a) < FEWEST_CLUSTERS and all(one.is_dialogue for one in (*a, *b))
-        enough = part and part >= ENOUGH * whole
+        enough = part and part >= ENOUGH * whole and not _by_number_alone(found, a, b)
         if enough and (found is not by_context or (_even(found.pairs) and not alike)):  # chats that all begin alike
             _refuse_clashes(found, a, b)
             return Choice(found.pairs, _why(found, a, b))
     if wanted == "paired":
         return _forced(kinds, a, b)
-    return Choice(None, _why_not(by_id, by_context, a, b))
+    return Choice(None, _why_not(kinds, a, b))
 
 
 def _why(found: _Found, a: Sequence[Example], b: Sequence[Example]) -> str:
@@ -88,12 +97,27 @@ def _why(found: _Found, a: Sequence[Example], b: Sequence[Example]) -> str:
     name_of = id_of if found.pairs.aligned == "id" else talk_of
     if several_of(a, name_of) | several_of(b, name_of):
         said += ", and where an id has several lines, by what the user said there"
-    openings = [
-        (of_user(a[one[0]])[:1], of_user(b[other[0]])[:1])
-        for one, other in zip(found.pairs.a, found.pairs.b, strict=True)
-    ]
-    alike = sum(any(one) and one == other for one, other in openings)
-    return said + ", with no context to show that an id means the same twice" * (2 * alike < len(openings))
+    return said + ", with no context to show that an id means the same twice" * (not _is_shown(found, a, b))
+
+
+def _is_shown(found: _Found, a: Sequence[Example], b: Sequence[Example]) -> bool:
+    """Whether the users of most pairs begin alike; those of chats also otherwise than in other chats."""
+    places = [(one[0], other[0]) for one, other in zip(found.pairs.a, found.pairs.b, strict=True)]
+    alike = [(talk_of(a[one]) or one, said) for one, other in places if any(said := begun_alike(a[one], b[other]))]
+    apart = 2 * len({said for _, said in alike}) > len({talk for talk, _ in alike})
+    return 2 * len(alike) >= len(places) and (apart or not _are_chats(found, a))
+
+
+def _are_chats(found: _Found, a: Sequence[Example]) -> bool:
+    """Whether pairs are of conversations, or of lines that are whole ones, by their names."""
+    whole = found.pairs.aligned == "id" and any(a[one[0]].is_dialogue for one in found.pairs.a)
+    return found.pairs.aligned == "conversation" or whole
+
+
+def _by_number_alone(found: _Found, a: Sequence[Example], b: Sequence[Example]) -> bool:
+    """Whether chats pair by nothing but a name that many of one side do not have: both logs may count from 1."""
+    shared = [lines >= ENOUGH * len(side) for lines, side in zip(found.lines, (a, b), strict=True)]
+    return _are_chats(found, a) and not all(shared) and not _is_shown(found, a, b)
 
 
 def _forced(kinds: Sequence[_Found], a: Sequence[Example], b: Sequence[Example]) -> Choice:
@@ -111,8 +135,14 @@ def _forced(kinds: Sequence[_Found], a: Sequence[Example], b: Sequence[Example])
     return Choice(found.pairs, f"as was asked for; {said}")
 
 
-def _why_not(by_id: _Found, by_context: _Found, a: Sequence[Example], b: Sequence[Example]) -> str:
+def _why_not(kinds: tuple[_Found, _Found, _Found], a: Sequence[Example], b: Sequence[Example]) -> str:
     """Why the lines are no pairs."""
+    by_id, by_context, by_talk = kinds
+    for found in (by_id, by_talk):
+        part, whole, side = _share(found, a, b)
+        if part >= ENOUGH * whole and _by_number_alone(found, a, b):
+            shared = f"{part:,} of the {whole:,} lines of {side} share the id of a conversation"
+            return f"{shared}, but what users said does not show that it means the same twice"
     (ids, whole, side), (contexts, *_) = (_share(found, a, b) for found in (by_id, by_context))
     said = [f"{part:,} by {what}" for part, what in ((ids, "id"), (contexts, "context")) if part]
     parts = [f"only {' and '.join(said)} of the {whole:,} lines of {side} have a partner"] if said else []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from statistics import NormalDist
 
 from rejoinder.humans.agreement import LEAST, RaterAgreement
 from rejoinder.meta.rating_results import RatingStudy, SetRatings
+from rejoinder.meta.verdict import LEVEL
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import interval, number, so_many
 
@@ -27,8 +29,9 @@ def words_for(alpha: float) -> str:
 def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
     """What is said of a data set."""
     counting = one.counting
-    if len(one.excluded) == one.agreement.raters:
-        yield "Nobody's ratings count, since the rule leaves out everybody; by --min-kappa -1 all count."
+    if one.excluded and len(one.excluded) == one.agreement.raters:
+        kept = "--min-kappa -1 leaves nobody out for how far they agree"
+        yield f"Nobody's ratings count, since the rule leaves out everybody; {kept}."
     elif counting.reason:
         yield f"how far people agree is not known: {counting.reason}."
     else:
@@ -47,8 +50,15 @@ def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
 
 
 def _against(found: RaterAgreement) -> Iterator[str]:
-    """Who is shown to rate higher what the others rate lower: one of them who does spoils the figures of all."""
-    against = [one for one in found.by_rater if one.n >= LEAST and one.spearman.high < 0]
+    """Who is shown to rate higher what the others rate lower: one of them who does spoils the figures of all.
+
+    Intervals are as much wider as so many raters ask for: of 60 who guess one or two have one under 0 by chance.
+    """
+    tried = [one for one in found.by_rater if one.n >= LEAST and one.spearman.known]
+    edges = [NormalDist().inv_cdf(1 - LEVEL / 2 / count) for count in (1, max(1, len(tried)))]
+    against = [
+        one for one in tried if one.spearman.value + (one.spearman.high - one.spearman.value) * edges[1] / edges[0] < 0
+    ]
     if against:
         who = ", ".join(f"{one.rater} (Spearman {number(one.spearman.value, 2)})" for one in against[:5])
         more = f" and {len(against) - 5} more" if len(against) > 5 else ""
