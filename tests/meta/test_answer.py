@@ -167,6 +167,10 @@ def test_what_goes_against_people_is_no_agreement() -> None:
     )
     column = full_study(examples, {"column:wer": scores(-like(examples, 0.8).values)}, resamples=200)
     assert column.answer[1].endswith("Where low scores are, say -s column:-wer.")
+    both = full_study(
+        examples, {"upside": scores(-like(examples, 0.8).values), "good": like(examples, 0.8, 3)}, resamples=200
+    )
+    assert "What upside scores higher people rate lower." in both.answer, "ratings that one agrees with are sound"
 
 
 def test_the_headline_names_only_what_was_asked_for() -> None:

@@ -147,7 +147,10 @@ def _headline(ranking: _Ranking) -> list[str]:
 
 
 def _reversed(ranking: _Ranking) -> list[str]:
-    """Who is shown to be higher where people rate lower, and what to turn round where that is no finding."""
+    """Who is shown to be higher where people rate lower, and what to turn round where that is no finding.
+
+    That ratings may be upside down is said only where nobody is shown to agree with them as they are.
+    """
     kinds = {one.scorer: one.kind for one in ranking.found.standings}
     names = [row.scorer for row in ranking.rows if ranking.verdicts[row.scorer] == "reversed"]
     names = [name for name in names if kinds[name] != "baseline"]
@@ -157,7 +160,8 @@ def _reversed(ranking: _Ranking) -> list[str]:
     turned = f"column:{column[1:] if column.startswith('-') else f'-{column}'}" if column else ""
     scores = f" Where low scores are, say -s {turned}." if turned else ""
     scored = f"{_listed(names)} score{'s' if len(names) == 1 else ''}"
-    return [f"What {scored} higher people rate lower. {TURN_RATINGS}.{scores}"]
+    ratings = "" if "agrees" in ranking.verdicts.values() else f" {TURN_RATINGS}."
+    return [f"What {scored} higher people rate lower.{ratings}{scores}"]
 
 
 def _would_show(row: Agreement, chance: float, tried: int) -> list[str]:
