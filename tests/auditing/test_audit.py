@@ -91,6 +91,26 @@ def test_what_a_scorer_cannot_judge_is_counted_and_passes_no_gate() -> None:
     assert rejoinder.audit(lines(), oracle, families=["jumbled"]).gate().passed
 
 
+def test_ratings_that_count_from_the_best_down_are_told() -> None:
+    class Grader:
+        """Who says the opposite of the ratings, in a range of its own."""
+
+        card = Card("grader", "", "judge", frozenset(), (1, 5), "", higher_is_better=True)
+        options: Mapping[str, Any] = MappingProxyType({})
+
+        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+            return Outcome(6 - np.array(oracle(list(examples))))
+
+    def told(scorer: Any, families: Sequence[str] = ("jumbled",)) -> list[str]:
+        return [one for one in rejoinder.audit(lines(), scorer, families=families).answer if "run against" in one]
+
+    (said,) = told(Grader())
+    assert said.startswith("The ratings run against grader (Pearson -1.00). Where low ratings are the good ones")
+    down = Grader()
+    down.card = replace(Grader.card, higher_is_better=False)
+    assert told(oracle) == told(longest) == told(down) == []
+
+
 def test_who_knows_the_ratings_cannot_be_fooled() -> None:
     found = rejoinder.audit(lines(), oracle)
     verdicts = {one.family: one.verdict for one in found.results if one.n >= 30}

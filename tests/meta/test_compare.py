@@ -120,6 +120,17 @@ def test_what_cannot_be_told_says_how_many_pairs_would_tell() -> None:
     assert re.fullmatch(r"not separable; about [\d,]+ more pairs would tell", verdict(one))
 
 
+def test_no_number_is_forecast_that_nobody_can_collect() -> None:
+    a, b = drawn(60, 0.0)
+    b = [
+        replace(line, response=str(float(other.response) + (-1) ** number + 0.0004))
+        for number, (line, other) in enumerate(zip(b, a, strict=True))
+    ]
+    one = only(compare(a, b, [Worth()]))
+    assert one.value == pytest.approx(0.0004) and one.needed is None
+    assert verdict(one) == "not separable; no number of pairs can be forecast"
+
+
 def test_many_scorers_are_not_many_chances() -> None:
     a, b = drawn(30, 0.6)
     alone = only(compare(a, b, [Worth()]))

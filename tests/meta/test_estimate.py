@@ -192,6 +192,16 @@ def test_scales_are_brought_together() -> None:
     assert {one.system: one.value for one in found.systems}["good"] == pytest.approx((truth(lines, "good") - 1) / 4)
 
 
+def test_no_interval_leaves_the_scale() -> None:
+    """All but one of few ratings are the best: the mean is 4.9, and no interval goes beyond 5."""
+    lines = [replace(line, quality={"overall": 4.0 if number < 2 else 5.0}) for number, line in enumerate(replies(20))]
+    for one in rejoinder.estimate(lines, "length").systems:
+        assert 1 <= one.low < one.value < one.high == 5
+        assert one.alone.high == 5
+    open_ended = [replace(line, scales={}) for line in lines]
+    assert all(one.high > 5 for one in rejoinder.estimate(open_ended, "length").systems)
+
+
 def test_ratings_of_whole_conversations_are_set_beside_scores_of_these() -> None:
     lines = [replace(line, context=("hi", "a b c", "and?"), extra={"level": "dialogue"}) for line in replies(30)]
     found = rejoinder.estimate(lines, "length")

@@ -8,10 +8,12 @@ from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal
 from rejoinder.auditing.card import Audit
 from rejoinder.auditing.results import FEWEST, UNTOLD, Result, Verdict
 from rejoinder.judges.notes import NOT_ENGLISH
+from rejoinder.meta.verdict import LEVEL, TURN_RATINGS
 from rejoinder.stats.written import number, percent, so_many
 from rejoinder.streams.noted import noted
 
 _NAMED = 4
+_AGAINST = -0.3  # a correlation that judges have with ratings turned round, and length with hardly any
 _SAID: dict[Goal, str] = {
     BAD: "Bad replies that score as good ones",
     GOOD: "Good replies that lose score",
@@ -76,6 +78,12 @@ def _caveats(found: Audit) -> list[str]:
         said.append(
             f"{so_many(unknown, 'rating')} came without a scale, so replies from the median of their data set on are "
             "taken to be good, however low that is; --scale says it."
+        )
+    related = found.breadth.pearson
+    if found.directed and related.known and related.value < _AGAINST and related.p < LEVEL:
+        said.append(
+            f"The ratings run against {found.scorer} (Pearson {number(related.value, 2)}). {TURN_RATINGS}. As it is, "
+            "bad replies are taken to be good then."
         )
     if not found.directed:
         said.append(f"{found.scorer} claims no direction; higher is taken as better.")

@@ -57,7 +57,7 @@ class Breadth(Figure):
     Attributes:
         scores: standard deviation of the scores, as a share of the scorer's scale.
         ratings: that of the ratings of the same replies, as a share of theirs.
-        pearson: the correlation of both.
+        pearson: the correlation of both; of the scores turned round where lower ones are better.
     """
 
     scores: float = NONE
@@ -115,6 +115,7 @@ def breadth(
     if not both.any():
         return Breadth(reason=_NO_RATINGS)
     related = pearson(scores[both], ratings[both], names=("score", "rating"))
+    related = -related if scorer.card.higher_is_better is False else related
     if scale is None:
         return Breadth(n=int(both.sum()), reason=_NO_RANGE, ratings=float(ratings[both].std()), pearson=related)
     shares = (scores[both] - scale[0]) / (scale[1] - scale[0])

@@ -22,7 +22,8 @@ UNLIKE_CHAT = "unlike short chat"
 CONTEXT_NOT_ENGLISH = "context not English"
 CUT, CONTEXT_CUT = "not read to the end", "context not read whole"
 
-NOT_JUDGED = (NO_WORDS, CODE, NOT_ENGLISH, UNLIKE_CHAT)
+_WRITTEN = (NO_WORDS, CODE, NOT_ENGLISH)  # no reply has two of them
+NOT_JUDGED = (*_WRITTEN, UNLIKE_CHAT)
 """Notes on replies whose score means little, whatever stands around them."""
 
 USUAL = 0.05
@@ -35,15 +36,19 @@ _LAST_TURNS = 3  # they tell the language of a context
 def mostly_not_judged(noted: Mapping[str, int], replies: int, whose: str = "") -> str:
     """What a judge cannot judge of more than half of some replies, `60 of 80 replies are noted as "code"`; else "".
 
+    Replies that are code and those in another language are counted together. Long ones are counted by themselves,
+    since a long reply may be either.
+
     Args:
         noted: how many replies each note stands at.
         replies: how many there are in all.
         whose: what they are the replies of, behind the number (" of A").
     """
-    note = max(NOT_JUDGED, key=lambda one: noted.get(one, 0))
-    count = noted.get(note, 0)
+    written = {note: noted[note] for note in sorted(_WRITTEN, key=lambda one: -noted.get(one, 0)) if noted.get(note)}
+    count, notes = max((sum(written.values()), list(written)), (noted.get(UNLIKE_CHAT, 0), [UNLIKE_CHAT]))
     are = "is" if count == 1 else "are"
-    return f'{count:,} of {replies:,} replies{whose} {are} noted as "{note}"' if 2 * count > replies else ""
+    named = " or ".join(f'"{note}"' for note in notes)
+    return f"{count:,} of {replies:,} replies{whose} {are} noted as {named}" if 2 * count > replies else ""
 
 
 def text_notes(examples: Sequence[Example], terms: Sequence[Side]) -> Notes:

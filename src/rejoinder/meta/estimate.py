@@ -79,7 +79,7 @@ def estimate(
     loaded = as_rated(load_scorer(scorer, vectors=vectors), both.lines)
     scores = run(loaded, both.lines, advance=advance)
     _require_scored(scores, np.isfinite(ratings), loaded.card.name, unread(both.lines))
-    samples, found = _systems(both, ratings, filled(both.lines, scores, loaded.card), plan)
+    samples, found = _systems(both, ratings, filled(both.lines, scores, loaded.card), plan, scale)
     shown = Estimates(
         answer=(),
         scorer=called(scorer, loaded),
@@ -142,7 +142,7 @@ def filled(lines: Sequence[Example], scores: Scores, card: Card) -> FloatArray:
 
 
 def _systems(
-    both: Joined, ratings: FloatArray, scores: FloatArray, plan: float | None
+    both: Joined, ratings: FloatArray, scores: FloatArray, plan: float | None, scale: Scale | None
 ) -> tuple[dict[str, Sample], tuple[Estimate, ...]]:
     """What is known of each system, and its mean, the highest first."""
     names, places = np.unique(np.array(names_of(both.lines), np.str_), return_inverse=True)
@@ -161,6 +161,9 @@ def _systems(
         _estimate(sample, shared, plan, system=name, lines=about[name][0], conversations=about[name][1])
         for name, sample in samples.items()
     ]
+    if scale is not None:
+        # No mean of ratings lies beyond their scale.
+        found = [replace(one.between(*scale), alone=one.alone.between(*scale)) for one in found]
     return samples, tuple(sorted(found, key=lambda one: -one.value if one.known else np.inf))
 
 

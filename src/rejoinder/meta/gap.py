@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.meta.verdict import FARTHEST
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import BoolArray, IntArray, number_of, renumbered
 from rejoinder.stats.cluster_means import cluster_means
@@ -124,7 +125,7 @@ def paired_gap(a: Side, b: Side, sign: int, sampling: Sampling) -> Gap:
     scale = float(np.abs(apart).max()) or 1.0
     rng, times = sampling.generator([a.groups], "comparison"), sampling.resamples
     (mean,) = cluster_means(apart[None] / scale, a.clusters, np.zeros(1), times, rng, flips=times)
-    needed = items_needed(pilot_of_means(b.scores, a.scores, a.clusters))
+    needed = _forecast(pilot_of_means(b.scores, a.scores, a.clusters))
     low, high = scale * mean.low, scale * mean.high
     return replace(found, low=low, high=high, p=mean.p, p_adjusted=mean.p, needed=needed)
 
@@ -208,7 +209,13 @@ def _needed(found: Difference, samples: Samples) -> int | None:
     if found.reason or min(abs(found.value), found.error) < ROUNDING * scale:
         return None
     n = len(samples.values)
-    return items_needed(Pilot(found.value, found.error * sqrt(n), n))
+    return _forecast(Pilot(found.value, found.error * sqrt(n), n))
+
+
+def _forecast(pilot: Pilot) -> int | None:
+    """How many items would tell the pilot's difference; None where nobody has so many."""
+    count = items_needed(pilot)
+    return None if count is None or count > FARTHEST else count
 
 
 def _bare(a: Side, b: Side, *, n: int, contexts: int, value: float = NONE, win: Figure = NOTHING) -> Gap:

@@ -18,7 +18,7 @@ TURN_RATINGS = (
     "Where low ratings are the good ones, as school grades may be, turn them round first: the lowest and the highest "
     "possible rating together, less each"
 )
-_FARTHEST = 1_000_000  # lines; a forecast of more says nothing but that there is hardly a correlation
+FARTHEST = 1_000_000  # lines; a forecast of more says nothing but that there is hardly a correlation
 _NORMAL = NormalDist()
 _EDGE = _NORMAL.inv_cdf(1 - LEVEL / 2)  # standard deviations to the edge of a chance band
 _POWER = _NORMAL.inv_cdf(0.8)
@@ -62,8 +62,8 @@ def needed(row: Agreement, chance: float, tried: int) -> int | None:
     if not row.value > 0 or math.isnan(chance):
         return None
     beyond = _NORMAL.inv_cdf(1 - LEVEL / 2 / tried) + _POWER
-    count = math.ceil(min(row.n * (beyond / _EDGE * chance / row.value) ** 2, 2 * _FARTHEST))
-    return count if row.n < count <= _FARTHEST else None
+    count = math.ceil(min(row.n * (beyond / _EDGE * chance / row.value) ** 2, 2 * FARTHEST))
+    return count if row.n < count <= FARTHEST else None
 
 
 def _p(value: float, chance: float) -> float:

@@ -59,6 +59,11 @@ class Figure:
         whole = whole if whole > 0 else NONE
         return replace(self, value=self.value / whole, low=self.low / whole, high=self.high / whole)
 
+    def between(self, least: float, most: float) -> Self:
+        """The figure without what lies below `least` or over `most`, where its true value cannot be."""
+        value, low, high = (min(max(one, least), most) if one == one else one for one in (self.value, *self.ends))
+        return replace(self, value=value, low=low, high=high)
+
     @property
     def known(self) -> bool:
         """Whether there is a value."""
