@@ -236,6 +236,53 @@ def test_messages_in_a_cell_may_wait_for_the_reply_beside_them(tmp_path: Path) -
     assert (example.context, example.response) == (("Tea or coffee?", "Tea.", "Tea or coffee?"), "Coffee.")
 
 
+CAME_IN, WENT_OUT = [{"role": "user", "content": "Tea?"}], {"role": "assistant", "content": "No."}
+
+
+@pytest.mark.parametrize("asked", [CAME_IN, {"messages": CAME_IN}, CAME_IN[0], {"messages": CAME_IN, "tools": []}])
+@pytest.mark.parametrize("said", [WENT_OUT, [WENT_OUT], {"choices": [{"message": WENT_OUT}]}, "No."])
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
+def test_traces_hold_messages_in_lines_and_in_cells(tmp_path: Path, asked: Any, said: Any, name: str) -> None:
+    path = tmp_path / name
+    if name == "a.csv":
+        with path.open("w", newline="") as file:
+            cells = [one if isinstance(one, str) else json.dumps(one) for one in (asked, said)]
+            csv.writer(file).writerows([["input", "output"], cells])
+    else:
+        path.write_text(json.dumps({"input": asked, "output": said}))
+    (found,) = rejoinder.read(path)
+    assert (found.context, found.response) == (("Tea?",), "No.")
+
+
+@pytest.mark.parametrize(
+    "reply", ["{not json}", "{}", '{"mood": "glad"}', "[1]", "[laughs] hi", "{" * 2000 + "}" * 2000]
+)
+def test_a_reply_that_only_looks_like_a_message_stays_as_it_is(tmp_path: Path, reply: str) -> None:
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["input", "output"], ["Tea?", reply]])
+    assert next(iter(rejoinder.read(path))).response == reply
+
+
+def test_a_reply_inside_an_object_is_told_and_can_be_named(tmp_path: Path) -> None:
+    path, said = tmp_path / "a.csv", list[str]()
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([["question", "output"], *([["Tea?", '{"answer": "No.", "cost": 1}']] * 2)])
+    assert {one.response for one in rejoinder.read(path, note=said.append)} == {'{"answer": "No.", "cost": 1}'}
+    held = "output holds JSON, which is judged as it stands"
+    remedy = "If the reply is inside, say --map response=output.KEY, where KEY is one of answer, cost"
+    assert said[1:] == [f"{path}: {held}. {remedy}"]
+    named = list(rejoinder.read(path, map={"response": "output.answer"}, note=said.append))
+    assert [one.response for one in named] == ["No.", "No."] and len(said) == 3
+
+
+def test_where_a_reply_may_be_inside_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"inputs": {"question": "Tea?"}, "outputs": {"answer": "No."}}')
+    with pytest.raises(DataError, match=r"NAME may be one inside an object \(inputs.question, outputs.answer\)$"):
+        list(rejoinder.read(path))
+
+
 def test_the_history_of_cohere_tells_who_spoke(tmp_path: Path) -> None:
     said = [
         {"role": "USER", "message": "Hi."},

@@ -41,6 +41,14 @@ def is_conversation(value: Any) -> bool:
     return typed or not _KEYS_OF_MESSAGES.isdisjoint(first)
 
 
+def messages_in(value: Any) -> Any:
+    """The messages that an object holds, or the one that it is, as tracing tools have them; else the value itself."""
+    if not isinstance(value, Mapping):
+        return value
+    held = value.get("messages")
+    return held if is_conversation(held) else [value] if is_conversation([value]) else value
+
+
 def waits(messages: list[Any]) -> bool:
     """Whether a conversation ends with something else than a turn of the assistant."""
     return not messages or not isinstance(messages[-1], Mapping) or _role(messages[-1]) != "assistant"

@@ -4,6 +4,8 @@ Lists of texts and nested objects are JSON inside the cell. A `context` or `refe
 is text itself (`[laughs] hi`), of a context one turn or several (see `said_in`). A `quality` or `ratings` cell without
 dimensions (`3.5`, `[3, 4]`) is the overall one; `scores` are one column a scorer, `intervals` two, `explained` one for
 each group (`explained.SCORER.GROUP`) and `base`. An empty cell is an absent field, but for an empty reply.
+A cell of what was said that holds a chat message in JSON, messages, or what an interface gave back, is read as in JSON
+lines.
 
 Keys that rejoinder does not know are text in a table: a number, a list or an object among them comes back from it as
 the text that stood in the cell (`7` as `"7"`). Only JSON lines keep their types.
@@ -17,10 +19,11 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.chat import SPEAKERS, as_context, is_conversation, said_in
+from rejoinder.io.chat import SPEAKERS, as_context, is_conversation, messages_in, said_in
+from rejoinder.io.logs import reply_in
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, are_explained, are_intervals, of_scoring
 from rejoinder.io.rating_words import rating_in
-from rejoinder.io.values import as_json, require_whole_characters, yes_or_no
+from rejoinder.io.values import as_json, object_in, require_whole_characters, yes_or_no
 from rejoinder.records import FOLLOWED, OVERALL, UNANSWERED
 
 TEXTS = ("context", "references")
@@ -58,7 +61,7 @@ def from_cells(cells: Mapping[str, Any], where: str) -> dict[str, Any]:
     moved = dict[str, dict[str, float | None]]()
     for field, cell in cells.items():
         if field == "response":
-            record[field] = cell
+            record[field] = _reply(cell, where) if isinstance(cell, str) else cell
         elif field.startswith(_SCORE):
             scores[field.removeprefix(_SCORE)] = _score(field, cell, where)
         elif field.startswith(_ENDS) and is_end(field, cells):
@@ -172,12 +175,25 @@ def _texts(field: str, cell: str, where: str) -> list[Any]:
     """The texts, or the chat messages, in a cell: those of a list, as JSON or Python writes it, or the cell itself."""
     text = cell.strip()
     value = _listed(text)
+    if field == "context" and isinstance(held := messages_in(object_in(text)), list):
+        value = held
     if value and (all(isinstance(one, str) for one in value) or (field == "context" and is_conversation(value))):
         require_whole_characters(text, {field: value}, where)
         return value
     if value == []:
         return value
     return as_context(said_in(cell)) if field == "context" else [cell]
+
+
+def _reply(cell: str, where: str) -> str:
+    """The reply in a cell: that of a message or of what an interface gave back, in JSON, or the cell itself."""
+    text = cell.strip()
+    value = _listed(text) if text[:1] == "[" else object_in(text)
+    if not isinstance(value, dict) and not is_conversation(value):
+        return cell
+    require_whole_characters(text, {"response": value}, where)
+    said = reply_in(value, where)
+    return cell if said is None else said
 
 
 def _listed(text: str) -> list[Any] | None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 from rejoinder.errors import DataError, UnclearColumn
 from rejoinder.io.blanks import refuse_errors
-from rejoinder.io.chat import is_conversation
+from rejoinder.io.chat import is_conversation, messages_in
 from rejoinder.io.columns import Columns, Names
 from rejoinder.io.evaluations.inspect_log import log_samples
 from rejoinder.io.evaluations.unfolding import unfolded
@@ -33,6 +33,7 @@ from rejoinder.io.side_by_side import apart, of_part
 from rejoinder.io.single_messages import Halves
 from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.totals import refuse_totals
+from rejoinder.io.values import object_in
 from rejoinder.io.verdicts import empty_verdicts
 from rejoinder.records import Example, Pair, ReplySet
 
@@ -215,13 +216,15 @@ def understood(row: Row, names: Names) -> Any:
         record = as_conversation(record, row.where)
     record = names.understood(record, row.where, flat=row.flat, guess=guess)
     if not row.flat:
-        return record
+        said = messages_in(record.get("context"))
+        return {**record, "context": said} if isinstance(said, list) else record
     if guess:
         refuse_totals(row.record, record, row.where)
         for field in SAID:
             refuse_errors(record.get(field), row.where, field)
     cells = from_cells(record, row.where)
     if guess or form is None:
+        _tell_json(cells.get("response"), row, names)
         return cells
     for name in record:
         if is_said(name, form):
@@ -229,6 +232,15 @@ def understood(row: Row, names: Names) -> Any:
     return (
         empty_verdicts(record) | {key: value for key, value in record.items() if plain(str(key)) in form.keys} | cells
     )
+
+
+def _tell_json(reply: Any, row: Row, names: Names) -> None:
+    """Say that a reply is an object in JSON, of which a part may be what was said."""
+    if isinstance(reply, str) and (held := object_in(reply)):
+        source = next((name for name, cell in row.record.items() if cell == reply), "response")
+        keys = f"--map response={source}.KEY, where KEY is one of {', '.join(map(str, held))}"
+        what = f"{source} holds JSON, which is judged as it stands"
+        names.said_once(f"{file_of(row.where)}: {what}. If the reply is inside, say {keys}")
 
 
 def _require_no_records(record: list[Any], where: str) -> None:

@@ -193,8 +193,21 @@ def shortened(text: str) -> str:
     return textwrap.shorten(text, 30)
 
 
+def object_in(text: str) -> dict[str, Any] | None:
+    """The object that a text is in JSON; None where it is none."""
+    text = text.strip()
+    if text[:1] != "{" or text[-1:] != "}":
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def inside(value: Any, path: str) -> Any:
     """What stands under `path` in nested objects: under that very key, else where its dots lead; None where nothing."""
+    value = object_in(value) if isinstance(value, str) else value
     if not isinstance(value, Mapping):
         return None
     if value.get(path) is not None:
