@@ -93,7 +93,7 @@ _DECIDING = (
     ),
 )
 """Names of what a line is judged by; a later set counts only where none of the earlier names is there."""
-PERHAPS = _words("score label overall grade likert mos feedback vote thumbs")
+PERHAPS = _words("score label overall grade likert mos feedback vote thumb thumbs")
 """Names of ratings only where the value is one."""
 WIDE = re.compile(rf"(rating|score|stars|{'|'.join(_RATER.split())}|judge|person)_?(\d{{1,3}}|[a-h])")
 _END = r"([+\-−]?(?:0|[1-9][0-9]{0,2})(?:\.0+)?)"  # no leading zero: 05 is a month
