@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from rejoinder.errors import UsageError
 from rejoinder.kinds import BILINEAR, RESPONDERS, learners
@@ -237,14 +237,14 @@ def score(
         level: `dialogue` scores whole conversations, by every turn of the speaker who is judged.
 
     Raises:
-        UsageError: something else than examples was given; `scale` is none, or the scorer predicts no ratings; see also
-            `load_scorer`.
+        UsageError: no examples were given, `scale` is none or the scorer predicts no ratings; see also `load_scorer`.
         DataError: what was given cannot be read as examples.
     """
     from rejoinder.scorer import run
 
     loaded, given = _asked(examples, scorer, scale, vectors)
-    return run(import_module(DIALOGUES).of_dialogues(loaded, every=True) if level == "dialogue" else loaded, given)
+    asked = import_module(DIALOGUES).of_dialogues(loaded, every=True) if level == "dialogue" else loaded
+    return cast("Scores", import_module(GIVEN).labelled(run(asked, given), examples, given))
 
 
 def explain(

@@ -202,6 +202,7 @@ class Scores:
         low: [N] the lower end of each score's interval, NaN where it has none; None where the scorer gives none.
         high: [N] the upper end.
         worst: position to the worst turns of that example, the worst first, where scores are of conversations.
+        index: of the data frame that the examples came in, or what names them; None where they came otherwise.
     """
 
     values: FloatArray
@@ -213,6 +214,7 @@ class Scores:
     low: FloatArray | None = None
     high: FloatArray | None = None
     worst: Mapping[int, tuple[Turn, ...]] = field(default_factory=dict)
+    index: Any = None
 
     @property
     def scored(self) -> NDArray[np.bool_]:
@@ -222,7 +224,8 @@ class Scores:
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame` with `score`, `unscored` (why there is none) and `notes`, a row an example, in order.
 
-        Where the scorer gives intervals, also with `low` and `high`. The signature stands in its `attrs`.
+        Where the scorer gives intervals, also with `low` and `high`. The signature stands in its `attrs`. The index is
+        that of the frame that was scored, or the ids of the examples where rows of it were joined or taken apart.
 
         Raises:
             MissingExtra: pandas is not installed.
@@ -234,7 +237,8 @@ class Scores:
         for name, ends in (("low", self.low), ("high", self.high)):
             if ends is not None:
                 rows = [{**row, name: end} for row, end in zip(rows, ends.tolist(), strict=True)]
-        return to_pandas(rows, signature=str(self.signature))
+        frame = to_pandas(rows, signature=str(self.signature))
+        return frame if self.index is None else frame.set_axis(self.index)
 
     @property
     def noted(self) -> Counter[str]:

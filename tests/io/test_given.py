@@ -162,6 +162,54 @@ def test_results_become_frames() -> None:
     assert len(rejoinder.full_study(RECORDS, ["length"], resamples=100).to_pandas()) == len(frame)
 
 
+def test_scores_of_a_frame_go_back_to_its_rows() -> None:
+    frame = pandas.DataFrame(
+        {"prompt": ["Tea?", "Why?", "Hm?"], "answer": ["No.", "I do not know at all.", "Yes I do"]}, index=[7, 7, "x"]
+    )
+    for given in (frame, frame.sort_values("answer", ascending=False), frame[1:]):
+        scored = given.join(rejoinder.score(given, "length").to_pandas()) if given.index.is_unique else None
+        found = rejoinder.score(given, "length").to_pandas()
+        assert found.index.tolist() == given.index.tolist()
+        assert found["score"].tolist() == [float(len(text.split())) for text in given["answer"]]
+        assert scored is None or scored["score"].tolist() == found["score"].tolist()
+
+
+def test_scores_of_joined_rows_go_to_none_of_them() -> None:
+    rated = {"prompt": ["Tea?"] * 4, "answer": ["No."] * 2 + ["Yes I do."] * 2, "annotator": ["ann", "bob"] * 2}
+    frame = pandas.DataFrame({**rated, "stars": [1, 2, 3, 4]})
+    found = rejoinder.score(frame, "length").to_pandas()
+    assert found["score"].tolist() == [1, 3] and found.index.tolist() == ["examples:row 1", "examples:row 3"]
+    assert frame.assign(score=found["score"])["score"].isna().all()
+
+
+def test_scores_in_a_frame_are_not_taken_for_ratings() -> None:
+    asked = [("Tea?", "No."), ("Any plans?", "I will see a film."), ("Who?", "I am Anna, and you?"), ("Hm?", "of")]
+    frame = pandas.DataFrame([(f"{a} {n}", b) for n in range(5) for a, b in asked], columns=["prompt", "answer"])
+    scored = frame.join(rejoinder.score(frame).to_pandas())
+    with pytest.raises(DataError, match="none of 20 lines has a rating"):
+        rejoinder.estimate(scored)
+    named = frame.assign(score=scored["score"])
+    own = "to the last digit. If scores were taken for people's ratings, say where those are: --map rating=NAME."
+    (_, said, *_) = rejoinder.full_study(named, ["rejoinder"], resamples=100).answer
+    assert said == f"The ratings are what rejoinder said, {own}"
+    found = rejoinder.estimate(named)
+    assert (found.own, found.answer[1]) == (20, f"20 ratings are what rejoinder said, {own}")
+
+
+def test_values_of_numpy_and_pandas_stay_what_they_are() -> None:
+    record = {"response": "No.", "a": np.int64(3), "b": np.arange(2), "c": pandas.NA, "d": np.bool_(False)}
+    (found,) = rejoinder.examples_of([{**record, "unanswered": np.bool_(False)}])
+    assert found.extra == {"a": 3, "b": [0, 1], "c": None, "d": False, "unanswered": False}
+
+
+@pytest.mark.parametrize(
+    ("said", "missing"), [("no", False), ("0", False), (False, False), ("time out", True), (1, True)]
+)
+def test_a_record_may_say_whether_it_was_answered(said: object, missing: bool) -> None:
+    (found,) = rejoinder.examples_of([{"response": "No.", "unanswered": said}])
+    assert found.unanswered is missing
+
+
 def test_without_pandas_it_is_told_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = rejoinder.score(RECORDS, "length")
     monkeypatch.setitem(sys.modules, "pandas", None)

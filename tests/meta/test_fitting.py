@@ -55,7 +55,7 @@ def test_what_was_gained_is_shown(judge: ViewsJudge) -> None:
     assert found.corrected and found.n == 120
     assert found.judge.scale == (0.0, 100.0)
     high = "if high ratings are the good ones"
-    assert found.answer[0].startswith(f"The adapted judge is better, {high}: Spearman 0.")
+    assert found.answer[0].startswith(f"The adapted judge is better, {high}: Spearman inside folds 0.")
     assert found.answer[1].startswith(
         "The ratings run against the judge as it was. Where low ratings are the good ones"
     )

@@ -23,7 +23,7 @@ from rejoinder.io.chat import SPEAKERS, as_context, is_conversation, messages_in
 from rejoinder.io.logs import reply_in
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, are_explained, are_intervals, of_scoring
 from rejoinder.io.rating_words import rating_in
-from rejoinder.io.values import as_json, object_in, require_whole_characters, yes_or_no
+from rejoinder.io.values import as_json, object_in, require_whole_characters, unanswered_of, yes_or_no
 from rejoinder.records import FOLLOWED, OVERALL, UNANSWERED
 
 TEXTS = ("context", "references")
@@ -144,7 +144,7 @@ def decoded(field: str, cell: str, where: str) -> Any:
     if field in (SPEAKERS, FOLLOWED):  # of any other text `streams.dialogue` says that it names nobody
         return _listed(cell.strip()) or cell
     if field == UNANSWERED:  # a reason, or whether it is so
-        return False if cell.strip() == "0" or yes_or_no(cell) is False else cell
+        return unanswered_of(cell)
     if field != MESSAGES and field not in OBJECTS:
         return cell
     if field in ("quality", "ratings") and (said := yes_or_no(cell)) is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar, Unpack, cast
 
@@ -14,6 +15,7 @@ from rejoinder.io.parse import to_record
 from rejoinder.io.read import How, names_of, of_values, parsed_rows, read, read_audited, read_either, read_pairs
 from rejoinder.io.reply_sets import parse_reply_set
 from rejoinder.records import Example, Given, Pair, ReplySet
+from rejoinder.scorer import Scores
 
 _FRAMES = ("pandas", "polars")
 _FORMS = "a list of Example or of dicts, a data frame, chat messages, or the name of a file"
@@ -99,6 +101,19 @@ def _made(given: Given, name: str, kind: type[_Kind], parse: Callable[[Any, str]
     made = list(parsed_rows(rows, parse, names, raise_bad, how.get("turns", "last")))
     names.require_met()
     return made
+
+
+def labelled(scores: Scores, given: Any, found: Sequence[Example]) -> Scores:
+    """Scores of what was `found` in a frame of pandas, with the index of its rows; any others as they are.
+
+    Beside anything else they would stand at the wrong replies, once the rows were sorted or chosen. Where a row is not
+    one example (raters were joined, messages became a chat), the ids of the examples are the index.
+    """
+    if _library(given) != "pandas" or not hasattr(given, "index"):
+        return scores
+    rows = [one.where.rpartition(" ")[2] for one in found]
+    whole = rows == [str(number + 1) for number in range(len(given))]
+    return replace(scores, index=given.index if whole else [one.id for one in found])
 
 
 def _record(record: Any, where: str) -> Any:

@@ -266,7 +266,7 @@ class Planner:
         if RATING in self.filled:
             self._one_of(RATER)
             self._doubt_others(self.found)
-        elif "quality" not in self.filled and (names := self._free_names(PERHAPS)):
+        elif "quality" not in self.filled and (names := self._free_names(self._may_rate)):
             if len(names) > 1:
                 self.doubts.append(
                     f"{listed(names)} may each be the rating, none is read as one. {_say(RATING, names)}"
@@ -276,6 +276,11 @@ class Planner:
             self._one_of(RATER)
         elif any(field.startswith(f"{RATING}.") for field in self.filled):
             self._one_of(RATER)
+
+    @property
+    def _may_rate(self) -> frozenset[str]:
+        """The names that may be ratings; not the `score` that `Scores.to_pandas` writes beside `unscored`."""
+        return PERHAPS - {"score"} if "unscored" in self.record and "signatures" not in self.record else PERHAPS
 
     def _doubt_others(self, found: Sequence[Take]) -> None:
         """Say of what stands beside a rating and may be another one: `rating_2`, or a `quality` that goes before it."""

@@ -33,9 +33,9 @@ from rejoinder.io.side_by_side import apart, of_part
 from rejoinder.io.single_messages import Halves
 from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.totals import refuse_totals
-from rejoinder.io.values import object_in
+from rejoinder.io.values import object_in, unanswered_of
 from rejoinder.io.verdicts import empty_verdicts
-from rejoinder.records import Example, Pair, ReplySet
+from rejoinder.records import UNANSWERED, Example, Pair, ReplySet
 
 Turns = Literal["last", "all"]
 
@@ -216,8 +216,11 @@ def understood(row: Row, names: Names) -> Any:
         record = as_conversation(record, row.where)
     record = names.understood(record, row.where, flat=row.flat, guess=guess)
     if not row.flat:
-        said = messages_in(record.get("context"))
-        return {**record, "context": said} if isinstance(said, list) else record
+        if isinstance(said := messages_in(record.get("context")), list):
+            record = {**record, "context": said}
+        if UNANSWERED in record:
+            record = {**record, UNANSWERED: unanswered_of(record[UNANSWERED])}
+        return record
     if guess:
         refuse_totals(row.record, record, row.where)
         for field in SAID:

@@ -115,10 +115,17 @@ def plain_json(extra: Mapping[str, Any], where: str) -> dict[str, Any]:
     if not extra:
         return {}
     try:
-        plain: dict[str, Any] = json.loads(json.dumps(extra, default=str), parse_constant=lambda _: None)
+        plain: dict[str, Any] = json.loads(json.dumps(extra, default=_written), parse_constant=lambda _: None)
     except RecursionError as error:
         raise DataError("nested too deep", "Flatten it", where=where) from error
     return plain
+
+
+def _written(value: Any) -> Any:
+    """What is written of a value that JSON does not know: of numpy's its numbers, of pandas' missing ones null."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return None if type(value).__name__ in ("NAType", "NaTType") else str(value)
 
 
 def yes_or_no(value: Any) -> bool | None:
@@ -129,6 +136,13 @@ def yes_or_no(value: Any) -> bool | None:
         return None
     word = " ".join(_TONES.sub("", value).casefold().replace("_", " ").replace("-", " ").split())
     return True if word in _YES else False if word in _NO else None
+
+
+def unanswered_of(value: Any) -> Any:
+    """Why there is no reply, or whether there is none, from a line that says so."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    said = value.strip() if isinstance(value, str) else value
+    return False if said == "0" or yes_or_no(said) is False else value
 
 
 def is_id(value: Any) -> bool:

@@ -93,6 +93,7 @@ def estimate(
         nameless=_nameless(both.lines),
         unscored=Counter(scores.reasons.values()),
         fitted=next(iter(fitted_on([scorer], [line.dataset for line in both.lines]).values()), []),
+        own=int((np.isclose(scores.values, ratings, rtol=0, atol=1e-8) & (ratings % 1 != 0)).sum()),
         unlike=[name for name, sample in samples.items() if _unlike(sample)],
     )
     return replace(shown, answer=answer(shown))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rejoinder.io.scales import said
 from rejoinder.meta.estimates import Estimate, Estimates
+from rejoinder.meta.verdict import SCORES_FOR_RATINGS
 from rejoinder.stats.prediction_powered import FREEDOM_TO_TUNE
 from rejoinder.stats.written import interval, p_value, rounded, so_many
 
@@ -15,7 +16,7 @@ _LISTED = 5
 
 def answer(found: Estimates) -> tuple[str, ...]:
     """The answer as sentences, the main thing first."""
-    return (_first(found), *_apart(found), *_worth(found), *_plans(found), *_warnings(found))
+    return (_first(found), *_own(found), *_apart(found), *_worth(found), *_plans(found), *_warnings(found))
 
 
 def _first(found: Estimates) -> str:
@@ -38,6 +39,12 @@ def _first(found: Estimates) -> str:
         f"People would rate {high.system} highest, {interval(high, 2)} on average{scale}, and {low.system} lowest, "
         f"{interval(low, 2)}."
     )
+
+
+def _own(found: Estimates) -> list[str]:
+    """That ratings are the scorer's own scores."""
+    many = f"{so_many(found.own, 'rating')} {'is' if found.own == 1 else 'are'}"
+    return [f"{many} what {found.scorer} said, to the last digit. {SCORES_FOR_RATINGS}."] if found.own else []
 
 
 def _apart(found: Estimates) -> list[str]:

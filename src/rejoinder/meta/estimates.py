@@ -76,6 +76,7 @@ class Estimates:
         nameless: lines that do not say their system, where others do; they are left out.
         unscored: lines without a score, by reason; they count as a middling one.
         fitted: the data sets among these that the scorer was fitted on.
+        own: ratings that are the scorer's own scores to the last digit, and no whole numbers, as nobody rates.
         unlike: systems whose rated lines have scores so far from those of all lines that chance hardly chose them.
     """
 
@@ -91,6 +92,7 @@ class Estimates:
     nameless: int
     unscored: Mapping[str, int]
     fitted: Sequence[str]
+    own: int
     unlike: Sequence[str]
 
     @property
@@ -121,6 +123,7 @@ class Estimates:
                 "given": self.given,
                 "matched": self.matched,
                 "nameless": self.nameless,
+                "own": self.own,
                 "unscored": dict(self.unscored),
             },
             "fitted": list(self.fitted),

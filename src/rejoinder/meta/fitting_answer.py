@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from rejoinder.io.scales import said
 from rejoinder.meta.fitting_results import Fit
-from rejoinder.meta.verdict import IF_HIGH_IS_GOOD, TURN_RATINGS
+from rejoinder.meta.verdict import IF_HIGH_IS_GOOD, SCORES_FOR_RATINGS, TURN_RATINGS
 from rejoinder.stats.written import interval, number, percent
 
 _CHANCE = 0.5
+_OWN = 0.9999  # of a correlation with people: nobody has it
 _RISING = 0.01  # of the last doubling: less is noise
 
 
 def fitting_answer(found: Fit) -> tuple[str, ...]:
     """The answer as sentences, what to do first."""
-    return (_verdict(found), *_against(found), *_agreement(found), *_by_length(found), *_curve(found), *_use(found))
+    return (
+        _verdict(found),
+        *_own(found),
+        *_against(found),
+        *_agreement(found),
+        *_by_length(found),
+        *_curve(found),
+        *_use(found),
+    )
 
 
 def _verdict(found: Fit) -> str:
     """Whether anything was gained."""
     first = found.gains[0]
     share = found.kind == "choices"
-    what = "accuracy" if share else "Spearman"
+    what = "accuracy" if share else "Spearman inside folds"
     before, after = (interval(one, 2, share=share) for one in (first.before, first.after))
     gain = interval(first.gain, 2, share=share, signed=True)
     on = f"on {first.n:,} {'pairs' if share else 'ratings'} of {found.contexts:,} conversations, each judged without it"
@@ -35,6 +44,12 @@ def _verdict(found: Fit) -> str:
         return f"The adapted judge may be better{high}, which is not shown: {figures}. What it learnt is kept."
     learnt = "What it learnt is kept, because it is not shown to be worse; give more to know"
     return f"These {found.kind} bought nothing that shows: {figures}. {learnt}."
+
+
+def _own(found: Fit) -> list[str]:
+    """That the ratings are what the judge said itself."""
+    own = found.kind == "ratings" and found.gains[0].before.value > _OWN
+    return [f"The ratings are what the judge said before. {SCORES_FOR_RATINGS}."] if own else []
 
 
 def _runs_against(found: Fit) -> bool:

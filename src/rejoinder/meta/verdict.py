@@ -18,6 +18,7 @@ TURN_RATINGS = (
     "Where low ratings are the good ones, as school grades may be, turn them round first: the lowest and the highest "
     "possible rating together, less each"
 )
+SCORES_FOR_RATINGS = "If scores were taken for people's ratings, say where those are: --map rating=NAME"
 FARTHEST = 1_000_000  # lines; a forecast of more says nothing but that there is hardly a correlation
 _NORMAL = NormalDist()
 _EDGE = _NORMAL.inv_cdf(1 - LEVEL / 2)  # standard deviations to the edge of a chance band
