@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from rejoinder.errors import UsageError
+from rejoinder.errors import UsageError, require_one_of
 from rejoinder.kinds import BILINEAR, RESPONDERS, learners
 from rejoinder.records import NO_SET
 
@@ -237,12 +237,12 @@ def score(
         level: `dialogue` scores whole conversations, by every turn of the speaker who is judged.
 
     Raises:
-        UsageError: something else than examples was given; `scale` is none, or the scorer predicts no ratings; see also
-            `load_scorer`.
+        UsageError: what was given is no example, `scale` no scale, `level` no level; see also `load_scorer`.
         DataError: what was given cannot be read as examples.
     """
     from rejoinder.scorer import run
 
+    require_one_of("level", level, ("turn", "dialogue"))
     loaded, given = _asked(examples, scorer, scale, vectors)
     return run(import_module(DIALOGUES).of_dialogues(loaded, every=True) if level == "dialogue" else loaded, given)
 

@@ -137,6 +137,27 @@ def test_what_cannot_be_examples(given: Any, message: str) -> None:
     assert str(caught.value).startswith(message)
 
 
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"turns": "All"}, "turns is 'All', expected one of last, all"),
+        ({"turn": "all"}, "reading takes no turn. What it takes: map, input_format, turns, note, keep, without"),
+        ({"on_error": "skip", "format": "csv"}, "reading takes no format, on_error. What it takes: map"),
+        ({"input_format": "exe"}, "input_format is 'exe', expected one of jsonl, json, csv"),
+        ({"map": "response=answer"}, "map is 'response=answer', expected a dict such as"),
+        ({"map": {"response": 3}}, "map says that response is 3, expected a name, or a list of names, as text"),
+        ({"map": {"response": None}}, "map says that response is None, expected a name"),
+    ],
+)
+def test_how_to_read_is_said_in_known_words_or_refused(how: dict[str, Any], message: str) -> None:
+    calls: list[Callable[..., Any]] = [rejoinder.read, rejoinder.read_pairs]
+    for call in [*calls, rejoinder.examples_of, rejoinder.pairs_of, rejoinder.reply_sets_of]:
+        for given in ["nowhere.jsonl"] if call in calls else ["nowhere.jsonl", [Example((), "a")], [{"response": "a"}]]:
+            with pytest.raises(UsageError) as caught:
+                call(given, **how)
+            assert str(caught.value).startswith(message)
+
+
 def test_pairs_too_are_taken_from_dicts_and_frames() -> None:
     pairs = [{"prompt": f"q{number}", "chosen": "a b", "rejected": "c"} for number in range(5)]
     for given in (pairs, pandas.DataFrame(pairs), rejoinder.pairs_of(polars.DataFrame(pairs))):

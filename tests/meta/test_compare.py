@@ -532,6 +532,12 @@ def test_numbers_out_of_range() -> None:
         compare(side([1]), side([1]), [])
 
 
+@pytest.mark.parametrize("design", ["Unpaired", "Paired", "independent", 3, None])
+def test_a_design_is_one_of_three(design: Any) -> None:
+    with pytest.raises(UsageError, match=f"^design is {design!r}, expected one of auto, paired, unpaired$"):
+        compare(side([1]), side([1]), [Worth()], design=design)
+
+
 # on the command line
 
 
