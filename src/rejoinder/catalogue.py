@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from rejoinder.errors import UsageError, require_one_of
 from rejoinder.kinds import BILINEAR, RESPONDERS, learners
@@ -88,16 +88,12 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
         vectors: file of word vectors for scorers that need them; None takes those in the box.
 
     Raises:
-        UsageError: there is no scorer of that name; the message holds the nearest ones.
+        UsageError: there is no scorer of that name, and the message holds the nearest ones; an object is none.
         MissingAsset: the vectors or the judge's files are not there.
         DataError: they are damaged.
     """
     if not isinstance(name, (str, Path)):
-        given: Any = name
-        if not hasattr(given, "score_batch") and not callable(given):
-            kind = type(given).__name__
-            raise UsageError(f"a scorer is a name, a folder, a function or an object with score_batch, not a {kind}")
-        own: Scorer = given if hasattr(given, "score_batch") else import_module(ELSEWHERE).of_function(given)
+        own: Scorer = import_module(ELSEWHERE).own(name)
         return own
     prefix, colon, _ = str(name).partition(":")
     if colon and prefix in PREFIXES:
