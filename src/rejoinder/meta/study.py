@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ from rejoinder.streams.parts import Workers, asked_of, elsewhere, scored
 
 def study(
     examples: Given,
-    scorers: Iterable[ScorerLike] | ScorerLike | Mapping[str, Scores] | None = None,
+    scorers: Sequence[ScorerLike] | ScorerLike | Mapping[str, Scores] | None = None,
     *,
     dimension: str = OVERALL,
     resamples: int = 1000,
@@ -87,7 +87,7 @@ def study(
 
 def full_study(
     examples: Given,
-    scorers: Iterable[ScorerLike] | ScorerLike | Mapping[str, Scores] | None = None,
+    scorers: Sequence[ScorerLike] | ScorerLike | Mapping[str, Scores] | None = None,
     *,
     dimension: str = OVERALL,
     resamples: int = 1000,
@@ -245,7 +245,7 @@ def _with_pool(found: FullStudy, pool: ScoredSet, scores: Mapping[str, Scores]) 
 
 
 def _given(
-    examples: Given, scorers: Iterable[ScorerLike] | ScorerLike | Mapping[str, Scores] | None
+    examples: Given, scorers: Sequence[ScorerLike] | ScorerLike | Mapping[str, Scores] | None
 ) -> tuple[list[Example], list[ScorerLike] | Mapping[str, Scores] | None]:
     """The examples; and the scorers in a list, which can be gone through twice, or their scores."""
     named = scorers if scorers is None or isinstance(scorers, Mapping) else listed(scorers)
@@ -277,6 +277,7 @@ def _scores_of(
 
     Arguments and errors as for `study`.
     """
+    found: dict[str, Any]
     if isinstance(scorers, Mapping):
         choice, loaded, found = Chosen([], {}, {}), dict[str, Scorer](), dict(scorers)
     else:
