@@ -173,7 +173,9 @@ def test_one_function_or_any_iterable_of_scorers(made: Callable[[], Any]) -> Non
     assert {row.scorer for row in rejoinder.study(rated, made(), resamples=0).agreements} == {"questions"}
     assert rejoinder.full_study(rated, made(), resamples=0).asked == ("questions",)
     assert [one.scorer for one in rejoinder.compare(rated, rated, made(), resamples=100).contrasts] == ["questions"]
-    several = [Example((str(n),), "?" * n, ratings=[Rating(n % 5, rater=name) for name in "ab"]) for n in range(20)]
+    several = [
+        Example((str(n),), "?" * n, ratings=(Rating(n % 5, rater="a"), Rating(n % 5, rater="b"))) for n in range(20)
+    ]
     assert [*rejoinder.ratings(several, made(), min_kappa=-1, resamples=0).signatures] == ["questions"]
 
 
