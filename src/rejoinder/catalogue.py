@@ -11,9 +11,9 @@ import os
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
-from rejoinder.errors import UsageError
+from rejoinder.errors import UsageError, require_one_of
 from rejoinder.kinds import BILINEAR, RESPONDERS, learners
 from rejoinder.records import NO_SET
 
@@ -88,16 +88,12 @@ def load_scorer(name: ScorerLike, *, vectors: str | Path | None = None) -> Score
         vectors: file of word vectors for scorers that need them; None takes those in the box.
 
     Raises:
-        UsageError: there is no scorer of that name; the message holds the nearest ones.
+        UsageError: there is no scorer of that name, and the message holds the nearest ones; an object is none.
         MissingAsset: the vectors or the judge's files are not there.
         DataError: they are damaged.
     """
     if not isinstance(name, (str, Path)):
-        given: Any = name
-        if not hasattr(given, "score_batch") and not callable(given):
-            kind = type(given).__name__
-            raise UsageError(f"a scorer is a name, a folder, a function or an object with score_batch, not a {kind}")
-        own: Scorer = given if hasattr(given, "score_batch") else import_module(ELSEWHERE).of_function(given)
+        own: Scorer = import_module(ELSEWHERE).own(name)
         return own
     prefix, colon, _ = str(name).partition(":")
     if colon and prefix in PREFIXES:
@@ -237,11 +233,12 @@ def score(
         level: `dialogue` scores whole conversations, by every turn of the speaker who is judged.
 
     Raises:
-        UsageError: no examples were given, `scale` is none or the scorer predicts no ratings; see also `load_scorer`.
+        UsageError: what was given is no example, `scale` no scale, `level` no level; see also `load_scorer`.
         DataError: what was given cannot be read as examples.
     """
     from rejoinder.scorer import run
 
+    require_one_of("level", level, ("turn", "dialogue"))
     loaded, given = _asked(examples, scorer, scale, vectors)
     asked = import_module(DIALOGUES).of_dialogues(loaded, every=True) if level == "dialogue" else loaded
     return cast("Scores", import_module(GIVEN).labelled(run(asked, given), examples, given))

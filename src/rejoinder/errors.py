@@ -17,8 +17,10 @@ was not passed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
+
+_LONGEST_SHOWN = 40  # characters
 
 
 class RejoinderError(Exception):
@@ -120,3 +122,17 @@ class WriteError(RejoinderError, OSError):
     """An output cannot be written: no folder, no right, no space left."""
 
     exit_code = 7
+
+
+def shown(given: object) -> str:
+    """A value for a message: None, a number or a text as it is, cut; of anything else its type."""
+    if given is None or isinstance(given, (bool, int, float, str)):
+        return repr(given) if len(repr(given)) <= _LONGEST_SHOWN else f"{repr(given)[:_LONGEST_SHOWN]}..."
+    return f"a {type(given).__name__}"
+
+
+def require_one_of(name: str, given: object, words: Iterable[str]) -> None:
+    """Raise `UsageError` where a choice is none of the words that there are for it."""
+    words = list(words)
+    if given not in words:
+        raise UsageError(f"{name} is {shown(given)}, expected one of {', '.join(words)}")

@@ -10,10 +10,9 @@ from math import isfinite
 from numbers import Real
 from typing import Any, Literal
 
-from rejoinder.errors import UsageError
+from rejoinder.errors import UsageError, shown
 
 OVERALL = "overall"
-_LONGEST_SHOWN = 40  # characters
 Given = Any
 """Examples, or anything that holds them: dicts, chat messages, a data frame, a file's name (`io.given.examples_of`)."""
 Choice = Literal[0, 1]
@@ -236,11 +235,11 @@ def _texts(name: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
         raise UsageError(f"{name} is a text, expected a tuple of texts. Write {name}=({given!r},)")
     if not isinstance(given, Iterable) or isinstance(given, (bytes, Mapping)):
-        raise UsageError(f"{name} is {_shown(given)}, expected a tuple of texts. Write {name}=() where there is none")
+        raise UsageError(f"{name} is {shown(given)}, expected a tuple of texts. Write {name}=() where there is none")
     texts = given if isinstance(given, tuple) else tuple(given)
     for text in texts:
         if not isinstance(text, str):
-            raise UsageError(f"{name} holds {_shown(text)}, expected texts only. Leave it out, or write str(...)")
+            raise UsageError(f"{name} holds {shown(text)}, expected texts only. Leave it out, or write str(...)")
         _require_whole(name, text)
     return texts
 
@@ -250,7 +249,7 @@ def _ratings(given: Any) -> tuple[Rating, ...]:
     ratings = tuple(given) if isinstance(given, Iterable) else (given,)
     for rating in ratings:
         if not isinstance(rating, Rating):
-            raise UsageError(f"ratings hold {_shown(rating)}, expected Rating. Write ratings=[Rating(4), Rating(5)]")
+            raise UsageError(f"ratings hold {shown(rating)}, expected Rating. Write ratings=[Rating(4), Rating(5)]")
     return ratings
 
 
@@ -260,7 +259,7 @@ def _require_text(name: str, given: Any, hint: str = "", *, or_none: bool = Fals
         _require_whole(name, given)
     elif not (or_none and given is None):
         hint = hint or ("leave it out, or write str(...)" if given is not None else "leave it out")
-        raise UsageError(f"{name} is {_shown(given)}, expected a text; {hint}")
+        raise UsageError(f"{name} is {shown(given)}, expected a text; {hint}")
 
 
 def _require_whole(name: str, text: str) -> None:
@@ -277,7 +276,7 @@ def _require_whole(name: str, text: str) -> None:
 def _require_number(name: str, given: Any) -> None:
     """Raise where a field is no finite number; true and false are none."""
     if isinstance(given, bool) or not isinstance(given, Real) or not isfinite(given):
-        raise UsageError(f"{name} is {_shown(given)}, expected a finite number. Leave a missing rating out")
+        raise UsageError(f"{name} is {shown(given)}, expected a finite number. Leave a missing rating out")
 
 
 def _require_bounds(dimension: str, bounds: Any) -> None:
@@ -285,7 +284,7 @@ def _require_bounds(dimension: str, bounds: Any) -> None:
     try:
         low, high = bounds
     except (TypeError, ValueError) as error:
-        found = f"the scale of {dimension!r} is {_shown(bounds)}, expected (lowest, highest)"
+        found = f"the scale of {dimension!r} is {shown(bounds)}, expected (lowest, highest)"
         raise UsageError(f"{found}. Write scales={{{dimension!r}: (1, 5)}}") from error
     for bound in (low, high):
         _require_number(f"a bound of the scale of {dimension!r}", bound)
@@ -296,12 +295,5 @@ def _require_bounds(dimension: str, bounds: Any) -> None:
 def _mapping(name: str, given: Any, expected: str) -> Mapping[Any, Any]:
     """A field that holds values by name."""
     if not isinstance(given, Mapping):
-        raise UsageError(f"{name} is {_shown(given)}, expected {expected}. Write {name}={{...}} or leave it out")
+        raise UsageError(f"{name} is {shown(given)}, expected {expected}. Write {name}={{...}} or leave it out")
     return given
-
-
-def _shown(given: Any) -> str:
-    """A value for a message: None, a number or a text as it is, cut; of anything else its type."""
-    if given is None or isinstance(given, (bool, int, float, str)):
-        return repr(given) if len(repr(given)) <= _LONGEST_SHOWN else f"{repr(given)[:_LONGEST_SHOWN]}..."
-    return f"a {type(given).__name__}"

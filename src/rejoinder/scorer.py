@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.frames import to_pandas
+from rejoinder.outcomes import sound
 from rejoinder.records import FOLLOWED, UNANSWERED, Example, visible
 from rejoinder.version import __version__
 
@@ -246,10 +247,7 @@ class Scores:
         return Counter(chain.from_iterable(self.notes.values()))
 
     def corpus(self) -> float:
-        """The score of all scored examples together: from summed statistics where there are any, else the mean.
-
-        NaN where nothing was scored.
-        """
+        """The score of all scored examples together, by summed statistics, else the mean; NaN without any."""
         if not self.scored.any():
             return float("nan")
         if self.statistics is not None and self.combine is not None:
@@ -288,6 +286,9 @@ def run(scorer: Scorer, examples: Sequence[Example], *, batch_size: int = 512, a
         examples: N examples.
         batch_size: how many distinct inputs go into one call of `score_batch`.
         advance: called after each batch with the number of examples that are done through it, for progress bars.
+
+    Raises:
+        UsageError: the scorer returns something else than an `Outcome` of these examples.
     """
     whole, silence = getattr(scorer, "whole", False), getattr(scorer, "silence", False)
     batch_size = min(batch_size, getattr(scorer, "portion", batch_size))
@@ -303,7 +304,8 @@ def run(scorer: Scorer, examples: Sequence[Example], *, batch_size: int = 512, a
     beside: dict[str, FloatArray] = {}
     for start in range(0, len(distinct), batch_size):
         groups = distinct[start : start + batch_size]
-        outcome = scorer.score_batch([examples[group[0]] for group in groups])
+        given = scorer.score_batch([examples[group[0]] for group in groups])
+        outcome: Outcome = sound(given, len(groups), scorer.card.name)
         positions = list(chain.from_iterable(groups))
         rows = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         values[positions] = outcome.values[rows]

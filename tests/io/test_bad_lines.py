@@ -47,7 +47,8 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"response": None},
-        f': field "response": is null, expected text. {NO_RESPONSE}',
+        ': field "response": is null, expected text. Write "" for an empty reply (in a data frame: fillna("")), '
+        "leave the line out, or say --map response=NAME",
     ),
     (
         {"response": 5},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +90,15 @@ def test_lists_and_numbers_of_numpy_in_a_frame() -> None:
     assert rejoinder.examples_of(listed)[0].context == ("x", "y")
 
 
+@pytest.mark.parametrize("number", [np.int64(3), np.float32(3), np.array(3), Decimal(3), Decimal("3.0")])
+def test_numbers_of_other_libraries_are_ratings(number: Any) -> None:
+    for rated in ({"rating": number}, {"ratings": {"overall": [number]}}, {"quality": {"overall": number}}):
+        (one,) = rejoinder.examples_of([{"response": "a", **rated}])
+        assert type(one.rating()) in (int, float) and one.rating() == 3
+    (one,) = rejoinder.examples_of(pandas.DataFrame({"response": ["a"], "rating": [Decimal(3)]}))
+    assert one.rating() == 3
+
+
 def test_a_frame_with_a_row_a_rater_is_joined() -> None:
     frame = pandas.DataFrame(
         {"item": [1, 1, 2], "response": ["a", "a", "b"], "rater": ["x", "y", "x"], "rating": [1, 2, 3]}
@@ -127,6 +138,11 @@ def test_examples_pass_as_they_are_and_mix() -> None:
         (pandas.Series(["a"]), "examples are given as Series, expected a list"),
         ([{"text": "a"}], 'examples:item 1: field "response": missing (found: text), expected text'),
         ([{"chosen": "a", "rejected": "b"}], "examples:item 1: a pair of replies (chosen and rejected), expected one"),
+        (
+            pandas.DataFrame({"prompt": ["a", "b"], "reply": ["c", None]}),
+            'examples:row 2: field "response": is null, expected text. Write "" for an empty reply (in a data fr',
+        ),
+        ([{"response": "a", "rating": math.inf}], 'examples:item 1: field "rating": infinite or too large, expected a'),
         (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "examples: two columns have one name. Rename one"),
         ("nowhere.csv", "nowhere.csv: no such file"),
     ],
@@ -135,6 +151,34 @@ def test_what_cannot_be_examples(given: Any, message: str) -> None:
     with pytest.raises(RejoinderError) as caught:
         rejoinder.score(given, "length")
     assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"turns": "All"}, "turns is 'All', expected one of last, all"),
+        ({"turn": "all"}, "reading takes no turn. What it takes: map, input_format, turns, note, keep, without"),
+        ({"on_error": "skip", "format": "csv"}, "reading takes no format, on_error. What it takes: map"),
+        ({"input_format": "exe"}, "input_format is 'exe', expected one of jsonl, json, csv"),
+        ({"map": "response=answer"}, "map is 'response=answer', expected a dict such as"),
+        ({"map": {"response": 3}}, "map says that response is 3, expected a name, or a list of names, as text"),
+        ({"map": {"response": None}}, "map says that response is None, expected a name"),
+    ],
+)
+def test_how_to_read_is_said_in_known_words_or_refused(how: dict[str, Any], message: str) -> None:
+    calls: list[Callable[..., Any]] = [rejoinder.read, rejoinder.read_pairs]
+    for call in [*calls, rejoinder.examples_of, rejoinder.pairs_of, rejoinder.reply_sets_of]:
+        for given in ["nowhere.jsonl"] if call in calls else ["nowhere.jsonl", [Example((), "a")], [{"response": "a"}]]:
+            with pytest.raises(UsageError) as caught:
+                call(given, **how)
+            assert str(caught.value).startswith(message)
+
+
+def test_pairs_are_sent_where_they_are_taken() -> None:
+    pairs = [{"prompt": "hi", "chosen": "a b", "rejected": "b", "id": str(n)} for n in range(4)]
+    with pytest.raises(DataError, match="Pairs go into the commands study and score, in Python into rejoinder.study_p"):
+        rejoinder.score(pairs, "length")
+    assert rejoinder.study_pairs(pairs, "length", resamples=0).answer
 
 
 def test_pairs_too_are_taken_from_dicts_and_frames() -> None:

@@ -297,7 +297,8 @@ def test_the_judgements_of_the_shared_sets_are_pairs(shared: Path) -> None:
 def test_a_command_that_wants_single_replies_refuses_pairs(run: Run, tmp_path: Path) -> None:
     path = saved(tmp_path / "pairs.jsonl", [FORMS["texts"]])
     said = (
-        f"{path}:1: a pair of replies (chosen and rejected), expected one reply. Pairs go into rejoinder study or score"
+        f"{path}:1: a pair of replies (chosen and rejected), expected one reply. "
+        "Pairs go into the commands study and score, in Python into rejoinder.study_pairs"
     )
     for command in (
         ("train", "c-adem", path, "-o", tmp_path / "j"),

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -573,3 +574,16 @@ def test_words_in_a_column_that_only_may_be_a_rating_are_said_and_not_read(tmp_p
     assert said[-1] == "words under label are not read as ratings. If they are the ratings, say --map rating=label"
     found, _ = words(tmp_path / "a.csv", "3/5", "n/a", name="label")
     assert [one.rating() for one in found] == [3, None]
+
+
+@pytest.mark.parametrize(
+    ("scale", "found"),
+    [("1,5", "'1,5'"), ("15", "'15'"), ((1,), "[1]"), ((5, 1), "[5, 1]"), (3, "3"), ([1, 2, 3], "[1, 2, 3]")],
+)
+def test_a_scale_in_python_is_two_numbers(scale: Any, found: str) -> None:
+    rated = [{"response": "a b", "rating": 3}]
+    for call in (rejoinder.score, rejoinder.fit):
+        with pytest.raises(UsageError) as caught:
+            call(rated, scale=scale)
+        expected = "expected the lowest rating and the highest, such as (1, 5)"
+        assert str(caught.value) == f"the scale {found}: {expected}"

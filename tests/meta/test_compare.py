@@ -532,6 +532,19 @@ def test_numbers_out_of_range() -> None:
         compare(side([1]), side([1]), [])
 
 
+@pytest.mark.parametrize(("threshold", "share"), [("0", 0.9), (0, None), (math.nan, 0.9), (0, 2)])
+def test_a_gate_asks_by_numbers(threshold: Any, share: Any) -> None:
+    found = compare(side([1, 2]), side([1, 2]), [Worth()], resamples=100)
+    with pytest.raises(UsageError, match=f"^the threshold is expected .*, not {threshold!r} and {share!r}$"):
+        found.gate(threshold, share)
+
+
+@pytest.mark.parametrize("design", ["Unpaired", "Paired", "independent", 3, None])
+def test_a_design_is_one_of_three(design: Any) -> None:
+    with pytest.raises(UsageError, match=f"^design is {design!r}, expected one of auto, paired, unpaired$"):
+        compare(side([1]), side([1]), [Worth()], design=design)
+
+
 # on the command line
 
 

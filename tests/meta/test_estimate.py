@@ -215,6 +215,8 @@ def test_what_cannot_be() -> None:
         rejoinder.estimate(bare, "length")
     with pytest.raises(UsageError, match="plan is 0, expected how far an interval may reach"):
         rejoinder.estimate(bare, "length", rated=rated, plan=0)
+    with pytest.raises(UsageError, match="plan is '0.1', expected how far an interval may reach"):
+        rejoinder.estimate(bare, "length", rated=rated, plan="0.1")  # type: ignore[arg-type]
     with pytest.raises(
         TooManyUnscored,
         match="bleu-2: none of 40 lines has a score .no reference.. Say which column holds a good reply",

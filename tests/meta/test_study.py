@@ -492,3 +492,9 @@ def test_to_dict_is_plain_json() -> None:
     }
     assert (turn["value"], turn["seed"]) == (found.agreements[0].value, 7)
     assert (system["level"], system["value"], system["low"], system["p"]) == ("system", None, None, None)
+
+
+def test_numbers_are_no_scores() -> None:
+    given = lines(12)
+    with pytest.raises(UsageError, match="^the scores of 'mine' are a ndarray, expected Scores. Give"):
+        study(given, {"mine": np.arange(12.0)})  # type: ignore[dict-item]

@@ -6,9 +6,9 @@ import csv
 import json
 import math
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder import Example, RejoinderError
-from rejoinder.scorer import ScoreFunction, run, signature_of
+from rejoinder import Card, Example, Rating, RejoinderError
+from rejoinder.errors import UsageError
+from rejoinder.scorer import Outcome, ScoreFunction, run, signature_of
 
 
 def line(**keys: Any) -> dict[str, Any]:
@@ -157,11 +158,32 @@ def test_a_function_is_a_scorer_in_every_call() -> None:
     rated = list(rejoinder.read("@conture"))[:80]
     study = rejoinder.study(rated, [questions, "length"], resamples=100)
     assert {row.scorer for row in study.agreements} == {"questions", "length"}
-    full = rejoinder.full_study(rated, questions, resamples=100)  # type: ignore[arg-type]
+    full = rejoinder.full_study(rated, questions, resamples=100)
     assert full.study.signatures["questions"].fields["function"] == "test_elsewhere:questions"
     found = rejoinder.compare(rated, rated, [questions], resamples=100)
     assert found.contrasts[0].value == 0
     assert rejoinder.score(rated, questions).values.tolist() == questions(rated)
+
+
+@pytest.mark.parametrize(
+    "made", [lambda: questions, lambda: (one for one in [questions]), lambda: {questions: 1}.keys()]
+)
+def test_one_function_or_any_iterable_of_scorers(made: Callable[[], Any]) -> None:
+    rated = list(rejoinder.read("@conture"))[:60]
+    assert {row.scorer for row in rejoinder.study(rated, made(), resamples=0).agreements} == {"questions"}
+    assert rejoinder.full_study(rated, made(), resamples=0).asked == ("questions",)
+    assert [one.scorer for one in rejoinder.compare(rated, rated, made(), resamples=100).contrasts] == ["questions"]
+    several = [
+        Example((str(n),), "?" * n, ratings=(Rating(n % 5, rater="a"), Rating(n % 5, rater="b"))) for n in range(20)
+    ]
+    assert [*rejoinder.ratings(several, made(), min_kappa=-1, resamples=0).signatures] == ["questions"]
+
+
+def test_one_name_or_folder_may_be_compared_by(tmp_path: Path) -> None:
+    rated = list(rejoinder.read("@conture"))[:20]
+    assert rejoinder.compare(rated, rated, "length", resamples=100).contrasts[0].scorer == "length"
+    with pytest.raises(RejoinderError, match="no trained model here"):
+        rejoinder.compare(rated, rated, tmp_path, resamples=100)
 
 
 def test_a_function_gets_all_examples_once_and_in_their_order() -> None:
@@ -195,6 +217,7 @@ def fails(_examples: list[Example]) -> list[float]:
         (lambda _: {"a": 1}, "the function <lambda> gave an object of type dict. Return"),
         (lambda _: ["good"], "the function <lambda> gave 'good' among its scores. Return"),
         (lambda _: [[1]], "the function <lambda> gave [1] among its scores. Return"),
+        (lambda lines: (1 / 0 for _ in lines), "the function <lambda> failed on 1 examples (ZeroDivisionError"),
         (fails, "the function fails failed on 1 examples (KeyError: 'gpt4'). Mend it"),
     ],
 )
@@ -209,6 +232,55 @@ def test_a_function_is_told_from_a_scorer_and_from_anything_else() -> None:
         rejoinder.score([], 3)  # type: ignore[arg-type]
     assert rejoinder.load_scorer(scorer := rejoinder.load_scorer("length")) is scorer
     assert run(rejoinder.load_scorer(questions), []).values.size == 0
+
+
+class Given:
+    """A scorer object that gives what it is told to."""
+
+    card = Card("given", "a number", "metric", frozenset(), (None, None), "a test")
+    options: ClassVar[dict[str, Any]] = {}
+
+    def __init__(self, given: Any) -> None:
+        self.given = given
+
+    def score_batch(self, _examples: Sequence[Example]) -> Any:
+        return self.given
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([1.0, 2.0], "given: score_batch gave a list, expected an Outcome. Return rejoinder.scorer.Outcome(values)"),
+        (np.ones(2), "given: score_batch gave a ndarray, expected an Outcome"),
+        (None, "given: score_batch gave None, expected an Outcome"),
+        (Outcome(np.ones(1)), "given: score_batch gave 1 scores for 2 examples. Return one for each"),
+        (Outcome(np.ones(3)), "given: score_batch gave 3 scores for 2 examples. Return one for each"),
+        (Outcome(np.ones(2), low=np.ones(3)), "given: score_batch gave 3 low for 2 examples"),
+        (Outcome(np.ones((2, 1))), "given: the values of an Outcome are a ndarray, expected one number for each"),
+        (Outcome("ab"), "given: the values of an Outcome are 'ab', expected one number"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_an_object_does_wrong_is_told_in_one_line(given: Any, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        rejoinder.score([Example((), "a"), Example((), "bb")], Given(given))
+    assert str(caught.value).startswith(message)
+
+
+def test_what_is_not_finite_is_unscored_with_a_reason() -> None:
+    lines = [Example((), "a" * n) for n in range(1, 5)]
+    outcome = Outcome([1, math.inf, math.nan, -math.inf], {3: "too long"})  # type: ignore[arg-type]
+    scores = rejoinder.score(lines, Given(outcome))
+    assert scores.reasons == {1: "given gave inf", 2: "given gave nan", 3: "too long"}
+    assert scores.values[0] == 1
+    assert np.isnan(scores.values[1:]).all()
+
+
+def test_an_object_without_a_card_and_a_class_are_told_so() -> None:
+    bare = type("Bare", (), {"score_batch": lambda _self, examples: examples})
+    with pytest.raises(UsageError, match="^a Bare has score_batch, but not the card and the options of a scorer. Give"):
+        rejoinder.score([], bare())
+    with pytest.raises(UsageError, match=r"^Given is a class, expected a scorer. Give an object of it: Given\(\)$"):
+        rejoinder.score([], Given)  # type: ignore[arg-type]
 
 
 def test_a_function_by_its_import_path(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

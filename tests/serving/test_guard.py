@@ -198,6 +198,8 @@ def test_other_machines_may_not_ask_without_a_token() -> None:
         serve(["length"], token="short")
     with pytest.raises(UsageError, match="no scorer was named"):
         serve([])
+    with pytest.raises(UsageError, match="^port is 'abc', expected a whole number"):
+        serve(["length"], port="abc")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="the limit lines is 0, expected a number above 0"):
         Limits(lines=0)
 

@@ -14,6 +14,7 @@ import pytest
 
 import rejoinder
 from conftest import Run
+from rejoinder.errors import UsageError
 from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Turn
 from rejoinder.scorer import run as scored
@@ -249,3 +250,9 @@ def test_a_study_compares_conversations_with_their_ratings() -> None:
     assert {row.level for row in rows.values()} == {"dialogue"}
     assert found.sets[0].standings[0].scorer == "length" and not math.isnan(found.sets[0].standings[0].pooled.value)
     assert [row["level"] for row in found.to_dict()["results"]][:1] == ["dialogue"]
+
+
+@pytest.mark.parametrize("level", ["dialog", "Dialogue", "conversation", None])
+def test_a_level_is_one_of_two(level: Any) -> None:
+    with pytest.raises(UsageError, match=f"^level is {level!r}, expected one of turn, dialogue$"):
+        rejoinder.score([dialogue()], "length", level=level)

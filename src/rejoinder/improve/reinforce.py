@@ -19,7 +19,7 @@ from typing import Any, get_args
 import numpy as np
 import torch
 
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import DataError, UsageError, require_one_of
 from rejoinder.improve.critic import Critic
 from rejoinder.improve.episodes import Baseline, Episode, Rewards, advantages, looks, play
 from rejoinder.improve.policy import Policy
@@ -79,8 +79,7 @@ class Practice:
         for name in ("updates", "episodes", "turns", "group", "longest", "every"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}, expected 1 or more")
-        if self.baseline not in get_args(Baseline):
-            raise UsageError(f"baseline is {self.baseline!r}, expected one of {', '.join(get_args(Baseline))}")
+        require_one_of("baseline", self.baseline, get_args(Baseline))
         if self.episodes % self.group or (self.baseline == "group" and self.group < 2):
             found = f"{self.episodes} episodes in groups of {self.group}"
             raise UsageError(f"{found}: expected groups of two or more that leave none over. Choose both anew")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import DataError, UsageError, shown
 from rejoinder.io.blanks import Blanks
 from rejoinder.io.chat import as_context, as_said, turns_of
 from rejoinder.io.flat import OBJECTS, decoded
@@ -200,14 +200,18 @@ def checked(columns: Columns) -> dict[str, tuple[str, ...]]:
     """`columns` with a tuple of names for each of our fields.
 
     Raises:
-        UsageError: what should be one of our fields is none, or one name is to be two of them.
+        UsageError: what should be one of our fields is none, or one name is to be two of them; or there are no names.
     """
+    if not isinstance(columns, Mapping):
+        raise UsageError(f'map is {shown(columns)}, expected a dict such as {{"response": "answer"}}')
     named: dict[str, tuple[str, ...]] = {}
     for field, given in columns.items():
         if field not in OURS and not field.startswith(f"{RATING}."):
             known = ", ".join((*OURS, f"{RATING}.DIMENSION"))
             raise UsageError(f"--map {field}=...: no field of ours. Before the = stands one of {known}")
-        sources = (given,) if isinstance(given, str) else tuple(given)
+        sources = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+        if odd := [source for source in sources if not isinstance(source, str)]:
+            raise UsageError(f"map says that {field} is {shown(odd[0])}, expected a name, or a list of names, as text")
         named[field] = tuple(source for source in sources if source)
     every = [source for sources in named.values() for source in sources]
     if twice := next((source for source in every if every.count(source) > 1), None):

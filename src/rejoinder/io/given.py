@@ -92,9 +92,9 @@ def _made(given: Given, name: str, kind: type[_Kind], parse: Callable[[Any, str]
     """What `parse` makes of everything in `given` that is not of its `kind` already."""
     flat = _library(given) in _FRAMES
     found = list(_cells(given, name) if flat else _records(given, name))
+    names = names_of(how)
     if how.get("map") is None and all(isinstance(one, kind) for one in found):
         return found
-    names = names_of(how)
     place = f"{name}:row" if flat else f"{name}:item"
     placed = [(f"{place} {number}", _record(one, f"{place} {number}")) for number, one in enumerate(found, start=1)]
     rows = (Row(where, one, flat) for where, one in placed) if flat else of_values(placed, raise_bad)

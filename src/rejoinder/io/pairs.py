@@ -128,7 +128,9 @@ def refuse_pair(record: Any, where: str) -> None:
     """Raise `DataError` where a JSON value is a pair of replies."""
     if form := form_of(record):
         found = f"a pair of replies ({' and '.join(dict.fromkeys(form.keys))}), expected one reply"
-        raise DataError(found, "Pairs go into rejoinder study or score", where=where)
+        raise DataError(
+            found, "Pairs go into the commands study and score, in Python into rejoinder.study_pairs", where=where
+        )
 
 
 def parse_only_pair(record: Any, where: str) -> Pair:

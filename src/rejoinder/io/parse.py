@@ -110,6 +110,10 @@ def _no_response(record: Record, where: str) -> DataError:
         return one_message(list(record), where)
     found = f"is {kind_of(record['response'])}" if "response" in record else f"missing (found: {listed(list(record))})"
     remedy = 'Give every line a "response": "...", or say which is: --map response=NAME'
+    if record.get("response", "") is None:
+        remedy = (
+            'Write "" for an empty reply (in a data frame: fillna("")), leave the line out, or say --map response=NAME'
+        )
     inner = [f"{key}.{name}" for key, value in record.items() if isinstance(value, Mapping) for name in value]
     if inner:
         remedy += f", where NAME may be one inside an object ({listed(inner)})"

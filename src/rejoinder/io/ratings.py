@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.values import is_number, kind_of, yes_or_no
+from rejoinder.io.values import is_number, kind_of, native, yes_or_no
 from rejoinder.records import OVERALL, Rating
 
 Record = Mapping[str, Any]
@@ -110,7 +110,7 @@ def _raters(record: Record, dimension: str, count: int, where: str) -> list[str 
 
 def _rated(value: Any, dimension: str, scales: Mapping[str, Scale], where: str, field: str) -> float:
     """A rating that is a finite number inside its scale, or says yes or no on the scale of these two."""
-    scale = scales.get(dimension)
+    scale, value = scales.get(dimension), native(value)
     if (said := yes_or_no(value)) is not None:
         if scale != BINARY:
             problem = f"{dimension} says {'yes' if said else 'no'}, but its scale is {list(scale or ())}"

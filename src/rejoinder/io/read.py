@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
-from rejoinder.errors import DataError, UnclearColumn
+from rejoinder.errors import DataError, UnclearColumn, UsageError, require_one_of
 from rejoinder.io.blanks import refuse_errors
 from rejoinder.io.chat import is_conversation, messages_in
 from rejoinder.io.columns import Columns, Names
@@ -63,7 +63,17 @@ class How(TypedDict, total=False):
 
 
 def names_of(how: How) -> Names:
-    """What understands the names of files that are read so."""
+    """What understands the names of files that are read so.
+
+    Raises:
+        UsageError: `how` says something that is not asked, or a word that is none.
+    """
+    if unknown := how.keys() - How.__annotations__.keys():
+        known = ", ".join(How.__annotations__)
+        raise UsageError(f"reading takes no {', '.join(sorted(unknown))}. What it takes: {known}")
+    require_one_of("turns", how.get("turns", "last"), get_args(Turns))
+    if (kind := how.get("input_format")) is not None:
+        require_one_of("input_format", kind, get_args(Format))
     return Names(how.get("map"), how.get("note", silent), how.get("keep", ()))
 
 
@@ -125,8 +135,14 @@ def read_replies(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[Ho
 def _parsed(
     paths: Sequence[str | Path], parse: Callable[[Any, str], Parsed], on_bad: OnBad, how: How
 ) -> Iterator[Parsed]:
-    """What `parse` makes of every row of the files, in their order."""
-    names = names_of(how)
+    """What `parse` makes of every row of the files, in their order; how to read them is checked at once."""
+    return _parsed_by(names_of(how), paths, parse, on_bad, how)
+
+
+def _parsed_by(
+    names: Names, paths: Sequence[str | Path], parse: Callable[[Any, str], Parsed], on_bad: OnBad, how: How
+) -> Iterator[Parsed]:
+    """What `parse` makes of every row of the files, by these names."""
     for path in paths:
         found = rows(path, on_bad, how.get("input_format"), names.note, how.get("without", ()))
         yield from parsed_rows(found, parse, names, on_bad, how.get("turns", "last"))

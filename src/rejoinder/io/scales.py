@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import DataError, UsageError, shown
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.no_answers import code_among
 from rejoinder.io.ratings import Scale, require_inside
@@ -62,15 +62,22 @@ def scale_of(text: str) -> Scale:
     return required((low, high), text)
 
 
-def required(scale: Scale, text: str = "") -> Scale:
+def required(scale: Scale, text: str | None = None) -> Scale:
     """`scale`, whole numbers without a point.
 
     Raises:
         UsageError: its ends are not finite, or not in order.
     """
-    low, high = scale
-    if not -1e12 < low < high < 1e12:
-        raise UsageError(f"the scale {text or list(scale)}: expected the lowest rating and the highest, such as 1,5")
+    try:
+        low, high = scale
+        in_order = -1e12 < low < high < 1e12
+    except (TypeError, ValueError):
+        in_order = False
+    if not in_order:
+        given: Any = scale
+        found = text or (list(given) if isinstance(given, (list, tuple)) else shown(given))
+        example = "(1, 5)" if text is None else "1,5"
+        raise UsageError(f"the scale {found}: expected the lowest rating and the highest, such as {example}")
     return (_plain(low), _plain(high))
 
 

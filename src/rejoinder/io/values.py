@@ -7,6 +7,7 @@ import math
 import re
 import textwrap
 from collections.abc import Mapping
+from decimal import Decimal
 from numbers import Real
 from typing import Any
 
@@ -37,11 +38,18 @@ def kind_of(value: Any) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether `value` is a finite number; true and false are none."""
+    """Whether `value` is a finite number, of numpy too; true and false are none."""
     try:
-        return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
     except OverflowError:  # an integer beyond what a float can hold
         return False
+
+
+def native(value: Any) -> Any:
+    """A number of numpy or of `decimal` as Python's own; anything else as it is."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", None) == 0 else value
 
 
 def decoded(text: str, where: str) -> Any:
@@ -161,6 +169,7 @@ def rating_of(value: Any, where: str, field: str) -> Any:
     Raises:
         DataError: it is anything else.
     """
+    value = native(value)
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if is_number(value):
@@ -173,6 +182,7 @@ def rating_of(value: Any, where: str, field: str) -> Any:
         if (number := number_in(value, thousands=False)) is not None:
             return int(number) if number.is_integer() and value.strip().lstrip("+-").isdigit() else number
     found = f"{shortened(value)!r}" if isinstance(value, str) else kind_of(value)
+    found = "infinite or too large" if found == "a number" else found
     remedy = (
         "Write a number (3, 3/5, 60%), yes or no, and leave empty what is not rated; --on-error skip leaves such lines "
         f"out; if {field} is no rating at all, say --map rating="

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
+from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.lines import numbered
 from rejoinder.io.given import examples_of
@@ -36,7 +36,7 @@ Told = TypeVar("Told", bound=Gap)
 def compare(
     a: Given,
     b: Given,
-    scorers: Sequence[ScorerLike] | None = None,
+    scorers: Iterable[ScorerLike] | ScorerLike | None = None,
     *,
     design: Wanted = "auto",
     by: str | None = None,
@@ -60,8 +60,8 @@ def compare(
     Args:
         a: lines of the first system, in any form that `examples_of` takes.
         b: lines of the second.
-        scorers: names, folders of judges, scorer objects or functions (called once for each side); None takes the judge
-            in the box.
+        scorers: names, folders of judges, scorer objects or functions (called once for each side), or one of them; None
+            takes the judge in the box.
         design: "paired" and "unpaired" leave nothing to find out.
         by: a key of the lines; the systems are also compared under each of its values. Dots lead into objects.
         resamples: number of resamples and of permutations, 100 or more.
@@ -76,7 +76,7 @@ def compare(
         UsageError: no scorer, or two of one name; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed, least=100)
-    scorers = [DEFAULT] if scorers is None else scorers
+    scorers = listed(DEFAULT if scorers is None else scorers)
     keep = columns_of(scorers)
     given = (of_conversations(examples_of(side, name=name, keep=keep)) for side, name in ((a, "A"), (b, "B")))
     sides = with_silence(*given)

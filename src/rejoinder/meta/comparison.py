@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from rejoinder.errors import UsageError
+from rejoinder.errors import UsageError, shown
 from rejoinder.frames import FORMAT_VERSION, results_frame
+from rejoinder.io.values import is_number
 from rejoinder.judges.notes import mostly_not_judged
 from rejoinder.meta.compared import Aligned, Compared
 from rejoinder.meta.gap import Gap, Stratum
@@ -135,10 +136,10 @@ class Comparison:
         Raises:
             UsageError: a number is out of range; a scorer claims no direction, so that nothing is a gain.
         """
-        if not math.isfinite(threshold) or not 0 <= min_scored <= 1:
+        if not (is_number(threshold) and is_number(min_scored) and 0 <= min_scored <= 1):
             raise UsageError(
                 f"the threshold is expected to be a finite number and the least share scored to be from 0 to 1, not "
-                f"{threshold:g} and {min_scored:g}"
+                f"{shown(threshold)} and {shown(min_scored)}"
             )
         if vague := [one.scorer for one in self.contrasts if one.higher_is_better is None]:
             raise UsageError(f"{', '.join(vague)} claims no direction, so there is no gain to ask for. Leave it out")

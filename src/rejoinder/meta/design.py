@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, require_one_of
 from rejoinder.io.parse import to_record
 from rejoinder.io.values import inside
 from rejoinder.meta.compared import Aligned, Pairs
@@ -68,9 +68,11 @@ def choose(a: Sequence[Example], b: Sequence[Example], wanted: Wanted = "auto") 
         wanted: "paired" takes what pairs there are, "unpaired" none.
 
     Raises:
+        UsageError: `wanted` is no such word.
         DataError: a side has no line; pairs are wanted and there is none; ids pair the files, but one names different
             contexts.
     """
+    require_one_of("design", wanted, get_args(Wanted))
     if not a or not b:
         raise DataError("no line is left to compare", "Correct those that were skipped", where="A" if not a else "B")
     if wanted == "unpaired":

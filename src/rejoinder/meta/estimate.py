@@ -19,6 +19,7 @@ from rejoinder.humans.lines import numbered
 from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale
+from rejoinder.io.values import is_number
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.estimate_answer import answer
 from rejoinder.meta.estimates import Estimate, Estimates, Plan
@@ -69,7 +70,7 @@ def estimate(
         TooManyUnscored: not one line, or not one rated line, could be scored.
         UsageError: `plan` is no number over 0; see also `load_scorer`.
     """
-    if plan is not None and not 0 < plan < np.inf:
+    if plan is not None and not (is_number(plan) and plan > 0):
         raise UsageError(f"plan is {plan!r}, expected how far an interval may reach, a number over 0")
     keep = columns_of(scorer)
     lines = examples_of(given, name="lines", keep=keep)

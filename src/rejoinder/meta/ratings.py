@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.annotation.collected import load_study
-from rejoinder.catalogue import chosen, columns_of, load_scorers
+from rejoinder.catalogue import chosen, columns_of, listed, load_scorers
 from rejoinder.errors import DataError
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.humans.agreeing import agreement_of
@@ -103,6 +103,7 @@ def ratings(
         UsageError: an option is none.
     """
     how = _How(Rule(min_kappa, kappa), aggregation, share, Sampling.checked(resamples, seed), dimension, epsilon)
+    scorers = listed(scorers)
     every, of_raters = _given(examples, scorers)
     return _study(every, {**of_raters, **(known or {})}, how, partial(_scored, scorers, vectors, advance))
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, listed, load_scorers
+from rejoinder.errors import DataError, TooManyUnscored, UsageError, shown
 from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
 from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
@@ -38,7 +38,7 @@ from rejoinder.streams.parts import Workers, asked_of, elsewhere, scored
 
 def study(
     examples: Given,
-    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None = None,
+    scorers: Sequence[ScorerLike] | ScorerLike | Mapping[str, Scores] | None = None,
     *,
     dimension: str = OVERALL,
     resamples: int = 1000,
@@ -60,8 +60,9 @@ def study(
     Args:
         examples: N examples in any form that `examples_of` takes, of which some are rated. Lines without a rating are
             counted and not used.
-        scorers: names, folders of judges, scorer objects or functions; or scores of these same examples, by name. None
-            takes all in the box but for judges that were fitted on lines of these data sets (`catalogue.chosen`).
+        scorers: names, folders of judges, scorer objects or functions, or one of them; or scores of these same
+            examples, by name. None takes all in the box but for judges that were fitted on lines of these data sets
+            (`catalogue.chosen`).
         dimension: which ratings to agree with.
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
@@ -77,7 +78,7 @@ def study(
         UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples.
     """
     sampling = Sampling.checked(resamples, seed)
-    examples = examples_of(examples, keep=columns_of(scorers))
+    examples, scorers = _given(examples, scorers)
     ratings = _usable_ratings(examples, dimension, drop_copies=drop_copies)
     sets = rated_sets(examples, ratings, dimension)
     given = _scores_of(examples, scorers, vectors, workers, advance)
@@ -86,7 +87,7 @@ def study(
 
 def full_study(
     examples: Given,
-    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None = None,
+    scorers: Sequence[ScorerLike] | ScorerLike | Mapping[str, Scores] | None = None,
     *,
     dimension: str = OVERALL,
     resamples: int = 1000,
@@ -120,7 +121,7 @@ def full_study(
         UsageError: `leave_one_out` with fewer than two data sets, or not of overall ratings; see also `study`.
     """
     sampling = Sampling.checked(resamples, seed)
-    examples = examples_of(examples, keep=columns_of(scorers))
+    examples, scorers = _given(examples, scorers)
     # Fitting takes longest and can fail for want of scales, so it comes before anything is scored.
     held_out = _held_out(examples, leave_one_out, dimension, seed, advance) if leave_one_out else {}
     rated = rated_sets(examples, _usable_ratings(examples, dimension, drop_copies=drop_copies), dimension)
@@ -243,6 +244,14 @@ def _with_pool(found: FullStudy, pool: ScoredSet, scores: Mapping[str, Scores]) 
     )
 
 
+def _given(
+    examples: Given, scorers: Sequence[ScorerLike] | ScorerLike | Mapping[str, Scores] | None
+) -> tuple[list[Example], list[ScorerLike] | Mapping[str, Scores] | None]:
+    """The examples; and the scorers in a list, which can be gone through twice, or their scores."""
+    named = scorers if scorers is None or isinstance(scorers, Mapping) else listed(scorers)
+    return examples_of(examples, keep=columns_of(named)), named
+
+
 class _Scored(NamedTuple):
     """Scores of all examples.
 
@@ -259,7 +268,7 @@ class _Scored(NamedTuple):
 
 def _scores_of(
     examples: Sequence[Example],
-    scorers: Sequence[ScorerLike] | Mapping[str, Scores] | None,
+    scorers: list[ScorerLike] | Mapping[str, Scores] | None,
     vectors: str | Path | None,
     workers: Workers | None,
     advance: Advance,
@@ -268,6 +277,7 @@ def _scores_of(
 
     Arguments and errors as for `study`.
     """
+    found: dict[str, Any]
     if isinstance(scorers, Mapping):
         choice, loaded, found = Chosen([], {}, {}), dict[str, Scorer](), dict(scorers)
     else:
@@ -279,6 +289,9 @@ def _scores_of(
     if not found:
         raise UsageError("no scorer was named; a study needs at least one")
     for name, scores in found.items():
+        if not isinstance(scores, Scores):
+            remedy = "Give rejoinder.score(...), or a function that returns the numbers: lambda examples: numbers"
+            raise UsageError(f"the scores of {name!r} are {shown(scores)}, expected Scores. {remedy}")
         if len(scores.values) != len(examples):
             raise UsageError(
                 f"the scores of {name!r} are of {len(scores.values)} lines, the examples are {len(examples)}"

@@ -21,7 +21,7 @@ from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.io.parse import to_record
 from rejoinder.io.values import inside, kind_of, number_in
 from rejoinder.records import Example
-from rejoinder.scorer import Card, Outcome, ScoreFunction
+from rejoinder.scorer import Card, Outcome, ScoreFunction, Scorer
 
 COLUMN, PYTHON = "column", "python"
 
@@ -94,14 +94,15 @@ class Function:
         name = self.card.name
         try:
             given = self.function(list(examples))
+            several = isinstance(given, Iterable) and not isinstance(given, (str, bytes, Mapping))
+            values = list(given) if several else None  # a generator works, and fails, only now
         except RejoinderError:
             raise
         except Exception as error:
             said = f"{type(error).__name__}: {error}".removesuffix(": ")
             raise UsageError(f"the function {name} failed on {len(examples)} examples ({said}). Mend it") from error
-        if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        if values is None:
             raise UsageError(f"the function {name} gave an object of type {type(given).__name__}. {_ONE_EACH}")
-        values = list(given)
         if len(values) != len(examples):
             raise UsageError(f"the function {name} gave {len(values)} scores for {len(examples)} examples. {_ONE_EACH}")
         return _outcome([self._number(value) for value in values])
@@ -130,6 +131,26 @@ def load(name: str) -> Column | Function:
     """
     prefix, _, rest = name.partition(":")
     return _column(name, rest) if prefix == COLUMN else of_function(_imported(name, rest), name)
+
+
+def own(given: Any) -> Scorer:
+    """The scorer that a program gives: an object as it is, a function as a scorer.
+
+    Raises:
+        UsageError: it is neither, or the object lacks what every scorer has.
+    """
+    kind = type(given).__name__
+    if isinstance(given, type) and hasattr(given, "score_batch"):
+        raise UsageError(f"{given.__name__} is a class, expected a scorer. Give an object of it: {given.__name__}()")
+    if hasattr(given, "score_batch"):
+        if not isinstance(getattr(given, "card", None), Card) or not hasattr(given, "options"):
+            remedy = "Give its class card = rejoinder.Card(...) and options = {}, or name a function"
+            raise UsageError(f"a {kind} has score_batch, but not the card and the options of a scorer. {remedy}")
+        scorer: Scorer = given
+        return scorer
+    if not callable(given):
+        raise UsageError(f"a scorer is a name, a folder, a function or an object with score_batch, not a {kind}")
+    return of_function(given)
 
 
 def of_function(function: ScoreFunction, name: str = "") -> Function:

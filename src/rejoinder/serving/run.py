@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from rejoinder.catalogue import DEFAULT, PREFIXES, cards, load_scorers
-from rejoinder.errors import MissingExtra, UsageError
+from rejoinder.errors import MissingExtra, UsageError, shown
 from rejoinder.io.listening import LOOPBACK, address, is_loopback, listening
 from rejoinder.outside.command import CommandScorer
 from rejoinder.report.cards import EXAMPLE
@@ -59,6 +59,8 @@ def serve(
     from rejoinder.serving.app import make_app
     from rejoinder.serving.patience import Patient
 
+    if not isinstance(port, int):
+        raise UsageError(f"port is {shown(port)}, expected a whole number; 0 takes a free one")
     _require_closed(host, token, public=public)
     loaded = load_scorers(default_scorers() if scorers is None else scorers, vectors=vectors)
     if not loaded:
