@@ -124,6 +124,10 @@ def test_what_cannot_be_asked_is_refused() -> None:
         quality(replies("a"), 1, "length")
     with pytest.raises(UsageError, match="at_least is nan, expected a finite number on the scale of sure"):
         quality(replies("a"), math.nan, Sure())
+    for odd, said in (("3", "'3'"), (None, "missing"), (True, "True")):
+        with pytest.raises(UsageError, match=f"at_least is {said}, expected a finite number on the scale of sure"):
+            quality(replies("a"), odd, Sure())  # type: ignore[arg-type]
+    assert quality(replies("abcd"), np.float32(2), Sure()).verdict == "passes"  # type: ignore[arg-type]
     with pytest.raises(DataError, match="no reply to judge"):
         quality([], 1, Sure())
     with pytest.raises(DataError, match="id 'r0'"):

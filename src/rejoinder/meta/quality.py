@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from numbers import Real
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -137,7 +138,7 @@ def quality(
     """
     sampling = Sampling.checked(resamples, seed, least=100)
     loaded = load_scorer(scorer)
-    _require(loaded, at_least)
+    require_least(loaded, at_least)
     lines = examples_of(examples, keep=columns_of(scorer))
     if not lines:
         raise DataError("no reply to judge", "Give one or more")
@@ -164,13 +165,18 @@ def quality(
     )
 
 
-def _require(scorer: Scorer, at_least: float) -> None:
-    """Raise where nothing can be asked of a scorer, or no number was."""
+def require_least(scorer: Scorer, at_least: Any) -> None:
+    """Refuse a least score where none can be asked of a scorer, or what is asked is no number.
+
+    Raises:
+        UsageError: so it is.
+    """
     if not scorer.card.higher_is_better:
         name = scorer.card.name
         raise UsageError(f"{name} does not say that higher is better, so there is no least score to ask for")
-    if not math.isfinite(at_least):
-        raise UsageError(f"at_least is {at_least}, expected a finite number on the scale of {scorer.card.name}")
+    if isinstance(at_least, bool) or not isinstance(at_least, Real) or not math.isfinite(at_least):
+        found = "missing" if at_least is None else repr(at_least)
+        raise UsageError(f"at_least is {found}, expected a finite number on the scale of {scorer.card.name}")
 
 
 def _scored(scorer: Scorer, lines: Sequence[Example], scores: Scores) -> _Scored:
