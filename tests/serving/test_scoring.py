@@ -75,6 +75,8 @@ def test_what_cannot_be_scored_says_why(client: TestClient) -> None:
         (b'[{"response": "a"}, {"response": 3}]', 422, 'body:item 2: field "response"', 2),
         (b'{"response": "a", "response": "b"}', 422, "the key stands twice", None),
         (b'{"response": "\\ud800"}', 422, "half a character", None),
+        (b'{"response": "a", "\\ud83d": 1}', 422, 'body: field "\\ud83d": holds \\ud83d, half a character', None),
+        (b'{"response": "a", "\\ud83d": 1, "\\ud83d": 2}', 422, 'field "\\ud83d": the key stands twice', None),
         (b'{"response": "\xff"}', 422, "body: byte 0xff at column 15 is not UTF-8", None),
         (b"[" * 15_000, 422, "nested too deep", None),
         (b'{"response": ' + b"9" * 15_000 + b"}", 422, "", None),
