@@ -59,6 +59,8 @@ class DataError(RejoinderError, ValueError):
     exit_code = 3
 
     def __init__(self, problem: str, remedy: str, *, where: str = "", field: str = "") -> None:
+        # A key may be no text, or hold half a character, which nothing can write.
+        field = str(field or "").encode(errors="backslashreplace").decode()
         self.problem, self.remedy, self.where, self.field = problem, remedy, where, field
         place = ": ".join(part for part in (where, f'field "{field}"' if field else "") if part)
         super().__init__(f"{place}: {problem}. {remedy}" if place else f"{problem}. {remedy}")

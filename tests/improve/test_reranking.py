@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,6 +68,46 @@ def listed(*candidates: Any, **more: Any) -> dict[str, Any]:
 
 
 # Candidates
+
+
+@pytest.mark.parametrize(
+    ("contexts", "said"),
+    [
+        ("@conture", r"given as str, expected a list .*\. Of a file say rejoinder.contexts_of\('@conture'\)"),
+        (Path("a.jsonl"), r"Of a file say rejoinder.contexts_of\('a.jsonl'\)"),
+        (pandas.DataFrame([listed("ho")]), r"given as DataFrame, .*\. Of a data frame say rejoinder.examples_of"),
+        (listed("ho"), "given as dict, expected a list of examples, dicts or turns. Put it into a list"),
+        (None, "given as NoneType, expected a list"),
+        ([3], "context 1 is given as int, expected an example, a dict or turns"),
+    ],
+)
+def test_what_are_no_contexts_is_refused_in_a_line(contexts: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        list(rerank(contexts, scorer=Lengths()))
+
+
+def test_dicts_with_other_names_are_refused_with_what_reads_them() -> None:
+    rows = [{"prompt": "hi", "answer": text, "model": name} for text, name in (("ho", "a"), ("hello", "b"))]
+    with pytest.raises(DataError, match="found: prompt, answer, model.*; rejoinder.examples_of reads other names"):
+        list(rerank(rows, scorer=Lengths()))
+    for held in (rows, pandas.DataFrame(rows)):
+        (line,) = rerank(rejoinder.examples_of(held), scorer=Lengths())
+        assert (line["context"], line["response"], line["system"]) == (["hi"], "hello", "b")
+
+
+def test_respond_takes_dicts_too() -> None:
+    echo = FunctionResponder(lambda context: f"{context[-1]}!", "echo")
+    replies = rejoinder.respond([{"context": ["hi"]}], echo)
+    assert [(line["context"], line["response"]) for line in replies] == [(["hi"], "hi!")]
+    with pytest.raises(UsageError, match="Put it into a list"):
+        rejoinder.respond({"context": ["hi"]}, echo)
+
+
+def test_what_came_of_lines_is_known_when_they_are_read() -> None:
+    found = rerank([listed("ho", "hello")], scorer=Lengths())
+    with pytest.raises(UsageError, match="no line was read yet, so nothing was chosen. Read the lines first"):
+        _ = found.found
+    assert len(list(found)) == found.found.contexts == 1
 
 
 def test_the_best_of_a_list_is_the_response() -> None:

@@ -162,6 +162,28 @@ def test_as_many_completions_as_prompts_and_references() -> None:
         rejoinder.reward(Sure())(["a"], [["b"]])  # type: ignore[list-item]
 
 
+@pytest.mark.parametrize("missing", [None, math.nan])
+def test_what_is_missing_is_empty(missing: Any) -> None:
+    scorer = Sure()
+    function = rejoinder.reward(scorer, references="gold")
+    assert function([missing, "hi"], ["abc", missing], gold=[missing, ["one", missing]]) == [0.5, 0.0]
+    assert {(one.context, one.references) for one in scorer.seen} <= {((), ()), (("hi",), ("one",))}
+
+
+@pytest.mark.parametrize(
+    ("prompt", "completion", "reference", "said"),
+    [
+        (3, "abc", "one", "a prompt is a number, expected a text, chat messages or turns"),
+        ("hi", 3, "one", "a completion is neither a text nor chat messages"),
+        ("hi", "abc", 3, "a reference is a number, expected a text or several"),
+        ("hi", "abc", [["one"]], "a reference is a list, expected a text or several"),
+    ],
+)
+def test_what_is_no_text_is_refused(prompt: Any, completion: Any, reference: Any, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        rejoinder.reward(Sure(), references="gold")([prompt], [completion], gold=[reference])
+
+
 def test_a_scorer_that_fails_half_the_time_stops_the_training() -> None:
     function = rejoinder.reward(Sure())
     texts = ["why?", "why?", "abc"]

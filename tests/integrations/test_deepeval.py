@@ -15,6 +15,7 @@ pytestmark = pytest.mark.filterwarnings("default")
 
 from deepeval.test_case import ConversationalTestCase, LLMTestCase, Turn  # noqa: E402
 
+from rejoinder.errors import UsageError  # noqa: E402
 from rejoinder.integrations.deepeval import ConversationQuality, ReplyQuality  # noqa: E402
 
 ASKED = "do you have any pets ?"
@@ -37,6 +38,19 @@ def test_what_has_no_score_fails_and_says_why() -> None:
     metric = ReplyQuality(threshold=0)
     metric.measure(case(""))
     assert metric.error == "no score: the response is empty" and not metric.is_successful()
+
+
+def test_what_the_judge_cannot_judge_fails_and_says_why() -> None:
+    metric = ReplyQuality(threshold=1)
+    metric.measure(case("Ja, ich habe zwei Hunde und eine Katze."))
+    assert not metric.is_successful() and metric.reason.startswith("cannot tell: the scorer cannot judge what is not")
+
+
+@pytest.mark.parametrize("metric", [ReplyQuality, ConversationQuality])
+def test_a_threshold_is_a_number(metric: Any) -> None:
+    for threshold in (None, "3"):
+        with pytest.raises(UsageError, match="expected a finite number on the scale of rejoinder"):
+            metric(threshold=threshold)
 
 
 def test_what_was_expected_is_a_reference() -> None:

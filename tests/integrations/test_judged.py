@@ -58,7 +58,11 @@ def test_a_score_in_words() -> None:
         "; noted: unlike what it was fitted on"
     )
     assert found.beside == {"low": found.score.low, "high": found.score.high, "notes": list(found.notes)}
-    assert judged(Example((), "hi"), scorer).words == "no score: no context and no reference"
+    assert found.untold == ""
+    nothing = judged(Example((), "hi"), scorer)
+    assert nothing.words == nothing.untold == "no score: no context and no reference"
+    code = judged(Example(("do you have any pets ?",), "def pets():\n    return dogs[0].name == 'Rex'\n"), scorer)
+    assert code.untold == f"cannot tell: the scorer cannot judge what is code; {code.words}"
 
 
 def test_a_conversation_names_its_worst_turn() -> None:

@@ -21,7 +21,7 @@ ASKED, GOOD, BAD = "do you have any pets ?", "yes , i have two dogs .", "of of o
 
 def asked(prompt: str = ASKED, config: dict[str, Any] | None = None, **given: Any) -> dict[str, Any]:
     """What promptfoo hands over beside the reply."""
-    return {"prompt": prompt, "vars": given, **({"config": config} if config else {})}
+    return {"prompt": prompt, "vars": given, "config": {"at_least": 3} if config is None else config}
 
 
 def test_a_reply_passes_by_the_scorers_own_scale() -> None:
@@ -31,26 +31,50 @@ def test_a_reply_passes_by_the_scorers_own_scale() -> None:
     assert found["score"] == min(1, (value - 1) / 4) and found["reason"].startswith(f"{value:.2f} [")
     bad = get_assert(BAD, asked(config={"at_least": 3}))
     assert bad["pass"] is False and bad["score"] == 0
-    assert get_assert(BAD, asked())["pass"] is True, "nothing was asked for"
 
 
 def test_prompts_are_texts_chats_or_variables() -> None:
     chat = json.dumps([{"role": "system", "content": "be kind"}, {"role": "user", "content": ASKED}])
     plain = get_assert(GOOD, asked())
     assert get_assert(GOOD, asked(chat)) == plain
-    assert get_assert(GOOD, asked("Answer: ...", {"context": "question"}, question=ASKED)) == plain
+    assert get_assert(GOOD, asked("Answer: ...", {"at_least": 3, "context": "question"}, question=ASKED)) == plain
 
 
 def test_references_are_a_variable() -> None:
     config = {"scorer": "bleu-2", "references": "expected", "at_least": 0.9}
     found = get_assert(GOOD, asked(config=config, expected=GOOD))
     assert found["pass"] is True and found["score"] == 1
-    assert get_assert(GOOD, asked(config=config)) == {"pass": False, "score": 0.0, "reason": "no score: no reference"}
+    none = {"pass": False, "score": 0.0, "reason": "no score: no reference"}
+    assert get_assert(GOOD, asked(config=config, expected="")) == none
 
 
 def test_a_scorer_without_bounds_is_refused() -> None:
-    with pytest.raises(UsageError, match="length does not say whether higher is better"):
-        get_assert(GOOD, asked(config={"scorer": "length"}))
+    with pytest.raises(UsageError, match="length does not say that higher is better"):
+        get_assert(GOOD, asked(config={"scorer": "length", "at_least": 3}))
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({}, "at_least is missing, expected a finite number on the scale of rejoinder"),
+        ({"at_least": None}, "at_least is missing"),
+        ({"at_least": "3"}, "at_least is '3', expected a finite number"),
+        ({"at_least": True}, "at_least is True, expected a finite number"),
+        ({"atLeast": 3}, "holds 'atLeast', expected at_least, scorer, context, references"),
+        ({"at_least": 3, "references": "gold"}, "says references: gold, but there is no such variable .found: topic"),
+        ({"at_least": 3, "references": ["topic"]}, "says references: .'topic'., but there is no such variable"),
+        ({"at_least": 3, "context": "asked"}, "says context: asked, but there is no such variable"),
+    ],
+)
+def test_a_config_that_asks_for_nothing_is_refused(config: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        get_assert(BAD, asked(config=config, topic="pets"))
+
+
+def test_what_the_judge_cannot_judge_does_not_pass() -> None:
+    found = get_assert("Ja, ich habe zwei Hunde und eine Katze.", asked(config={"at_least": 1}))
+    assert found["pass"] is False and found["score"] == 0 and found["namedScores"]["rejoinder"] > 1
+    assert found["reason"].startswith("cannot tell: the scorer cannot judge what is not English; ")
 
 
 CONFIG = {

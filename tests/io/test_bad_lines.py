@@ -157,6 +157,10 @@ FIELDS: list[tuple[dict[str, Any], str]] = [
         ': field "x": holds \\udc00, half a character. Write the whole character or none',
     ),
     (
+        {"response": "", "\ud83d": 1},
+        ': field "\\ud83d": holds \\ud83d, half a character. Write the whole character or none',
+    ),
+    (
         {"response": "", "references": None, "refernces": ["a"]},
         ': field "refernces": unknown. Did you mean "references"? If not, rename it',
     ),

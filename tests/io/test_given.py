@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Callable
@@ -97,6 +98,18 @@ def test_numbers_of_other_libraries_are_ratings(number: Any) -> None:
         assert type(one.rating()) in (int, float) and one.rating() == 3
     (one,) = rejoinder.examples_of(pandas.DataFrame({"response": ["a"], "rating": [Decimal(3)]}))
     assert one.rating() == 3
+
+
+def test_a_missing_rater_is_unnamed_and_a_float_is_the_whole_number(tmp_path: Path) -> None:
+    rows = [{"item": 7, "response": "a", "rater": rater, "rating": 3} for rater in (1.0, math.nan, 2)]
+    (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    pandas.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
+    beside = {"ratings": {"overall": [3, 3, 3]}, "raters": {"overall": [1.0, math.nan, 2]}}
+    for given in (rows, pandas.DataFrame(rows), tmp_path / "a.jsonl", tmp_path / "a.csv", [{"response": "a"} | beside]):
+        (example,) = rejoinder.examples_of(given)
+        assert [rating.rater for rating in example.ratings] == ["1", None, "2"]
+    with pytest.raises(DataError, match='item 1: field "rater": is 1.5, expected a name. Write text or a whole number'):
+        rejoinder.examples_of([{**rows[0], "rater": 1.5}])
 
 
 def test_a_frame_with_a_row_a_rater_is_joined() -> None:

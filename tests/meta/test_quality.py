@@ -53,6 +53,17 @@ def test_the_intervals_of_few_replies_come_together() -> None:
     assert found.verdict == "passes"
 
 
+def test_copies_of_a_reply_make_nothing_surer() -> None:
+    line = {"context": ["Any pets?"], "response": "abc"}
+    once, often = quality([line], 2.5, Sure()), quality([line] * 50, 2.5, Sure())
+    assert (often.value, often.low, often.high, often.verdict) == (once.value, once.low, once.high, "cannot tell")
+    assert often.n == 50
+    alone = [{"response": "abc", "dialogue_id": str(place)} for place in range(50)]
+    assert quality(alone, 2.5, Sure()).ends == once.ends, "without a context, or each in its own conversation"
+    mixed = quality([line, line, line, {**line, "response": "abcdefg"}], 3, Sure())
+    assert mixed.value == 4 and mixed.low == pytest.approx(4 - math.sqrt(3**2 + 1) / 4)
+
+
 def test_of_five_contexts_and_more_contexts_are_resampled() -> None:
     texts = ["abc", "abcdefg", "abcde", "a", "abcd"] * 4
     found = quality(replies(*texts), 3, Sure())
@@ -124,6 +135,10 @@ def test_what_cannot_be_asked_is_refused() -> None:
         quality(replies("a"), 1, "length")
     with pytest.raises(UsageError, match="at_least is nan, expected a finite number on the scale of sure"):
         quality(replies("a"), math.nan, Sure())
+    for odd, said in (("3", "'3'"), (None, "missing"), (True, "True")):
+        with pytest.raises(UsageError, match=f"at_least is {said}, expected a finite number on the scale of sure"):
+            quality(replies("a"), odd, Sure())  # type: ignore[arg-type]
+    assert quality(replies("abcd"), np.float32(2), Sure()).verdict == "passes"  # type: ignore[arg-type]
     with pytest.raises(DataError, match="no reply to judge"):
         quality([], 1, Sure())
     with pytest.raises(DataError, match="id 'r0'"):

@@ -76,7 +76,9 @@ def test_who_knows_the_token_is_answered(closed: TestClient, kind: str) -> None:
 def test_a_name_that_is_not_this_machines_is_refused() -> None:
     """A page elsewhere may call this address by a name of its own, to read what its own scripts may not."""
     with TestClient(make_app(load_scorers("length"), hosts=["localhost"])) as client:
-        assert client.get("/health", headers={"Host": "evil.example"}).status_code == 400
+        answer = client.get("/health", headers={"Host": "evil.example"})
+        said = "the Host header does not name this service. Ask for it as localhost"
+        assert answer.status_code == 400 and answer.json()["error"]["message"] == said
         assert client.get("/health", headers={"Host": "localhost:8000"}).status_code == 200
 
 

@@ -20,7 +20,6 @@ LINES = [
     {"context": ["do you like films?"], "response": "", "references": ["i do ."]},
     {"prompt": "where is my parcel?", "answer": "on its way .", "reference": "it is on its way ."},
     {"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "hello there !"}]},
-    {"prompt": "hi", "chosen": "hello !", "rejected": "go away"},
     {"response": "nothing before it"},
 ]
 SCORERS = ["rejoinder", "bleu-2", "length"]
@@ -44,11 +43,10 @@ def test_scores_are_those_of_the_command_line(client: TestClient, tmp_path: Path
     file.write_text("".join(f"{json.dumps(line)}\n" for line in LINES))
     written = run("score", file, *(word for name in SCORERS for word in ("-s", name)), "--explain").records
     found = ask(client, LINES, scorer=SCORERS, explain=True)["results"]
-    assert len(found) == len(written) == len(LINES) + 1
+    assert len(found) == len(written) == len(LINES)
     for ours, theirs in zip(found, written, strict=True):
         for record in (ours, theirs):
-            for key in ("id", "pair"):
-                record[key] = str(record.get(key, "")).replace("body:item ", "").replace(f"{file}:", "")
+            record["id"] = record["id"].replace("body:item ", "").replace(f"{file}:", "")
         assert ours == theirs
 
 
@@ -59,8 +57,35 @@ def test_one_line_comes_back_as_one_result(client: TestClient) -> None:
     assert low < high and low <= found["scores"]["rejoinder"] <= high
 
 
+def test_each_line_has_one_result_whoever_rated_it(client: TestClient) -> None:
+    said = [("tea ?", "yes .", "ann"), ("tea ?", "yes .", "bob"), ("tea ?", "no thanks .", "ann")]
+    lines = [{"context": [turn], "response": reply, "rater": who, "rating": 3} for turn, reply, who in said]
+    found = ask(client, lines, scorer="length")["results"]
+    assert [(one["response"], one["raters"]["overall"]) for one in found] == [(reply, [who]) for _, reply, who in said]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"prompt": "hi", "chosen": "hello !", "rejected": "go away"},
+        {"context": ["hi"], "response_a": "hello !", "response_b": "go away"},
+        {"context": ["hi"], "response_a": "hello !", "response_b": "go away", "rating_a": 3, "rating_b": 1},
+    ],
+)
+def test_a_line_with_two_replies_is_refused(client: TestClient, odd: dict[str, Any]) -> None:
+    said = "holds not one reply, and each line has one result. Send each reply as a line"
+    assert ask(client, [LINES[0], odd, LINES[0]])["error"]["message"] == f"body:item 2: {said}"
+    streamed = client.post("/v1/score/stream", content="\n".join(map(json.dumps, [LINES[0], odd, LINES[0]]))).text
+    assert [json.loads(line).get("error", {}).get("line") for line in streamed.splitlines()] == [None, 2, None]
+
+
+def test_rows_of_single_messages_are_refused(client: TestClient) -> None:
+    rows = [{"conversation_id": "c", "speaker": who, "text": "hi"} for who in ("user", "bot", "user", "bot")]
+    assert "each line has one result" in ask(client, rows)["error"]["message"]
+
+
 def test_what_cannot_be_scored_says_why(client: TestClient) -> None:
-    (found,) = ask(client, LINES[5], scorer="bleu-2")["results"]
+    (found,) = ask(client, LINES[4], scorer="bleu-2")["results"]
     assert found["scores"] == {"bleu-2": None} and found["unscored"] == {"bleu-2": "no reference"}
 
 
@@ -75,6 +100,8 @@ def test_what_cannot_be_scored_says_why(client: TestClient) -> None:
         (b'[{"response": "a"}, {"response": 3}]', 422, 'body:item 2: field "response"', 2),
         (b'{"response": "a", "response": "b"}', 422, "the key stands twice", None),
         (b'{"response": "\\ud800"}', 422, "half a character", None),
+        (b'{"response": "a", "\\ud83d": 1}', 422, 'body: field "\\ud83d": holds \\ud83d, half a character', None),
+        (b'{"response": "a", "\\ud83d": 1, "\\ud83d": 2}', 422, 'field "\\ud83d": the key stands twice', None),
         (b'{"response": "\xff"}', 422, "body: byte 0xff at column 15 is not UTF-8", None),
         (b"[" * 15_000, 422, "nested too deep", None),
         (b'{"response": ' + b"9" * 15_000 + b"}", 422, "", None),

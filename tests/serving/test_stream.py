@@ -46,19 +46,21 @@ def test_a_bad_line_is_an_error_and_the_others_go_on(client: TestClient) -> None
         b"[" * 1_900,
         b'{"response": "' + b"x" * 3_000 + b'"}',
         b'{"response": 3}',
+        b'{"response": "a", "\\ud83d": 1}',
         b'{"response": "a", "text": "b", "answer": "c"}',
         b'{"response": "c"}',
     ]
     found = stream(client, b"\n".join(lines))
     assert [one["error"]["line"] if "error" in one else one["scores"]["length"] for one in found] == [
-        2, 3, 4, 1, 2, 6, 7, 8, 1, 1,
+        2, 3, 4, 5, 6, 7, 8, 9, 1, 1,
     ]  # fmt: skip
     said = [one["error"]["message"] for one in found if "error" in one]
     assert said[0] == "body:3: broken JSON (Expecting property name enclosed in double quotes at column 2). " + (
         "Write one JSON object a line"
     )
-    assert "body:4: byte 0xff" in said[1] and "nested too deep" in said[2]
-    assert said[3] == "body:7: the line has more than 2,000 bytes. Shorten it"
+    assert "body:4: byte 0xff" in said[1] and "nested too deep" in said[3]
+    assert said[4] == "body:7: the line has more than 2,000 bytes. Shorten it"
+    assert said[6].startswith('body:9: field "\\ud83d": holds \\ud83d, half a character')
 
 
 def test_a_line_without_an_end_is_not_held_in_memory(client: TestClient) -> None:

@@ -13,9 +13,8 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.improve.reward import reward
 from rejoinder.io.folders import in_folder, read_folder
 from rejoinder.io.lines import silent
-from rejoinder.records import Example
 from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
-from rejoinder.streams.replies import as_example
+from rejoinder.streams.replies import GivenContext, as_examples
 from rejoinder.streams.selftalk import sample_contexts
 from rejoinder.training.processes import claim_run
 
@@ -46,7 +45,7 @@ class Reinforced:
 
 
 def reinforce(
-    contexts: Iterable[Example | Sequence[str]],
+    contexts: Iterable[GivenContext],
     start: str | Path,
     out: str | Path,
     scorer: ScorerLike | Iterable[ScorerLike] = DEFAULT,
@@ -120,14 +119,13 @@ def practice_of(**given: Any) -> Practice:
     return Practice(**given)
 
 
-def _starts(contexts: Iterable[Example | Sequence[str]], seed: int) -> list[tuple[str, ...]]:
+def _starts(contexts: Iterable[GivenContext], seed: int) -> list[tuple[str, ...]]:
     """The contexts that conversations begin with.
 
     Raises:
         DataError: there is none with a word in it.
     """
-    examples = (as_example(context, number) for number, context in enumerate(contexts, start=1))
-    usable = (one for one in examples if any(map(str.strip, one.context)))
+    usable = (one for one in as_examples(contexts) if any(map(str.strip, one.context)))
     try:
         return [one.context for one in sample_contexts(usable, STARTS, seed)]
     except DataError as error:

@@ -14,18 +14,16 @@ from rejoinder.improve.measuring import Measuring
 from rejoinder.improve.pools import CANDIDATES, Pool, pools_by, pools_in
 from rejoinder.improve.result import Reranking
 from rejoinder.improve.winnings import Winnings
-from rejoinder.io.contexts import context_in
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import to_record
-from rejoinder.records import UNANSWERED, Example
+from rejoinder.records import UNANSWERED
 from rejoinder.responder import Decoding
 from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
 from rejoinder.stats.sampling import Sampling
-from rejoinder.streams.replies import ResponderLike, Tally, as_example, several
+from rejoinder.streams.replies import GivenContext, ResponderLike, Tally, as_examples, several
 
 CHUNK = 2048
 """Candidates that are scored together."""
-Context = Example | Mapping[str, Any] | Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -48,12 +46,20 @@ class Reranked:
 
     @property
     def found(self) -> Reranking:
-        """What the lines that were taken come to."""
+        """What the lines that were taken come to.
+
+        Raises:
+            UsageError: none was.
+        """
+        if not self._winnings.contexts:
+            raise UsageError(
+                "no line was read yet, so nothing was chosen. Read the lines first: lines = list(reranked)"
+            )
         return self._winnings.result(self._sampling)
 
 
 def rerank(
-    contexts: Iterable[Context],
+    contexts: Iterable[GivenContext],
     responders: ResponderLike | Sequence[ResponderLike] = (),
     scorer: ScorerLike = DEFAULT,
     *,
@@ -98,7 +104,7 @@ def rerank(
         raise UsageError(f"at_least is {at_least}, expected a finite number")
     winnings = Winnings(*_scorers(scorer, measure_by))
     tallies = {name: Tally(one) for name, one in load_responders(several(responders), decoding=decoding).items()}
-    lines = _lines_of(contexts)
+    lines = as_examples(contexts)
     pools = pools_by(lines, tallies, count=count, seed=seed, withhold=withhold) if tallies else pools_in(lines, on_bad)
     found = _stream(pools, winnings, at_least=at_least, every=every, advance=advance)
     return Reranked(found, tallies, winnings, sampling)
@@ -115,15 +121,6 @@ def _scorers(scorer: ScorerLike, measure_by: ScorerLike | None) -> tuple[Any, ..
     if by == name or str(signature_of(measure)) == str(signature_of(chooser)):
         raise UsageError(f"{by} chose the replies, and finds them better for that. Measure by another scorer")
     return (name, chooser), (by, Measuring(measure))
-
-
-def _lines_of(contexts: Iterable[Context]) -> Iterator[Example]:
-    """The lines that were given, as examples."""
-    for number, given in enumerate(contexts, start=1):
-        if isinstance(given, Mapping):
-            yield context_in(given, f"contexts:item {number}")
-        else:
-            yield as_example(given, number)
 
 
 def _stream(

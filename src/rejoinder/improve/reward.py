@@ -17,6 +17,7 @@ from rejoinder.errors import TooManyUnscored, UsageError
 from rejoinder.improve.choosing import require_direction
 from rejoinder.io.chat import as_turns, content_of, spoken
 from rejoinder.io.scales import required
+from rejoinder.io.values import kind_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
@@ -61,7 +62,8 @@ class Reward:
     ) -> list[float | None]:
         """A reward from 0 to 1 for each completion, in their order; None where a scorer has no score for it.
 
-        An empty completion is the worst one, not a missing one: its reward is 0, whatever a scorer would say.
+        An empty completion, None and NaN too, is the worst one: its reward is 0, whatever a scorer would say. A prompt
+        that is None has no turns, a reference that is None is none.
 
         Args:
             prompts: texts, each one turn (or several with speakers before them), chat messages, or lists of turns.
@@ -69,7 +71,8 @@ class Reward:
             columns: what else the caller hands over; only the references are read, where they were named.
 
         Raises:
-            UsageError: there are not as many completions as prompts, or as references; a prompt is neither.
+            UsageError: there are not as many completions as prompts, or as references; a prompt, a completion or a
+                reference is none of these.
             TooManyUnscored: more completions than are allowed have had no reward so far.
         """
         if len(prompts) != len(completions):
@@ -115,7 +118,7 @@ class Reward:
         if given is None or len(given) != count:
             found = "none" if given is None else f"{len(given)} of them"
             raise UsageError(f"{count} completions and no references under {self._references!r} for each, but {found}")
-        return [(one,) if isinstance(one, str) else tuple(one or ()) for one in given]
+        return [_references(one) for one in given]
 
     def _require_enough(self, count: int) -> None:
         """Count what was asked, and raise where too much of it has no reward."""
@@ -174,16 +177,36 @@ def _bounds_of(name: str, scorer: Scorer) -> tuple[float, float]:
     return low, high
 
 
-def _turns(prompt: Prompt) -> tuple[str, ...]:
-    """The turns of a prompt."""
+def _is_missing(given: Any) -> bool:
+    """Whether there is nothing: None, or NaN as in a column of pandas."""
+    return given is None or (isinstance(given, float) and math.isnan(given))
+
+
+def _turns(prompt: Prompt | None) -> tuple[str, ...]:
+    """The turns of a prompt; none of a missing one."""
+    if _is_missing(prompt):
+        return ()
+    if not isinstance(prompt, (str, Iterable)):
+        raise UsageError(f"a prompt is {kind_of(prompt)}, expected a text, chat messages or turns")
     return tuple(as_turns(prompt if isinstance(prompt, str) else list(prompt), "prompts"))
 
 
-def _text(completion: Completion) -> str:
-    """What a completion says: a text, or all that the assistant says in its messages."""
+def _references(given: Any) -> tuple[str, ...]:
+    """The references of a completion: a text or several, missing ones left out."""
+    several = [given] if isinstance(given, str) or not isinstance(given, Iterable) else list(given)
+    found = tuple(one for one in several if not _is_missing(one))
+    if odd := next((one for one in found if not isinstance(one, str)), None):
+        raise UsageError(f"a reference is {kind_of(odd)}, expected a text or several")
+    return found
+
+
+def _text(completion: Completion | None) -> str:
+    """What a completion says: a text, or all that the assistant says in its messages; nothing where it is missing."""
     if isinstance(completion, str):
         return completion
-    if not all(isinstance(message, Mapping) for message in completion):
+    if completion is None or _is_missing(completion):
+        return ""
+    if not isinstance(completion, Iterable) or not all(isinstance(message, Mapping) for message in completion):
         raise UsageError("a completion is neither a text nor chat messages")
     if not any(content_of(message.get("content")) for message in completion):
         return ""

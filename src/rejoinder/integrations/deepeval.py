@@ -8,6 +8,7 @@ from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import MissingExtra
 from rejoinder.integrations.judged import Judged, example_of, judged
 from rejoinder.io.given import examples_of
+from rejoinder.meta.quality import require_least
 from rejoinder.scorer import ScorerLike
 from rejoinder.streams.dialogue import of_dialogues
 
@@ -21,7 +22,8 @@ except ImportError as error:
 class ReplyQuality(BaseMetric):
     """The score of `actual_output` as a reply to `input`; `expected_output` counts as a reference.
 
-    `input` may hold several turns, each behind its speaker (`User:`, `Bot:`). A reply without a score fails.
+    `input` may hold several turns, each behind its speaker (`User:`, `Bot:`). A reply without a score fails, and so
+    does one that the scorer cannot judge, as one in another language.
 
     Args:
         threshold: the least score that passes, on the scorer's own scale.
@@ -31,6 +33,7 @@ class ReplyQuality(BaseMetric):
     def __init__(self, threshold: float, scorer: ScorerLike = DEFAULT) -> None:
         self.threshold = threshold
         self.scorer = load_scorer(scorer)
+        require_least(self.scorer, threshold)
 
     def measure(self, test_case: LLMTestCase, *_: Any, **__: Any) -> float | None:
         """The score; the reason holds its interval and what moved it."""
@@ -58,6 +61,7 @@ class ConversationQuality(BaseConversationalMetric):
     def __init__(self, threshold: float, scorer: ScorerLike = DEFAULT) -> None:
         self.threshold = threshold
         self.scorer = of_dialogues(load_scorer(scorer), every=True)
+        require_least(self.scorer, threshold)
 
     def measure(self, test_case: ConversationalTestCase, *_: Any, **__: Any) -> float | None:
         """The score; the reason holds the worst turn."""
@@ -77,7 +81,7 @@ class ConversationQuality(BaseConversationalMetric):
 
 def _keep(metric: BaseMetric | BaseConversationalMetric, found: Judged) -> float | None:
     """Leave what was found where deepeval looks for it."""
-    metric.score, metric.reason = found.value, found.words
-    metric.error = None if found.score.known else found.words
+    metric.score, metric.reason = found.value, found.untold or found.words
+    metric.error = found.untold or None
     metric.success = metric.is_successful()
     return found.value

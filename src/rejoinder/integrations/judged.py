@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from rejoinder.explained import explanations, is_explained
 from rejoinder.io.chat import as_turns, content_of, is_conversation
 from rejoinder.io.given import examples_of
+from rejoinder.judges.notes import NOT_JUDGED
 from rejoinder.records import Example
 from rejoinder.scorer import Scorer, Turn, run
 from rejoinder.stats.figure import NONE, Figure
@@ -46,6 +47,14 @@ class Judged(NamedTuple):
         if self.worst:
             worst = f"the worst turn, {self.worst.turn} ({number(self.worst.score, 2)}): {self.worst.response[:TOLD]}"
         return "; ".join(part for part in (interval(self.score, 2), self.why, worst, noted) if part)
+
+    @property
+    def untold(self) -> str:
+        """Why nobody can say whether it is good enough: there is no score, or it means little; "" where one can."""
+        if not self.score.known:
+            return self.words
+        blind = [note for note in self.notes if note in NOT_JUDGED]
+        return f"cannot tell: the scorer cannot judge what is {' or '.join(blind)}; {self.words}" if blind else ""
 
     @property
     def beside(self) -> dict[str, Any]:

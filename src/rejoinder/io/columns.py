@@ -14,6 +14,7 @@ from rejoinder.io.lines import Note, silent
 from rejoinder.io.names import CONVERSATIONS, DIALOGUE, MESSAGES, NAMES, OURS, RATER, RATING, SAID, SPEAKS, plain
 from rejoinder.io.planner import PARTS_OF_ONE_TURN, Planner, Take, file_of, listed
 from rejoinder.io.rating_words import is_word, rating_in
+from rejoinder.io.ratings import rater_named
 from rejoinder.io.scales import said
 from rejoinder.io.shapes import is_flag, shape_of
 from rejoinder.io.single_messages import REMEDY, speakers_in
@@ -262,7 +263,7 @@ def _rated(
     known = raters if len(raters) == len(values) else take.sources if len(values) > 1 else [None]
     given: list[tuple[Any, str | None]] = []
     for source, value, rater in zip(take.sources, values, known, strict=True):
-        name = None if rater in (None, "") else str(rater)
+        name = rater_named(rater, where, RATER)
         try:
             found = [_rating(one, take, where, source) for one in (value if isinstance(value, list) else [value])]
         except DataError:

@@ -18,6 +18,7 @@ from rejoinder.io.parse import parse_record
 from rejoinder.io.read import How, names_of, records_of, rows
 from rejoinder.records import Example
 
+_GIVE = 'Give every line a "context", "turns" or "messages"'
 Cut = Callable[[Dialogue], int]
 """How many turns of a dialogue, one or more and not all, are the context."""
 
@@ -69,7 +70,7 @@ def context_in(record: Mapping[str, Any], where: str) -> Example:
     Raises:
         DataError: it cannot be used.
     """
-    return parse_record(_as_example(record, where), where)
+    return parse_record(_as_example(record, where, f"{_GIVE}; rejoinder.examples_of reads other names"), where)
 
 
 def _lines(
@@ -109,7 +110,7 @@ def _whole(record: Any, where: str) -> Dialogue | None:
     return dialogue
 
 
-def _as_example(record: Any, where: str) -> Any:
+def _as_example(record: Any, where: str, remedy: str = _GIVE) -> Any:
     """The JSON value of a line with a response, empty where it has none; what cannot be told is left to the parser."""
     if not isinstance(record, Mapping) or "response" in record:
         return record
@@ -123,6 +124,5 @@ def _as_example(record: Any, where: str) -> Any:
     if record.get("context") is None:
         refuse_pair(record, where)
         found = ", ".join(map(str, list(record)[:6])) or "nothing"
-        remedy = 'Give every line a "context", "turns" or "messages"'
         raise DataError(f"missing (found: {found})", remedy, where=where, field="context")
     return {**record, "response": ""}

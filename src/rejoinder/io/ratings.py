@@ -105,7 +105,23 @@ def _raters(record: Record, dimension: str, count: int, where: str) -> list[str 
         raise DataError(
             f"{dimension} has {count} ratings and {found}", "Name one rater a rating", where=where, field="raters"
         )
-    return [None if rater is None else str(rater) for rater in raters]
+    return [rater_named(rater, where, "raters") for rater in raters]
+
+
+def rater_named(given: Any, where: str, field: str) -> str | None:
+    """The name of a rater, None where there is none: null, an empty text or NaN.
+
+    A column of numbers in which some are missing holds floats, and text once it was saved: 3.0 and "3.0" are rater 3.
+
+    Raises:
+        DataError: it is another float.
+    """
+    if given in (None, "") or (isinstance(given, float) and math.isnan(given)):
+        return None
+    if isinstance(given, float) and not given.is_integer():
+        raise DataError(f"is {given:g}, expected a name", "Write text or a whole number", where=where, field=field)
+    name = str(given)
+    return name[:-2] if name.endswith(".0") and name[:-2].isdecimal() else name
 
 
 def _rated(value: Any, dimension: str, scales: Mapping[str, Scale], where: str, field: str) -> float:

@@ -154,7 +154,7 @@ def parsed_rows(
 ) -> Iterator[Parsed]:
     """What `parse` makes of every row of one file, joined where it has a row a rater (see `joined`)."""
     names.begin()
-    single = _each(found, parse, names, on_bad, turns)
+    single = each_row(found, parse, names, on_bad, turns)
     first = next(single, None)
     if first is None:
         return
@@ -162,10 +162,10 @@ def parsed_rows(
     yield from joined(stream, on_bad) if names.one_rating_a_line else stream
 
 
-def _each(
-    found: Iterable[Row], parse: Callable[[Any, str], Parsed], names: Names, on_bad: OnBad, turns: Turns
+def each_row(
+    found: Iterable[Row], parse: Callable[[Any, str], Parsed], names: Names, on_bad: OnBad, turns: Turns = "last"
 ) -> Iterator[Parsed]:
-    """What `parse` makes of every row, or of every turn of the assistant in it."""
+    """What `parse` makes of every row, or of every turn of the assistant in it; rows of several raters stay apart."""
     halves = Halves()
     for where, record in records_of(found, names, on_bad):
         try:

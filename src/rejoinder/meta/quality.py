@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from numbers import Real
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -121,8 +122,9 @@ def quality(
 
     With five contexts or more the interval is about other replies of the same system: contexts are resampled. With
     fewer it is about these replies alone, and comes from what the scorer says of each, taken as independent; its
-    confidence is that of the scorer, 90 % of the judges here. An empty reply is the worst reply. Lines that say that
-    they are conversations are scored as such.
+    confidence is that of the scorer, 90 % of the judges here. Copies of a reply to one context make neither surer:
+    what the scorer says of them is said once. An empty reply is the worst reply. Lines that say that they are
+    conversations are scored as such.
 
     Args:
         examples: the replies, in any form that `examples_of` takes.
@@ -137,7 +139,7 @@ def quality(
     """
     sampling = Sampling.checked(resamples, seed, least=100)
     loaded = load_scorer(scorer)
-    _require(loaded, at_least)
+    require_least(loaded, at_least)
     lines = examples_of(examples, keep=columns_of(scorer))
     if not lines:
         raise DataError("no reply to judge", "Give one or more")
@@ -146,7 +148,8 @@ def quality(
     scored = _scored(loaded, lines, scores)
     known = np.flatnonzero(np.isfinite(scored.values))
     contexts = numbered([lines[row].context_key for row in known])
-    mean = _mean(scored, known, contexts, sampling)
+    copies = _copies(lines, scored, known)
+    mean = _mean(scored, known, contexts, copies, sampling)
     missing = [why for row, why in scores.reasons.items() if math.isnan(scored.values[row])]
     return Quality.of(
         mean,
@@ -164,13 +167,18 @@ def quality(
     )
 
 
-def _require(scorer: Scorer, at_least: float) -> None:
-    """Raise where nothing can be asked of a scorer, or no number was."""
+def require_least(scorer: Scorer, at_least: Any) -> None:
+    """Refuse a least score where none can be asked of a scorer, or what is asked is no number.
+
+    Raises:
+        UsageError: so it is.
+    """
     if not scorer.card.higher_is_better:
         name = scorer.card.name
         raise UsageError(f"{name} does not say that higher is better, so there is no least score to ask for")
-    if not math.isfinite(at_least):
-        raise UsageError(f"at_least is {at_least}, expected a finite number on the scale of {scorer.card.name}")
+    if isinstance(at_least, bool) or not isinstance(at_least, Real) or not math.isfinite(at_least):
+        found = "missing" if at_least is None else repr(at_least)
+        raise UsageError(f"at_least is {found}, expected a finite number on the scale of {scorer.card.name}")
 
 
 def _scored(scorer: Scorer, lines: Sequence[Example], scores: Scores) -> _Scored:
@@ -183,14 +191,26 @@ def _scored(scorer: Scorer, lines: Sequence[Example], scores: Scores) -> _Scored
     return _Scored(filled.a, low, high, int(filled.empty_a.sum()))
 
 
-def _mean(scored: _Scored, known: IntArray, contexts: IntArray, sampling: Sampling) -> Figure:
+def _copies(lines: Sequence[Example], scored: _Scored, known: IntArray) -> list[list[int]]:
+    """The rows of each distinct reply that has a score, together."""
+    found: dict[object, list[int]] = {}
+    for row in known.tolist():
+        line = lines[row]
+        key = (line.context, line.response, line.references, float(scored.values[row]))  # scorers may read more
+        found.setdefault(key, []).append(row)
+    return list(found.values())
+
+
+def _mean(
+    scored: _Scored, known: IntArray, contexts: IntArray, copies: Sequence[Sequence[int]], sampling: Sampling
+) -> Figure:
     """The mean of the replies that have a score."""
     count = len(set(contexts.tolist()))
-    if count >= FEWEST:
+    if min(count, len(copies)) >= FEWEST:
         rng = sampling.generator([count], "quality")
         (mean,) = cluster_means(scored.values[known][None], contexts, np.zeros(1), sampling.resamples, rng, flips=0)
         return Figure.of(mean, p=NONE, seed=sampling.seed)
-    found = mean_of_independent([scored.figure(row) for row in known])
+    found = mean_of_independent([scored.figure(rows[0]) for rows in copies], [len(rows) for rows in copies])
     if scored.low is None or not found.known:
         return replace(found, method="mean of the scores as they are")
     if not found.has_interval:

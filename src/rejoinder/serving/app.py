@@ -13,7 +13,6 @@ from rejoinder.version import __version__
 
 try:
     from fastapi import FastAPI
-    from starlette.middleware.trustedhost import TrustedHostMiddleware
 
     from rejoinder.serving import analyses, looking, page, scoring, stream
     from rejoinder.serving.counting import Counted
@@ -49,8 +48,7 @@ def make_app(
         lifespan=_lifespan,
     )
     app.state.service = service = Service(scorers, limits)
-    app.add_middleware(Guarded, token=token, most=limits.requests)
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
+    app.add_middleware(Guarded, token=token, most=limits.requests, hosts=hosts or ["*"])
     app.add_middleware(Counted, counts=service.counts)  # outermost, so that what is refused is counted too
     handled(app)
     for part in (scoring, stream, analyses, looking, page):

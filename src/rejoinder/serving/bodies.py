@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
-from itertools import chain
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -14,8 +15,8 @@ from rejoinder.errors import DataError
 from rejoinder.io.columns import Names
 from rejoinder.io.json_rows import Found, of_array
 from rejoinder.io.lines import Row, no_text, raise_bad
-from rejoinder.io.pairs import parse_either, parse_single, singly
-from rejoinder.io.read import parsed_rows
+from rejoinder.io.pairs import form_of, parse_either, parse_single, singly
+from rejoinder.io.read import each_row, parsed_rows
 from rejoinder.records import Example, Pair
 from rejoinder.serving.limits import Limits
 
@@ -86,8 +87,8 @@ def decoded(raw: bytes, where: str) -> str:
         raise no_text(error, where) from error
 
 
-def replies_in(text: str, limits: Limits, keep: Collection[str] = ()) -> list[Example]:
-    """The replies in a body: of one line or of several; a pair of replies is two.
+def lines_in(text: str, limits: Limits, keep: Collection[str] = ()) -> list[Example]:
+    """The reply in each line of a body, of one or of several, in their order.
 
     Args:
         text: JSON.
@@ -98,9 +99,43 @@ def replies_in(text: str, limits: Limits, keep: Collection[str] = ()) -> list[Ex
         DataError: it is no JSON, it holds nothing, or a line cannot be used.
         HTTPException: there are too many lines.
     """
+    return _some(replies_of(_rows(of_array(text, BODY, A_BODY), BODY, limits), Names(keep=keep)), BODY)
+
+
+def replies_of(rows: Sequence[Row], names: Names) -> list[Example]:
+    """The reply in each row, in their order: who asks puts results beside lines by their place.
+
+    Raises:
+        DataError: a row cannot be used, or does not hold one reply by itself.
+    """
+    found = list(each_row(rows, _reply, names, raise_bad))
+    count = Counter(one.where for one in found)
+    if odd := next((row.where for row in rows if count[row.where] != 1), ""):
+        raise _not_one(odd)
+    return found
+
+
+def _reply(record: Any, where: str) -> Example:
+    """The example that a JSON value describes, unless it is a pair."""
+    if form_of(record):
+        raise _not_one(where)
+    return parse_single(record, where)
+
+
+def _not_one(where: str) -> DataError:
+    """The refusal of a line with two replies, or with a part of one."""
+    return DataError("holds not one reply, and each line has one result", "Send each reply as a line", where=where)
+
+
+def replies_in(text: str, limits: Limits) -> list[Example]:
+    """The replies in a text, as a file would hold them: a pair is two, and lines of several raters are one.
+
+    Raises:
+        DataError, HTTPException: see `lines_in`.
+    """
     rows = _rows(of_array(text, BODY, A_BODY), BODY, limits)
-    found = parsed_rows(rows, parse_either, Names(keep=keep), raise_bad)
-    return _some(list(chain.from_iterable(map(single, found))), BODY)
+    found = parsed_rows(rows, parse_either, Names(), raise_bad)
+    return _some([one for line in found for one in (singly(line) if isinstance(line, Pair) else [line])], BODY)
 
 
 def examples_in(found: Sequence[Found], name: str, limits: Limits) -> list[Example]:
@@ -112,7 +147,7 @@ def examples_in(found: Sequence[Found], name: str, limits: Limits) -> list[Examp
         limits: how many there may be.
 
     Raises:
-        DataError, HTTPException: see `replies_in`.
+        DataError, HTTPException: see `lines_in`.
     """
     return _some(list(parsed_rows(_rows(found, name, limits), parse_single, Names(), raise_bad)), name)
 
@@ -129,8 +164,3 @@ def _some(examples: list[Example], name: str) -> list[Example]:
     if not examples:
         raise DataError("holds no line", A_BODY, where=name)
     return examples
-
-
-def single(line: Example | Pair) -> Sequence[Example]:
-    """A line as single replies."""
-    return list(singly(line)) if isinstance(line, Pair) else [line]

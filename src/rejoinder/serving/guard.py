@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from rejoinder.serving.problems import BUSY, answered, problem
 
@@ -18,16 +20,17 @@ _HEADERS = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 
 
 class Guarded:
-    """An application that answers those who know the token, and not too many at once.
+    """An application that answers those who call it by its name and know the token, and not too many at once.
 
     Args:
         app: the application.
         token: what `Authorization: Bearer` has to say; "" asks for nothing.
         most: requests at once.
+        hosts: names under which it may be asked for; "*" is any.
     """
 
-    def __init__(self, app: ASGIApp, token: str, most: int) -> None:
-        self._app, self._token, self._most = app, token.encode(), most
+    def __init__(self, app: ASGIApp, token: str, most: int, hosts: Sequence[str]) -> None:
+        self._app, self._token, self._most, self._hosts = app, token.encode(), most, hosts
         self._now = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,7 +46,10 @@ class Guarded:
                     headers.setdefault(name, value)
             await send(message)
 
-        if not self._known(scope):
+        if not await self._named(scope, receive):
+            said = problem(f"the Host header does not name this service. Ask for it as {' or '.join(self._hosts)}")
+            await answered(400, said)(scope, receive, covered)
+        elif not self._known(scope):
             said = problem("no token, or not the right one. Send Authorization: Bearer TOKEN")
             await answered(401, said, {"WWW-Authenticate": "Bearer"})(scope, receive, covered)
         elif self._now >= self._most and scope["path"] != "/health":
@@ -54,6 +60,20 @@ class Guarded:
                 await self._app(scope, receive, covered)
             finally:
                 self._now -= 1
+
+    async def _named(self, scope: Scope, receive: Receive) -> bool:
+        """Whether a request asks for one of the names: Starlette decides, but would refuse in a shape of its own."""
+        named = False
+
+        async def let_in(_scope: Scope, _receive: Receive, _send: Send) -> None:
+            nonlocal named
+            named = True
+
+        async def unsaid(_message: Message) -> None:
+            pass
+
+        await TrustedHostMiddleware(let_in, self._hosts, www_redirect=False)(scope, receive, unsaid)
+        return named
 
     def _known(self, scope: Scope) -> bool:
         """Whether a request may be answered; how long that takes tells nothing of the token."""

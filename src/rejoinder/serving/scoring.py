@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from starlette.requests import Request
 
 from rejoinder.errors import DataError
-from rejoinder.serving.bodies import body_of, replies_in
+from rejoinder.serving.bodies import body_of, lines_in
 from rejoinder.serving.service import TheService
 from rejoinder.serving.shapes import JSON, LINES, Results, ScoreQuery, problems, takes
 
@@ -27,7 +27,7 @@ async def score(request: Request, service: TheService, query: Annotated[ScoreQue
     """The scores of one line or of several, with intervals and notes: for each what `rejoinder score` writes."""
     asked = service.asked(query.scorer, explain=query.explain)
     text = await body_of(request, service.limits)
-    examples = replies_in(text, service.limits, service.keep(asked))
+    examples = lines_in(text, service.limits, service.keep(asked))
     with service.batches.let_in(len(examples)):
         async with asyncio.timeout(service.limits.timeout):
             lines = await service.batches.scored(asked, examples)

@@ -51,7 +51,7 @@ class Scored(BaseModel):
 
 
 class Results(BaseModel):
-    """The lines in the order in which they were sent; a pair of replies is two."""
+    """One result for each line, in the order in which they were sent."""
 
     results: list[Scored]
 

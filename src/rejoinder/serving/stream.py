@@ -14,13 +14,11 @@ from starlette.types import Receive, Scope, Send
 from rejoinder.errors import DataError, RejoinderError
 from rejoinder.io.columns import Names
 from rejoinder.io.json_rows import of_line
-from rejoinder.io.lines import Row, raise_bad
-from rejoinder.io.pairs import parse_either
-from rejoinder.io.read import records_of
+from rejoinder.io.lines import Row
 from rejoinder.io.values import as_json
 from rejoinder.records import Example
 from rejoinder.serving.batches import Asked, Line
-from rejoinder.serving.bodies import BODY, decoded, require_plain, single
+from rejoinder.serving.bodies import BODY, decoded, replies_of, require_plain
 from rejoinder.serving.limits import Limits
 from rejoinder.serving.problems import problem_of
 from rejoinder.serving.service import Service, TheService
@@ -30,7 +28,7 @@ router = APIRouter(prefix="/v1", tags=["score"])
 MEDIA = "application/x-ndjson"
 _DESCRIBED = {
     200: {
-        "description": "A line for each line (two for a pair of replies), in order: as in /v1/score, or `error`.",
+        "description": "A line for each line, in order: as in /v1/score, or `error`.",
         "content": {MEDIA: {"schema": {"type": "string"}}},
     },
     **problems(400, 401, 415, 503),
@@ -125,37 +123,32 @@ def _checked(raw: bytes, number: int, limits: Limits) -> bytes | DataError:
 async def _answer(pieces: Sequence[Piece], names: Names, service: Service, asked: Asked) -> str:
     """The lines that answer some lines."""
     examples: list[Example] = []
-    places: list[int | RejoinderError] = []  # of each line how many replies it holds, or what is wrong with it
+    wrong: list[RejoinderError | None] = []  # with each line
     for piece in pieces:
         try:
-            found = _examples(piece, names)
+            examples.append(_example(piece, names))
         except RejoinderError as error:
-            places.append(error)
+            wrong.append(error)
         else:
-            places.append(len(found))
-            examples += found
+            wrong.append(None)
     try:
         with service.batches.counted(len(examples)):
             lines = iter(await service.batches.scored(asked, examples))
     except RejoinderError as error:
-        places = [error if isinstance(place, int) else place for place in places]
+        wrong = [one or error for one in wrong]
         lines = iter(())
-    return "".join(_written(places, lines))
+    return "".join(_written(wrong, lines))
 
 
-def _written(places: Sequence[int | RejoinderError], lines: Iterator[Line]) -> Iterator[str]:
+def _written(wrong: Sequence[RejoinderError | None], lines: Iterator[Line]) -> Iterator[str]:
     """Records and errors in the order of the lines that they belong to."""
-    for place in places:
-        if isinstance(place, int):
-            for _ in range(place):
-                line = next(lines)
-                yield _error(line) if isinstance(line, DataError) else f"{line}\n"
-        else:
-            yield _error(place)
+    for error in wrong:
+        line = error or next(lines)
+        yield f"{line}\n" if isinstance(line, str) else _error(line)
 
 
-def _examples(piece: Piece, names: Names) -> Sequence[Example]:
-    """The replies in a line; a pair holds two.
+def _example(piece: Piece, names: Names) -> Example:
+    """The reply in a line.
 
     Raises:
         RejoinderError: it cannot be used.
@@ -164,8 +157,8 @@ def _examples(piece: Piece, names: Names) -> Sequence[Example]:
         raise piece.raw
     where = f"{BODY}:{piece.number}"
     record = of_line(decoded(piece.raw, where), where)
-    ((_, record),) = records_of([Row(where, record, flat=False)], names, raise_bad)
-    return single(parse_either(record, where))
+    (found,) = replies_of([Row(where, record, flat=False)], names)
+    return found
 
 
 def _error(error: RejoinderError) -> str:

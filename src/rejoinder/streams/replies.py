@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from rejoinder.catalogue import load_responders
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.io.contexts import Cut, before_the_last, read_contexts
+from rejoinder.io.contexts import Cut, before_the_last, context_in, read_contexts
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import SCORED, of_scoring, to_record
@@ -23,6 +23,7 @@ from rejoinder.training.corpora import is_held_out
 
 BATCH = 64
 ResponderLike = str | Path | Responder
+GivenContext = Example | Mapping[str, Any] | Sequence[str]
 
 # What a line says of the response that it came with.
 _OF_THE_OLD = (*SCORED, UNANSWERED, FOLLOWED, "messages", "replies", "responder")
@@ -68,7 +69,7 @@ class Replies:
 
 
 def respond(
-    contexts: Iterable[Example | Sequence[str]],
+    contexts: Iterable[GivenContext],
     responders: ResponderLike | Sequence[ResponderLike],
     *,
     decoding: Decoding | None = None,
@@ -80,8 +81,8 @@ def respond(
     """Answer contexts: lines that `score` and `examples_of` take, made as they are read.
 
     Args:
-        contexts: each an example, whose context is answered, or turns, oldest first; a batch of them is in memory at a
-            time. `contexts_of` reads them from files.
+        contexts: each an example or a dict with the keys of an input line, whose context is answered, or turns, oldest
+            first; a batch of them is in memory at a time. `contexts_of` reads them from files.
         responders: one or more; see `load_responder`.
         decoding: how a model that writes replies word by word chooses the words; None takes the usual way.
         count: replies to each, 1 or more; the best is the response.
@@ -97,8 +98,7 @@ def respond(
     """
     loaded = load_responders(several(responders), decoding=decoding)
     tallies = {name: Tally(found) for name, found in loaded.items()}
-    examples = (as_example(context, number) for number, context in enumerate(contexts, start=1))
-    lines = reply_stream(examples, tallies, count=count, seed=seed, withhold=withhold, advance=advance)
+    lines = reply_stream(as_examples(contexts), tallies, count=count, seed=seed, withhold=withhold, advance=advance)
     return Replies(lines, tallies)
 
 
@@ -107,16 +107,35 @@ def several(responders: ResponderLike | Sequence[ResponderLike]) -> Sequence[Res
     return responders if isinstance(responders, Sequence) and not isinstance(responders, str) else [responders]
 
 
-def as_example(given: Example | Sequence[str], number: int) -> Example:
-    """An example as it is; turns as the example that has them as its context, with `number` in its id.
+def as_examples(contexts: Iterable[GivenContext]) -> Iterator[Example]:
+    """Contexts as examples: turns as the context of one, a dict by the keys of an input line.
 
     Raises:
-        UsageError: it is a text.
+        UsageError: they are a text, one record or a data frame; once they are taken: one is a text.
+        DataError: once they are taken: a dict cannot be used.
     """
+    wanted = f"contexts are given as {type(contexts).__name__}, expected a list of examples, dicts or turns"
+    if isinstance(contexts, (str, Path)):
+        raise UsageError(f"{wanted}. Of a file say rejoinder.contexts_of({str(contexts)[:40]!r})")
+    if isinstance(contexts, (Mapping, Example)):
+        raise UsageError(f"{wanted}. Put it into a list")
+    if hasattr(contexts, "columns"):
+        raise UsageError(f"{wanted}. Of a data frame say rejoinder.examples_of(FRAME)")
+    if not isinstance(contexts, Iterable):
+        raise UsageError(f"{wanted}. Give one")
+    return (_as_example(context, number) for number, context in enumerate(contexts, start=1))
+
+
+def _as_example(given: GivenContext, number: int) -> Example:
+    """One context as an example, with `number` in its id where it has none."""
     if isinstance(given, Example):
         return given
+    if isinstance(given, Mapping):
+        return context_in(given, f"contexts:item {number}")
     if isinstance(given, str):
         raise UsageError(f"the context {given[:40]!r} is a text, expected its turns: [{given[:40]!r}]")
+    if not isinstance(given, Iterable):
+        raise UsageError(f"context {number} is given as {type(given).__name__}, expected an example, a dict or turns")
     return Example(tuple(given), "", id=f"context:{number}")
 
 

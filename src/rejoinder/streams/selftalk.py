@@ -15,7 +15,7 @@ from rejoinder.io.contexts import Cut
 from rejoinder.records import Example
 from rejoinder.responder import Context, Decoding, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, ignore
-from rejoinder.streams.replies import ResponderLike, as_example, several
+from rejoinder.streams.replies import GivenContext, ResponderLike, as_examples, several
 
 LOOP = "loop"
 """Why a dialogue ended whose last turn had been said in it before."""
@@ -49,7 +49,7 @@ class Conversation(NamedTuple):
 
 
 def selftalk(
-    contexts: Iterable[Example | Sequence[str]],
+    contexts: Iterable[GivenContext],
     responders: ResponderLike | Sequence[ResponderLike],
     *,
     partner: ResponderLike | None = None,
@@ -80,7 +80,7 @@ def selftalk(
     """
     own = several(responders)
     loaded = load_responders([*own, *([] if partner is None else [partner])], decoding=decoding)
-    examples = (as_example(context, number) for number, context in enumerate(contexts, start=1))
+    examples = as_examples(contexts)
     starts = list(examples) if count is None else sample_contexts(examples, count, seed)
     if not starts:
         raise DataError("no context to begin with", "Give one or more")
