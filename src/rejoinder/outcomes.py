@@ -20,14 +20,16 @@ def sound(outcome: Any, n: int, name: str) -> Any:
         remedy = "Return rejoinder.scorer.Outcome(values), values an array with a number or NaN for each example"
         raise UsageError(f"{name}: score_batch gave {shown(outcome)}, expected an Outcome. {remedy}")
     values = _numbers(outcome.values, name)
-    beside = {key: getattr(outcome, key) for key in ("statistics", "low", "high")}
+    given = {key: getattr(outcome, key) for key in ("statistics", "low", "high")}
+    beside = {key: np.atleast_1d(one) for key, one in given.items() if one is not None}
     for key, found in {"values": values, **beside}.items():
-        if found is not None and len(found) != n:
+        if len(found) != n:
             what = "scores" if key == "values" else key
             raise UsageError(f"{name}: score_batch gave {len(found)} {what} for {n} examples. Return one for each")
     lost = np.flatnonzero(~np.isfinite(values)).tolist()
-    reasons = {row: f"{name} gave {values[row]}" for row in lost} | dict(outcome.reasons)
-    return replace(outcome, values=np.where(np.isfinite(values), values, np.nan), reasons=reasons)
+    told = {row: why for row, why in dict(outcome.reasons or {}).items() if row in range(n)}
+    reasons = {row: f"{name} gave {values[row]}" for row in lost} | told
+    return replace(outcome, values=np.where(np.isfinite(values), values, np.nan), reasons=reasons, **beside)
 
 
 def _numbers(values: Any, name: str) -> Any:

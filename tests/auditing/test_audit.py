@@ -108,6 +108,8 @@ def test_ratings_that_count_from_the_best_down_are_told() -> None:
     assert said.startswith("The ratings run against grader (Pearson -1.00). Where low ratings are the good ones")
     down = Grader()
     down.card = replace(Grader.card, higher_is_better=False)
+    bare = [replace(one, scales={}) for one in lines()]
+    assert any("run against grader" in one for one in rejoinder.audit(bare, Grader(), families=["jumbled"]).answer)
     assert told(oracle) == told(longest) == told(down) == []
 
 

@@ -239,8 +239,11 @@ def test_messages_in_a_cell_may_wait_for_the_reply_beside_them(tmp_path: Path) -
 CAME_IN, WENT_OUT = [{"role": "user", "content": "Tea?"}], {"role": "assistant", "content": "No."}
 
 
+REPLIES = [WENT_OUT, [WENT_OUT], {"choices": [{"message": WENT_OUT}]}, {"messages": [*CAME_IN, WENT_OUT]}, "No."]
+
+
 @pytest.mark.parametrize("asked", [CAME_IN, {"messages": CAME_IN}, CAME_IN[0], {"messages": CAME_IN, "tools": []}])
-@pytest.mark.parametrize("said", [WENT_OUT, [WENT_OUT], {"choices": [{"message": WENT_OUT}]}, "No."])
+@pytest.mark.parametrize("said", REPLIES)
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl"])
 def test_traces_hold_messages_in_lines_and_in_cells(tmp_path: Path, asked: Any, said: Any, name: str) -> None:
     path = tmp_path / name
@@ -255,13 +258,22 @@ def test_traces_hold_messages_in_lines_and_in_cells(tmp_path: Path, asked: Any, 
 
 
 @pytest.mark.parametrize(
-    "reply", ["{not json}", "{}", '{"mood": "glad"}', "[1]", "[laughs] hi", "{" * 2000 + "}" * 2000]
+    "reply",
+    [
+        *('{"text": "Hi", "mood": "glad"}', '{"message": "Booked.", "success": true}', '{"content": "Hi"}'),
+        *('{"name": "Ann", "role": "Engineer"}', '[{"name": "Ann", "role": "Engineer"}]', '{"role": "assistant"}'),
+        *('{"question": "2+2?", "choices": [{"text": "3"}, {"text": "4"}]}', '{"candidates": [{"name": "Ann"}]}'),
+        *("{not json}", "{}", '{"mood": "glad"}', "[1]", "[laughs] hi", "{" * 2000 + "}" * 2000),
+    ],
 )
 def test_a_reply_that_only_looks_like_a_message_stays_as_it_is(tmp_path: Path, reply: str) -> None:
     path = tmp_path / "a.csv"
     with path.open("w", newline="") as file:
-        csv.writer(file).writerows([["input", "output"], ["Tea?", reply]])
-    assert next(iter(rejoinder.read(path))).response == reply
+        csv.writer(file).writerows([["input", "output"], ["Tea?", reply], [reply.lstrip("["), "No."]])
+    first, second = rejoinder.read(path)
+    assert (first.response, second.context) == (reply, (reply.lstrip("["),))
+    rejoinder.write([Example(("Tea?",), reply)], tmp_path / "b.csv")
+    assert next(iter(rejoinder.read(tmp_path / "b.csv"))).response == reply
 
 
 def test_a_reply_inside_an_object_is_told_and_can_be_named(tmp_path: Path) -> None:
@@ -270,7 +282,7 @@ def test_a_reply_inside_an_object_is_told_and_can_be_named(tmp_path: Path) -> No
         csv.writer(file).writerows([["question", "output"], *([["Tea?", '{"answer": "No.", "cost": 1}']] * 2)])
     assert {one.response for one in rejoinder.read(path, note=said.append)} == {'{"answer": "No.", "cost": 1}'}
     held = "output holds JSON, which is judged as it stands"
-    remedy = "If the reply is inside, say --map response=output.KEY, where KEY is one of answer, cost"
+    remedy = "If the reply is one text in it, say which: --map response=output.KEY"
     assert said[1:] == [f"{path}: {held}. {remedy}"]
     named = list(rejoinder.read(path, map={"response": "output.answer"}, note=said.append))
     assert [one.response for one in named] == ["No.", "No."] and len(said) == 3

@@ -102,6 +102,8 @@ def test_numbers_of_other_libraries_are_ratings(number: Any) -> None:
 
 def test_a_missing_rater_is_unnamed_and_a_float_is_the_whole_number(tmp_path: Path) -> None:
     rows = [{"item": 7, "response": "a", "rater": rater, "rating": 3} for rater in (1.0, math.nan, 2)]
+    missing = [{**rows[0], "rater": one} for one in (pandas.NA, np.float32("nan"), None, "")]
+    assert [one.rater for one in rejoinder.examples_of(missing)[0].ratings] == [None] * 4
     (tmp_path / "a.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     pandas.DataFrame(rows).to_csv(tmp_path / "a.csv", index=False)
     beside = {"ratings": {"overall": [3, 3, 3]}, "raters": {"overall": [1.0, math.nan, 2]}}
@@ -248,9 +250,15 @@ def test_scores_in_a_frame_are_not_taken_for_ratings() -> None:
     named = frame.assign(score=scored["score"])
     own = "to the last digit. If scores were taken for people's ratings, say where those are: --map rating=NAME."
     (_, said, *_) = rejoinder.full_study(named, ["rejoinder"], resamples=100).answer
-    assert said == f"The ratings are what rejoinder said, {own}"
+    assert said == f"20 ratings are what rejoinder said, {own}"
     found = rejoinder.estimate(named)
     assert (found.own, found.answer[1]) == (20, f"20 ratings are what rejoinder said, {own}")
+
+
+def test_ratings_that_agree_with_a_scorer_in_all_are_people_s_still() -> None:
+    lines = [{"prompt": f"{n}?", "answer": "yes " * (n % 2 + 1), "rating": n % 2, "scale": [0, 1]} for n in range(12)]
+    answer = rejoinder.full_study(lines, ["length"], resamples=100).answer
+    assert "Pearson 1.00" in answer[0] and not any("to the last digit" in one for one in answer)
 
 
 def test_values_of_numpy_and_pandas_stay_what_they_are() -> None:
@@ -260,7 +268,8 @@ def test_values_of_numpy_and_pandas_stay_what_they_are() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "missing"), [("no", False), ("0", False), (False, False), ("time out", True), (1, True)]
+    ("said", "missing"),
+    [("no", False), ("0", False), ("0.0", False), (False, False), (pandas.NA, False), ("time out", True), (1, True)],
 )
 def test_a_record_may_say_whether_it_was_answered(said: object, missing: bool) -> None:
     (found,) = rejoinder.examples_of([{"response": "No.", "unanswered": said}])

@@ -202,6 +202,14 @@ def test_no_interval_leaves_the_scale() -> None:
     assert all(one.high > 5 for one in rejoinder.estimate(open_ended, "length").systems)
 
 
+def test_half_points_of_people_are_not_taken_for_scores() -> None:
+    lines = [
+        replace(line, quality={"overall": number % 8 / 2 + 1}, extra={"guess": number % 8 / 2 + 1})
+        for number, line in enumerate(replies(20))
+    ]
+    assert rejoinder.estimate(lines, "column:guess").own == 0
+
+
 def test_ratings_of_whole_conversations_are_set_beside_scores_of_these() -> None:
     lines = [replace(line, context=("hi", "a b c", "and?"), extra={"level": "dialogue"}) for line in replies(30)]
     found = rejoinder.estimate(lines, "length")

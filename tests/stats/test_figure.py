@@ -156,3 +156,12 @@ def test_a_percentile_interval_is_whole_or_says_why_not(draws: list[float], clus
     assert found.value == 0.25
     assert found.has_interval is (found.reason == "") is (found.method != "no interval")
     assert not found.has_interval or -1 <= found.low <= found.high <= 1
+
+
+def test_an_interval_ends_where_the_scale_does_but_what_lies_beyond_it_is_left_to_be_seen() -> None:
+    near = Figure(value=4.9, low=4.7, high=5.1).between(1, 5)
+    assert (near.value, *near.ends) == (4.9, 4.7, 5)
+    beyond = Figure(value=5.3, low=5.2, high=5.4)
+    assert beyond.between(1, 5) == beyond
+    alone = Figure(value=4.9).between(1, 5)
+    assert alone.value == 4.9 and not alone.has_interval and not NOTHING.between(1, 5).known

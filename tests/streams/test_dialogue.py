@@ -256,3 +256,15 @@ def test_a_study_compares_conversations_with_their_ratings() -> None:
 def test_a_level_is_one_of_two(level: Any) -> None:
     with pytest.raises(UsageError, match=f"^level is {level!r}, expected one of turn, dialogue$"):
         rejoinder.score([dialogue()], "length", level=level)
+
+
+def test_a_note_of_half_the_turns_is_none_of_the_conversation() -> None:
+    class Odd(Sure):
+        """Notes "x" at every reply with an e in it."""
+
+        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+            odd = {row: ("x",) for row, one in enumerate(examples) if "e" in one.response or "g" in one.response}
+            return replace(super().score_batch(examples), notes=odd)
+
+    assert scored(DialogueScorer(Odd()), [dialogue()]).notes == {}
+    assert scored(DialogueScorer(Odd()), [replace(dialogue(), context=("hi", "g", *TURNS[2:-1]))]).notes == {0: ("x",)}

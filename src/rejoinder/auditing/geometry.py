@@ -113,14 +113,21 @@ def breadth(
     ratings = np.array([_share(one) for one in examples])
     both = np.isfinite(ratings) & np.isfinite(scores)
     if not both.any():
-        return Breadth(reason=_NO_RATINGS)
-    related = pearson(scores[both], ratings[both], names=("score", "rating"))
-    related = -related if scorer.card.higher_is_better is False else related
+        given = np.array([NONE if (rating := one.rating()) is None else rating for one in examples])
+        return Breadth(reason=_NO_RATINGS, pearson=_related(scorer, scores, given))
+    related = _related(scorer, scores, ratings)
     if scale is None:
         return Breadth(n=int(both.sum()), reason=_NO_RANGE, ratings=float(ratings[both].std()), pearson=related)
     shares = (scores[both] - scale[0]) / (scale[1] - scale[0])
     found = ratio_of_spreads(shares, ratings[both], clusters[both], _counts(clusters, sampling))
     return Breadth.of(found, scores=float(shares.std()), ratings=float(ratings[both].std()), pearson=related)
+
+
+def _related(scorer: Scorer, scores: FloatArray, ratings: FloatArray) -> Figure:
+    """The correlation of N scores with N ratings, where there are both; over 0 where the better is rated higher."""
+    both = np.isfinite(ratings) & np.isfinite(scores)
+    found = pearson(scores[both], ratings[both], names=("score", "rating"))
+    return -found if scorer.card.higher_is_better is False else found
 
 
 def _range(scorer: Scorer) -> tuple[float, float] | None:

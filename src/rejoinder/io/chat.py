@@ -49,6 +49,14 @@ def messages_in(value: Any) -> Any:
     return held if is_conversation(held) else [value] if is_conversation([value]) else value
 
 
+def are_said(value: Any) -> bool:
+    """Whether a value is a list of chat messages in which somebody speaks; a `role` may be something else too."""
+    try:
+        return is_conversation(value) and bool(spoken(value, ""))
+    except DataError:
+        return False
+
+
 def waits(messages: list[Any]) -> bool:
     """Whether a conversation ends with something else than a turn of the assistant."""
     return not messages or not isinstance(messages[-1], Mapping) or _role(messages[-1]) != "assistant"

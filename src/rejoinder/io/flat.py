@@ -19,8 +19,8 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.chat import SPEAKERS, as_context, is_conversation, messages_in, said_in
-from rejoinder.io.logs import reply_in
+from rejoinder.io.chat import SPEAKERS, are_said, as_context, is_conversation, messages_in, said_in
+from rejoinder.io.logs import is_reply, reply_in
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, are_explained, are_intervals, of_scoring
 from rejoinder.io.rating_words import rating_in
 from rejoinder.io.values import as_json, object_in, require_whole_characters, unanswered_of, yes_or_no
@@ -175,7 +175,7 @@ def _texts(field: str, cell: str, where: str) -> list[Any]:
     """The texts, or the chat messages, in a cell: those of a list, as JSON or Python writes it, or the cell itself."""
     text = cell.strip()
     value = _listed(text)
-    if field == "context" and isinstance(held := messages_in(object_in(text)), list):
+    if field == "context" and are_said(held := messages_in(object_in(text))):
         value = held
     if value and (all(isinstance(one, str) for one in value) or (field == "context" and is_conversation(value))):
         require_whole_characters(text, {field: value}, where)
@@ -186,10 +186,13 @@ def _texts(field: str, cell: str, where: str) -> list[Any]:
 
 
 def _reply(cell: str, where: str) -> str:
-    """The reply in a cell: that of a message or of what an interface gave back, in JSON, or the cell itself."""
+    """The reply in a cell: that of chat messages or of a chat interface in JSON, else the cell itself.
+
+    A bot may well answer in JSON of its own, which is its reply: so only what says that an assistant speaks is opened.
+    """
     text = cell.strip()
     value = _listed(text) if text[:1] == "[" else object_in(text)
-    if not isinstance(value, dict) and not is_conversation(value):
+    if not is_reply(value):
         return cell
     require_whole_characters(text, {"response": value}, where)
     said = reply_in(value, where)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.chat import content_of, spoken
+from rejoinder.io.chat import are_said, content_of, is_conversation, messages_in, spoken
 
 _ASKED = ("messages", "contents", "input", "prompt")
 _CHOSEN = ("choices", "candidates")
@@ -67,9 +67,18 @@ def reply_in(value: Any, where: str) -> str | None:
     if not isinstance(value, list) or not all(isinstance(part, Mapping) for part in value) or not value:
         return value if isinstance(value, str) else None
     if any("role" in part or part.get("type") == "message" for part in value):
-        said = [text for role, text in spoken(value, where) if role == "assistant"]
-        return "\n".join(said) if said else None
+        turns = spoken(value, where)
+        asked = max((place for place, (role, _) in enumerate(turns, start=1) if role != "assistant"), default=0)
+        return "\n".join(text for _, text in turns[asked:]) if turns[asked:] else None
     return content_of(value)
+
+
+def is_reply(value: Any) -> bool:
+    """Whether a decoded text says that an assistant speaks: by messages, or by the choices of a chat interface."""
+    if isinstance(value, Mapping) and not isinstance(messages_in(value), list):
+        chosen = [one for key in _CHOSEN for one in _chosen(value, key)]
+        return bool(chosen) and all(isinstance(one.get("message", one.get("content")), Mapping) for one in chosen)
+    return are_said(messages_in(value))
 
 
 def _reply_in_object(value: Mapping[str, Any], where: str) -> str | None:
@@ -81,6 +90,8 @@ def _reply_in_object(value: Mapping[str, Any], where: str) -> str | None:
             if len(chosen) > 1:
                 raise DataError(f"{len(chosen)} {key}, expected one", "Write a line for each", where=where, field=key)
             return reply_in(chosen[0], where)
+    if is_conversation(value.get("messages")):
+        return reply_in(value["messages"], where)
     if "role" in value and value.get("type", "message") == "message" and "parts" not in value:
         return reply_in([value], where)
     said = next((value[key] for key in _SAID if value.get(key) is not None), None)

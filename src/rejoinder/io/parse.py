@@ -114,7 +114,13 @@ def _no_response(record: Record, where: str) -> DataError:
         remedy = (
             'Write "" for an empty reply (in a data frame: fillna("")), leave the line out, or say --map response=NAME'
         )
-    inner = [f"{key}.{name}" for key, value in record.items() if isinstance(value, Mapping) for name in value]
+    inner = [
+        f"{key}.{name}"
+        for key, value in record.items()
+        if isinstance(value, Mapping)
+        for name, one in value.items()
+        if isinstance(one, (str, list))
+    ]
     if inner:
         remedy += f", where NAME may be one inside an object ({listed(inner)})"
     return DataError(f"{found}, expected text", remedy, where=where, field="response")

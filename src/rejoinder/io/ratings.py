@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.values import is_number, kind_of, native, yes_or_no
+from rejoinder.io.values import is_missing, is_number, kind_of, native, yes_or_no
 from rejoinder.records import OVERALL, Rating
 
 Record = Mapping[str, Any]
@@ -116,7 +116,8 @@ def rater_named(given: Any, where: str, field: str) -> str | None:
     Raises:
         DataError: it is another float.
     """
-    if given in (None, "") or (isinstance(given, float) and math.isnan(given)):
+    given = native(given)
+    if is_missing(given):
         return None
     if isinstance(given, float) and not given.is_integer():
         raise DataError(f"is {given:g}, expected a name", "Write text or a whole number", where=where, field=field)

@@ -255,11 +255,10 @@ def understood(row: Row, names: Names) -> Any:
 
 def _tell_json(reply: Any, row: Row, names: Names) -> None:
     """Say that a reply is an object in JSON, of which a part may be what was said."""
-    if isinstance(reply, str) and (held := object_in(reply)):
+    if isinstance(reply, str) and object_in(reply):
         source = next((name for name, cell in row.record.items() if cell == reply), "response")
-        keys = f"--map response={source}.KEY, where KEY is one of {', '.join(map(str, held))}"
-        what = f"{source} holds JSON, which is judged as it stands"
-        names.said_once(f"{file_of(row.where)}: {what}. If the reply is inside, say {keys}")
+        remedy = f"If the reply is one text in it, say which: --map response={source}.KEY"
+        names.said_once(f"{file_of(row.where)}: {source} holds JSON, which is judged as it stands. {remedy}")
 
 
 def _require_no_records(record: list[Any], where: str) -> None:

@@ -147,10 +147,21 @@ def yes_or_no(value: Any) -> bool | None:
 
 
 def unanswered_of(value: Any) -> Any:
-    """Why there is no reply, or whether there is none, from a line that says so."""
-    value = value.tolist() if hasattr(value, "tolist") else value
+    """Why there is no reply, or whether there is none, from a line that says so; a missing word says nothing."""
+    value = native(value)
+    if is_missing(value):
+        return None
     said = value.strip() if isinstance(value, str) else value
-    return False if said == "0" or yes_or_no(said) is False else value
+    return False if said in ("0", "0.0", 0) or yes_or_no(said) is False else value
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is none: None, an empty text, NaN, or what pandas has in their place."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, str):
+        return value.strip() in ("", "nan", "NaN", "<NA>")
+    return isinstance(value, float) and math.isnan(value)
 
 
 def is_id(value: Any) -> bool:

@@ -14,9 +14,9 @@ from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN
 from rejoinder.meta.standings import Standing
-from rejoinder.meta.verdict import LEVEL, SCORES_FOR_RATINGS, TURN_RATINGS, Verdict, needed
+from rejoinder.meta.verdict import FEWEST_OWN, LEVEL, SCORES_FOR_RATINGS, TURN_RATINGS, Verdict, needed, own_scores
 from rejoinder.meta.yardsticks import OF_SYSTEM
-from rejoinder.stats.written import interval, rounded
+from rejoinder.stats.written import interval, rounded, so_many
 from rejoinder.streams.noted import noted
 
 
@@ -81,7 +81,7 @@ def _found(study: FullStudy) -> tuple[str, ...]:
     own, sets = study.sets_of(rows[0].scorer), len(study.sets)
     where = f", the mean over {sets} data sets" if own == sets else f", the mean over {own} of {sets} data sets"
     ranking = _Ranking(rows, _tried(study.verdicts, study.asked), study.pool, study.verdicts, study.chance, where)
-    head, *more = [*_headline(ranking), *_own(ranking.rows), *_reversed(ranking)]
+    head, *more = [*_headline(ranking), *_own(study.sets, study.asked), *_reversed(ranking)]
     return (head, *_fitted(study), *more, *_beside(ranking), *_over_sets(study), *_speaker(study.over_sets))
 
 
@@ -104,7 +104,7 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     ranking = _Ranking(rows, _tried(verdicts, asked), found, verdicts, chance, where)
     return (
         *_headline(ranking),
-        *_own(rows),
+        *_own([found], asked),
         *_reversed(ranking),
         *_people(found),
         *_beside(ranking),
@@ -147,10 +147,14 @@ def _headline(ranking: _Ranking) -> list[str]:
     return [f"{lead} agrees {best}with people: {figure}."]
 
 
-def _own(rows: Sequence[Agreement]) -> list[str]:
+def _own(sets: Sequence[Findings], asked: Collection[str]) -> list[str]:
     """Whose scores are the ratings themselves: somebody took a column of scores for people's."""
-    names = [row.scorer for row in rows if row.value == 1]
-    return [f"The ratings are what {_listed(names)} said, to the last digit. {SCORES_FOR_RATINGS}."] if names else []
+    own = {name: sum(own_scores(one.scores[name], one.ratings) for one in sets if name in one.scores) for name in asked}
+    return [
+        f"{so_many(count, 'rating')} are what {name} said, to the last digit. {SCORES_FOR_RATINGS}."
+        for name, count in own.items()
+        if count >= FEWEST_OWN
+    ]
 
 
 def _reversed(ranking: _Ranking) -> list[str]:

@@ -23,7 +23,7 @@ from rejoinder.io.values import is_number
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.estimate_answer import answer
 from rejoinder.meta.estimates import Estimate, Estimates, Plan
-from rejoinder.meta.verdict import LEVEL
+from rejoinder.meta.verdict import LEVEL, own_scores
 from rejoinder.records import OVERALL, Example, Given, unread
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
 from rejoinder.stats.arrays import BoolArray, IntArray
@@ -94,7 +94,7 @@ def estimate(
         nameless=_nameless(both.lines),
         unscored=Counter(scores.reasons.values()),
         fitted=next(iter(fitted_on([scorer], [line.dataset for line in both.lines]).values()), []),
-        own=int((np.isclose(scores.values, ratings, rtol=0, atol=1e-8) & (ratings % 1 != 0)).sum()),
+        own=own_scores(scores.values, ratings),
         unlike=[name for name, sample in samples.items() if _unlike(sample)],
     )
     return replace(shown, answer=answer(shown))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rejoinder.io.scales import said
 from rejoinder.meta.estimates import Estimate, Estimates
-from rejoinder.meta.verdict import SCORES_FOR_RATINGS
+from rejoinder.meta.verdict import FEWEST_OWN, SCORES_FOR_RATINGS
 from rejoinder.stats.prediction_powered import FREEDOM_TO_TUNE
 from rejoinder.stats.written import interval, p_value, rounded, so_many
 
@@ -43,8 +43,9 @@ def _first(found: Estimates) -> str:
 
 def _own(found: Estimates) -> list[str]:
     """That ratings are the scorer's own scores."""
-    many = f"{so_many(found.own, 'rating')} {'is' if found.own == 1 else 'are'}"
-    return [f"{many} what {found.scorer} said, to the last digit. {SCORES_FOR_RATINGS}."] if found.own else []
+    if found.own < FEWEST_OWN:
+        return []
+    return [f"{so_many(found.own, 'rating')} are what {found.scorer} said, to the last digit. {SCORES_FOR_RATINGS}."]
 
 
 def _apart(found: Estimates) -> list[str]:

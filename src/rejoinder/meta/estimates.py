@@ -76,7 +76,7 @@ class Estimates:
         nameless: lines that do not say their system, where others do; they are left out.
         unscored: lines without a score, by reason; they count as a middling one.
         fitted: the data sets among these that the scorer was fitted on.
-        own: ratings that are the scorer's own scores to the last digit, and no whole numbers, as nobody rates.
+        own: ratings that are the scorer's own scores.
         unlike: systems whose rated lines have scores so far from those of all lines that chance hardly chose them.
     """
 

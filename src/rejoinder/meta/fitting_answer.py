@@ -47,9 +47,9 @@ def _verdict(found: Fit) -> str:
 
 
 def _own(found: Fit) -> list[str]:
-    """That the ratings are what the judge said itself."""
+    """That the ratings seem to be what the judge said itself."""
     own = found.kind == "ratings" and found.gains[0].before.value > _OWN
-    return [f"The ratings are what the judge said before. {SCORES_FOR_RATINGS}."] if own else []
+    return [f"The judge agreed with these ratings as with none of people's. {SCORES_FOR_RATINGS}."] if own else []
 
 
 def _runs_against(found: Fit) -> bool:

@@ -120,11 +120,11 @@ def quality(
 ) -> Quality:
     """Whether the mean score of replies is at least what is asked for, or that this cannot be told.
 
-    With five contexts or more the interval is about other replies of the same system: contexts are resampled. With
-    fewer it is about these replies alone, and comes from what the scorer says of each, taken as independent; its
-    confidence is that of the scorer, 90 % of the judges here. Copies of a reply to one context make neither surer:
-    what the scorer says of them is said once. An empty reply is the worst reply. Lines that say that they are
-    conversations are scored as such.
+    With five contexts and distinct replies or more the interval is about other replies of the same system: contexts
+    are resampled, of which a reply that was given in several is one each. With fewer it is about these replies alone,
+    and comes from what the scorer says of each, taken as independent; its confidence is that of the scorer, 90 % of the
+    judges here, and copies make it no surer: what the scorer says of them is said once. An empty reply is the worst
+    reply. Lines that say that they are conversations are scored as such.
 
     Args:
         examples: the replies, in any form that `examples_of` takes.

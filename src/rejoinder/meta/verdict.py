@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Literal
 
+import numpy as np
+
 from rejoinder.meta.agreement import Agreement
+from rejoinder.scorer import FloatArray
 from rejoinder.stats.significance import adjusted
 
 Verdict = Literal["agrees", "not shown", "reversed", "no correlation"]
@@ -19,10 +22,25 @@ TURN_RATINGS = (
     "possible rating together, less each"
 )
 SCORES_FOR_RATINGS = "If scores were taken for people's ratings, say where those are: --map rating=NAME"
+FEWEST_OWN = 3
+"""Ratings that are a scorer's own scores, for that to be said: fewer may be chance."""
+_SAME, _NO_MEAN = 1e-8, 1e-4
 FARTHEST = 1_000_000  # lines; a forecast of more says nothing but that there is hardly a correlation
 _NORMAL = NormalDist()
 _EDGE = _NORMAL.inv_cdf(1 - LEVEL / 2)  # standard deviations to the edge of a chance band
 _POWER = _NORMAL.inv_cdf(0.8)
+
+
+def own_scores(scores: FloatArray, ratings: FloatArray) -> int:
+    """How many of N ratings are scores of a scorer, taken for people's: the same number, which no mean of a few is.
+
+    Args:
+        scores: [N] by the scorer.
+        ratings: [N], NaN where nobody rated.
+    """
+    parts = 60 * ratings  # whole, where up to six people gave whole numbers
+    odd = np.abs(parts - np.round(parts)) > _NO_MEAN
+    return int((odd & np.isclose(scores, ratings, rtol=0, atol=_SAME)).sum())
 
 
 def verdicts_of(rows: Iterable[Agreement], chance: Mapping[str, float]) -> dict[str, Verdict]:

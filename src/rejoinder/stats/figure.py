@@ -60,9 +60,14 @@ class Figure:
         return replace(self, value=self.value / whole, low=self.low / whole, high=self.high / whole)
 
     def between(self, least: float, most: float) -> Self:
-        """The figure without what lies below `least` or over `most`, where its true value cannot be."""
-        value, low, high = (min(max(one, least), most) if one == one else one for one in (self.value, *self.ends))
-        return replace(self, value=value, low=low, high=high)
+        """The figure with no end of its interval below `least` or over `most`, where its true value cannot be.
+
+        One that lies beyond itself stays as it is, so that it is seen: what it was worked out by does not hold there.
+        """
+        if not least <= self.value <= most:
+            return self
+        low, high = (min(max(one, least), most) for one in self.ends)
+        return replace(self, low=low, high=high) if self.has_interval else self
 
     @property
     def known(self) -> bool:

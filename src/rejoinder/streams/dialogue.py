@@ -213,6 +213,6 @@ def _why(scores: Scores, own: range) -> str:
 
 
 def _notes(scores: Scores, own: range) -> tuple[str, ...]:
-    """What is noted of at least half of the turns: one odd turn makes no odd conversation."""
+    """What is noted of more than half of the turns: one odd turn makes no odd conversation."""
     counts = Counter(note for at in own for note in scores.notes.get(at, ()))
-    return tuple(note for note, count in counts.items() if 2 * count >= len(own))
+    return tuple(note for note, count in counts.items() if 2 * count > len(own))
