@@ -226,6 +226,14 @@ def test_nulls_are_absent_and_numbers_that_json_lacks_become_null() -> None:
     assert parse_record({"response": "", **extra}, "f:1").extra == {"x": None, "y": {"z": [None, 1]}}
 
 
+@pytest.mark.parametrize("name", [" ", "3.0", "nan", "NaN"])
+def test_a_rater_may_have_any_name(tmp_path: Path, name: str) -> None:
+    given_one = Example((), "a", id="1", ratings=(Rating(3, rater=name), Rating(4, rater="b")))
+    for file in ("a.jsonl", "a.csv", "a.parquet"):
+        rejoinder.write([given_one], tmp_path / file)
+        assert list(rejoinder.read(tmp_path / file)) == [given_one]
+
+
 def test_the_samples_in_the_box() -> None:
     assert set(box()) >= {"conture", "dstc7"}
     for name in box():

@@ -105,7 +105,8 @@ def _raters(record: Record, dimension: str, count: int, where: str) -> list[str 
         raise DataError(
             f"{dimension} has {count} ratings and {found}", "Name one rater a rating", where=where, field="raters"
         )
-    return [rater_named(rater, where, "raters") for rater in raters]
+    # A name that is written as one stays: "3.0" is another than "3" here, where it was no column of numbers.
+    return [rater if isinstance(rater, str) and rater else rater_named(rater, where, "raters") for rater in raters]
 
 
 def rater_named(given: Any, where: str, field: str) -> str | None:
