@@ -33,6 +33,9 @@ Need = Literal["context", "reference", "context or reference", "vectors", "wordn
 SPOKE_LAST = "the user spoke last"
 """The note on a reply of a chat that the user ended: nobody knows whether an answer was due."""
 
+OUT_OF_DOMAIN = "out of domain"
+"""The note on a reply that the scorer cannot judge; other notes beside it say why."""
+
 
 def ignore(_done: int) -> None:
     """Show no progress: the default of every `advance`."""

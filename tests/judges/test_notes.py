@@ -20,9 +20,8 @@ from rejoinder.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.encoders.batching import is_cut, numbered_turns
 from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.notes import CONTEXT_CUT, CUT, mostly_not_judged, notes_on, text_notes
+from rejoinder.judges.notes import CONTEXT_CUT, CUT, UNLIKE, mostly_not_judged, notes_on, text_notes
 from rejoinder.judges.train import train_judge
-from rejoinder.judges.views.judge import UNLIKE
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.report.scores import summary_table

@@ -14,7 +14,7 @@ from rejoinder.encoders import Limited
 from rejoinder.io.vectors import common_words
 from rejoinder.learner import Side
 from rejoinder.records import Example
-from rejoinder.scorer import Encoder, Notes
+from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Notes
 from rejoinder.text.looks import ELSEWHERE, is_code, is_foreign, is_long, is_wordless
 
 NO_WORDS, CODE, NOT_ENGLISH = "no words", "code", "not English"
@@ -23,8 +23,11 @@ CONTEXT_NOT_ENGLISH = "context not English"
 CUT, CONTEXT_CUT = "not read to the end", "context not read whole"
 
 _WRITTEN = (NO_WORDS, CODE, NOT_ENGLISH)  # no reply has two of them
+UNLIKE = "unlike what it was fitted on"
 NOT_JUDGED = (*_WRITTEN, UNLIKE_CHAT)
 """Notes on replies whose score means little, whatever stands around them."""
+OUTSIDE = frozenset({CODE, NOT_ENGLISH, NO_WORDS, UNLIKE_CHAT, UNLIKE})
+"""Notes that place a reply outside the domain of the judge."""
 
 USUAL = 0.05
 """A note that so large a share of the lines deserved that a judge was fitted on tells nothing of a new one."""
@@ -80,7 +83,12 @@ def notes_on(examples: Sequence[Example], terms: Sequence[Side], encoder: Encode
         for note, rows in cut.items():
             for row in rows:
                 found.setdefault(row, []).append(note)
-    return {row: tuple(found[row]) for row in sorted(found) if found[row]}
+    return {row: with_domain(found[row]) for row in sorted(found) if found[row]}
+
+
+def with_domain(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return the notes on one reply, with `out of domain` first where any of them places it there."""
+    return (OUT_OF_DOMAIN, *notes) if not OUTSIDE.isdisjoint(notes) else tuple(notes)
 
 
 def shares(notes: Notes, lines: int) -> dict[str, float]:

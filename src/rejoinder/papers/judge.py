@@ -20,8 +20,8 @@ from rejoinder.catalogue import score
 from rejoinder.errors import MissingAsset, UsageError
 from rejoinder.io import read_audited, read_pairs
 from rejoinder.judges.lines import RatedLines, encode_rated
+from rejoinder.judges.notes import UNLIKE
 from rejoinder.judges.train import Trained, fit_judge
-from rejoinder.judges.views.judge import UNLIKE
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import Spoilt
 from rejoinder.meta import study

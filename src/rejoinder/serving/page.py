@@ -18,8 +18,16 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from rejoinder.judges.notes import CODE, CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NO_WORDS, NOT_ENGLISH, UNLIKE_CHAT
-from rejoinder.judges.views.judge import UNLIKE
+from rejoinder.judges.notes import (
+    CODE,
+    CONTEXT_CUT,
+    CONTEXT_NOT_ENGLISH,
+    CUT,
+    NO_WORDS,
+    NOT_ENGLISH,
+    UNLIKE,
+    UNLIKE_CHAT,
+)
 from rejoinder.judges.views.view import Group
 from rejoinder.serving.bodies import body_of
 from rejoinder.serving.pasted import pasted

@@ -14,10 +14,11 @@ from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings
+from rejoinder.judges.notes import UNLIKE
 from rejoinder.judges.views.adapt import RAW, raw_features
 from rejoinder.judges.views.adapted import of_choices, of_ratings
 from rejoinder.judges.views.adapting import NO_CORRECTION, Choices, Ratings, balanced, chosen, folds_of, left_out
-from rejoinder.judges.views.judge import UNLIKE, ViewsJudge, from_parts
+from rejoinder.judges.views.judge import ViewsJudge, from_parts
 from rejoinder.records import Example, Pair
 from rejoinder.scorer import run
 

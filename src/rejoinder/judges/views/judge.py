@@ -15,7 +15,7 @@ from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import explained_on, from_config, in_config, on_scale, training_in
-from rejoinder.judges.notes import CUT, text_notes, usual_notes
+from rejoinder.judges.notes import CUT, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.explaining import explanations_of
 from rejoinder.judges.views.fit import Part, Way, parts_used
@@ -28,7 +28,6 @@ from rejoinder.scorer import Card, FloatArray, Notes, Outcome
 from rejoinder.text.seen import seen
 
 FAMILY = "views"
-UNLIKE = "unlike what it was fitted on"
 EMPTY = "the response is empty"
 
 
@@ -139,7 +138,7 @@ class ViewsJudge:
             notes = [note for note in told.get(row, ()) if note not in usual]
             notes += [CUT] * (row in cut) + [UNLIKE] * (row in unlike)
             if notes:
-                found[row] = tuple(notes)
+                found[row] = with_domain(notes)
         return found
 
     @cached_property
