@@ -56,8 +56,8 @@ FLOORS = {
 }
 # The modules that lie open in the package; the two at its doors stand above everything.
 DOORS = {"__init__", "__main__"}
-LONGEST_FILE = 350
-LONGEST_FUNCTION = 60
+LONGEST_FILE = 600
+LONGEST_FUNCTION = 80
 
 
 def room(module: str) -> str:
