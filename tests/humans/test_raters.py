@@ -125,15 +125,15 @@ def test_ratings_that_are_no_categories_have_no_kappa() -> None:
 
 def test_the_rule_leaves_out_who_answers_at_random() -> None:
     agreed = agreement_of(panel((0.5, 0.5, 0.5, 9)), SAMPLING)
-    (out,) = excluded(agreed.by_rater, {}, Rule())
+    (out,) = excluded(agreed.by_rater, {}, Rule(0.2))
     assert out.rater == "dora" and "below 0.2" in out.why and out.ratings == 60
     assert excluded(agreed.by_rater, {}, Rule(-1.0)) == ()
 
 
 def test_who_shares_too_little_is_not_judged() -> None:
     for raters in (panel((9, 9, 9), lines=4), panel((9, 9))):
-        assert excluded(agreement_of(raters, SAMPLING).by_rater, {}, Rule()) == ()
-    assert len(excluded(agreement_of(panel((9, 9, 9)), SAMPLING).by_rater, {}, Rule())) == 3
+        assert excluded(agreement_of(raters, SAMPLING).by_rater, {}, Rule(0.2)) == ()
+    assert len(excluded(agreement_of(panel((9, 9, 9)), SAMPLING).by_rater, {}, Rule(0.2))) == 3
 
 
 def test_a_missed_check_is_enough() -> None:
@@ -143,7 +143,7 @@ def test_a_missed_check_is_enough() -> None:
     ]
     known = watched(checks, "overall")
     assert known == {"ann": Watched(0, 2), "bob": Watched(2, 2)}
-    (out,) = excluded(agreement_of(panel((0, 0)), SAMPLING).by_rater, known, Rule())
+    (out,) = excluded(agreement_of(panel((0, 0)), SAMPLING).by_rater, known, Rule(0.2))
     assert (out.rater, out.why) == ("bob", "missed 2 of 2 attention checks")
 
 

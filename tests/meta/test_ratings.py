@@ -80,10 +80,11 @@ def upside_down(lines: list[Example], name: str) -> list[Example]:
 def test_one_who_took_the_scale_upside_down_is_named(aggregation: Any) -> None:
     """Of three raters such a one spoils the kappa of all."""
     lines = upside_down(rated(noise=(0.8, 0.9, 0.6)), "cleo")
-    found = rejoinder.ratings(lines, aggregation=aggregation, resamples=100)
+    found = rejoinder.ratings(lines, aggregation=aggregation, min_kappa=0.2, resamples=100)
     assert len(found.sets[0].excluded) == 3 and found.sets[0].rated == 0
-    assert found.answer[0].startswith("Nobody's ratings count, since the rule leaves out everybody; --min-kappa -1")
-    assert found.answer[2].startswith("cleo (Spearman -0.") and "rates higher what others rate lower" in found.answer[2]
+    assert "--min-kappa" in found.answer[0]
+    (upside,) = (sentence for sentence in found.answer if sentence.startswith("cleo (Spearman -0."))
+    assert "rates higher what others rate lower" in upside
     sound = rejoinder.ratings(rated(), resamples=100)
     assert not any("upside down" in sentence for sentence in sound.answer)
 
@@ -119,7 +120,7 @@ def test_lines_without_a_scale_count_as_on_the_one_stated() -> None:
 
 def test_who_does_not_agree_is_left_out_and_nothing_is_deleted() -> None:
     lines = rated()
-    found = rejoinder.ratings(lines, resamples=100)
+    found = rejoinder.ratings(lines, min_kappa=0.2, resamples=100)
     (one,) = found.sets
     assert [who.rater for who in one.excluded] == ["dora"]
     assert one.kept is not None and one.kept.alpha_interval.value > one.agreement.alpha_interval.value + 0.2
@@ -136,6 +137,31 @@ def test_who_does_not_agree_is_left_out_and_nothing_is_deleted() -> None:
     assert worst.given[-1][1] - worst.given[0][1] >= 1 and {name for name, _ in worst.given} == {"ann", "bob", "cleo"}
 
 
+def test_nobody_is_left_out_for_disagreeing_unless_that_is_asked_for() -> None:
+    (found,) = rejoinder.ratings(rated(), resamples=100).sets
+    assert found.excluded == () and found.kept is None and found.chance is None
+
+
+def test_a_rule_by_kappa_says_what_it_does_by_chance_alone() -> None:
+    """Thirty raters who are exactly alike: the rule leaves out half of them, and nearly as many after a shuffle."""
+    rng = np.random.default_rng(4)
+    lines = []
+    for number in range(300):
+        true = rng.normal()
+        values = np.clip(np.round(3 + true + rng.normal(0, 2, 3)), 1, 5)
+        names = rng.choice(30, 3, replace=False)
+        given = tuple(Rating(float(value), rater=f"r{name}") for value, name in zip(values, names, strict=True))
+        lines.append(Example((f"about {number}",), "x", id=str(number), ratings=given))
+    found = rejoinder.ratings(lines, min_kappa=0.2, resamples=0)
+    (one,) = found.sets
+    assert one.kept is not None and one.chance is not None and one.chance.shuffles == 20
+    assert 8 <= len(one.excluded) <= 25
+    assert one.chance.raters == pytest.approx(len(one.excluded), abs=6)
+    assert one.chance.alpha == pytest.approx(one.kept.alpha_interval.value, abs=0.1)
+    assert one.chance.alpha > one.agreement.alpha_interval.value + 0.05
+    assert any("By chance alone" in sentence for sentence in found.answer)
+
+
 def test_lines_written_are_read_by_the_others(tmp_path: Path) -> None:
     found = rejoinder.ratings(rated(), aggregation="median", resamples=100)
     rejoinder.write(found.lines, tmp_path / "one.jsonl")
@@ -145,7 +171,7 @@ def test_lines_written_are_read_by_the_others(tmp_path: Path) -> None:
 
 
 def test_lines_that_are_not_sure_have_no_rating_and_keep_theirs_aside() -> None:
-    found = rejoinder.ratings(rated(), aggregation="mace", share=0.8, resamples=100)
+    found = rejoinder.ratings(rated(), aggregation="mace", share=0.8, min_kappa=0.2, resamples=100)
     without = [line for line in found.lines if not line.quality]
     assert len(without) == found.sets[0].unsure == 12
     assert all(line.rating() is None and len(line.extra[ASIDE]["overall"]) == 4 for line in without)
@@ -232,7 +258,7 @@ def test_the_command_says_what_the_function_says(run: Run, file: Path) -> None:
 
 
 def test_the_terminal_says_it_in_words_and_tables(run: Run, file: Path) -> None:
-    done = run("ratings", file, "--resamples", 100, "--aggregate", "mace")
+    done = run("ratings", file, "--resamples", 100, "--aggregate", "mace", "--min-kappa", 0.2)
     assert done.code == 0, done.err
     assert "almost perfect agreement beyond chance" in done.out and "left out by rule (dora)" in done.out
     assert "competence" in done.out and "Left out" in done.out and "Systems" in done.out

@@ -47,6 +47,7 @@ DRAWN: dict[Purpose, list[int]] = {
     "re-ranking": [100, 221, 902],
     "quality": [962, 989, 153],
     "raters": [781, 80, 843],
+    "raters by chance": [340, 242, 536],
     "reliability": [926, 184, 315],
     "stand-in": [367, 920, 1],
     "systems": [233, 481, 527],

@@ -80,8 +80,13 @@ Surest = Annotated[
     typer.Option(min=0, max=1, help="Of the lines the share that gets a rating, the surest: with --aggregate mace."),
 ]
 MinKappa = Annotated[
-    float,
-    typer.Option(max=1, help="Raters whose kappa with the others is lower do not count; -1: all do.", metavar="KAPPA"),
+    float | None,
+    typer.Option(
+        max=1,
+        help="Leave out raters whose kappa with the others is lower; the answer says what that does by chance alone. "
+        "Default: nobody is left out for disagreeing.",
+        metavar="KAPPA",
+    ),
 ]
 KappaFlag = Annotated[Kappa, typer.Option("--kappa", help="How that kappa weighs disagreements.")]
 Epsilon = Annotated[
@@ -101,7 +106,7 @@ def command(
     out: Out = None,
     aggregate: AggregateFlag = Aggregate.MEAN,
     surest: Surest = 1.0,
-    min_kappa: MinKappa = 0.2,
+    min_kappa: MinKappa = None,
     kappa: KappaFlag = Kappa.QUADRATIC,
     epsilon: Epsilon = 0.1,
     as_json: AsJson = False,
@@ -117,9 +122,9 @@ def command(
 ) -> None:
     """How far people agree who rated the same lines, whose ratings count, and one rating a line made of them.
 
-    Raters who miss an attention check, or hardly agree with the others, are left out by rule and listed; their ratings
-    stay in the file, aside. With -s: whether a scorer may stand in for a rater. With -o rated.jsonl the lines are
-    written with what was made of their ratings, for study, train, fit and the others.
+    Raters who miss an attention check are left out and listed; their ratings stay in the file, aside. With -s: whether
+    a scorer may stand in for a rater. With -o rated.jsonl the lines are written with what was made of their ratings,
+    for study, train, fit and the others.
     """
     from rejoinder.meta.ratings import ratings
     from rejoinder.report.data import json_text

@@ -1,6 +1,6 @@
-"""Whose ratings do not count, by rule: who misses attention checks, and who hardly agrees with the others.
+"""Rules that leave raters out: a missed attention check and, where asked for, a low kappa with the other raters.
 
-Nobody's ratings are deleted: they are listed, with the reason, and stand aside.
+No rating is deleted: ratings that do not count are listed with the reason and kept aside.
 """
 
 from __future__ import annotations
@@ -10,13 +10,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from rejoinder.errors import DataError, UsageError
-from rejoinder.humans.agreeing import KAPPAS
+from rejoinder.humans.agreeing import KAPPAS, agreement_of
 from rejoinder.humans.agreement import LEAST, OfRater
+from rejoinder.humans.raters import Raters
 from rejoinder.io.values import is_number
 from rejoinder.records import Example
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.kappa import WEIGHTINGS, Weighting
+from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.written import number, so_many
 
 CHECK = "check"
@@ -28,11 +32,11 @@ class Rule:
     """Who is left out.
 
     Attributes:
-        kappa: a rater whose kappa with the others is lower; -1 or less leaves nobody out for that.
+        kappa: a rater whose kappa with the others is lower is left out; None leaves nobody out for disagreeing.
         weighting: of that kappa.
     """
 
-    kappa: float = 0.2
+    kappa: float | None = None
     weighting: Weighting = "quadratic"
 
     def __post_init__(self) -> None:
@@ -41,7 +45,7 @@ class Rule:
         Raises:
             UsageError: `kappa` is no number up to 1, or there is no such weighting.
         """
-        if not is_number(self.kappa) or not self.kappa <= 1:
+        if self.kappa is not None and (not is_number(self.kappa) or not self.kappa <= 1):
             raise UsageError(f"the least kappa is {self.kappa!r}, expected a number up to 1")
         if self.weighting not in WEIGHTINGS:
             raise UsageError(f"{self.weighting!r} weighs no kappa. There are: {', '.join(WEIGHTINGS)}")
@@ -119,16 +123,53 @@ def excluded(raters: Sequence[OfRater], known: Mapping[str, Watched], rule: Rule
         known: what is known of each besides; one attention check that is missed is enough.
         rule: who is left out.
 
+    The rule by kappa is off unless it is asked for. It leaves out honest raters wherever people disagree, and raises
+    the agreement of the others even where every rater is as good as the next; `by_chance` tells by how much.
+
     Source: Lowe et al. (2017), appendix (checks, and kappa under .2); Liu et al. (2016), section 5.1 (kappa).
     """
     found = []
+    least = -math.inf if rule.kappa is None else rule.kappa
     for one in raters:
         own = known.get(one.rater, Watched())
         kappa: Figure = getattr(one, KAPPAS[rule.weighting])
         if own.missed:
             why = f"missed {own.missed} of {so_many(own.checks, 'attention check')}"
             found.append(Excluded(one.rater, why, one.ratings))
-        elif one.partners > 1 and one.n >= LEAST and not math.isnan(kappa.value) and kappa.value < rule.kappa:
-            why = f"kappa {number(kappa.value, 2)} with the others, below {rule.kappa:g}"
+        elif one.partners > 1 and one.n >= LEAST and not math.isnan(kappa.value) and kappa.value < least:
+            why = f"kappa {number(kappa.value, 2)} with the others, below {least:g}"
             found.append(Excluded(one.rater, why, one.ratings))
     return tuple(found)
+
+
+SHUFFLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ByChance:
+    """The effect that a rule by kappa has where no rater is better than another.
+
+    The ratings of each line are shuffled among its raters, so that only chance makes raters differ.
+
+    Attributes:
+        raters: mean number of raters that the rule leaves out.
+        alpha: mean of Krippendorff's alpha (interval) of the raters that are left; NaN where nobody is left.
+        shuffles: number of shuffles.
+    """
+
+    raters: float
+    alpha: float
+    shuffles: int = SHUFFLES
+
+
+def by_chance(raters: Raters, rule: Rule, rng: np.random.Generator, shuffles: int = SHUFFLES) -> ByChance:
+    """Return the effect that `rule` has on `raters` after their ratings were shuffled within each line."""
+    left_out, alphas = [], []
+    for _ in range(shuffles):
+        mixed = raters.shuffled(rng)
+        names = {who.rater for who in excluded(agreement_of(mixed, Sampling(0, 0)).by_rater, {}, rule)}
+        rest = mixed.without([number for number, name in enumerate(mixed.names) if name in names])
+        left_out.append(len(names))
+        alphas.append(agreement_of(rest, Sampling(0, 0)).alpha_interval.value)
+    known = [alpha for alpha in alphas if not math.isnan(alpha)]
+    return ByChance(float(np.mean(left_out)), float(np.mean(known)) if known else math.nan, shuffles)

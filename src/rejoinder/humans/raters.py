@@ -117,6 +117,18 @@ class Raters:
             raters=np.where(left, NOBODY, self.raters),
         )
 
+    def shuffled(self, rng: np.random.Generator) -> Raters:
+        """Return the same raters with the ratings of each line shuffled among those who rated it."""
+        keys = np.where(self.raters == NOBODY, np.inf, rng.random(self.ratings.shape))
+        order = np.argsort(keys, axis=1)
+        there = np.sort(
+            np.where(self.raters == NOBODY, self.ratings.shape[1], np.arange(self.ratings.shape[1])), axis=1
+        )
+        ratings = np.full_like(self.ratings, np.nan)
+        lines, places = np.nonzero(there < self.ratings.shape[1])
+        ratings[lines, there[lines, places]] = self.ratings[lines, order[lines, places]]
+        return replace(self, ratings=ratings)
+
     def count(self) -> IntArray:
         """[J] ratings of each."""
         return np.bincount(self.raters[self.raters != NOBODY], minlength=len(self.names)).astype(np.int64)

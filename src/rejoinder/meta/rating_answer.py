@@ -30,8 +30,8 @@ def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
     """What is said of a data set."""
     counting = one.counting
     if one.excluded and len(one.excluded) == one.agreement.raters:
-        kept = "--min-kappa -1 leaves nobody out for how far they agree"
-        yield f"Nobody's ratings count, since the rule leaves out everybody; {kept}."
+        remedy = "" if one.chance is None else " Leave out --min-kappa: then only missed attention checks count"
+        yield f"Nobody's ratings count: the rule leaves out every rater.{remedy}."
     elif counting.reason:
         yield f"how far people agree is not known: {counting.reason}."
     else:
@@ -42,6 +42,12 @@ def _of_set(one: SetRatings, study: RatingStudy) -> Iterator[str]:
         yield (
             f"{so_many(len(one.excluded), 'rater')} of {one.agreement.raters} {_are(len(one.excluded))} left out by "
             f"rule ({names}{more}); with them alpha is {interval(one.agreement.alpha_interval)}."
+        )
+    if one.chance is not None:
+        chance, alpha = one.chance, number(one.chance.alpha, 2)
+        yield (
+            f"By chance alone this rule would leave out about {chance.raters:.0f} of {one.agreement.raters} raters and "
+            f"give alpha {alpha} (mean of {chance.shuffles} shuffles of each line's ratings among its raters)."
         )
     yield from _against(one.agreement)
     unsure = f"; {so_many(one.unsure, 'line')} without, as the least sure" if one.unsure else ""

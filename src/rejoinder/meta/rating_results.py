@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.humans.aggregation import Aggregation
 from rejoinder.humans.agreement import RaterAgreement
-from rejoinder.humans.exclusion import Excluded
+from rejoinder.humans.exclusion import ByChance, Excluded
 from rejoinder.humans.rated_set import PEOPLE
 from rejoinder.meta.replacement import Alternative
 from rejoinder.records import Example
@@ -88,6 +88,7 @@ class SetRatings:
         agreement: of all raters.
         kept: of those that count; None where nobody is excluded.
         excluded: whose ratings stand aside, and why.
+        chance: what the rule by kappa does by chance alone; None where it was not asked for.
         values: those that ratings take, where they are few.
         rated: lines that have a rating after aggregation.
         unsure: lines left without one because the model was not sure enough.
@@ -104,6 +105,7 @@ class SetRatings:
     agreement: RaterAgreement
     kept: RaterAgreement | None = None
     excluded: tuple[Excluded, ...] = ()
+    chance: ByChance | None = None
     values: tuple[float, ...] = ()
     rated: int = 0
     unsure: int = 0

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.annotation.collected import load_study
 from rejoinder.catalogue import chosen, columns_of, listed, load_scorers
 from rejoinder.errors import DataError
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.humans.agreeing import agreement_of
-from rejoinder.humans.exclusion import CHECK, Excluded, Rule, Watched, excluded, watched
+from rejoinder.humans.exclusion import CHECK, ByChance, Excluded, Rule, Watched, by_chance, excluded, watched
 from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, rated_sets
 from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
@@ -66,7 +65,7 @@ def ratings(
     dimension: str = OVERALL,
     aggregation: Aggregation = "mean",
     share: float = 1.0,
-    min_kappa: float = 0.2,
+    min_kappa: float | None = None,
     kappa: Weighting = "quadratic",
     known: Mapping[str, Watched] | None = None,
     epsilon: float = EPSILON,
@@ -77,9 +76,9 @@ def ratings(
 ) -> RatingStudy:
     """How far people agree who rated the same lines, whose ratings count, and what is made of them.
 
-    Data set by data set. Raters who miss an attention check (a line with the key `check`, whose rating is known), or
-    whose kappa with the others is below `min_kappa`, do not count: they are listed, and their ratings stand aside.
-    Where nobody is named, nobody is excluded.
+    Data set by data set. Raters who miss an attention check (a line with the key `check`, whose rating is known) do not
+    count, nor do those whose kappa with the others is below `min_kappa` where that is given: they are listed, and their
+    ratings stand aside. Where nobody is named, nobody is excluded.
 
     Args:
         examples: N examples in any form that `examples_of` takes, of which some have single ratings; or the folder of
@@ -88,7 +87,8 @@ def ratings(
         dimension: which ratings.
         aggregation: how several ratings of a line become one; see `humans.aggregation.aggregate`.
         share: of the lines, the surest, that get a rating where a model makes them; 1 for all.
-        min_kappa: the least kappa; -1 leaves nobody out for that.
+        min_kappa: the least kappa; None leaves nobody out for disagreeing. The result then tells what the rule does by
+            chance alone.
         kappa: how it weighs disagreements.
         known: what is known of raters besides, by name: attention checks, seconds.
         epsilon: what a rater is worth less than a scorer, 0 to 1.
@@ -177,6 +177,8 @@ def of_study(folder: str | Path) -> tuple[list[Example], dict[str, Watched]]:
         DataError: it is damaged, or its people chose between two replies.
         MissingExtra: sqlalchemy is not installed.
     """
+    from rejoinder.annotation.collected import load_study  # here, so that ratings of a file need no database library
+
     found = load_study(folder)
     lines = [line for line in found.lines if isinstance(line, Example)]
     if len(lines) < len(found.lines):
@@ -226,6 +228,7 @@ def _set_ratings(rated: RatedSet, how: _How) -> tuple[SetRatings, list[Example]]
         agreement=agreed,
         kept=agreement_of(counting, how.sampling) if left_out else None,
         excluded=left_out,
+        chance=_chance(raters, how),
         values=tuple(few.tolist()),
         rated=int(np.isfinite(made.values).sum()),
         unsure=made.unsure,
@@ -237,6 +240,13 @@ def _set_ratings(rated: RatedSet, how: _How) -> tuple[SetRatings, list[Example]]
     )
     own = zip(rated.examples, _on_own_scales(rated, made.values), strict=True)
     return found, [_with(line, value, rated.dimension, aside) for line, value in own]
+
+
+def _chance(raters: Raters, how: _How) -> ByChance | None:
+    """Return what the rule by kappa does by chance alone; None where it was not asked for or cannot be applied."""
+    if how.rule.kappa is None or not raters.named:
+        return None
+    return by_chance(raters, how.rule, how.sampling.generator(raters.rated.name, "raters by chance"))
 
 
 def _scored(
