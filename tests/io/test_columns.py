@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.errors import DataError, UsageError
+from rejoinder.errors import DataError, UnclearColumn, UsageError
+from rejoinder.humans.lines import unnamed_raters_said
 from rejoinder.io.columns import Names
 from rejoinder.io.names import plain
 from rejoinder.records import Example, Rating
@@ -471,3 +472,28 @@ def test_rows_of_one_id_are_joined_system_by_system(tmp_path: Path) -> None:
         ("v1", [4, 5]),
         ("v2", [2, 1]),
     ]
+
+
+@pytest.mark.parametrize("version", ["prompt_version", "Version", "variant", "experiment"])
+def test_two_columns_that_could_be_the_system_stop_the_run(tmp_path: Path, version: str) -> None:
+    path = table(tmp_path / "log.csv", f"prompt,answer,model,{version},rating", "hi,ho,m,v1,3", "hi,hu,m,v2,4")
+    with pytest.raises(UnclearColumn) as error:
+        list(rejoinder.read(path))
+    assert f"--map system={version}" in str(error.value) and "--map system=model" in str(error.value)
+    first, second = rejoinder.read(path, map={"system": version})
+    assert (first.system, second.system) == ("v1", "v2")
+    assert next(iter(rejoinder.read(path, map={"system": "model"}))).system == "m"
+
+
+def test_a_version_alone_is_no_system(tmp_path: Path) -> None:
+    example, _ = one(table(tmp_path / "log.csv", "prompt,answer,version", "hi,ho,v1"))
+    assert example.system is None and example.extra["version"] == "v1"
+
+
+def test_a_column_of_a_judge_is_no_rater(tmp_path: Path) -> None:
+    rows = ["prompt,answer,rating,judge", "hi,ho,3,gpt-4", "hi,ho,4,claude"]
+    examples = list(rejoinder.read(table(tmp_path / "rated.csv", *rows)))
+    assert len(examples) == 2 and [example.ratings[0].rater for example in examples] == [None, None]
+    assert "judge" not in unnamed_raters_said(examples)
+    many = table(tmp_path / "wide.csv", "prompt,answer,judge_1,judge_2", "hi,ho,3,4")
+    assert one(many)[0].ratings == ()

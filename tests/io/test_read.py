@@ -236,12 +236,22 @@ def test_a_rater_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 def test_the_samples_in_the_box() -> None:
     assert set(box()) >= {"conture", "dstc7"}
-    for name in box():
+    for name in ("conture", "dstc7"):
         examples = list(rejoinder.read(f"@{name}"))
         assert len(examples) > 300
         assert len({example.id for example in examples}) == len(examples)
         assert all(example.rating() is not None for example in examples)
         assert examples[2].where == f"@{name}:3", "as the user gave it"
+
+
+def test_the_sample_of_pairs() -> None:
+    pairs = list(rejoinder.read_pairs("@pandalm"))
+    assert len(pairs) == 999 and sum(pair.preferred is None for pair in pairs) == 105
+    assert all(len(pair.votes) == 3 for pair in pairs)
+    replies = [reply for pair in pairs for reply in pair.replies]
+    assert sum(not reply.response.strip() for reply in replies) == 54
+    assert "True" in {reply.response for reply in replies}, "a JSON boolean in the source"
+    assert sum("gpt-3.5" in pair.replies[0].extra for pair in pairs) == 974
 
 
 def test_the_rated_data_sets_are_read_without_an_error(shared: Path) -> None:

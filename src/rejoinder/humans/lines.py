@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -17,6 +18,8 @@ LEAVE_IDS_OUT = "where ids only number the lines of a file, leave them out of ac
 _MOST_FILES = 3
 _MOST_NAMES = 5  # in a message
 _LONGEST_NAME = 60  # characters of what may name a rater
+# Columns of a judge's verdict: to map one as the rater would drop the labels beside it.
+_JUDGED = re.compile(r"judge|verdict|label|pass|score|reason|critique|llm|gpt|model", re.IGNORECASE)
 
 
 def title_of(name: str, lines: Sequence[Example | Pair]) -> str:
@@ -88,7 +91,8 @@ def unnamed_raters_said(lines: Sequence[Example]) -> str:
 
 def _name_raters(first: Example, line: Example) -> str:
     """How to say who rated two lines with one reply."""
-    differing = [name for name, value in line.extra.items() if _tells_apart(value, first.extra.get(name))]
+    names = [name for name in line.extra if not _JUDGED.search(name)]
+    differing = [name for name in names if _tells_apart(line.extra[name], first.extra.get(name))]
     if not differing:
         return "name them in a column rater"
     if len(differing) == 1:

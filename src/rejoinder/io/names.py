@@ -79,10 +79,14 @@ NAMES: dict[str, tuple[frozenset[str], ...]] = {
     "quality": (_MEANS,),
     RATING: (_words(RATING), _STARS),
     RATER: (
-        _words(f"{_RATER} judge judge_id {_RATED_BY}") | _joined(_RATER, "id name"),
+        _words(f"{_RATER} {_RATED_BY}") | _joined(_RATER, "id name"),
         _words("participant respondent prolific_id prolific_pid") | _joined("participant respondent", "id name"),
     ),
 }
+VERSIONS = _words("version variant release experiment arm") | _joined(
+    "prompt model system bot agent app", "version variant"
+)
+"""Names of a version of a system: beside a column that names the system, either may be what is compared."""
 CONVERSATIONS = _words("conversation dialogue dialog chat")
 """Names of a conversation itself, or of its id."""
 _DECIDING = (
@@ -95,7 +99,7 @@ _DECIDING = (
 """Names of what a line is judged by; a later set counts only where none of the earlier names is there."""
 PERHAPS = _words("score label overall grade likert mos feedback vote thumb thumbs")
 """Names of ratings only where the value is one."""
-WIDE = re.compile(rf"(rating|score|stars|{'|'.join(_RATER.split())}|judge|person)_?(\d{{1,3}}|[a-h])")
+WIDE = re.compile(rf"(rating|score|stars|{'|'.join(_RATER.split())}|person)_?(\d{{1,3}}|[a-h])")
 _END = r"([+\-−]?(?:0|[1-9][0-9]{0,2})(?:\.0+)?)"  # no leading zero: 05 is a month
 _TO = r"\s*(?:[-–—−~,…]|\.{2,3}|to)\s*"
 _SCALE = re.compile(rf"[(\[]\s*(?:scale|from)?\s*{_END}{_TO}{_END}\s*(?:scale|stars|points)?\s*[)\]]\W*", re.IGNORECASE)

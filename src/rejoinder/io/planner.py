@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from rejoinder.errors import UsageError
+from rejoinder.errors import UnclearColumn, UsageError
 from rejoinder.io.names import (
     ASKED,
     BOTS,
@@ -23,6 +23,7 @@ from rejoinder.io.names import (
     SAID_LAST,
     SPEAKS,
     SPOKEN,
+    VERSIONS,
     WIDE,
     header,
     plain,
@@ -104,6 +105,7 @@ class Planner:
             self._context()
         for field in ("references", "id", "system", "dataset", "context_id", DIALOGUE):
             self._one_of(field)
+        self._require_one_system()
         self._ratings()
 
     def _on_scales(self) -> tuple[Take, ...]:
@@ -229,6 +231,18 @@ class Planner:
             if isinstance(text := self.record[name], str) and len(text.split()) > 1:
                 both = f"--map context=context+{name}"
                 self.doubts.append(f"context is read and {name} is not. If that is what was said last, say {both}")
+
+    def _require_one_system(self) -> None:
+        """Raise where a version stands beside the name that was taken for the system: either may be what is compared.
+
+        Raises:
+            UnclearColumn: `model` beside `prompt_version`, for instance.
+        """
+        names = [take.sources[0] for take in self.found if take.field == "system" and "system" not in self.columns]
+        if names and (versions := self._free_names(VERSIONS)):
+            either = listed([*names, *versions])
+            remedy = f"Say which: --map system={versions[0]} or --map system={names[0]}"
+            raise UnclearColumn(f"{either} could each be the system", remedy, where=file_of(self.where))
 
     def _context(self) -> None:
         """Fill the context: from one name, from what went before and what was asked, or from instruction and input."""
