@@ -16,6 +16,7 @@ from scipy import stats
 import rejoinder
 from rejoinder.catalogue import SCORERS
 from rejoinder.meta import FullStudy, full_study
+from rejoinder.meta.disagreements import on_rating_scale
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.yardsticks import OF_SET, OF_SYSTEM
@@ -203,7 +204,31 @@ def test_bleu_without_stop_words_stands_beside_bleu(order: int) -> None:
     assert full_study(examples, [plain, without], resamples=0).asked == (plain, without)
 
 
-def test_cases_are_those_where_ranks_lie_furthest_apart() -> None:
+def test_mistakes_are_counted_on_the_scale_of_the_ratings() -> None:
+    """People rate 1 to 5 with two bad replies in three; a lenient judge passes half of them."""
+    people = [1.0, 1.0, 2.0, 2.0, 5.0, 5.0] * 10
+    judge = [1.0, 5.0, 2.0, 4.0, 5.0, 1.0] * 10
+    examples = [
+        Example((f"about {n}",), f"reply {n}", id=str(n), quality={"overall": rating}, scales={"overall": (1, 5)})
+        for n, rating in enumerate(people)
+    ]
+    (found,) = full_study(examples, {"judge": scores(judge)}, resamples=0).findings
+    (count,) = (count for count in found.mistakes if count.scorer == "judge")
+    assert (count.rated_bad, count.bad_scored_good) == (40, 20)
+    assert (count.rated_good, count.good_scored_bad) == (20, 10)
+    assert [abs(case.difference) for case in found.cases if case.scorer == "judge"] == [4, 4, 4, 4]
+
+
+def test_scores_on_another_scale_are_brought_to_that_of_the_ratings() -> None:
+    ratings = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    brought = on_rating_scale(np.array([10.0, 20.0, 30.0, 40.0, 50.0]), ratings, (1, 5))
+    assert brought == pytest.approx(ratings)
+    assert on_rating_scale(np.array([0.0, 0, 0, 0, 1000]), ratings, (1, 5)).max() == 5
+    kept = np.array([1.0, 1, 2, 3, 4])
+    assert on_rating_scale(kept, ratings, (1, 5)) is kept
+
+
+def test_cases_are_those_where_scores_lie_furthest_from_ratings() -> None:
     examples = lines()
     values = rated(examples).copy()
     high, low = int(np.argmin(values)), int(np.argmax(values))

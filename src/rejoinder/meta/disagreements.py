@@ -9,9 +9,11 @@ import numpy as np
 
 from rejoinder.explained import Explanation, explanations, is_explained
 from rejoinder.humans.rated_set import RatedSet
+from rejoinder.io.ratings import Scale
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scorer
+from rejoinder.stats.written import so_many
 
 _CASES = 2  # of a scorer, each way: enough to see what it goes by, few enough to be read
 
@@ -29,6 +31,7 @@ class Case:
         references: human responses.
         rating: mean rating.
         score: the score.
+        difference: the score on the scale of the ratings less the rating; see `on_rating_scale`.
         rating_rank: share of lines that people rated lower (ties count half), in [0, 1].
         score_rank: share of lines that the scorer scored lower.
         explained: what moved the score, where the scorer says so.
@@ -42,13 +45,72 @@ class Case:
     references: tuple[str, ...]
     rating: float
     score: float
+    difference: float
     rating_rank: float
     score_rank: float
     explained: Explanation | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Mistakes:
+    """Counts of the responses that people and a scorer judge in opposite ways.
+
+    Bad is the lowest quarter of the scale of the ratings, good the highest; a score counts on the same scale.
+
+    Attributes:
+        scorer: its name.
+        rated_bad: scored responses that people rated bad.
+        bad_scored_good: those of them that the scorer scores as good.
+        rated_good: scored responses that people rated good.
+        good_scored_bad: those of them that the scorer scores as bad.
+    """
+
+    scorer: str
+    rated_bad: int
+    bad_scored_good: int
+    rated_good: int
+    good_scored_bad: int
+
+    def __str__(self) -> str:
+        """Return the counts as a sentence; "" where people rated nothing bad and nothing good."""
+        parts = [
+            f"Of {so_many(whole, 'response')} that people rated {rated}, {self.scorer} rates {part:,} {scored}"
+            for whole, part, rated, scored in (
+                (self.rated_bad, self.bad_scored_good, "bad", "good"),
+                (self.rated_good, self.good_scored_bad, "good", "bad"),
+            )
+            if whole
+        ]
+        return f"{'. '.join(parts)}." if parts else ""
+
+
+def mistakes_of(scored: ScoredSet) -> tuple[Mistakes, ...]:
+    """Return the mistakes of each scorer; none of a pool, and none of a constant scorer."""
+    if scored.rated.pooled:
+        return ()
+    return tuple(
+        _mistakes(scored.rated, name, values) for name, values in scored.blind.items() if _usable(scored.rated, values)
+    )
+
+
+def on_rating_scale(scores: FloatArray, ratings: FloatArray, scale: Scale) -> FloatArray:
+    """Return [N] scores on the scale of [N] ratings.
+
+    Scores that lie in the scale and span at least half of it are on it already. Others are brought to the mean and the
+    spread of the ratings, and cut at the ends of the scale.
+    """
+    low, high = scale
+    if low <= scores.min() and scores.max() <= high and np.ptp(scores) >= (high - low) / 2:
+        return scores
+    standard = (scores - scores.mean()) / scores.std()
+    brought: FloatArray = np.clip(ratings.mean() + standard * ratings.std(), low, high)
+    return brought
+
+
 def cases_of(scored: ScoredSet) -> tuple[Case, ...]:
-    """For each scorer the two lines that it ranks highest above people and the two lowest below; none if constant.
+    """For each scorer the two lines that it puts furthest above people and the two furthest below; none if constant.
+
+    Differences are on the scale of the ratings.
 
     Source: Liu et al. (2016), figure 2.
     """
@@ -72,19 +134,62 @@ def _explained(case: Case, scorer: Scorer | None) -> Case:
 
 def _cases(rated: RatedSet, name: str, values: FloatArray) -> list[Case]:
     """The cases of one scorer."""
-    usable = np.flatnonzero(np.isfinite(values))
-    if len(usable) < 2 * _CASES or np.ptp(values[usable]) == 0 or np.ptp(rated.ratings[usable]) == 0:
+    if not _usable(rated, values):
         return []
+    usable = np.flatnonzero(np.isfinite(values))
     ranks = [_ranks(array[usable]) for array in (rated.ratings, values)]
-    order = np.argsort(ranks[1] - ranks[0], kind="stable")
+    differences = _differences(rated, values)
+    order = np.argsort(differences, kind="stable")
     return [
-        _case(name, rated.examples[usable[row]], rated.ratings[usable[row]], values[usable[row]], ranks, int(row))
+        _case(
+            name,
+            rated.examples[usable[row]],
+            (rated.ratings[usable[row]], values[usable[row]], differences[row]),
+            ranks,
+            int(row),
+        )
         for row in (*order[: -_CASES - 1 : -1], *order[:_CASES])
     ]
 
 
-def _case(name: str, example: Example, rating: float, score: float, ranks: list[FloatArray], row: int) -> Case:
-    """One case, from the line's place among the others."""
+def _usable(rated: RatedSet, values: FloatArray) -> bool:
+    """Return whether scores and ratings vary over enough lines."""
+    scored = np.isfinite(values)
+    return bool(scored.sum() >= 2 * _CASES and np.ptp(values[scored]) > 0 and np.ptp(rated.ratings[scored]) > 0)
+
+
+def _scale(rated: RatedSet) -> Scale:
+    """Return the lowest and highest possible rating; of ratings without a scale those that were given."""
+    return rated.scale or (float(rated.ratings.min()), float(rated.ratings.max()))
+
+
+def _differences(rated: RatedSet, values: FloatArray) -> FloatArray:
+    """Return [n] score less rating of the scored lines, on the scale of the ratings."""
+    scored = np.isfinite(values)
+    ratings = rated.ratings[scored]
+    found: FloatArray = on_rating_scale(values[scored], ratings, _scale(rated)) - ratings
+    return found
+
+
+def _mistakes(rated: RatedSet, name: str, values: FloatArray) -> Mistakes:
+    """Return the counts of one scorer."""
+    scored, (low, high) = np.isfinite(values), _scale(rated)
+    ratings = rated.ratings[scored]
+    scores = on_rating_scale(values[scored], ratings, (low, high))
+    quarter = (high - low) / 4
+    bad, good = ratings <= low + quarter, ratings >= high - quarter
+    return Mistakes(
+        scorer=name,
+        rated_bad=int(bad.sum()),
+        bad_scored_good=int((bad & (scores >= high - quarter)).sum()),
+        rated_good=int(good.sum()),
+        good_scored_bad=int((good & (scores <= low + quarter)).sum()),
+    )
+
+
+def _case(name: str, example: Example, measured: tuple[float, float, float], ranks: list[FloatArray], row: int) -> Case:
+    """One case, from its rating, score and difference and from the line's place among the others."""
+    rating, score, difference = measured
     return Case(
         scorer=name,
         id=example.id,
@@ -94,6 +199,7 @@ def _case(name: str, example: Example, rating: float, score: float, ranks: list[
         references=example.references,
         rating=float(rating),
         score=float(score),
+        difference=float(difference),
         rating_rank=float(ranks[0][row]),
         score_rank=float(ranks[1][row]),
     )

@@ -10,7 +10,7 @@ from rejoinder.humans.ceiling import People
 from rejoinder.meta.conclusions import Conclusion, conclusions_of
 from rejoinder.meta.contrasts import ScorerContrast, contrasts_of
 from rejoinder.meta.data_card import DataCard, card_of
-from rejoinder.meta.disagreements import Case, cases_of
+from rejoinder.meta.disagreements import Case, Mistakes, cases_of, mistakes_of
 from rejoinder.meta.duel import Duel, duel_of
 from rejoinder.meta.length import LengthEffect, length_effects
 from rejoinder.meta.scored_set import ScoredSet, people_of_set
@@ -42,6 +42,7 @@ class Findings:
         lengths: people first, then one a scorer; none where no line has a reference.
         systems: the systems.
         cases: where scorers and people disagree most.
+        mistakes: how many responses scorers and people judge in opposite ways.
         duel: which of judge and metric is nearer to people; None of the pool.
         conclusions: what each scorer says of systems, people first; none where fewer than two are named.
         ratings: [N] ratings of the lines, for plots.
@@ -56,6 +57,7 @@ class Findings:
     lengths: tuple[LengthEffect, ...] = by(length_effects)
     systems: Systems = by(systems_of)
     cases: tuple[Case, ...] = by(cases_of)
+    mistakes: tuple[Mistakes, ...] = by(mistakes_of)
     duel: Duel | None = by(duel_of)
     conclusions: tuple[Conclusion, ...] = by(conclusions_of)
     ratings: FloatArray

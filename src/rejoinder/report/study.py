@@ -143,6 +143,7 @@ def _section(one: Findings, found: FullStudy, *, several: bool) -> Section:
         Prose(missing, "Not there, and why", listed=True) if missing else None,
         of_lines(one),
         of_systems(one),
+        Prose([str(count) for count in one.mistakes if count.scorer in shown and str(count)]) if shown else None,
         Cases("Where scorers and people disagree most", shown) if shown else None,
     ]
     return Section(one.card.title, [block for block in blocks if block is not None])
@@ -168,7 +169,7 @@ def _case(one: Disagreement) -> Case:
     """A line that a scorer gets wrong."""
     many = f" (first of {len(one.references)})" if len(one.references) > 1 else ""
     return Case(
-        "Scored far above people" if one.score_rank > one.rating_rank else "Scored far below people",
+        "Scored far above people" if one.difference > 0 else "Scored far below people",
         f"rated {one.rating:.2f} (above {100 * one.rating_rank:.0f} % of lines), score {one.score:.3f} (above "
         f"{100 * one.score_rank:.0f} %)"
         + (f", moved from {one.explained.base:.2f} by {one.explained.words}" if one.explained else "")
