@@ -20,7 +20,8 @@ from hypothesis import HealthCheck, settings
 
 from rejoinder import cli
 from rejoinder.catalogue import load_scorer
-from rejoinder.errors import MissingExtra
+from rejoinder.errors import MissingAsset, MissingExtra
+from rejoinder.io.wordnet import find_wordnet
 from rejoinder.scorer import Scorer
 
 PROJECT = Path(__file__).resolve().parent.parent
@@ -88,6 +89,15 @@ def loaded(name: str) -> Scorer:
         return load_scorer(name)
     except MissingExtra as error:
         pytest.skip(str(error))
+
+
+def has_wordnet() -> bool:
+    """Return whether METEOR and the attack by synonyms find WordNet on this machine."""
+    try:
+        find_wordnet()
+    except MissingAsset:
+        return False
+    return True
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Run, refused
+from conftest import Run, has_wordnet, refused
 from rejoinder.auditing.battery import ATTACKS
 from samples import few
 
@@ -19,8 +19,9 @@ FEW = ("--family", "jumbled", "--family", "upper-case", "--family", "said-twice"
 def test_the_judge_in_the_box_on_the_sample(run: Run) -> None:
     done = run("audit", "@conture", "--limit", 30)
     assert done.code == 0 and done.err == ""
-    assert done.out.startswith("rejoinder is fooled by ") and f"of {len(ATTACKS)} attacks" in done.words
-    assert all(f"\n{attack.name} " in done.out for attack in ATTACKS)
+    made = [attack for attack in ATTACKS if attack.name != "synonyms" or has_wordnet()]
+    assert done.out.startswith("rejoinder is fooled by ") and f"of {len(made)} attacks" in done.words
+    assert all(f"\n{attack.name} " in done.out for attack in made)
     assert "Worst examples:" in done.out and "scorer:rejoinder|" in done.out and "|attacks:2|" in done.out
 
 

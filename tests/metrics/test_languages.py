@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conftest import GOLDEN, Run, loaded, refused
+from conftest import GOLDEN, Run, has_wordnet, loaded, refused
 from rejoinder.catalogue import cards, load_scorer
 from rejoinder.errors import MissingExtra
 from rejoinder.metrics import bleu, chrf
@@ -221,6 +221,8 @@ METRICS = [name for name, card in cards().items() if card.kind == "metric"]
 )
 def test_every_metric_prefers_the_near_reply_or_says_why_it_cannot_read(name: str) -> None:
     scorer = loaded(name)
+    if "wordnet" in scorer.card.needs and not has_wordnet():
+        pytest.skip(f"{name} needs WordNet: apt-get install wordnet-base")
     for language, (context, near, reference, far) in REPLIES.items():
         found = score(scorer, [pair(text, reference, context=context) for text in (near, far, reference)])
         if found.reasons:

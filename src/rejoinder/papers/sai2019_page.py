@@ -235,6 +235,8 @@ def _band(found: Sai2019) -> str:
 def _columns(adem: Mapping[str, Result]) -> list[str]:
     """How alike the columns of table 5 are over its attacks."""
     both = [(_row(adem[name]), PUBLISHED[name]) for name in (*CHANGES, _FANTASTIC) if name in adem]
+    if not both:  # without WordNet there may be no attack of the table
+        return []
     said = []
     for column, what in (("pearson", "correlation with the original's scores"), ("better", "share that scores better")):
         ours, theirs = (np.array([getattr(row, column) for row in rows], float) for rows in zip(*both, strict=True))
