@@ -19,6 +19,8 @@ from rejoinder.records import OVERALL, Example
 
 DATA = Path(__file__).resolve().parent.parent / "src" / "rejoinder" / "data"
 LINES = 400
+# Dialogues of plain small talk that stand first in the sample of ConTurE: readers look at the first lines.
+FIRST = (49, 62, 68)
 
 
 def cut(source: str, group: Callable[[Example], object], usable: Callable[[Example], bool], seed: int) -> list[Example]:
@@ -57,6 +59,7 @@ def main() -> None:
     asked = parser.parse_args()
     dstc7 = cut(asked.dstc7, lambda example: example.context_id, lambda example: bool(example.references), asked.seed)
     conture = cut(asked.conture, lambda example: example.extra["dialogue_id"], lambda _: True, asked.seed)
+    conture.sort(key=lambda example: example.extra["dialogue_id"] not in FIRST)
     for name, examples in (("dstc7", dstc7), ("conture", conture)):
         print(f"{name}: {rejoinder.write(map(lean, examples), DATA / f'{name}.jsonl.gz')} lines")
 
