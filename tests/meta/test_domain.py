@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import pytest
 
-import rejoinder
 from conftest import Run
 from judges_of_domain import DOMAIN, NarrowJudge, replies
 from rejoinder.integrations.pytest_plugin import assert_reply_quality
-from rejoinder.meta import compare
+from rejoinder.meta import compare, full_study
 from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.quality import quality
 from rejoinder.meta.quality_answer import answer
+from rejoinder.records import Example
 from rejoinder.report.compare import comparison
 from rejoinder.report.html import html
+from rejoinder.report.study import study as study_document
 from rejoinder.report.terminal import terminal
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Scores, Signature, run
 
@@ -95,7 +98,7 @@ def test_compare_keeps_the_verdicts_of_the_scorers_that_can_judge() -> None:
 def test_compare_of_values_of_a_field_has_no_verdict_out_of_domain() -> None:
     a, b = (
         [
-            rejoinder.Example(one.context, one.response, id=one.id, extra={"topic": "xy"[place % 2]})
+            Example(one.context, one.response, id=one.id, extra={"topic": "xy"[place % 2]})
             for place, one in enumerate(side)
         ]
         for side in (replies(LOW, 40), replies(HIGH, 40))
@@ -209,3 +212,81 @@ def test_quality_has_no_verdict_on_replies_out_of_domain() -> None:
 def test_pytest_fails_on_replies_out_of_domain(unsure: Literal["fail", "warn"]) -> None:
     with pytest.raises(AssertionError, match="cannot judge these replies"):
         assert_reply_quality(replies(HIGH, 40), at_least=1, scorer=NarrowJudge(), unsure=unsure)
+
+
+# study of ratings
+
+
+def rated(outside: int, dataset: str = "") -> list[Example]:
+    """80 rated replies with numbers near the ratings, of two systems."""
+    rng = np.random.default_rng(0)
+    ratings = rng.uniform(1, 5, 80)
+    values = np.clip(ratings + rng.normal(0, 0.3, 80), 0, 10)
+    return [
+        replace(
+            one,
+            id=f"{dataset}{place}",
+            context=(f"{dataset} {place}",),
+            dataset=dataset,
+            system="xy"[place % 2],
+            quality={"overall": float(ratings[place])},
+            scales={"overall": (1.0, 5.0)},
+        )
+        for place, one in enumerate(replies([f"{value:.4f}" for value in values], outside))
+    ]
+
+
+def test_a_study_has_no_verdict_on_replies_out_of_domain() -> None:
+    found = full_study(rated(9), [NarrowJudge()], resamples=200)
+    assert found.verdicts["narrow"] == "out of domain"
+    assert "9 of 80 replies" in found.answer[0] and "rejoinder fit" in found.answer[0]
+    assert found.answer[1] == FACTS_NOT_CHECKED
+    said = " ".join(found.answer)
+    assert "agrees with people" not in said and "would show it" not in said
+    document = study_document(found)
+    shown = terminal(document, 200)
+    assert "out of domain" in shown and "  yes" not in shown
+    assert not any("narrow" in figure.what for figure in document.keys)
+    assert not any(">narrow<" in drawing for drawing in _drawings(html(document)))
+    (row,) = [one for one in found.sets[0].standings if one.scorer == "narrow"]
+    assert row.pooled.value > 0.9 and row.cluster == 0
+    assert "narrow" not in {name for one in found.sets[0].contrasts for name in (one.first, one.second)}
+
+
+def _drawings(page: str) -> list[str]:
+    return re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
+
+
+def test_a_study_judges_where_at_most_a_tenth_is_out_of_domain() -> None:
+    found = full_study(rated(8), [NarrowJudge()], resamples=200)
+    assert found.verdicts["narrow"] == "agrees"
+    assert found.answer[0].startswith("narrow agrees with people") and found.answer[1] == FACTS_NOT_CHECKED
+
+
+def test_a_study_names_the_scorer_that_can_judge_and_says_that_the_other_cannot() -> None:
+    wide = NarrowJudge("wide", domain="", unread=())
+    found = full_study(rated(80), [NarrowJudge(), wide], resamples=200)
+    assert found.verdicts == {**found.verdicts, "narrow": "out of domain", "wide": "agrees"}
+    assert found.answer[0].startswith("wide agrees with people") and found.answer[1] == f"narrow: {FACTS_NOT_CHECKED}"
+    assert "80 of 80 replies" in found.answer[2]
+    assert sum("out of its domain" in sentence for sentence in found.answer) == 1
+    beside = full_study(rated(80), [NarrowJudge(), "length"], resamples=200)
+    assert "80 of 80 replies" in beside.answer[0]
+
+
+def test_a_study_of_several_sets_judges_each_by_its_own_share() -> None:
+    few = full_study([*rated(0, "a"), *rated(0, "b"), *rated(12, "c")], [NarrowJudge()], resamples=200)
+    assert [one.standings[0].verdict for one in few.sets] == ["agrees", "agrees", "out of domain"]
+    assert few.verdicts["narrow"] == "agrees" and any("includes c," in sentence for sentence in few.answer)
+    many = full_study([*rated(0, "a"), *rated(80, "b")], [NarrowJudge()], resamples=200)
+    assert many.verdicts["narrow"] == "out of domain" and "80 of 160 replies" in many.answer[0]
+    assert not any(one.scorer == "narrow" for one in many.nearness)
+
+
+def test_a_study_of_given_scores_goes_by_their_notes() -> None:
+    lines = rated(40)
+    scores = run(NarrowJudge(), lines)
+    values = np.where([row in scores.notes for row in range(80)], np.nan, scores.values)
+    withheld = replace(scores, values=values, reasons=dict.fromkeys(scores.notes, OUT_OF_DOMAIN))
+    for given in (scores, withheld):
+        assert full_study(lines, {"narrow": given}, resamples=50).verdicts["narrow"] == "out of domain"

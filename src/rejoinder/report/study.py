@@ -18,7 +18,12 @@ from rejoinder.stats.rows import rows_of
 from rejoinder.streams.noted import noted
 
 _SPARE = ("Spearman [low, high]", "n", "sets")
-_AGREES = {"agrees": "yes", "not shown": "not shown", "reversed": "the reverse"}
+_AGREES = {
+    "agrees": "yes",
+    "not shown": "not shown",
+    "reversed": "the reverse",
+    "out of domain": "out of domain",
+}
 
 
 def study(found: FullStudy, command: str = "") -> Document:
