@@ -224,7 +224,7 @@ def _cells(one: Gap, found: Comparison, method: str) -> tuple[Cell, ...]:
         measured(one, note=method, why=one.reason, ends=3),
         p(one.p_adjusted, f"not adjusted {p_value(one.p)}"),
         measured(one.win, share=True),
-        Cell(one.verdict if told else "not shown", verdict(one, units(found)), strong=told),
+        Cell(one.verdict if told else "inconclusive", verdict(one, units(found)), strong=told),
         nothing() if one.more is None else Cell(f"{rounded(one.more):,}", "", one.more),
     )
 
