@@ -33,6 +33,9 @@ class DomainShare(NamedTuple):
         return self.outside > MOST_OUTSIDE * self.scored
 
 
+NO_REPLIES = DomainShare(0, 0)
+
+
 def domain_share(
     scores: Scores, scorer: Scorer | None = None, places: Iterable[int] | None = None, whose: str = ""
 ) -> DomainShare:
