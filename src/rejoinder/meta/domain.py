@@ -32,6 +32,10 @@ class DomainShare(NamedTuple):
         """Whether the scorer has no verdict on these replies."""
         return self.outside > MOST_OUTSIDE * self.scored
 
+    def with_more(self, other: DomainShare) -> DomainShare:
+        """Return the share of these replies and the other ones together."""
+        return self._replace(outside=self.outside + other.outside, scored=self.scored + other.scored)
+
 
 NO_REPLIES = DomainShare(0, 0)
 

@@ -7,7 +7,7 @@ import math
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -338,7 +338,7 @@ def test_a_study_of_pairs_counts_both_replies() -> None:
 
 
 def test_a_study_of_pairs_says_baseline_and_other_measure_in_place_of_a_verdict() -> None:
-    for scorers in ([NarrowJudge()], [NarrowJudge(), "length"], "length"):
+    for scorers in list[list[Any]]([[NarrowJudge()], [NarrowJudge(), "length"], ["length"]]):
         shown = terminal(preferences(study_pairs(pairs(0), scorers, resamples=100)), 200)
         assert re.search(r"length +60 .* baseline\n", shown)
         assert re.search(r"one person +60 .* \(other measure\)\n", shown)
