@@ -22,8 +22,10 @@ from rejoinder.auditing.search import best_for_all
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.records import Example
 from rejoinder.report.audit import audit_document
+from rejoinder.report.html import html
 from rejoinder.report.markdown import markdown
-from rejoinder.scorer import Card, Outcome
+from rejoinder.report.terminal import terminal
+from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome
 from rejoinder.stats.sampling import Sampling
 
 WHO = ("my sister", "the old dog", "our neighbour in Boston", "a friend of mine")
@@ -71,23 +73,39 @@ def by_family(found: Audit) -> dict[str, Result]:
 
 
 class Blind:
-    """Who knows the ratings, and says of each reply that it is not English."""
+    """Knows the ratings, and says of the first originals, and of all attacked replies, that they are not English."""
 
-    card = Card("blind", "", "judge", frozenset(), (1, 5), "", higher_is_better=True)
     options: Mapping[str, Any] = MappingProxyType({})
 
+    def __init__(self, outside: int) -> None:
+        self.card = Card(
+            "blind", "", "judge", frozenset(), (1, 5), "", higher_is_better=True, domain="chat", unread=("facts",)
+        )
+        self.originals = {one.response for one in lines()[outside:]}
+
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
-        notes = dict.fromkeys(range(len(examples)), ("not English",))
-        return Outcome(np.array(oracle(list(examples))), notes=notes)
+        odd = (row for row, one in enumerate(examples) if one.response not in self.originals)
+        return Outcome(np.array(oracle(list(examples))), notes=dict.fromkeys(odd, (OUT_OF_DOMAIN, "not English")))
 
 
-def test_what_a_scorer_cannot_judge_is_counted_and_passes_no_gate() -> None:
-    found = rejoinder.audit(lines(), Blind(), families=["jumbled"])
-    note = '160 of 160 replies are noted as "not English"'
-    assert f"{note} (blind)." in found.answer and found.answer[-1].startswith("The attacks are English ")
-    assert found.results[0].verdict == "holds"
-    assert found.gate().reasons == (f"blind cannot judge such replies: {note}",)
-    assert found.to_dict()["notes"] == {"blind": {"not English": 160}}
+def test_an_audit_has_no_verdict_on_originals_out_of_domain() -> None:
+    found = rejoinder.audit(lines(), Blind(17), families=["jumbled", "spaces"])
+    assert "17 of 160 replies" in found.answer[0] and found.answer[1] == FACTS_NOT_CHECKED
+    assert not any("fooled" in said or "holds against" in said for said in found.answer)
+    assert '17 of 160 replies are noted as "not English" (blind).' in found.answer
+    assert [one.verdict for one in found.results] == ["out of domain", "out of domain"]
+    (reason,) = found.gate().reasons
+    assert "17 of 160 replies" in reason and not found.gate().passed
+    assert found.to_dict()["notes"] == {"blind": {"out of domain": 17, "not English": 17}}
+    document = audit_document(found)
+    assert not document.keys and document.picture is None and "<svg" not in html(document)
+    assert "out of domain" in terminal(document, 200)
+
+
+def test_attacked_replies_may_be_out_of_domain() -> None:
+    found = rejoinder.audit(lines(), Blind(16), families=["jumbled"])
+    assert found.results[0].verdict == "holds" and found.gate().passed
+    assert found.answer[0].startswith("blind is fooled by 0 of 1 attack") and FACTS_NOT_CHECKED in found.answer
     assert rejoinder.audit(lines(), oracle, families=["jumbled"]).gate().passed
 
 

@@ -16,7 +16,8 @@ import rejoinder
 from rejoinder.auditing.relevance import _pairs, _Replies
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.records import Example, ReplySet
-from rejoinder.scorer import Card, Outcome
+from rejoinder.report.relevance import relevance_document
+from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome
 
 
 def sets(count: int = 40, relevant: int = 2) -> list[ReplySet]:
@@ -236,3 +237,29 @@ def test_as_json_and_frames() -> None:
 def test_wrong_calls(call: Any, error: type[Exception], said: str) -> None:
     with pytest.raises(error, match=said):
         call()
+
+
+class Narrow:
+    """Knows everything, and says of relevant replies of some contexts, and of all others, that it cannot judge them."""
+
+    card = Card("narrow", "", "judge", frozenset(), (1, 5), "", domain="chat", unread=("facts",))
+    options: Mapping[str, Any] = MappingProxyType({})
+
+    def __init__(self, outside: int) -> None:
+        self.outside = outside
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        words = [one.response.split() for one in examples]
+        odd = (row for row, (kind, number, *_) in enumerate(words) if kind != "good" or int(number) < self.outside)
+        return Outcome(np.array(knowing(list(examples))), notes=dict.fromkeys(odd, (OUT_OF_DOMAIN,)))
+
+
+def test_nothing_follows_from_relevant_replies_out_of_domain() -> None:
+    found = rejoinder.relevance(sets(), Narrow(5))
+    assert "10 of 80 replies" in found.answer[0] and found.answer[1] == FACTS_NOT_CHECKED
+    assert not any("higher score" in said for said in found.answer)
+    assert not found.gate().passed and found.to_dict()["out_of_domain"]
+    document = relevance_document(found)
+    assert not document.keys and document.picture is None
+    few = rejoinder.relevance(sets(), Narrow(4))
+    assert few.gate().passed and "higher score" in few.answer[0] and few.answer[1] == FACTS_NOT_CHECKED

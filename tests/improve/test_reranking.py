@@ -16,13 +16,16 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, refused
+from judges_of_domain import NarrowJudge
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.improve.choosing import choose
 from rejoinder.improve.pools import Pool
 from rejoinder.improve.reranking import CHUNK, Reranked, rerank
 from rejoinder.records import Example
+from rejoinder.report.reranking import reranking
+from rejoinder.report.terminal import terminal
 from rejoinder.responders.plain import FunctionResponder
-from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import FACTS_NOT_CHECKED, Card, Outcome
 
 
 class Lengths:
@@ -125,19 +128,37 @@ def test_the_best_of_a_list_is_the_response() -> None:
     assert line["signatures"]["letters"].startswith("scorer:letters|")
 
 
-def test_what_the_scorer_cannot_judge_of_the_chosen_is_said() -> None:
-    class Blind(Lengths):
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
-            notes = {row: ("not English",) for row, one in enumerate(examples) if "ß" in one.response}
-            return Outcome(super().score_batch(examples).values, notes=notes)
+def candidates(outside: int) -> list[dict[str, Any]]:
+    """Ten lists of two replies, of which the first ones are out of the domain of a `NarrowJudge`."""
+    texts = [f"{place}{' support' * (place < outside)}" for place in range(20)]
+    replies = [{"response": text, "system": "ab"[place % 2]} for place, text in enumerate(texts)]
+    return [{"context": [f"turn {place}"], "candidates": replies[2 * place : 2 * place + 2]} for place in range(10)]
 
-    lists = [listed("weiß", "no"), listed("ß", "heißt"), listed("ßß", "yes, why")]
-    made = rerank([{**one, "context": [f"turn {n}"]} for n, one in enumerate(lists)], scorer=Blind())
-    assert [line["response"] for line in made] == ["weiß", "heißt", "yes, why"]
-    note = '2 of 3 replies are noted as "not English"'
-    assert made.found.answer[0].startswith(f"letters, which cannot judge such replies ({note}), chose a reply in 3 ")
-    assert made.found.answer[-1] == '2 of 3 replies chosen are noted as "not English" (letters).'
-    assert made.found.to_dict()["notes"] == {"letters": {"not English": 2}}
+
+def test_nothing_is_said_of_candidates_that_the_scorer_cannot_judge() -> None:
+    def told(outside: int, measure_by: Any = None) -> Any:
+        made = rerank(candidates(outside), scorer=NarrowJudge(), measure_by=measure_by, resamples=100)
+        assert len(list(made)) == 10
+        return made.found
+
+    found = told(3)
+    assert "3 of 20 replies" in found.answer[0] and found.answer[1] == FACTS_NOT_CHECKED
+    assert not any(said.startswith("Won by") for said in found.answer)
+    assert found.to_dict()["out_of_domain"].keys() == {"narrow"}
+    assert "out of domain" in terminal(reranking(found), 100)
+    judged = told(2)
+    assert judged.answer[0].startswith("narrow chose a reply in 10 of 10 contexts") and not judged.out_of_domain
+    assert judged.answer[1] == FACTS_NOT_CHECKED and any(said.startswith("Won by") for said in judged.answer)
+    other = told(0, Lengths())
+    assert other.answer[1] == f"narrow: {FACTS_NOT_CHECKED}"
+
+
+def test_a_scorer_measures_no_replies_that_it_cannot_judge() -> None:
+    made = rerank(candidates(20), scorer=Lengths(), measure_by=NarrowJudge(), resamples=100)
+    assert len(list(made)) == 10
+    assert "narrow cannot judge these replies" in made.found.answer[0]
+    assert not any("better" in said or "worse" in said for said in made.found.answer)
+    assert "chosen less it" not in terminal(reranking(made.found), 100)
 
 
 def test_what_respond_writes_is_a_list(run: Run, tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from rejoinder.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.encoders.batching import is_cut, numbered_turns
 from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.notes import CONTEXT_CUT, CUT, UNLIKE, mostly_not_judged, notes_on, text_notes
+from rejoinder.judges.notes import CONTEXT_CUT, CUT, UNLIKE, notes_on, text_notes
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
@@ -105,21 +105,6 @@ def test_notes_in_words() -> None:
         '1,200 of 3,000 replies of A are noted as "cut" (a, b)',
         '1 of 3,000 replies of A is noted as "code" (a)',
     ]
-
-
-@pytest.mark.parametrize(
-    ("counts", "said"),
-    [
-        ({"code": 60}, '60 of 100 replies are noted as "code"'),
-        ({"code": 40, "not English": 42}, '82 of 100 replies are noted as "not English" or "code"'),
-        ({"code": 20, "not English": 20, "no words": 10}, ""),
-        ({"code": 40, "unlike short chat": 40}, ""),  # they may be the same replies
-        ({"code": 40, "unlike short chat": 70}, '70 of 100 replies are noted as "unlike short chat"'),
-        ({"not read to the end": 100}, ""),
-    ],
-)
-def test_what_cannot_be_judged_is_counted_together(counts: Mapping[str, int], said: str) -> None:
-    assert mostly_not_judged(counts, 100) == said
 
 
 # Notes of learned judges

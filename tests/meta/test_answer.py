@@ -259,7 +259,7 @@ def test_the_terminal_begins_with_the_answer_and_shows_one_table(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")  # too narrow for the three statistics beside each other
     ran = run(*call)
-    assert ran.err == "" and ran.out.count("agrees?") == ran.out.count("───") // ran.out.count("───") == 1
+    assert ran.err == "" and ran.out.count("agreement") == ran.out.count("───") // ran.out.count("───") == 1
     assert "people: ceiling" in ran.out and "length (trivial)" in ran.out and "Kendall" not in ran.out
     assert WITHOUT not in ran.out
     every = run(*call, "--all").out

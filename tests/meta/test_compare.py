@@ -572,30 +572,6 @@ def test_compare_says_what_it_found(run: Run, systems: dict[str, Path]) -> None:
     assert again.out == ran.out
 
 
-@dataclass(frozen=True)
-class Blind(Worth):
-    """Notes of replies under 100 that they are not English."""
-
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
-        notes = {row: ("not English",) for row, one in enumerate(examples) if float(one.response) < 100}
-        return replace(super().score_batch(examples), notes=notes)
-
-
-def test_what_a_scorer_cannot_judge_has_no_gate_and_the_first_sentence_says_so() -> None:
-    a, b = side(range(1, 41)), side(range(11, 51))
-    found = compare(a, b, [Blind()])
-    note = '40 of 40 replies of A are noted as "not English"'
-    assert found.answer[0].startswith(f"B is better than A by worth, which cannot judge such replies ({note}): mean ")
-    assert found.gate(0).reasons == (
-        f"worth cannot judge such replies: {note}. Name one that can (-s), or adapt it: rejoinder fit",
-    )
-    few = compare(side([*range(1, 19), *range(100, 122)]), side([*range(11, 29), *range(110, 132)]), [Blind()])
-    assert few.answer[0].startswith("B is better than A by worth: mean ") and few.gate(0).passed
-    poor = quality(a, 5, Blind())
-    assert poor.low > 5 and poor.verdict == "cannot tell" and poor.reason.startswith("the scorer cannot judge such")
-    assert quality(a, 5, Worth()).verdict == "passes"
-
-
 def test_which_way_a_column_counts_is_said() -> None:
     lines = [replace(one, extra={"seconds": float(one.response)}) for one in side(range(1, 41))]
     slow = [replace(one, extra={"seconds": float(one.response) + 9}) for one in lines]

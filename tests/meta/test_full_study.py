@@ -356,7 +356,7 @@ def test_a_judge_that_was_fitted_on_the_data_is_told() -> None:
     found = full_study(examples, ["rejoinder", "length"], resamples=100)
     assert found.fitted == {"rejoinder": ["conture_turn"]}
     assert found.to_dict()["fitted"] == {"rejoinder": ["conture_turn"]}
-    assert found.answer[1] == "rejoinder was fitted on lines of conture_turn, these or others: on those it does better."
+    assert found.answer[2] == "rejoinder was fitted on lines of conture_turn, these or others: on those it does better."
 
 
 def test_a_judge_that_nobody_asked_for_is_withheld_from_what_it_was_fitted_on() -> None:

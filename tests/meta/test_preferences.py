@@ -224,7 +224,7 @@ def test_study_of_a_file_of_pairs(run: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (0, "")
     assert ran.out.startswith("column:gpt4 is not shown to agree with people's choices: it takes the reply that they")
     assert "30 pairs of 30 contexts; 6 of them, ties between people, not counted." in ran.out
-    for name in ("one person", "the longer reply (length)", "context-overlap", "chance"):
+    for name in ("one person", "length", "baseline", "(other measure)", "context-overlap", "chance"):
         assert name in ran.words
     assert "Against chance and against the longer reply" not in ran.out
     assert "Against chance and against the longer reply" in run("study", path, "-s", "column:gpt4", "--all").out

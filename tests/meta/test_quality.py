@@ -125,7 +125,7 @@ def test_the_answer_says_score_interval_notes_and_the_worst_reply() -> None:
 
 
 def test_the_judge_in_the_box_says_what_moved_it() -> None:
-    found: Quality = quality({"context": ["do you have any pets ?"], "response": "of of of of"}, 3)
+    found: Quality = quality({"context": ["do you have any pets ?"], "response": "I do not know ."}, 5)
     assert found.verdict == "fails" and found.lowest is not None
     assert "moved by: " in answer(found) and found.lowest.why in answer(found)
 

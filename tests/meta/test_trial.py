@@ -249,6 +249,15 @@ def test_the_box_is_left_out_where_it_was_fitted_on_the_same_set() -> None:
     assert judged(partner, dataset="mine").trial.of("box") is not None
 
 
+def test_the_box_is_left_out_of_replies_that_it_cannot_judge() -> None:
+    lines = rated(partner)
+    long = [replace(one, response=f"{one.response} {'and so on ' * 60}") for one in lines[:31]]
+    done = train([*long, *lines[31:]], "c-adem", options=QUICK, resamples=100)
+    assert done.trial.of("box") is None
+    (said,) = (said for said in done.answer if said.startswith("The judge in the box is left out: "))
+    assert "of 300 replies" in said
+
+
 def test_metrics_without_references_do_not_stand_beside_it() -> None:
     examples = [replace(one, references=()) for one in rated(partner)]
     done = train(examples, "c-adem", options=QUICK, resamples=100)

@@ -8,6 +8,7 @@ from rejoinder.auditing.attack import BAD, GOOD, SAME, Goal
 from rejoinder.auditing.card import Audit
 from rejoinder.auditing.results import FEWEST, UNTOLD, Result, Verdict
 from rejoinder.judges.notes import NOT_ENGLISH
+from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.verdict import LEVEL, TURN_RATINGS
 from rejoinder.stats.written import number, percent, so_many
 from rejoinder.streams.noted import noted
@@ -23,6 +24,9 @@ _SAID: dict[Goal, str] = {
 
 def answer(found: Audit) -> tuple[str, ...]:
     """The sentences, the first of which is enough for those in a hurry."""
+    facts = [*filter(None, [found.facts])]
+    if found.out_of_domain:
+        return (advice(found.out_of_domain), *facts, *_caveats(found))
     fooled, holds, untold = (_of(found, verdict) for verdict in ("fooled", "holds", UNTOLD))
     few = sum(one.n < FEWEST for one in untold)
     why = f", and {few} {'attack' if few == 1 else 'attacks'} found fewer than {FEWEST}" if few else ""
@@ -30,6 +34,7 @@ def answer(found: Audit) -> tuple[str, ...]:
         f"{found.scorer} is fooled by {len(fooled)} of {so_many(len(found.results), 'attack')} and holds against "
         f"{len(holds)}; "
         f"{len(untold)} cannot be told.",
+        *facts,
         f"That is on {replies_to(found.examples, found.contexts)}, of which up to "
         f"{percent(found.allowed)} may fool a scorer that holds{why}.",
         *(said for goal in _SAID if (said := _goal(goal, found))),
@@ -94,7 +99,8 @@ def _caveats(found: Audit) -> list[str]:
         said.append(f"{found.scorer} gives every reply the same score, so it tells nothing from anything.")
     if found.left_out:
         said.append(f"Left out, for want of what they need: {', '.join(found.left_out)}.")
-    said += [f"{line}." for line in noted({found.scorer: found.noted}, found.examples)]
+    notes = without_domain({found.scorer: found.noted}, [found.scorer] if found.out_of_domain else [])
+    said += [f"{line}." for line in noted(notes, found.examples)]
     if 2 * found.noted.get(NOT_ENGLISH, 0) > found.examples:
         said.append("The attacks are English (sentences, synonyms, stop words): in another language they tell little.")
     return said

@@ -10,7 +10,7 @@ from rejoinder.auditing.bias import Bias
 from rejoinder.auditing.geometry import Breadth, Cone
 from rejoinder.auditing.results import UNTOLD, Attacked, Result
 from rejoinder.frames import FORMAT_VERSION, results_frame
-from rejoinder.judges.notes import mostly_not_judged
+from rejoinder.meta.domain import advice
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import plain
 
@@ -37,6 +37,8 @@ class Audit:
         answer: the findings in words, the most important first.
         scorer: its name.
         results: one a family, in the order of the battery.
+        out_of_domain: why the scorer cannot judge the replies as they were, so that it has no verdict; "" where it can.
+        facts: the warning that facts were not checked, or "".
         fitted: the data sets of these lines that the judge was fitted on, on these lines or others.
         left_out: families whose tools are missing, and which.
         signature: of scorer, attacks and tools.
@@ -65,6 +67,8 @@ class Audit:
     answer: tuple[str, ...]
     scorer: str
     results: tuple[Result, ...]
+    out_of_domain: str
+    facts: str
     fitted: Sequence[str]
     left_out: Mapping[str, str]
     signature: Signature
@@ -92,15 +96,15 @@ class Audit:
     def gate(self) -> Gate:
         """Whether no attack is shown to fool the scorer on more examples than are let pass.
 
-        A gate where nothing could be told is not passed: silence is no proof. Nor is one on replies that the scorer
-        cannot judge.
+        A gate where nothing could be told is not passed: silence is no proof. Nor is one on replies of which more than
+        a tenth are out of the scorer's domain.
         """
         fooled = [one for one in self.results if one.verdict == "fooled"]
         reasons = [f"{one.family} fools it {100 * one.value:.0f} % of the time" for one in fooled]
         if all(one.verdict == UNTOLD for one in self.results):
             reasons.append("no attack has a verdict")
-        if blind := mostly_not_judged(self.noted, self.examples):
-            reasons.append(f"{self.scorer} cannot judge such replies: {blind}")
+        if self.out_of_domain:
+            reasons.append(advice(self.out_of_domain).removesuffix("."))
         return Gate(self.allowed, not reasons, tuple(reasons))
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,6 +122,7 @@ class Audit:
                 for name in ("examples", "given", "rated", "scaled", "human", "good", "contexts", "empty", "unscored")
             },
             "notes": {self.scorer: dict(self.noted)},
+            "out_of_domain": self.out_of_domain,
             "geometry": [plain(one) for one in self.cones],
             "breadth": plain(self.breadth),
             "bias": [plain(one) for one in self.biases],

@@ -30,8 +30,9 @@ from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.lines import numbered
 from rejoinder.io.given import reply_sets_of
 from rejoinder.meta.agreement import most_frequent
+from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.records import Example, Given, ReplySet
-from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, ignore, run
+from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, facts_warning, ignore, run
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.roc import area_of_clusters, threshold
@@ -113,10 +114,13 @@ def relevance(
     results = tuple(one for kind in kinds for one in _told(kind, values, replies))
     if not any(one.known for one in results):
         raise TooManyUnscored(f"{name}: no relevant and irrelevant reply have scores; {_why(scores)}")
+    relevant = np.flatnonzero(replies.kinds == "relevant").tolist()
     found = Relevance(
         answer=(),
         scorer=name,
         results=results,
+        out_of_domain=out_of_domain(name, loaded.card, domain_share(scores, loaded, relevant)),
+        facts=facts_warning({name: loaded}),
         shorter={kind: _shorter(kind, replies) for kind in kinds},
         worst={kind: _worst(kind, values, scores.values, replies) for kind in kinds},
         signature=Signature({**scores.signature.fields, "seed": sampling.seed}),

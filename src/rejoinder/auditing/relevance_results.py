@@ -12,6 +12,7 @@ from rejoinder.auditing.answer import replies_to
 from rejoinder.auditing.card import Gate
 from rejoinder.auditing.results import Case
 from rejoinder.frames import FORMAT_VERSION, results_frame
+from rejoinder.meta.domain import advice
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, Figure, plain
 from rejoinder.stats.written import interval, percent, so_many
@@ -59,6 +60,8 @@ class Relevance:
         answer: the findings in words.
         scorer: its name.
         results: three figures a kind of irrelevant replies.
+        out_of_domain: why the scorer cannot judge the relevant replies, so that nothing follows; "" where it can.
+        facts: the warning that facts were not checked, or "".
         shorter: by kind how often taking the shorter reply, in words, is right, over pairs; equal ones count half.
         worst: by kind the pairs that it has most wrong; `before` is the score of the relevant reply.
         signature: where the scores came from.
@@ -76,6 +79,8 @@ class Relevance:
     answer: tuple[str, ...]
     scorer: str
     results: tuple[Told, ...]
+    out_of_domain: str
+    facts: str
     shorter: Mapping[Kind, Figure]
     worst: Mapping[Kind, Sequence[Case]]
     signature: Signature
@@ -104,6 +109,8 @@ class Relevance:
         ]
         if not any(one.has_interval for one in pairs):
             reasons.append("nothing could be told")
+        if self.out_of_domain:
+            reasons = [advice(self.out_of_domain).removesuffix(".")]
         return Gate(self.allowed, not reasons, tuple(reasons))
 
     def to_dict(self) -> dict[str, Any]:
@@ -119,6 +126,7 @@ class Relevance:
             "counts": {name: getattr(self, name) for name in ("sets", "given", "replies", "unscored")},
             "why_unscored": self.why_unscored,
             "directed": self.directed,
+            "out_of_domain": self.out_of_domain,
         }
 
     def to_pandas(self) -> Any:
@@ -128,17 +136,26 @@ class Relevance:
 
 def answer(found: Relevance) -> list[str]:
     """The findings, the most important first."""
+    facts = [*filter(None, [found.facts])]
+    if found.out_of_domain:
+        return [advice(found.out_of_domain), *facts, *_counted(found)]
     pairs = [one for one in found.results if one.statistic == "pairs" and one.known]
     told = " and ".join(f"in {interval(one, share=True)} of pairs with {KINDS[one.irrelevant]}" for one in pairs)
     said = [f"{found.scorer} gives the relevant reply the higher score {told}; by chance in {percent(CHANCE)}."]
+    said += facts
     said += [
         f"On {KINDS[one.irrelevant]} it is not shown to be better than chance." for one in pairs if one.low <= CHANCE
     ]
     short = " and ".join(f"{percent(one.value)} of those with {KINDS[kind]}" for kind, one in found.shorter.items())
     said.append(f"Who takes the shorter reply is right in {short}.")
     said += [_single(one) for one in found.results if one.statistic == "single replies" and one.known]
+    return [*said, *_counted(found)]
+
+
+def _counted(found: Relevance) -> list[str]:
+    """Which replies were scored, and which were not."""
     drawn = f", drawn of {found.given:,}" if found.sets < found.given else ""
-    said.append(f"That is on {replies_to(found.replies, found.sets)}{drawn}.")
+    said = [f"That is on {replies_to(found.replies, found.sets)}{drawn}."]
     if found.unscored:
         without = so_many(found.unscored, "reply without a score", "replies without a score")
         said.append(f"There are {without}, most often: {found.why_unscored}.")

@@ -34,8 +34,9 @@ from rejoinder.stats.figure import NONE, NOTHING, Figure, written_as
 from rejoinder.stats.shares import share_of_clusters
 from rejoinder.stats.written import percent
 
-Verdict = Literal["fooled", "holds", "cannot be told"]
+Verdict = Literal["fooled", "holds", "cannot be told", "out of domain"]
 UNTOLD: Verdict = "cannot be told"
+OUTSIDE: Verdict = "out of domain"
 FEWEST = 30
 """Usable examples under which there is no verdict."""
 DROP = 0.5
@@ -75,7 +76,8 @@ class Result(Figure):
         goal: see `attack.GOALS`.
         about: what is done.
         ideal: what an ideal judge answers.
-        verdict: see above; `reason` says why it cannot be told.
+        verdict: see above; `reason` says why it cannot be told. "out of domain" where the scorer cannot judge the
+            replies as they were, whatever the share.
         skipped: examples that the attack could not change.
         declined: usable examples that the scorer rightly left without a score, which is no fault of it.
         failed: examples of which one of the two scores is missing otherwise.

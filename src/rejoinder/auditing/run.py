@@ -24,15 +24,16 @@ from rejoinder.auditing.geometry import breadth, cones
 from rejoinder.auditing.making import chosen, equipped, made
 from rejoinder.auditing.originals import Originals, originals_of
 from rejoinder.auditing.pool import pool_of
-from rejoinder.auditing.results import Attacked, Case, Measured, Result, fooled, gains, result_of
+from rejoinder.auditing.results import OUTSIDE, Attacked, Case, Measured, Result, fooled, gains, result_of
 from rejoinder.auditing.scoring import FAILED, Scored, scored, scored_groups
 from rejoinder.auditing.search import Target
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
+from rejoinder.meta.domain import out_of_domain
 from rejoinder.records import Example, Given, unread
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, facts_warning, ignore
 from rejoinder.stats.arrays import BoolArray, IntArray, number_of
 from rejoinder.stats.sampling import Sampling
 
@@ -175,10 +176,13 @@ class _Judged:
     def card(self, name: str, results: tuple[Result, ...], sampling: Sampling) -> Audit:
         """The record of all, still without its answer and what was asked for."""
         found, known = self.found, self.before.known
+        outside = out_of_domain(name, self.scorer.card, self.before.share)
         return Audit(
             answer=(),
             scorer=name,
-            results=results,
+            results=tuple(replace(one, verdict=OUTSIDE) for one in results) if outside else results,
+            out_of_domain=outside,
+            facts=facts_warning({name: self.scorer}),
             fitted=(),
             left_out={},
             signature=self.before.signature,

@@ -13,6 +13,7 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from rejoinder.meta.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scorer, Signature, run, signature_of
 from rejoinder.stats.arrays import BoolArray
@@ -30,12 +31,14 @@ class Scored:
         reasons: why, by place.
         signature: where they came from.
         noted: what the scorer cannot judge of them, counted.
+        share: how many are out of its domain.
     """
 
     values: FloatArray
     reasons: Mapping[int, str]
     signature: Signature
     noted: Mapping[str, int] = field(default_factory=dict)
+    share: DomainShare = NO_REPLIES
 
     @property
     def known(self) -> BoolArray:
@@ -55,7 +58,7 @@ def scored(scorer: Scorer, examples: Sequence[Example], advance: Advance) -> Sco
         RejoinderError: the scorer fails.
     """
     found = run(scorer, examples, advance=advance)
-    return Scored(found.values, found.reasons, found.signature, found.noted)
+    return Scored(found.values, found.reasons, found.signature, found.noted, domain_share(found, scorer))
 
 
 def scored_groups(scorer: Scorer, groups: Sequence[Sequence[Example]], advance: Advance) -> list[Scored]:

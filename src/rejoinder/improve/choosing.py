@@ -13,6 +13,7 @@ import numpy as np
 
 from rejoinder.errors import UsageError
 from rejoinder.improve.pools import Pool
+from rejoinder.meta.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Scorer, run
 
@@ -31,6 +32,7 @@ class Choice:
         place: of the chosen candidate; None where none was chosen.
         reason: why none was, the same words for all of its kind; "" where one was.
         notes: what the scorer cannot judge of the chosen reply.
+        share: how many of the candidates are out of the scorer's domain.
     """
 
     pool: Pool
@@ -40,6 +42,7 @@ class Choice:
     place: int | None
     reason: str = ""
     notes: tuple[str, ...] = ()
+    share: DomainShare = NO_REPLIES
 
     @property
     def reply(self) -> Example | None:
@@ -83,7 +86,7 @@ def choose(scorer: Scorer, pools: Sequence[Pool], at_least: float | None = None)
         reasons = {place: scores.reasons[row] for place, row in enumerate(rows) if row in scores.reasons}
         choice = _choice(pool, scores.values[rows.start : rows.stop], reasons, sign, at_least)
         notes = () if choice.place is None else scores.notes.get(start + choice.place, ())
-        choices.append(replace(choice, notes=tuple(notes)))
+        choices.append(replace(choice, notes=tuple(notes), share=domain_share(scores, scorer, rows)))
         start = rows.stop
     return choices
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from rejoinder.improve.choosing import Choice
 from rejoinder.improve.pools import Pool
+from rejoinder.meta.domain import NO_REPLIES, DomainShare, domain_share
 from rejoinder.records import Example
 from rejoinder.scorer import Scorer, run
 from rejoinder.stats.arrays import number_of, renumbered
@@ -45,10 +46,12 @@ class Measuring:
     Attributes:
         scorer: what says how good replies are.
         reasons: why chosen replies have no score, counted.
+        share: how many of the replies are out of the scorer's domain.
     """
 
     scorer: Scorer
     reasons: Counter[str] = field(default_factory=Counter)
+    share: DomainShare = NO_REPLIES
     _chosen: array[float] = field(default_factory=lambda: array("d"))
     _own: dict[str, array[float]] = field(default_factory=dict)
     _keys: array[int] = field(default_factory=lambda: array("Q"))
@@ -64,6 +67,8 @@ class Measuring:
         chosen = run(self.scorer, replies)
         others = run(self.scorer, [reply for firsts in own for reply in firsts.values()])
         self.reasons.update(chosen.reasons.values())
+        for scores in (chosen, others):
+            self.share = self.share.with_more(domain_share(scores, self.scorer))
         values, left = chosen.values.tolist(), iter(others.values.tolist())
         for choice, value, firsts in zip(answered, values, own, strict=True):
             self._keep(choice.pool, value, {name: next(left) for name in firsts})

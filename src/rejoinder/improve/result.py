@@ -51,6 +51,8 @@ class Reranking:
         unscored: why candidates could not be chosen, counted.
         unmeasured: why chosen replies have no measured score, counted.
         noted: what the scorer that chose cannot judge of the chosen replies, counted.
+        out_of_domain: by scorer that cannot judge the candidates, or what it measured, why; nothing follows from it.
+        facts: the warning that facts were not checked, or "".
         systems: most wins first.
         chosen: measured score of the chosen replies.
         shared: data sets that both what chose and what measured were fitted on.
@@ -72,6 +74,8 @@ class Reranking:
     unscored: Mapping[str, int]
     unmeasured: Mapping[str, int]
     noted: Mapping[str, int]
+    out_of_domain: Mapping[str, str]
+    facts: str
     systems: tuple[System, ...]
     chosen: Figure
     shared: tuple[str, ...]
@@ -101,6 +105,7 @@ class Reranking:
                 for name in ("contexts", "several", "candidates", "answered", "unanswered", "unscored", "unmeasured")
             },
             "notes": {self.scorer: dict(self.noted)},
+            "out_of_domain": dict(self.out_of_domain),
             "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
             "options": {
                 "scorer": self.scorer,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rejoinder.improve.result import Reranking
-from rejoinder.judges.notes import mostly_not_judged
+from rejoinder.meta.domain import advice, without_domain
 from rejoinder.stats.written import interval, percent, so_many
 from rejoinder.streams.noted import noted
 
@@ -14,16 +14,19 @@ _NAMED = 6  # systems in a sentence
 
 def answer(found: Reranking) -> tuple[str, ...]:
     """The answer as sentences, what was gained first."""
-    return (_gain(found), *_wins(found), *_unanswered(found), *_caveats(found))
+    outside = [advice(reason) for reason in found.out_of_domain.values()]
+    head, *more = [*outside, _gain(found)]
+    wins = [] if found.scorer in found.out_of_domain else _wins(found)
+    return (head, *filter(None, [found.facts]), *more, *wins, *_unanswered(found), *_caveats(found))
 
 
 def _gain(found: Reranking) -> str:
     """By how much the replies became better, or what would tell."""
-    blind = mostly_not_judged(found.noted, found.answered)
-    who = f"{found.scorer}, which cannot judge such replies ({blind})," if blind else found.scorer
-    chosen = f"{who} chose a reply in {found.answered:,} of {so_many(found.contexts, 'context')}"
+    chosen = f"{found.scorer} chose a reply in {found.answered:,} of {so_many(found.contexts, 'context')}"
     if found.measured_by is None:
         return f"{chosen}. Whether they are better says a scorer that did not choose: --measure-by NAME."
+    if found.measured_by in found.out_of_domain:
+        return f"{chosen}."
     best = found.best_single
     if best is None:
         why = _most(found.unmeasured) or found.chosen.reason
@@ -78,7 +81,8 @@ def _caveats(found: Reranking) -> list[str]:
     if found.unmeasured and found.best_single is not None:
         lost = sum(found.unmeasured.values())
         said.append(f"{lost:,} chosen replies were not measured; most often: {_most(found.unmeasured)}.")
-    return [*said, *(f"{line}." for line in noted({found.scorer: found.noted}, found.answered, "chosen"))]
+    notes = without_domain({found.scorer: found.noted}, found.out_of_domain)
+    return [*said, *(f"{line}." for line in noted(notes, found.answered, "chosen"))]
 
 
 def _most(reasons: Mapping[str, int]) -> str:

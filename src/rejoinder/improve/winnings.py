@@ -11,7 +11,8 @@ from rejoinder.improve.choosing import Choice
 from rejoinder.improve.measuring import UNNAMED, Measured, Measuring, own_replies
 from rejoinder.improve.result import Reranking, System
 from rejoinder.improve.result_answer import answer
-from rejoinder.scorer import Scorer, signature_of
+from rejoinder.meta.domain import NO_REPLIES, DomainShare, out_of_domain
+from rejoinder.scorer import Scorer, facts_warning, signature_of
 from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.shares import FEWEST, wilson
@@ -42,6 +43,7 @@ class Winnings:
         reasons: why the others have none, counted.
         unscored: why candidates could not be chosen, counted.
         noted: what `chooser` cannot judge of chosen replies, counted.
+        share: how many of the candidates are out of its domain.
         wins: by the name of the system.
     """
 
@@ -54,6 +56,7 @@ class Winnings:
     reasons: Counter[str] = field(default_factory=Counter)
     unscored: Counter[str] = field(default_factory=Counter)
     noted: Counter[str] = field(default_factory=Counter)
+    share: DomainShare = NO_REPLIES
     wins: dict[str, Wins] = field(default_factory=dict)
 
     def add(self, choices: Sequence[Choice]) -> list[float]:
@@ -69,6 +72,7 @@ class Winnings:
         self.several += len(choice.pool.candidates) > 1
         self.unscored.update(choice.reasons.values())
         self.noted.update(choice.notes)
+        self.share = self.share.with_more(choice.share)
         self.reasons.update([choice.reason] if choice.place is None else [])
         self.answered += choice.place is not None
         for name, first in own_replies(choice.pool).items():
@@ -101,12 +105,14 @@ class Winnings:
         """The record of all that was counted so far."""
         name, scorer = self.chooser
         signatures = {name: signature_of(scorer)}
+        scorers, shares = {name: scorer}, {name: self.share}
         chosen: Figure = NOTHING
         measured: Mapping[str, Measured] = {}
         by, direction, shared, unmeasured = None, None, frozenset[str](), Counter[str]()
         if self.measuring is not None:
             by, measuring = self.measuring
             signatures[by] = signature_of(measuring.scorer)
+            scorers[by], shares[by] = measuring.scorer, measuring.share
             chosen, measured = measuring.figures(sampling)
             direction, unmeasured = measuring.scorer.card.higher_is_better, measuring.reasons
             shared = _fitted_on(scorer) & _fitted_on(measuring.scorer)
@@ -123,6 +129,10 @@ class Winnings:
             unscored=dict(self.unscored.most_common()),
             unmeasured=dict(unmeasured.most_common()),
             noted=dict(self.noted.most_common()),
+            out_of_domain={
+                one: reason for one, share in shares.items() if (reason := out_of_domain(one, scorers[one].card, share))
+            },
+            facts=facts_warning(scorers),
             systems=self._systems(measured),
             chosen=chosen,
             shared=tuple(sorted(shared)),

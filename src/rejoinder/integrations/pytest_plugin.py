@@ -37,7 +37,7 @@ def assert_reply_quality(
         The scores' mean with its interval, and the verdict.
 
     Raises:
-        AssertionError: the replies are not good enough, or that cannot be told.
+        AssertionError: the replies are not good enough, the scorer cannot judge them, or that cannot be told.
         UsageError, DataError: see `rejoinder.meta.quality.quality`.
     """
     __tracebackhide__ = True
@@ -48,7 +48,7 @@ def assert_reply_quality(
     if unsure not in ("fail", "warn"):
         raise UsageError(f"unsure is {unsure!r}, expected 'fail' or 'warn'")
     found = quality(examples, at_least, scorer)
-    if found.verdict == "fails" or (found.verdict == "cannot tell" and unsure == "fail"):
+    if found.verdict in ("fails", "out of domain") or (found.verdict == "cannot tell" and unsure == "fail"):
         raise AssertionError(answer(found))
     if found.verdict == "cannot tell":
         warnings.warn(answer(found), UnsureWarning, stacklevel=2)

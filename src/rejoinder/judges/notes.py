@@ -36,24 +36,6 @@ _COMMON = 4000  # rarer words are half the proof of a language: names and loans 
 _LAST_TURNS = 3  # they tell the language of a context
 
 
-def mostly_not_judged(noted: Mapping[str, int], replies: int, whose: str = "") -> str:
-    """What a judge cannot judge of more than half of some replies, `60 of 80 replies are noted as "code"`; else "".
-
-    Replies that are code and those in another language are counted together. Long ones are counted by themselves,
-    since a long reply may be either.
-
-    Args:
-        noted: how many replies each note stands at.
-        replies: how many there are in all.
-        whose: what they are the replies of, behind the number (" of A").
-    """
-    written = {note: noted[note] for note in sorted(_WRITTEN, key=lambda one: -noted.get(one, 0)) if noted.get(note)}
-    count, notes = max((sum(written.values()), list(written)), (noted.get(UNLIKE_CHAT, 0), [UNLIKE_CHAT]))
-    are = "is" if count == 1 else "are"
-    named = " or ".join(f'"{note}"' for note in notes)
-    return f"{count:,} of {replies:,} replies{whose} {are} noted as {named}" if 2 * count > replies else ""
-
-
 def text_notes(examples: Sequence[Example], terms: Sequence[Side]) -> Notes:
     """Notes on what the texts are that a judge with `terms` reads; they do not depend on the judge.
 

@@ -15,6 +15,7 @@ from rejoinder.catalogue import DEFAULT, SCORERS, cards, fitted_on, load_scorer
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.judges.lines import RatedLines
 from rejoinder.learner import Rows
+from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.scorer import FloatArray, Scorer, run
 from rejoinder.stats.arrays import IntArray, number_of
 from rejoinder.stats.paired import mean_correlations
@@ -88,6 +89,8 @@ def alternatives(
     for name, scores in found.items():
         if scores.scored.mean() < MOST:
             absent[name] = f"it scores {scores.scored.sum():,} of {len(examples):,} lines"
+        if outside := out_of_domain(name, scorers[name].card, domain_share(scores, scorers[name])):
+            absent[name] = outside
     usable = {name: scores.values for name, scores in found.items() if name not in absent}
     if DEFAULT in usable:
         columns.append(Column(DEFAULT, "box", usable[DEFAULT]))

@@ -1,6 +1,7 @@
 """A full study in words: which scorers may be believed on these data, and how far.
 
-The first sentence names a scorer that was asked for, and says that it agrees with people only where that is shown.
+The first sentence names a scorer that was asked for, and says that it agrees with people only where that is shown. It
+says that a scorer cannot judge the lines where none but baselines can.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import NamedTuple
 
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.contrasts import ScorerContrast
+from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN
@@ -67,7 +69,10 @@ class _Ranking(NamedTuple):
 
 def answer(study: FullStudy) -> tuple[str, ...]:
     """The answer as sentences, over all data sets where there are several, else over the one; what was noted last."""
-    return (*_found(study), *(f"{line}." for line in noted(study.study.notes, study.study.examples)))
+    head, *more = _found(study)
+    notes = without_domain(study.study.notes, study.whole.out_of_domain)
+    lines = (f"{line}." for line in noted(notes, study.study.examples))
+    return (head, *filter(None, [study.facts]), *more, *lines)
 
 
 def _found(study: FullStudy) -> tuple[str, ...]:
@@ -76,12 +81,15 @@ def _found(study: FullStudy) -> tuple[str, ...]:
         head, *more = study.sets[0].answer
         return (head, *_fitted(study), *more)
     rows = headline_rows(study.over_sets, study.pool, study.asked)
+    first, later = _outside(study.pool, study.asked, rows)
     if not rows:
-        return ("No scorer has a correlation with people on any of these data sets.", *_fitted(study))
+        missing = "No scorer has a correlation with people on any of these data sets."
+        return (*(first or [missing]), *_fitted(study))
     own, sets = study.sets_of(rows[0].scorer), len(study.sets)
     where = f", the mean over {sets} data sets" if own == sets else f", the mean over {own} of {sets} data sets"
     ranking = _Ranking(rows, _tried(study.verdicts, study.asked), study.pool, study.verdicts, study.chance, where)
-    head, *more = [*_headline(ranking), *_own(study.sets, study.asked), *_reversed(ranking)]
+    later += _outside_in_sets(study)
+    head, *more = [*first, *_headline(ranking), *later, *_own(study.sets, study.asked), *_reversed(ranking)]
     return (head, *_fitted(study), *more, *_beside(ranking), *_over_sets(study), *_speaker(study.over_sets))
 
 
@@ -94,6 +102,9 @@ def lead_of(study: FullStudy) -> Agreement | None:
 def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     """The answer for one data set, of the scorers that were asked for."""
     rows = headline_rows([one.pooled for one in found.standings], found, asked)
+    first, later = _outside(found, asked, rows)
+    if not rows and first:
+        return (*first, *_own([found], asked), *_people(found))
     if not rows:
         reason = next((one.pooled.reason for one in found.standings if one.pooled.reason), "")
         return (f"No scorer has a correlation with people here: {reason}.",)
@@ -103,7 +114,9 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
     where = f" over {rows[0].n:,} responses{_share(found, lead)}"
     ranking = _Ranking(rows, _tried(verdicts, asked), found, verdicts, chance, where)
     return (
+        *first,
         *_headline(ranking),
+        *later,
         *_own([found], asked),
         *_reversed(ranking),
         *_people(found),
@@ -115,16 +128,42 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
 
 
 def headline_rows(rows: Sequence[Agreement], found: Findings, asked: Collection[str]) -> list[Agreement]:
-    """The rows that a headline may name, best first: of scorers asked for, and of baselines where there is no other."""
+    """The rows that a headline may name, best first: of scorers asked for, and of baselines where there is no other.
+
+    No scorer is among them that cannot judge the lines.
+    """
     kinds = {one.scorer: one.kind for one in found.standings}
-    known = [row for row in rows if row.scorer in asked and row.known]
+    known = [row for row in rows if row.scorer in asked and row.scorer not in found.out_of_domain and row.known]
     known.sort(key=lambda row: -row.value)
     return [row for row in known if kinds[row.scorer] != "baseline"] or known
 
 
+def _outside(found: Findings, asked: Collection[str], rows: Sequence[Agreement]) -> tuple[list[str], list[str]]:
+    """Which scorers cannot judge the lines: sentences before the headline, and sentences behind it.
+
+    They come first where the headline names nothing but baselines, or nothing at all.
+    """
+    kinds = {one.scorer: one.kind for one in found.standings}
+    said = [advice(reason) for name, reason in found.out_of_domain.items() if name in asked]
+    judged = any(kinds[row.scorer] != "baseline" for row in rows)
+    return ([], said) if judged else (said, [])
+
+
+def _outside_in_sets(study: FullStudy) -> list[str]:
+    """Return in which data sets scorers cannot judge the lines, where they can on all lines together."""
+    overall = study.whole.out_of_domain
+    names = [name for name in study.asked if name not in overall]
+    sets = {name: [one.card.title for one in study.sets if name in one.out_of_domain] for name in names}
+    return [
+        f"The mean of {name} includes {_listed(titles)}, whose replies it cannot judge (out of domain)."
+        for name, titles in sets.items()
+        if titles
+    ]
+
+
 def _tried(verdicts: Mapping[str, Verdict], asked: Collection[str]) -> int:
-    """How many of the scorers asked for have a correlation."""
-    return sum(verdicts.get(name, "no correlation") != "no correlation" for name in asked)
+    """How many of the scorers asked for have a correlation and can judge the lines."""
+    return sum(verdicts.get(name, "no correlation") not in ("no correlation", "out of domain") for name in asked)
 
 
 def _headline(ranking: _Ranking) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -19,11 +19,12 @@ from rejoinder.meta.compared import Compared, Pairs, mean_of
 from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.conversations import conversations_of, of_conversations, with_silence
 from rejoinder.meta.design import NO_VALUE, Wanted, choose, value_of
+from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
 from rejoinder.records import Example, Given, visible
-from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore, run
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
@@ -90,8 +91,16 @@ def compare(
     contrasts = [_contrast(name, one.card, compared, scored[name], sampling) for name, one in loaded.items()]
     if not any(one.n for one in contrasts):
         raise TooManyUnscored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
-    found = _comparison(_judged(contrasts), compared, scored, choice.why, by, sampling, scorers)
+    outside = {name: reason for name, one in loaded.items() if (reason := _outside(name, one, scored[name]))}
+    found = _comparison(_judged(contrasts, outside), compared, scored, choice.why, by, sampling, scorers)
+    found = replace(found, out_of_domain=outside, facts=facts_warning(loaded))
     return replace(found, answer=answer(found))
+
+
+def _outside(name: str, scorer: Scorer, scores: tuple[Scores, Scores]) -> str:
+    """Return why a scorer cannot judge the replies of a side; "" where it can judge both."""
+    shares = (domain_share(own, scorer, whose=f" of {side}") for side, own in zip("AB", scores, strict=True))
+    return out_of_domain(name, scorer.card, *shares)
 
 
 def _compared(
@@ -135,6 +144,8 @@ def _comparison(
         replies=(len(a), len(b)),
         empty=(_empty_replies(a), _empty_replies(b)),
         notes={name: (both[0].noted, both[1].noted) for name, both in scored.items()},
+        out_of_domain={},
+        facts="",
         fitted=fitted_on(scorers, [example.dataset for example in (*a, *b)]),
         compared=compared,
     )
@@ -303,21 +314,29 @@ def _method(compared: Compared, resamples: int) -> str:
     return f"{what}; 95% expanded percentile interval, {resamples} resamples of {unit}; p: {resamples} {dealt}"
 
 
-def _judged(found: Sequence[Contrast]) -> tuple[Contrast, ...]:
-    """The contrasts with p adjusted for their number, strata for the number of all strata, and the verdicts."""
+def _judged(found: Sequence[Contrast], outside: Container[str] = ()) -> tuple[Contrast, ...]:
+    """The contrasts with p adjusted for their number, strata for the number of all strata, and the verdicts.
+
+    The scorers in `outside` cannot judge the replies: they have neither a verdict nor a forecast.
+    """
     p_values = iter(adjusted([one.p for one in found], "holm").tolist())
     of_strata = iter(adjusted([stratum.p for one in found for stratum in one.strata], "holm").tolist())
     return tuple(
         replace(
-            _told(one, next(p_values), one.higher_is_better),
-            strata=tuple(_told(stratum, next(of_strata), one.higher_is_better) for stratum in one.strata),
+            _told(one, next(p_values), one.higher_is_better, outside=one.scorer in outside),
+            strata=tuple(
+                _told(stratum, next(of_strata), one.higher_is_better, outside=one.scorer in outside)
+                for stratum in one.strata
+            ),
         )
         for one in found
     )
 
 
-def _told(gap: Told, p: float, higher: bool | None) -> Told:
+def _told(gap: Told, p: float, higher: bool | None, *, outside: bool) -> Told:
     """A gap with its adjusted p, and the verdict where that is small enough and the interval leaves 0 out."""
+    if outside:
+        return replace(gap, p_adjusted=p, verdict="out of domain", needed=None)
     if not (p < LEVEL and gap.excludes(0)):
         return replace(gap, p_adjusted=p, needed=None if gap.p < LEVEL else gap.needed)
     return replace(gap, p_adjusted=p, verdict=_verdict(gap, higher), needed=None)

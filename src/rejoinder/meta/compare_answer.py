@@ -1,6 +1,7 @@
 """A comparison in words: which system is better, by how much, how sure that is, and what it rests on.
 
-The first sentence is the answer. It names a better system only where that is shown.
+The first sentence is the answer. It names a better system only where the difference is significant and the scorer can
+judge the replies.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 
 from rejoinder.meta.comparison import Comparison, Contrast
 from rejoinder.meta.conversations import users_said
+from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.stats.written import interval, rounded
@@ -20,12 +22,15 @@ _SINGLE = 3  # scorers that have a sentence each
 
 def answer(found: Comparison) -> tuple[str, ...]:
     """The sentences."""
-    several = [_over_all(found)] if len(found.contrasts) > 1 else []
-    single = [_by_scorer(one, found) for one in found.contrasts] if len(found.contrasts) <= _SINGLE else []
-    strata = dict.fromkeys(said for one in found.contrasts[:_SINGLE] for said in _by_stratum(one, found))
+    several = [_over_all(found)] if found.judged and len(found.contrasts) > 1 else []
+    outside = [advice(reason) for reason in found.out_of_domain.values()]
+    single = [_by_scorer(one, found) for one in found.judged] if len(found.contrasts) <= _SINGLE else []
+    strata = dict.fromkeys(said for one in found.judged[:_SINGLE] for said in _by_stratum(one, found))
+    head, *more = [*several, *outside, *single]
     return (
-        *several,
-        *single,
+        head,
+        *filter(None, [found.facts]),
+        *more,
         *strata,
         *_empty(found),
         *_unscored(found),
@@ -61,23 +66,20 @@ def _over_all(found: Comparison) -> str:
     """How many scorers say what."""
     contrasts = found.contrasts
     groups = {
-        said: [
-            one.scorer + " (which cannot judge such replies)" * bool(found.not_judged(one.scorer))
-            for one in contrasts
-            if one.verdict in verdicts
-        ]
+        said: [one.scorer for one in contrasts if one.verdict in verdicts]
         for said, verdicts in (
             ("B is better", ("B is better",)),
             ("A is better", ("A is better",)),
             ("there is a difference, of which they claim no direction", ("A is higher", "B is higher")),
             ("no difference is shown", ("not separable",)),
+            ("there is no verdict (out of domain)", ("out of domain",)),
         )
     }
     parts = [f"by {_listed(names)} {said}" for said, names in groups.items() if names]
     text = "; ".join(parts)
-    if any(one.left_out for one in contrasts):
+    if any(one.left_out for one in found.judged):
         text += f", for those values of {found.by} that are not left out"
-    if not all(one.of_whole for one in contrasts):
+    if not all(one.of_whole for one in found.judged):
         text += _if_none_was_due(found)
     return f"{text[0].upper()}{text[1:]}."
 
@@ -93,17 +95,11 @@ def _by_scorer(one: Contrast, found: Comparison) -> str:
         said += f"; a reply of B {what} {other} of A {share} of the time"
     whole = found.pairs and one.contexts == one.n
     counted = f"{one.n:,} {units(found)}" + ("" if whole else f" of {one.contexts:,} conversations")
-    where = _not_judged(one, found) + _where(one, found) + ("" if one.of_whole else _if_none_was_due(found))
+    where = _where(one, found) + ("" if one.of_whole else _if_none_was_due(found))
     if one.verdict == "not separable":
         rest = verdict(one, units(found)).removeprefix("not separable").lstrip(":; ")
         return f"No difference between A and B is shown by {one.scorer}{where}: {said} ({counted}); {rest}."
     return f"{_headline(one)} by {one.scorer}{where}: {said} ({counted})."
-
-
-def _not_judged(one: Contrast, found: Comparison) -> str:
-    """That the scorer cannot judge most replies of a side, where it cannot."""
-    said = found.not_judged(one.scorer)
-    return f", which cannot judge such replies ({said})" if said else ""
 
 
 def _if_none_was_due(found: Comparison) -> str:
@@ -166,7 +162,7 @@ def _empty(found: Comparison) -> list[str]:
         f"{empty:,} of {replies:,} of {side}"
         for side, empty, replies in zip("AB", found.empty, found.replies, strict=True)
     )
-    worst = ", ".join(f"{one.worst:.3f} by {one.scorer}" for one in found.contrasts if not math.isnan(one.worst))
+    worst = ", ".join(f"{one.worst:.3f} by {one.scorer}" for one in found.judged if not math.isnan(one.worst))
     said = f"Empty replies: {shares}" + (f"; each counts as the worst reply ({worst})." if worst else ".")
     whose = "pairs with one" if found.pairs else "of them"
     spared = [
@@ -193,7 +189,9 @@ def _unscored(found: Comparison) -> list[str]:
 
 def _noted(found: Comparison) -> list[str]:
     """What the scorers cannot judge, counted for each side."""
-    sides = [{name: both[side] for name, both in found.notes.items()} for side in (0, 1)]
+    sides = [
+        without_domain({name: both[side] for name, both in found.notes.items()}, found.out_of_domain) for side in (0, 1)
+    ]
     return [
         f"{line}."
         for side, counts, replies in zip("AB", sides, found.replies, strict=True)

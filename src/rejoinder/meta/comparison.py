@@ -10,8 +10,8 @@ from typing import Any, Literal
 from rejoinder.errors import UsageError, shown
 from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.io.values import is_number
-from rejoinder.judges.notes import mostly_not_judged
 from rejoinder.meta.compared import Aligned, Compared
+from rejoinder.meta.domain import advice
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, plain
@@ -94,6 +94,8 @@ class Comparison:
         replies: lines of A and of B.
         empty: those of them without a reply, which count as the worst.
         notes: by scorer, how many replies of A and of B each note stands at.
+        out_of_domain: by scorer that cannot judge the replies of a side, why; it has no verdict.
+        facts: the warning that facts were not checked, or "".
         fitted: the judges that were fitted on lines of these data sets, and of which.
         compared: the lines themselves with their scores.
     """
@@ -113,20 +115,22 @@ class Comparison:
     replies: tuple[int, int]
     empty: tuple[int, int]
     notes: Mapping[str, tuple[Mapping[str, int], Mapping[str, int]]]
+    out_of_domain: Mapping[str, str]
+    facts: str
     fitted: Mapping[str, Sequence[str]]
     compared: Compared = field(repr=False, compare=False)
 
-    def not_judged(self, scorer: str) -> str:
-        """What a scorer cannot judge of most replies of a side, so that its verdict means little; else ""."""
-        sides = zip("AB", self.notes.get(scorer, ()), self.replies, strict=False)
-        found = (mostly_not_judged(noted, replies, f" of {side}") for side, noted, replies in sides)
-        return next(filter(None, found), "")
+    @property
+    def judged(self) -> tuple[Contrast, ...]:
+        """The contrasts of the scorers that can judge the replies of both sides."""
+        return tuple(one for one in self.contrasts if one.scorer not in self.out_of_domain)
 
     def gate(self, threshold: float, min_scored: float = MIN_SCORED) -> Gate:
         """Whether by every scorer B gains `threshold` or more over A, by the unfavourable end of the interval.
 
         A scorer without an interval passes nothing, and so does one that saw too little: a reply of A that B has no
-        scored answer to is not forgiven for being missing. Nor does one that cannot judge most replies of a side.
+        scored answer to is not forgiven for being missing. Nor does one that cannot judge the replies of a side: more
+        than a tenth of them are out of its domain.
 
         Args:
             threshold: 0 asks that B is shown to be no worse, -0.1 that it is at most 0.1 worse.
@@ -145,12 +149,8 @@ class Comparison:
             raise UsageError(f"{', '.join(vague)} claims no direction, so there is no gain to ask for. Leave it out")
         reasons = [
             *(reason for one in self.contrasts for reason in self._too_few(one, min_scored)),
-            *(
-                f"{one.scorer} cannot judge such replies: {said}. Name one that can (-s), or adapt it: rejoinder fit"
-                for one in self.contrasts
-                if (said := self.not_judged(one.scorer))
-            ),
-            *(_too_little(one) for one in self.contrasts if not one.least_gain >= threshold),
+            *(advice(reason).removesuffix(".") for reason in self.out_of_domain.values()),
+            *(_too_little(one) for one in self.judged if not one.least_gain >= threshold),
         ]
         if (ended := self.compared.ended) and not all(one.of_whole for one in self.contrasts):
             reasons.append(
@@ -194,6 +194,7 @@ class Comparison:
                 "empty": list(self.empty),
             },
             "notes": {name: {"a": dict(a), "b": dict(b)} for name, (a, b) in self.notes.items()},
+            "out_of_domain": dict(self.out_of_domain),
         }
 
 

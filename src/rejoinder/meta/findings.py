@@ -47,6 +47,7 @@ class Findings:
         conclusions: what each scorer says of systems, people first; none where fewer than two are named.
         ratings: [N] ratings of the lines, for plots.
         scores: [N] scores by scorer, NaN where unscored, for plots.
+        out_of_domain: by scorer that cannot judge the lines, why; it has no verdict.
         answer: what follows, in sentences; none of the pool.
     """
 
@@ -62,6 +63,7 @@ class Findings:
     conclusions: tuple[Conclusion, ...] = by(conclusions_of)
     ratings: FloatArray
     scores: Mapping[str, FloatArray]
+    out_of_domain: Mapping[str, str] = field(default_factory=dict)
     answer: tuple[str, ...] = ()
 
     @property
@@ -72,10 +74,11 @@ class Findings:
     def to_dict(self) -> dict[str, Any]:
         """As plain JSON values, but for the single scores and ratings, which `rejoinder score` gives."""
         said = {one.name: plain(getattr(self, one.name)) for one in fields(self) if "by" in one.metadata}
-        return {"dataset": self.card.dataset, "answer": list(self.answer), **said}
+        outside = dict(self.out_of_domain)
+        return {"dataset": self.card.dataset, "answer": list(self.answer), **said, "out_of_domain": outside}
 
 
 def findings_of(scored: ScoredSet) -> Findings:
     """What all analyses say of a set; the answer in words is not among them."""
     said = {one.name: scored.result(one.metadata["by"]) for one in fields(Findings) if "by" in one.metadata}
-    return Findings(ratings=scored.rated.ratings, scores=scored.scores, **said)
+    return Findings(ratings=scored.rated.ratings, scores=scored.scores, out_of_domain=scored.outside, **said)

@@ -35,6 +35,7 @@ class FullStudy:
             score.
         common_lines: how many lines these are.
         left_out: every data set left out once; None where that was not asked for.
+        facts: the warning that facts were not checked, or "".
         answer: what follows, in sentences, the main thing first.
     """
 
@@ -52,6 +53,7 @@ class FullStudy:
     common: tuple[str, ...] = ()
     common_lines: int = 0
     left_out: LeftOut | None = None
+    facts: str = ""
     answer: tuple[str, ...] = ()
 
     @property

@@ -24,7 +24,7 @@ from rejoinder.stats.shares import FEWEST, share_of_clusters
 from rejoinder.stats.unpaired import Difference, Samples, difference, win_rate
 
 FEWEST_OF_A_KIND = 5  # conversations of each side, for the replies under one value of a field to be compared
-Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "not separable"]
+Verdict = Literal["A is better", "B is better", "A is higher", "B is higher", "not separable", "out of domain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,8 @@ class Gap(Figure):
         win: the probability that a reply of B beats its partner of A, without pairs any of A; a tie counts half.
         needed: how large `n` would have to be for a difference like this one to be told with probability 0.8; None
             where it is told already, or would be if nothing else had been asked, or no number can be forecast.
-        verdict: in words; "higher" instead of "better" where the scorer claims no direction.
+        verdict: in words; "higher" instead of "better" where the scorer claims no direction; "out of domain" where the
+            scorer cannot judge the replies, whatever the figures say.
     """
 
     n_a: int

@@ -1,10 +1,12 @@
 """A study of preference pairs in words: whether a scorer takes the replies that people prefer, and better than length.
 
-The first sentence says that a scorer agrees only where that is shown, against chance and against the longer reply.
+The first sentence says that a scorer agrees only where that is shown, against chance and against the longer reply. It
+says that a scorer cannot judge the replies where none but baselines can.
 """
 
 from __future__ import annotations
 
+from rejoinder.meta.domain import advice
 from rejoinder.meta.preference_results import (
     LENGTH,
     LESS_LENGTH,
@@ -14,25 +16,26 @@ from rejoinder.meta.preference_results import (
     Preference,
     Statistic,
 )
-from rejoinder.meta.verdict import LEVEL
 from rejoinder.stats.written import interval, so_many
 
 
 def answer(study: PairStudy) -> tuple[str, ...]:
     """The answer as sentences, one data set after the other; each sentence names its set where there are several."""
     said = [(card.dataset, sentence) for card in study.cards for sentence in _of_set(study, card.dataset)]
-    return tuple(f"{dataset}: {sentence}" if len(study.cards) > 1 else sentence for dataset, sentence in said)
+    head, *more = (f"{dataset}: {sentence}" if len(study.cards) > 1 else sentence for dataset, sentence in said)
+    return (head, *filter(None, [study.facts]), *more)
 
 
 def _of_set(study: PairStudy, dataset: str) -> list[str]:
     """The answer for one data set."""
-    asked = [row for row in study.rows(dataset) if row.scorer in study.asked]
-    ranked = [row for row in asked if row.kind != "baseline"] or asked
+    ranked = study.judged(dataset)
+    outside = [advice(reason) for name, reason in study.out_of_domain[dataset].items() if name in study.asked]
     if not ranked:
-        return ["No scorer could score both replies of any pair with a preferred one."]
+        return [*(outside or ["No scorer could score both replies of any pair with a preferred one."])]
     lead = ranked[0]
+    headline = [_headline(study, lead, len(ranked))]
     return [
-        _headline(study, lead, len(ranked)),
+        *([*outside, *headline] if lead.kind == "baseline" else [*headline, *outside]),
         *_trivial(lead),
         *_against_length(study, lead),
         *_by_length(study, lead),
@@ -93,14 +96,13 @@ def _people(study: PairStudy, lead: Preference) -> list[str]:
     person = next((row for row in study.rows(lead.dataset) if row.kind == "people"), None)
     if person is None:
         return ["How far people agree with each other is not known: no pair has several votes."]
-    said = f"One person takes what most of the others prefer in {interval(person, share=True)} of {so_many(person.n)}"
-    return [f"{said}; no scorer can be expected to do better." if person.value > lead.value else f"{said}."]
+    figure = f"{interval(person, share=True)} of {so_many(person.n)}"
+    return [f"For orientation, by another measure: one person takes what most of the others prefer in {figure}."]
 
 
 def shown(row: Preference) -> bool:
     """Whether a figure is shown to differ from chance: by its interval, and by its p for the number of scorers."""
-    chance = 0.0 if row.statistic == LESS_LENGTH else 0.5
-    return row.p_adjusted < LEVEL and row.excludes(chance)
+    return row.verdict in ("above", "below")
 
 
 def _row(study: PairStudy, lead: Preference, statistic: Statistic) -> Preference | None:

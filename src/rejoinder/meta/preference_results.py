@@ -11,6 +11,7 @@ from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, Figure, plain
 
 Kind = Literal["judge", "metric", "baseline", "people"]
+Verdict = Literal["above", "below", "inconclusive", "undefined", "out of domain"]
 Statistic = Literal[
     "accuracy", "accuracy, longer preferred", "accuracy, shorter preferred", "accuracy less that of the longer reply"
 ]
@@ -35,7 +36,9 @@ class Preference(Figure):
         statistic: what `value` is.
         unscored: pairs with a preference that the scorer gave no two scores.
         contexts: contexts of those n pairs; whole contexts are resampled.
-        p_adjusted: p by Holm for the number of scorers asked for; NaN of those that were not.
+        p_adjusted: p by Holm for the number of scorers asked for and able to judge the replies; NaN of the others.
+        verdict: whether the value is above or below chance, by `p_adjusted` and the interval; "out of domain" where the
+            scorer cannot judge the replies; None of what nobody asked for.
     """
 
     dataset: str
@@ -45,6 +48,7 @@ class Preference(Figure):
     unscored: int
     contexts: int
     p_adjusted: float = NONE
+    verdict: Verdict | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +93,8 @@ class PairStudy:
         withheld: those that are not here because nobody asked for them, likewise.
         signatures: where the scores came from, by scorer.
         notes: by scorer, how many replies each note stands at.
+        out_of_domain: by data set and scorer that cannot judge its replies, why; the scorer has no verdict there.
+        facts: the warning that facts were not checked, or "".
         resamples: number of resamples behind each interval.
         seed: their seed.
     """
@@ -101,6 +107,8 @@ class PairStudy:
     withheld: Mapping[str, Sequence[str]]
     signatures: Mapping[str, Signature]
     notes: Mapping[str, Mapping[str, int]]
+    out_of_domain: Mapping[str, Mapping[str, str]]
+    facts: str
     resamples: int
     seed: int
 
@@ -108,6 +116,14 @@ class PairStudy:
         """The results of a data set by one statistic, people first, then the best."""
         found = [one for one in self.results if one.dataset == dataset and one.statistic == statistic and one.n]
         return sorted(found, key=lambda one: (one.kind != "people", -one.value))
+
+    def judged(self, dataset: str) -> list[Preference]:
+        """Return the accuracies of the scorers asked for that can judge the replies, the best first.
+
+        Baselines are among them where no other scorer is.
+        """
+        rows = [row for row in self.rows(dataset) if row.scorer in self.asked and row.verdict != "out of domain"]
+        return [row for row in rows if row.kind != "baseline"] or rows
 
     def to_pandas(self) -> Any:
         """The results as a `pandas.DataFrame`, a row each; the signatures stand in its `attrs`."""
@@ -122,5 +138,6 @@ class PairStudy:
             "data": plain(self.cards),
             "signature": {name: plain(signature.fields) for name, signature in self.signatures.items()},
             "notes": {name: dict(notes) for name, notes in self.notes.items()},
+            "out_of_domain": {name: dict(reasons) for name, reasons in self.out_of_domain.items() if reasons},
             "options": {"resamples": self.resamples, "seed": self.seed, "scorers": list(self.asked)},
         }

@@ -12,7 +12,7 @@ Shapes: N lines, P pairs.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -25,6 +25,7 @@ from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.io.given import pairs_of
 from rejoinder.meta.agreement import most_frequent
+from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.preference_answer import answer
 from rejoinder.meta.preference_results import (
     ACCURACY,
@@ -41,9 +42,11 @@ from rejoinder.meta.preference_results import (
     PairStudy,
     Preference,
     Statistic,
+    Verdict,
 )
+from rejoinder.meta.verdict import LEVEL
 from rejoinder.records import Choice, Example, Given, Pair
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.figure import NONE
@@ -83,6 +86,7 @@ class _PairSet:
         numbers: [N] number of each line's pair: those of one context with the same two replies are one.
         contexts: [P] number of each pair's context.
         choosers: by name.
+        outside: by scorer that cannot judge the replies, why.
     """
 
     name: str
@@ -90,6 +94,7 @@ class _PairSet:
     numbers: NDArray[np.int64]
     contexts: NDArray[np.int64]
     choosers: Mapping[str, _Chooser]
+    outside: Mapping[str, str]
 
     @property
     def decided(self) -> NDArray[np.bool_]:
@@ -147,7 +152,7 @@ def study_pairs(
     loaded = load_scorers(choice.scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a study needs at least one")
-    asked = tuple(loaded)
+    asked, facts = tuple(loaded), facts_warning(loaded)
     replies = list(chain.from_iterable(pair.replies for pair in given))
     far = elsewhere(workers, asked_of(choice.scorers, vectors), loaded) if workers else None
     beside = {name: load_scorer(name) for name in (LENGTH, OVERLAP) if name not in loaded}
@@ -155,7 +160,7 @@ def study_pairs(
     loaded |= beside
     choosers = [_of_scorer(name, loaded[name], found, given) for name, found in scores.items()]
     _require_some(choosers[: len(asked)], len(given))
-    sets = _pair_sets(given, [*choosers, *_beside(given)])
+    sets = _pair_sets(given, [*choosers, *_beside(given)], scores, loaded)
     study = PairStudy(
         answer=(),
         results=tuple(row for judged in sets for row in _rows(judged, asked, sampling)),
@@ -165,6 +170,8 @@ def study_pairs(
         withheld=choice.withheld,
         signatures={name: found.signature for name, found in scores.items()},
         notes={name: found.noted for name, found in scores.items()},
+        out_of_domain={judged.name: judged.outside for judged in sets},
+        facts=facts,
         resamples=resamples,
         seed=seed,
     )
@@ -243,8 +250,13 @@ def _one_person(votes: Sequence[Choice | None]) -> float:
     return sum(right) / len(right) if right else NONE
 
 
-def _pair_sets(pairs: Sequence[Pair], choosers: Sequence[_Chooser]) -> list[_PairSet]:
-    """One a data set, in order of appearance."""
+def _pair_sets(
+    pairs: Sequence[Pair],
+    choosers: Sequence[_Chooser],
+    scores: Mapping[str, Scores],
+    scorers: Mapping[str, Scorer],
+) -> list[_PairSet]:
+    """One a data set, in order of appearance; `scores` are of both replies of each pair."""
     names = np.array([pair.dataset or UNNAMED for pair in pairs])
     sets = []
     for name in dict.fromkeys(names.tolist()):
@@ -254,8 +266,16 @@ def _pair_sets(pairs: Sequence[Pair], choosers: Sequence[_Chooser]) -> list[_Pai
         _, firsts = np.unique(numbers, return_index=True)
         contexts = numbered([pair.context_key for pair in own])[firsts]
         mine = {one.name: replace(one, right=one.right[places]) for one in choosers}
-        sets.append(_PairSet(name, own, numbers, contexts, mine))
+        replies = [2 * place + side for place in places for side in (0, 1)]
+        outside = {one: _outside(one, scorers[one], found, replies) for one, found in scores.items()}
+        outside = {one: reason for one, reason in outside.items() if reason}
+        sets.append(_PairSet(name, own, numbers, contexts, mine, outside))
     return sets
+
+
+def _outside(name: str, scorer: Scorer, scores: Scores, replies: Sequence[int]) -> str:
+    """Return why a scorer cannot judge these replies; "" where it can."""
+    return out_of_domain(name, scorer.card, domain_share(scores, scorer, replies))
 
 
 def _key(pair: Pair) -> tuple[str, ...]:
@@ -272,7 +292,7 @@ def _rows(judged: _PairSet, asked: Sequence[str], sampling: Sampling) -> list[Pr
     null = np.array([_NULL[statistic] for _, statistic, _ in asks])
     means = cluster_means(values, judged.contexts, null, sampling.resamples, rng)
     rows = [_row(judged, one, statistic, mean, sampling) for (one, statistic, _), mean in zip(asks, means, strict=True)]
-    return _adjusted([row for row in rows if row.n or row.kind != "people"], asked)
+    return _adjusted([row for row in rows if row.n or row.kind != "people"], asked, judged.outside)
 
 
 def _asks(one: _Chooser, of_longer: FloatArray) -> Iterator[tuple[_Chooser, Statistic, FloatArray]]:
@@ -305,14 +325,29 @@ def _row(judged: _PairSet, one: _Chooser, statistic: Statistic, mean: Mean, samp
     )
 
 
-def _adjusted(rows: Sequence[Preference], asked: Sequence[str]) -> list[Preference]:
-    """The rows of scorers asked for with p adjusted for their number, by statistic; the others as they are."""
+def _adjusted(rows: Sequence[Preference], asked: Sequence[str], outside: Container[str]) -> list[Preference]:
+    """The rows of scorers asked for with their verdicts, p adjusted for their number, by statistic; the others as is.
+
+    The scorers in `outside` cannot judge the replies and are not among those tried.
+    """
     found = list(rows)
-    for statistic in _NULL:
-        places = [place for place, row in enumerate(found) if row.statistic == statistic and row.scorer in asked]
+    for statistic, null in _NULL.items():
+        of_asked = [place for place, row in enumerate(found) if row.statistic == statistic and row.scorer in asked]
+        places = [place for place in of_asked if found[place].scorer not in outside]
+        for place in of_asked:
+            found[place] = replace(found[place], verdict="out of domain")
         for place, p in zip(places, adjusted([found[place].p for place in places], "holm").tolist(), strict=True):
-            found[place] = replace(found[place], p_adjusted=p)
+            found[place] = replace(found[place], p_adjusted=p, verdict=_verdict(found[place], p, null))
     return found
+
+
+def _verdict(row: Preference, p: float, null: float) -> Verdict:
+    """Whether a figure is above or below chance, by its adjusted p and its interval."""
+    if not row.known:
+        return "undefined"
+    if not (p < LEVEL and row.excludes(null)):
+        return "inconclusive"
+    return "above" if row.value > null else "below"
 
 
 def _card(judged: _PairSet) -> PairCard:

@@ -17,12 +17,12 @@ from rejoinder.humans.lines import numbered
 from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
 from rejoinder.judges.answers import is_judge
-from rejoinder.judges.notes import mostly_not_judged
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.comparison import MIN_SCORED
+from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.worst import with_the_worst
 from rejoinder.records import Example, Given
-from rejoinder.scorer import FloatArray, Scorer, ScorerLike, Scores, Signature, run
+from rejoinder.scorer import FloatArray, Scorer, ScorerLike, Scores, Signature, facts_warning, run
 from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.cluster_means import cluster_means
 from rejoinder.stats.figure import NONE, Figure
@@ -32,7 +32,7 @@ from rejoinder.streams.dialogue import as_rated
 
 FEWEST = 5  # contexts that are resampled: of four, all means that can be drawn hold the truth in 88 % of cases only
 
-Verdict = Literal["passes", "fails", "cannot tell"]
+Verdict = Literal["passes", "fails", "cannot tell", "out of domain"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,8 @@ class Quality(Figure):
         empty: replies without a text, each of which counts as the worst.
         unscored: why replies have no score, counted.
         notes: what the scorer cannot judge, counted.
+        outside: why the scorer cannot judge these replies; "" where it can.
+        facts: the warning that facts were not checked, or "".
         lowest: the reply with the lowest score; None where none has one.
         signature: where the scores came from.
     """
@@ -73,6 +75,8 @@ class Quality(Figure):
     empty: int
     unscored: Mapping[str, int]
     notes: Mapping[str, int]
+    outside: str
+    facts: str
     lowest: Lowest | None
     signature: Signature
 
@@ -80,8 +84,11 @@ class Quality(Figure):
     def verdict(self) -> Verdict:
         """Whether the whole interval lies at or over what was asked for, under it, or on both sides.
 
-        The scores of a scorer without intervals are taken as they are. Too few scores tell nothing good.
+        The scores of a scorer without intervals are taken as they are. Too few scores tell nothing good. Replies that
+        the scorer cannot judge are neither good enough nor not.
         """
+        if self.outside:
+            return "out of domain"
         exact = not self.has_interval and not self.reason
         low, high = (self.value, self.value) if exact else self.ends
         if high < self.at_least:
@@ -154,7 +161,7 @@ def quality(
     return Quality.of(
         mean,
         n=len(known),
-        reason=_too_few(len(known), len(lines), missing) or _not_judged(scores, len(lines)) or mean.reason,
+        reason=_too_few(len(known), len(lines), missing) or mean.reason,
         scorer=loaded.card.name,
         at_least=at_least,
         replies=len(lines),
@@ -162,6 +169,8 @@ def quality(
         empty=scored.empty,
         unscored={why: missing.count(why) for why in dict.fromkeys(missing)},
         notes=scores.noted,
+        outside=out_of_domain(loaded.card.name, loaded.card, domain_share(scores, loaded)),
+        facts=facts_warning({loaded.card.name: loaded}),
         lowest=_lowest(loaded, lines, scores, scored) if len(known) else None,
         signature=scores.signature,
     )
@@ -225,12 +234,6 @@ def _too_few(scored: int, replies: int, missing: Sequence[str]) -> str:
     if scored >= MIN_SCORED * replies:
         return ""
     return f"{replies - scored} of {replies} have no score; most often: {most_frequent(missing)}"
-
-
-def _not_judged(scores: Scores, replies: int) -> str:
-    """Why the scores of most replies mean little, or ""."""
-    said = mostly_not_judged(scores.noted, replies)
-    return f"the scorer cannot judge such replies: {said}" if said else ""
 
 
 def _lowest(scorer: Scorer, lines: Sequence[Example], scores: Scores, scored: _Scored) -> Lowest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from textwrap import shorten
 
+from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.quality import Quality
 from rejoinder.stats.written import interval, so_many
 from rejoinder.streams.noted import noted
@@ -19,7 +20,13 @@ _SAID = {
 
 def answer(found: Quality) -> str:
     """The verdict with what it rests on, and the worst reply: the first line says it all."""
+    if found.outside:
+        notes = without_domain({found.scorer: found.notes}, [found.scorer])
+        why = noted(notes, found.replies)
+        return "\n  ".join([*filter(None, [advice(found.outside), found.facts]), *why])
     lines = [f"{_SAID[found.verdict]}: {_measured(found)}, asked for: {found.at_least:g}"]
+    if found.facts:
+        lines.append(found.facts)
     if found.reason:
         lines.append(found.reason)
     elif found.verdict == "cannot tell":

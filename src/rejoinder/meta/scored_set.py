@@ -28,6 +28,7 @@ class ScoredSet:
         asked: the scorers that were asked for; the others came along.
         sampling: resamples and seed.
         members: of a pool, the data sets in it.
+        outside: by scorer that cannot judge the lines, why: more than a tenth are out of its domain.
     """
 
     rated: RatedSet
@@ -37,6 +38,7 @@ class ScoredSet:
     asked: tuple[str, ...]
     sampling: Sampling
     members: tuple[ScoredSet, ...] = ()
+    outside: Mapping[str, str] = field(default_factory=dict)
     _known: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False)
 
     def result(self, analysis: Callable[[ScoredSet], T]) -> T:
@@ -52,8 +54,12 @@ class ScoredSet:
 
     @property
     def blind(self) -> dict[str, FloatArray]:
-        """The scores of those that read no ratings, which alone can be compared and recommended."""
-        return {name: values for name, values in self.scores.items() if self.kinds[name] != "reads ratings"}
+        """The scores of those that read no ratings and can judge the lines; only these are compared and recommended."""
+        return {
+            name: values
+            for name, values in self.scores.items()
+            if self.kinds[name] != "reads ratings" and name not in self.outside
+        }
 
 
 def people_of_set(scored: ScoredSet) -> People:

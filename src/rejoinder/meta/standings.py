@@ -34,10 +34,11 @@ class Standing:
         share: `pooled` as a share of the ceiling, which is taken as known; nothing where there is no ceiling.
         accuracy: share of pairs of lines put in the order that people put them in, ties calibrated.
         cluster: 1 for the best; a new one begins where all above are shown to be ahead of all below; 0 without a
-            correlation.
+            correlation, or out of domain.
         chance: what 95 % of the scorers reach that have nothing to do with the ratings, on these lines, whose contexts
             are taken as wholes: a value of 0, and ends as far below it as above; nothing without a correlation.
-        verdict: whether the correlation is shown to be more than chance.
+        verdict: whether the correlation is shown to be more than chance; "out of domain" where the scorer cannot judge
+            the lines.
     """
 
     scorer: str
@@ -61,7 +62,7 @@ def standings_of(scored: ScoredSet) -> tuple[Standing, ...]:
     found = [_standing(scored, name) for name in scored.scores if name != OF_SET or scored.rated.pooled]
     clusters = scored.result(clusters_of)
     chance = {one.scorer: one.chance.high for one in found}
-    verdicts = verdicts_apart([one.pooled for one in found], chance, scored.asked)
+    verdicts = verdicts_apart([one.pooled for one in found], chance, scored.asked, scored.outside)
     found = [replace(one, cluster=clusters.get(one.scorer, 0), verdict=verdicts[one.scorer]) for one in found]
     return tuple(sorted(found, key=lambda one: (not one.pooled.known, -one.pooled.value)))
 

@@ -20,6 +20,7 @@ from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent, partly_unscored
 from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.disagreements import explained
+from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.findings import Findings, findings_of
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, left_out_of, left_out_scores
@@ -30,7 +31,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.verdict import verdicts_apart
 from rejoinder.meta.yardsticks import kind_of, yardsticks
 from rejoinder.records import OVERALL, Example, Given, unread
-from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, facts_warning, ignore
 from rejoinder.stats.sampling import Sampling
 from rejoinder.streams.dialogue import as_rated
 from rejoinder.streams.parts import Workers, asked_of, elsewhere, scored
@@ -130,7 +131,7 @@ def full_study(
     trivial = yardsticks(examples, given, rated)
     asked = _study_of(examples, rated, given, sampling, drop_copies=drop_copies)
     baselines = _study_of(examples, rated, trivial, sampling, drop_copies=drop_copies) if trivial else None
-    scored = _scored_sets(rated, {**given, **trivial}, asked, baselines, sampling)
+    scored = _scored_sets(rated, {**given, **trivial}, own.scorers, asked, baselines, sampling)
     sets = tuple(_findings(one, given, own.scorers) for one in scored.sets)
     found = FullStudy(
         study=asked,
@@ -141,6 +142,7 @@ def full_study(
         verdicts={one.scorer: one.verdict for one in sets[0].standings},
         asked=tuple(given),
         left_out=_left_out(rated, held_out, sets, sampling) if held_out else None,
+        facts=facts_warning(own.scorers),
     )
     if scored.pool:
         found = _with_pool(found, scored.pool, {**given, **trivial, **held_out})
@@ -202,7 +204,12 @@ class _ScoredSets(NamedTuple):
 
 
 def _scored_sets(
-    rated: RatedSets, scores: Mapping[str, Scores], asked: Study, baselines: Study | None, sampling: Sampling
+    rated: RatedSets,
+    scores: Mapping[str, Scores],
+    scorers: Mapping[str, Scorer],
+    asked: Study,
+    baselines: Study | None,
+    sampling: Sampling,
 ) -> _ScoredSets:
     """The scores beside the ratings, set by set."""
     kinds = {name: kind_of(name, found) for name, found in scores.items()}
@@ -211,10 +218,18 @@ def _scored_sets(
     def scored(one: RatedSet, members: tuple[ScoredSet, ...] = ()) -> ScoredSet:
         values = {name: found.values[one.places] for name, found in scores.items()}
         own = tuple(row for row in rows if row.dataset == one.name)
-        return ScoredSet(one, values, kinds, own, tuple(asked.signatures), sampling, members)
+        outside = {name: why for name, found in scores.items() if (why := _outside(one, name, found, scorers))}
+        return ScoredSet(one, values, kinds, own, tuple(asked.signatures), sampling, members, outside)
 
     sets = tuple(map(scored, rated.filled))
     return _ScoredSets(sets, scored(rated.pool, sets) if rated.pool else None)
+
+
+def _outside(rated: RatedSet, name: str, scores: Scores, scorers: Mapping[str, Scorer]) -> str:
+    """Return why a scorer cannot judge the lines of a set; "" where it can. Of given scores the notes alone tell."""
+    scorer = scorers.get(name)
+    share = domain_share(scores, scorer, rated.places.tolist())
+    return out_of_domain(name, scorer.card if scorer else None, share)
 
 
 def _findings(scored: ScoredSet, scores: Mapping[str, Scores], scorers: Mapping[str, Scorer]) -> Findings:
@@ -228,7 +243,7 @@ def _with_pool(found: FullStudy, pool: ScoredSet, scores: Mapping[str, Scores]) 
     over_sets = pool.result(means_over_sets)
     chance = {row.scorer: mean_chance(found.sets, row.scorer) for row in over_sets}
     # A judge that was fitted on some of the sets is not as near to people as it looks.
-    near = [row for row in over_sets if row.scorer not in found.fitted]
+    near = [row for row in over_sets if row.scorer not in found.fitted and row.scorer not in pool.outside]
     alike = [row.scorer for row in near if row.scorer in pool.result(ranking_of)]
     seen = [SEEN] if alike and SEEN in scores and scores[SEEN].scored.any() else []
     common = on_same_lines(pool, {name: scores[name].values for name in (*alike, *seen)})
@@ -237,7 +252,7 @@ def _with_pool(found: FullStudy, pool: ScoredSet, scores: Mapping[str, Scores]) 
         pool=findings_of(pool),
         over_sets=over_sets,
         chance=chance,
-        verdicts=verdicts_apart(over_sets, chance, found.asked),
+        verdicts=verdicts_apart(over_sets, chance, found.asked, pool.outside),
         nearness=nearness_of(found.sets, near, found.left_out, common),
         common=common.sets,
         common_lines=common.n,

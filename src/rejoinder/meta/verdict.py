@@ -13,7 +13,7 @@ from rejoinder.meta.agreement import Agreement
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.significance import adjusted
 
-Verdict = Literal["agrees", "not shown", "reversed", "no correlation"]
+Verdict = Literal["agrees", "not shown", "reversed", "no correlation", "out of domain"]
 LEVEL = 0.05
 IF_HIGH_IS_GOOD = ", if high ratings are the good ones"
 """What a sentence holds only under, where a scorer that agrees with people elsewhere runs against the ratings."""
@@ -60,11 +60,16 @@ def verdicts_of(rows: Iterable[Agreement], chance: Mapping[str, float]) -> dict[
 
 
 def verdicts_apart(
-    rows: Sequence[Agreement], chance: Mapping[str, float], asked: Collection[str]
+    rows: Sequence[Agreement], chance: Mapping[str, float], asked: Collection[str], outside: Collection[str] = ()
 ) -> dict[str, Verdict]:
-    """What is shown of the scorers asked for, and by themselves of those that came along."""
-    groups = [[row for row in rows if (row.scorer in asked) is wanted] for wanted in (True, False)]
-    return {name: verdict for group in groups for name, verdict in verdicts_of(group, chance).items()}
+    """What is shown of the scorers asked for, and by themselves of those that came along.
+
+    The scorers in `outside` cannot judge the lines: they have no verdict and are not among those tried.
+    """
+    judged = [row for row in rows if row.scorer not in outside]
+    groups = [[row for row in judged if (row.scorer in asked) is wanted] for wanted in (True, False)]
+    verdicts = {name: verdict for group in groups for name, verdict in verdicts_of(group, chance).items()}
+    return {row.scorer: verdicts.get(row.scorer, "out of domain") for row in rows}
 
 
 def needed(row: Agreement, chance: float, tried: int) -> int | None:

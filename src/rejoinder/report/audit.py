@@ -10,7 +10,7 @@ from typing import Any
 from rejoinder.auditing.answer import replies_to
 from rejoinder.auditing.attack import GOALS, Goal
 from rejoinder.auditing.card import Audit, Gate
-from rejoinder.auditing.results import DROP, FEWEST, MOVE, UNTOLD, Result
+from rejoinder.auditing.results import DROP, FEWEST, MOVE, OUTSIDE, UNTOLD, Result
 from rejoinder.errors import UsageError
 from rejoinder.io.folders import write_section
 from rejoinder.report.audit_bias import bias_table
@@ -52,8 +52,7 @@ def audit_document(found: Audit, files: Sequence[str] = (), command: str = "") -
     sections = [
         *(Section(_NAMES[goal], _of_goal(found, goal)) for goal in goals),
         Section("Scores", [_scores(found), *_beside_adem(found)]),
-        Section("Bias", bias_table(found.biases)),
-        Section("Geometry", geometry(found.cones, found.breadth)),
+        *_of_scores(found),
         Section("Worst examples", _examples(found)),
         Section("Not told, and why", _missing(found)),
     ]
@@ -76,6 +75,16 @@ def audit_document(found: Audit, files: Sequence[str] = (), command: str = "") -
     )
 
 
+def _of_scores(found: Audit) -> list[Section]:
+    """What the scores go with and how they are spread; nothing where the scorer cannot judge the replies."""
+    if found.out_of_domain:
+        return []
+    return [
+        Section("Bias", bias_table(found.biases)),
+        Section("Geometry", geometry(found.cones, found.breadth)),
+    ]
+
+
 def write_into_card(found: Audit, folder: str | Path, files: Sequence[str] = ()) -> None:
     """Put the answer and a row an attack into the card of the judge in `folder`, in the place of an older audit.
 
@@ -88,8 +97,7 @@ def write_into_card(found: Audit, folder: str | Path, files: Sequence[str] = ())
     blocks: list[Block] = [
         Prose([*found.answer, *([f"Attacked: {', '.join(files)}."] if files else [])]),
         _overview(found),
-        *bias_table(found.biases),
-        *geometry(found.cones, found.breadth),
+        *(block for section in _of_scores(found) for block in section.blocks),
         Prose(_made(found)),
     ]
     write_section(folder, "What fools it", body([Section("", blocks)]))
@@ -129,6 +137,8 @@ def _good(found: Audit) -> str:
 
 def _key_figures(found: Audit) -> list[KeyFigure]:
     """How many attacks fool it, which most, and what that rests on."""
+    if found.out_of_domain:
+        return []
     fooled = [one for one in found.results if one.verdict == "fooled"]
     figures = [
         KeyFigure(f"{len(fooled)} of {len(found.results)}", "", "attacks fool it", f"by {found.scorer}'s scores")
@@ -156,6 +166,7 @@ def _picture(found: Audit, results: Sequence[Result], seen: str) -> Picture | No
             limit=found.allowed,
         )
         for one in results
+        if one.verdict != OUTSIDE
     ]
     if not points:
         return None
@@ -310,7 +321,7 @@ def _examples(found: Audit) -> list[Block]:
     groups = {
         f"{one.family}: {one.about}": [case_of(case) for case in one.worst[:_EXAMPLES]]
         for one in found.results
-        if one.worst and one.verdict != "holds"
+        if one.worst and one.verdict not in ("holds", OUTSIDE)
     }
     return [Cases("", groups)] if groups else []
 

@@ -23,6 +23,7 @@ _SHOWN = 3  # cases on a terminal
 CASES = 20  # in a report
 _SAID = 70  # characters of a text in a line
 _ROWS = 40  # of the picture
+_NO_VERDICT = "The scorer cannot judge these replies"
 # The looks of the picture's points, and what they mean here.
 _KINDS = {"metric": "B is shown to be better", "judge": "A is shown to be better", "baseline": "no difference is shown"}
 _LOOKS = {"B is better": "metric", "A is better": "judge"}
@@ -118,8 +119,10 @@ def _results(record: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _key_figures(found: Comparison) -> list[KeyFigure]:
-    """How often B wins, how far apart the means are, and what that rests on, by the first scorer."""
-    one = found.contrasts[0]
+    """How often B wins, how far apart the means are, and what that rests on, by the first scorer with a verdict."""
+    if not found.judged:
+        return []
+    one = found.judged[0]
     figures = [KeyFigure.of(one.win, "B wins", f"by {one.scorer}", share=True)] if one.win.known else []
     if one.known:
         figures.append(KeyFigure.of(one, "B less A", f"mean score by {one.scorer}", signed=True))
@@ -158,7 +161,7 @@ def _wins(found: Comparison) -> list[tuple[str, Gap]]:
     several = len(found.contrasts) > 1
     return [
         (name, gap)
-        for one in found.contrasts
+        for one in found.judged
         for name, gap in [
             (one.scorer, one),
             *((f"{kind.name} ({one.scorer})" if several else kind.name, kind) for kind in one.strata),
@@ -197,7 +200,7 @@ def _by_stratum(found: Comparison) -> list[Table]:
             ),
             _SPARE,
         )
-        for one in found.contrasts
+        for one in found.judged
         if found.by is not None and one.strata
     ]
 
@@ -211,6 +214,8 @@ def _header(found: Comparison) -> tuple[str, ...]:
 def _cells(one: Gap, found: Comparison, method: str) -> tuple[Cell, ...]:
     """The figures of one row."""
     counts = (one.n,) if found.design == "paired" else (one.n_a, one.n_b)
+    if one.verdict == "out of domain":
+        return (*map(count, counts), *[nothing(_NO_VERDICT)] * 5, Cell(one.verdict, _NO_VERDICT), nothing(_NO_VERDICT))
     told = one.verdict != "not separable"
     return (
         *map(count, counts),
@@ -219,7 +224,7 @@ def _cells(one: Gap, found: Comparison, method: str) -> tuple[Cell, ...]:
         measured(one, note=method, why=one.reason, ends=3),
         p(one.p_adjusted, f"not adjusted {p_value(one.p)}"),
         measured(one.win, share=True),
-        Cell(one.verdict if told else "not shown", verdict(one, units(found)), strong=told),
+        Cell(one.verdict if told else "inconclusive", verdict(one, units(found)), strong=told),
         nothing() if one.more is None else Cell(f"{rounded(one.more):,}", "", one.more),
     )
 
@@ -233,8 +238,8 @@ def _worse_title(found: Comparison) -> str:
 
 
 def _worse(found: Comparison, one: Contrast, most: int) -> list[Case]:
-    """The cases of one scorer; none where it claims no direction."""
-    if one.higher_is_better is None:
+    """The cases of one scorer; none where it claims no direction or cannot judge the replies."""
+    if one.higher_is_better is None or one.verdict == "out of domain":
         return []
     return found.compared.worse(one.scorer, 1 if one.higher_is_better else -1, most)
 

@@ -12,7 +12,7 @@ from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, LeftOutSet
 from rejoinder.report.cells import count, measured, nothing
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.document import Cell, Picture, Table
-from rejoinder.report.study_tables import chance_band, figure
+from rejoinder.report.study_tables import chance_band, figure, named
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import number
 
@@ -62,7 +62,7 @@ def over_sets_table(study: FullStudy) -> Table:
     known = {(one.card.dataset, row.scorer): row.pooled for one in single for row in one.standings}
     rows = tuple(
         (
-            Cell(row.scorer),
+            named(row.scorer, study.whole),
             figure(row),
             chance_band(study.chance[row.scorer]),
             count(study.sets_of(row.scorer)),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 
+from rejoinder.meta.domain import without_domain
 from rejoinder.meta.preference_answer import shown
 from rejoinder.meta.preference_results import (
     CHANCE,
-    LENGTH,
     LESS_LENGTH,
     OF_LONGER,
     OF_SHORTER,
@@ -24,8 +25,14 @@ from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import percent, so_many
 from rejoinder.streams.noted import noted
 
-_NAMES = {LENGTH: "the longer reply (length)"}
-_FOLDED = ("takes",)
+_FOLDED = ("scorer",)
+_AGREEMENT: dict[str | None, str] = {
+    "above": "yes",
+    "below": "the reverse",
+    "inconclusive": "inconclusive",
+    "undefined": "undefined",
+    "out of domain": "out of domain",
+}
 
 
 def preferences(study: PairStudy, command: str = "") -> Document:
@@ -66,9 +73,10 @@ def notes_of(study: PairStudy) -> list[str]:
         said.append(f"{name}{so_many(card.pairs)} of {so_many(card.contexts, 'context')}{ties}{empty}{again}.")
         said += _unscored(study, card, name)
     replies = 2 * sum(card.lines for card in study.cards)
+    notes = without_domain(study.notes, chain.from_iterable(study.out_of_domain.values()))
     return [
         *said,
-        *(f"{line}." for line in noted(study.notes, replies)),
+        *(f"{line}." for line in noted(notes, replies)),
         "Right: the preferred reply has the higher score; the same score for both is half right. [low, high]: 95 % "
         f"interval over {study.resamples:,} resamples of contexts, seed {study.seed}.",
     ]
@@ -90,7 +98,7 @@ def _key_figures(study: PairStudy) -> list[KeyFigure]:
     """The best scorer asked for, chance, one person, and how many pairs, of the first data set."""
     card = study.cards[0]
     figures = []
-    for lead in _asked(study, card)[:1]:
+    for lead in study.judged(card.dataset)[:1]:
         note = "shown to agree with people" if _agrees(lead) else "not shown to agree with people"
         figures.append(KeyFigure.of(lead, lead.scorer, note, share=True))
     figures.append(KeyFigure(percent(CHANCE), "", "chance", "takes either reply blindly"))
@@ -101,8 +109,8 @@ def _key_figures(study: PairStudy) -> list[KeyFigure]:
 
 def _picture(study: PairStudy, card: PairCard) -> Picture:
     """Everyone who chooses, with chance and people as marks."""
-    lead = next(iter(_asked(study, card)), None)
-    found = study.rows(card.dataset)
+    lead = next(iter(study.judged(card.dataset)), None)
+    found = [row for row in study.rows(card.dataset) if row.verdict != "out of domain"]
     rows = [_point(study, row, lead=row is lead) for row in found if not _is_person(row)]
     people = [Mark(row.scorer, row) for row in found if _is_person(row)]
     title = f"Scorers against people's choices on {card.title}"
@@ -125,18 +133,14 @@ def _point(study: PairStudy, row: Preference, *, lead: bool) -> Point:
 
 def _seen(study: PairStudy, card: PairCard) -> str:
     """What to see in the picture."""
-    asked = _asked(study, card)
+    asked = study.judged(card.dataset)
+    if not asked:
+        return "The scorers that were asked for cannot judge these replies."
     agree = sum(map(_agrees, asked))
     who = f"{agree or 'None'} of {len(asked)} scorers {'is' if agree == 1 else 'are'}"
     if len(asked) == 1:
         who = f"{asked[0].scorer} is{'' if agree else ' not'}"
     return f"{who} shown to take the preferred reply more often than chance."
-
-
-def _asked(study: PairStudy, card: PairCard) -> list[Preference]:
-    """The scorers asked for, best first; the baselines among them where there is no other."""
-    asked = [row for row in study.rows(card.dataset) if row.scorer in study.asked]
-    return [row for row in asked if row.kind != "baseline"] or asked
 
 
 def _agrees(row: Preference) -> bool:
@@ -186,11 +190,11 @@ def _choices(study: PairStudy, card: PairCard) -> Table:
     below = (place for place, row in enumerate(found) if not _is_person(row) and row.value < CHANCE)
     chance = (Cell("chance"), nothing(), plain(CHANCE), *[nothing()] * 3)
     rows.insert(next(below, len(rows)), chance)
-    header = ("takes", "n", "right [low, high]", "longer preferred", "shorter preferred", "agrees?")
+    header = ("scorer", "n", "accuracy [low, high]", "longer preferred", "shorter preferred", "agreement")
     caption = (
         "How often each takes the reply that people prefer: on all pairs with a preferred reply, and on those where it "
         "is the longer one, in words, or the shorter one; by chance half of them. One person: a vote that is "
-        "that of most of the others."
+        "that of most of the others. Length: takes the longer reply."
     )
     return Table("Who takes the reply that people prefer", caption, header, tuple(rows), folded=_FOLDED)
 
@@ -198,24 +202,32 @@ def _choices(study: PairStudy, card: PairCard) -> Table:
 def _choice(study: PairStudy, row: Preference) -> tuple[Cell, ...]:
     """One who chooses."""
     parts = [_other(study, row, statistic) for statistic in (OF_LONGER, OF_SHORTER)]
-    verdict = "not shown" if not shown(row) else "yes" if _agrees(row) else "the reverse"
     return (
-        Cell(_name(row)),
+        Cell(row.scorer),
         count(row.n),
         _figure(row),
         *(nothing() if part is None else plain(part.value, note=_note(part)) for part in parts),
-        Cell(verdict) if row.scorer in study.asked else nothing(),
+        _verdict(study, row),
     )
+
+
+def _verdict(study: PairStudy, row: Preference) -> Cell:
+    """Whether who chooses agrees with people; of baselines and people themselves, that they are such."""
+    if _is_person(row):
+        return Cell("(other measure)", "One vote against the others: not to be subtracted from the rows of scorers")
+    if row.kind == "baseline":
+        return Cell("baseline")
+    return Cell(_AGREEMENT[row.verdict], study.out_of_domain[row.dataset].get(row.scorer, ""))
 
 
 def _tests(study: PairStudy, card: PairCard) -> Table:
     """Tests against chance and against the longer reply."""
     rows = []
-    for row in study.rows(card.dataset):
+    for row in (one for one in study.rows(card.dataset) if one.verdict != "out of domain"):
         ahead = _other(study, row, LESS_LENGTH)
         less = (nothing(), nothing()) if ahead is None else (_figure(ahead), p(ahead.p))
-        rows.append((Cell(_name(row)), Cell(row.kind), p(row.p), p(row.p_adjusted), *less))
-    header = ("takes", "kind", "p, chance", "p by Holm", "right less the longer reply [low, high]", "p, longer reply")
+        rows.append((Cell(row.scorer), Cell(row.kind), p(row.p), p(row.p_adjusted), *less))
+    header = ("scorer", "kind", "p, chance", "p by Holm", "right less the longer reply [low, high]", "p, longer reply")
     caption = (
         "Whether each is right more or less often than chance, and than taking the longer reply; p: two-sided, by "
         "sign flips of whole contexts; by Holm: for the number of scorers asked for."
@@ -226,11 +238,6 @@ def _tests(study: PairStudy, card: PairCard) -> Table:
 def _other(study: PairStudy, row: Preference, statistic: Statistic) -> Preference | None:
     """Another figure of the same scorer and data set."""
     return next((one for one in study.rows(row.dataset, statistic) if one.scorer == row.scorer), None)
-
-
-def _name(row: Preference) -> str:
-    """What a row is called."""
-    return _NAMES.get(row.scorer, row.scorer)
 
 
 def _figure(row: Preference) -> Cell:

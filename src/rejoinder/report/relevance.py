@@ -38,9 +38,9 @@ def relevance_document(found: Relevance, files: Sequence[str] = (), command: str
         keys=[
             KeyFigure.of(one, "of pairs right", f"beside {KINDS[one.irrelevant]}", share=True)
             for one in found.results
-            if one.statistic == "pairs" and one.known
+            if one.statistic == "pairs" and one.known and not found.out_of_domain
         ],
-        picture=_picture(found),
+        picture=None if found.out_of_domain else _picture(found),
         sections=[
             Section("Figures", [table]),
             Section("Worst pairs", [Cases("", groups)] if any(groups.values()) else []),

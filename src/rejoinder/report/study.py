@@ -18,7 +18,12 @@ from rejoinder.stats.rows import rows_of
 from rejoinder.streams.noted import noted
 
 _SPARE = ("Spearman [low, high]", "n", "sets")
-_AGREES = {"agrees": "yes", "not shown": "not shown", "reversed": "the reverse"}
+_AGREES = {
+    "agrees": "yes",
+    "not shown": "inconclusive",
+    "reversed": "the reverse",
+    "out of domain": "out of domain",
+}
 
 
 def study(found: FullStudy, command: str = "") -> Document:
@@ -66,7 +71,7 @@ def _one_set(found: FullStudy) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]
             figures = measured(row.pooled, 2), measured(row.spearman, 2)
             name = _name(row.scorer, row.kind)
             rows.append((name, Cell(f"{row.pooled.n:,}"), *figures, Cell(_AGREES[row.verdict])))
-    return ("scorer", "n", "Pearson [low, high]", "Spearman [low, high]", "agrees?"), rows
+    return ("scorer", "n", "Pearson [low, high]", "Spearman [low, high]", "agreement"), rows
 
 
 def _means(found: FullStudy) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
@@ -82,7 +87,7 @@ def _means(found: FullStudy) -> tuple[tuple[str, ...], list[tuple[Cell, ...]]]:
             counts = Cell(str(found.sets_of(row.scorer))), Cell(f"{row.n:,}")
             name, verdict = _name(row.scorer, kinds[row.scorer]), Cell(_AGREES[found.verdicts[row.scorer]])
             rows.append((name, *counts, measured(row, 2), verdict))
-    return ("scorer", "sets", "n", "Pearson [low, high]", "agrees?"), rows
+    return ("scorer", "sets", "n", "Pearson [low, high]", "agreement"), rows
 
 
 def _asked(found: FullStudy, scorer: str, kind: Kind) -> bool:

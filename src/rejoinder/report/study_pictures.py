@@ -62,7 +62,8 @@ def of_scorers(study: FullStudy) -> Picture | None:
     if not study.over_sets:
         return of_set(last, study, {**_LIMITS, "band": "interval of the ceiling"})
     kinds = {one.scorer: one.kind for one in last.standings}
-    points = [_point(row, kinds[row.scorer], study.chance[row.scorer], study) for row in study.over_sets]
+    rows = [row for row in study.over_sets if row.scorer not in last.out_of_domain]
+    points = [_point(row, kinds[row.scorer], study.chance[row.scorer], study) for row in rows]
     known = [found.people for found in study.findings if not found.people.reason]
     marks = [
         Mark(name, Figure(value=float(np.mean([getattr(people, key).value for people in known]))))
@@ -77,7 +78,8 @@ def of_scorers(study: FullStudy) -> Picture | None:
 def of_set(found: Findings, study: FullStudy, limits: Mapping[str, str] | None = None) -> Picture | None:
     """The scorers of one data set against the ceiling, with a key where `limits` are given."""
     people = found.people
-    points = [_point(one.pooled, one.kind, one.chance.high, study) for one in found.standings]
+    judged = [one for one in found.standings if one.verdict != "out of domain"]
+    points = [_point(one.pooled, one.kind, one.chance.high, study) for one in judged]
     marks = [Mark("one person", Figure(value=people.one_rater.value)), Mark("ceiling", people.ceiling)]
     verdicts = {one.scorer: one.verdict for one in found.standings}
     seen = _seen([one.pooled for one in found.standings], found, study, verdicts, people.ceiling.value)
@@ -124,6 +126,8 @@ def _seen(
     """How many are shown to agree, and how far the best is from what can be reached."""
     named = headline_rows(rows, found, study.asked)
     if not named:
+        if any(name in found.out_of_domain for name in study.asked):
+            return "The scorers that were asked for cannot judge these responses."
         return "No scorer that was asked for has a correlation with people."
     agree = sum(verdicts[row.scorer] == "agrees" for row in named)
     who = f"{agree or 'None'} of {len(named)} scorers {'is' if agree == 1 else 'are'}"
@@ -169,8 +173,10 @@ def of_systems(found: Findings) -> Gallery | None:
 
 
 def blind(found: Findings) -> list[Agreement]:
-    """The correlations of the scorers that read no ratings, where they have one."""
-    rows = [one.pooled for one in found.standings if one.kind != "reads ratings"]
+    """The correlations of the scorers that read no ratings and can judge the lines, where they have one."""
+    rows = [
+        one.pooled for one in found.standings if one.kind != "reads ratings" and one.scorer not in found.out_of_domain
+    ]
     return [row for row in rows if row.known]
 
 

@@ -51,6 +51,12 @@ def figure(row: Agreement) -> Cell:
     return measured(row, note=note, why=row.reason or row.method)
 
 
+def named(scorer: str, found: Findings) -> Cell:
+    """Return the cell with a scorer's name, which says where it cannot judge the lines."""
+    outside = found.out_of_domain.get(scorer, "")
+    return Cell(f"{scorer} (out of domain)", outside) if outside else Cell(scorer)
+
+
 def _standings(found: Findings) -> Table:
     """The scorers."""
     header = (
@@ -72,15 +78,14 @@ def _standings(found: Findings) -> Table:
         "be ahead of all below (Holm, 5 %). Baselines that read ratings know people's ratings of other contexts and "
         "not a word of the response."
     )
-    rows = tuple(map(_standing, found.standings))
+    rows = tuple((named(one.scorer, found), *_standing(one)) for one in found.standings)
     return Table("Scorers", caption, (*header, "inside systems", "without copies", "pairs", "group"), rows)
 
 
 def _standing(one: Standing) -> tuple[Cell, ...]:
-    """The row of one scorer."""
+    """The figures of one scorer."""
     note, why = "Pearson over the ceiling, which is taken as known", "no ceiling is known, or no correlation"
     return (
-        Cell(one.scorer),
         Cell(one.kind),
         count(one.pooled.n, f"{one.pooled.unscored:,} rated lines unscored"),
         figure(one.pooled),
