@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.errors import DataError
+from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, title_of
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import on_unit, require_alike
@@ -30,9 +31,10 @@ class RatedSet:
         examples: [N] the lines.
         places: [N] their positions among the examples of the study, which is where scores stand.
         ratings: [N] mean ratings, on one scale.
-        contexts: [N] number of the line's context, from 0 on; equal numbers, equal contexts.
+        contexts: [N] number of the line's cluster, from 0 on: lines of one conversation (see `humans.clusters`).
         systems: [N] number of the line's system, `NO_SYSTEM` where it is not known.
         sets: [N] number of the line's data set; more than one number makes a pool.
+        note: what to know of the clusters, in a sentence; "" where there is nothing.
     """
 
     name: str
@@ -43,6 +45,7 @@ class RatedSet:
     contexts: IntArray
     systems: IntArray
     sets: IntArray
+    note: str = ""
 
     def __len__(self) -> int:
         """N."""
@@ -50,7 +53,7 @@ class RatedSet:
 
     @property
     def clusters(self) -> int:
-        """G, the number of contexts."""
+        """G, the number of clusters."""
         return number_of(self.contexts)
 
     @property
@@ -171,6 +174,7 @@ def _rated_set(
     """The set called `name` of the lines at `places`; `sets` are those of all lines, by number."""
     own = sets[places]
     chosen = tuple(examples[place] for place in places)
+    clusters = sorted_clusters(chosen)
     known = np.array([example.system is not None for example in chosen], dtype=bool)
     systems = numbered([(example.dataset or "", example.system or "") for example in chosen])
     return RatedSet(
@@ -179,9 +183,10 @@ def _rated_set(
         examples=chosen,
         places=places,
         ratings=_on_one_scale(chosen, ratings[places], dimension, pooled=len(np.unique(own)) > 1),
-        contexts=numbered([example.context_key for example in chosen]),
+        contexts=clusters.numbers,
         systems=np.where(known, systems, NO_SYSTEM),
         sets=own,
+        note=clusters.note,
     )
 
 

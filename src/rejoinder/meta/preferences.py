@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import chosen, load_scorer, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.io.given import pairs_of
 from rejoinder.meta.agreement import most_frequent
@@ -83,6 +84,7 @@ class _PairSet:
         numbers: [N] number of each line's pair: those of one context with the same two replies are one.
         contexts: [P] number of each pair's context.
         choosers: by name.
+        note: what to know of the clusters, in a sentence.
     """
 
     name: str
@@ -90,6 +92,7 @@ class _PairSet:
     numbers: NDArray[np.int64]
     contexts: NDArray[np.int64]
     choosers: Mapping[str, _Chooser]
+    note: str = ""
 
     @property
     def decided(self) -> NDArray[np.bool_]:
@@ -168,7 +171,7 @@ def study_pairs(
         resamples=resamples,
         seed=seed,
     )
-    return replace(study, answer=answer(study))
+    return replace(study, answer=(*answer(study), *dict.fromkeys(one.note for one in sets if one.note)))
 
 
 def apart(judged: Iterable[Example | Pair]) -> tuple[list[Example], list[Pair]]:
@@ -251,10 +254,11 @@ def _pair_sets(pairs: Sequence[Pair], choosers: Sequence[_Chooser]) -> list[_Pai
         places = np.flatnonzero(names == name).tolist()
         own = [pairs[place] for place in places]
         numbers = numbered([_key(pair) for pair in own])
+        clusters = sorted_clusters(own)
         _, firsts = np.unique(numbers, return_index=True)
-        contexts = numbered([pair.context_key for pair in own])[firsts]
+        contexts = clusters.numbers[firsts]
         mine = {one.name: replace(one, right=one.right[places]) for one in choosers}
-        sets.append(_PairSet(name, own, numbers, contexts, mine))
+        sets.append(_PairSet(name, own, numbers, contexts, mine, clusters.note))
     return sets
 
 
