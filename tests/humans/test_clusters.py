@@ -16,7 +16,8 @@ TOPICS = ("boats", "trains", "cheese", "gardens", "winter", "violins", "bread", 
 def numbers(*items: Example | Pair) -> list[int]:
     """The clusters of items, beside so many unlike them that no cluster holds half."""
     others = [Example((f"tell me about {topic}",), "no", context_id=topic, dataset="z") for topic in TOPICS]
-    return clusters_of([*items, *others]).numbers.tolist()[: len(items)]
+    found: list[int] = clusters_of([*items, *others]).numbers.tolist()
+    return found[: len(items)]
 
 
 def of_references(*references: str, context: tuple[str, ...] = (), place: int = 0) -> Example:

@@ -49,7 +49,8 @@ def rated(rate: Rate, count: int = 300, *, seed: int = 5, words: int = 1) -> lis
         for number in range(count):
             reference = source.sample(WORDS, 4)
             response = source.sample(reference, 4) if words == 4 else source.choices(WORDS, k=words)
-            example = Example((source.choice(WORDS),), " ".join(response), (" ".join(reference),), id=str(number))
+            context = (source.choice(WORDS), f"zq{number}")  # the second turn is a word that no vector knows
+            example = Example(context, " ".join(response), (" ".join(reference),), id=str(number))
             example = replace(example, context_id=f"c{number}", scales={"overall": (1, 5)})
             yield replace(example, quality={"overall": min(5.0, max(1.0, rate(example, source)))})
 

@@ -13,7 +13,7 @@ from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, title_of
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import on_unit, require_alike
-from rejoinder.records import OVERALL, Example
+from rejoinder.records import OVERALL, Example, Rating
 from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, number_of, renumbered
 
 POOLED = "pooled"
@@ -88,8 +88,18 @@ class RatedSet:
 
     @property
     def single_ratings(self) -> FloatArray:
-        """[N, R] one a person, NaN where there is none; each on [0, 1] where lines have several scales."""
-        rows = [[one.value for one in example.ratings if one.dimension == self.dimension] for example in self.examples]
+        """[N, R] one a person, the first, NaN where there is none; each on [0, 1] where lines have several scales."""
+        return self._table([example.counted(self.dimension) for example in self.examples])
+
+    @property
+    def all_ratings(self) -> FloatArray:
+        """[N, R] the same with every rating of a person."""
+        dimension = self.dimension
+        return self._table([[one for one in line.ratings if one.dimension == dimension] for line in self.examples])
+
+    def _table(self, ratings: Sequence[Sequence[Rating]]) -> FloatArray:
+        """[N, R] the values of each line's ratings."""
+        rows = [[one.value for one in own] for own in ratings]
         scales = [example.scale(self.dimension) for example in self.examples]
         if len(self.scales) > 1:
             rows = [[on_unit(value, scale) for value in row] for row, scale in zip(rows, scales, strict=True)]
