@@ -27,7 +27,7 @@ from rejoinder.judges.views.adapting import FEWEST_FOLDS, folds_of
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.learner import Rows
 from rejoinder.meta.fitting_answer import fitting_answer
-from rejoinder.meta.fitting_figures import Measure, of_correlations, of_shares
+from rejoinder.meta.fitting_figures import NOBODY, Measure, of_correlations, of_shares
 from rejoinder.meta.fitting_results import Fit, Kind, Point
 from rejoinder.metrics.baselines import words
 from rejoinder.records import NO_SET, Example, Given, Pair
@@ -177,7 +177,10 @@ def _of_ratings(judge: ViewsJudge, given: Sequence[Example], scale: Scale | None
     able = of_ratings(judge, rated, ratings, clusters.numbers)
     left_out = _left_out(able, "rated lines", lost)
     sets = renumbered(np.array([one.dataset or "" for one in rated]))
-    measure = of_correlations(ratings, sets, sorted_clusters(rated).numbers)
+    systems = [NOBODY if one.system is None else (one.dataset or "", one.system) for one in rated]
+    known = {name: number for number, name in enumerate(dict.fromkeys(systems))} | {NOBODY: NOBODY}
+    numbers = np.array([known[name] for name in systems], dtype=np.int64)
+    measure = of_correlations(ratings, sets, sorted_clusters(rated).numbers, numbers)
     return _Task("ratings", able, measure, _datasets(rated), left_out, answer_scale(rated, scale), clusters.note)
 
 
