@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from rejoinder.humans.clusters import clusters_of, sorted_clusters
+from rejoinder.io.read import read
 from rejoinder.records import Example, Pair
 
 LONG = "do you have any plans for the weekend"
@@ -119,3 +123,36 @@ def test_the_order_of_lines_changes_no_number() -> None:
     numbers = dict(zip((line.id for line in lines), sorted_clusters(lines).numbers.tolist(), strict=True))
     turned = sorted_clusters(lines[::-1]).numbers.tolist()
     assert [numbers[line.id] for line in lines[::-1]] == turned and len(set(turned)) == len(TOPICS)
+
+
+def test_instructions_to_a_model_tie_nothing(tmp_path: Path) -> None:
+    prompt = "You are a helpful assistant of a shop for garden tools. Be brief and polite."
+    rows = [
+        {
+            "messages": [
+                {"role": "system", "content": prompt},
+                {"role": "user", "content": f"Do you sell {topic}?"},
+                {"role": "assistant", "content": "No."},
+            ]
+        }
+        for topic in TOPICS
+    ]
+    file = tmp_path / "chats.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert clusters_of(list(read(file))).numbers.tolist() == list(range(len(TOPICS)))
+    plain = [Example((prompt, f"Do you sell {topic}?"), "No.") for topic in TOPICS]
+    assert clusters_of(plain).numbers.tolist() == list(range(len(TOPICS))), "nor as a first turn of all"
+
+
+def test_turns_of_dialogues_without_ids_are_told() -> None:
+    """Each turn a line, its context all turns before it, or the last three; in words and in characters."""
+    characters = list("车市场天气朋友音乐书山水花园狗猫茶饭船桥")
+    rng = np.random.default_rng(0)
+    for known, blank, length in ((characters, "", 14), (list(TOPICS), " ", 7)):
+        lines = []
+        for _ in range(20):
+            turns = [blank.join(rng.choice(known, length)) + "." for _ in range(8)]
+            lines += [Example(tuple(turns[:end]), turns[end]) for end in range(2, 8)]
+            shortened = [Example(tuple(turns[end - 3 : end]), turns[end]) for end in range(3, 8)]
+            assert len(set(clusters_of(shortened).numbers.tolist())) == 1
+        assert clusters_of(lines).numbers.tolist() == [place // 6 for place in range(120)]

@@ -77,7 +77,8 @@ def test_all_analyses_see_the_same_clusters() -> None:
         Pair((line, Example((), f"other {place}", line.references)), 0, id=str(place))
         for place, line in enumerate(lines)
     ]
-    assert {row.contexts for row in study_pairs(pairs, ["length"], resamples=100).results} == {REFERENCES}
+    results = study_pairs(pairs, ["length"], resamples=100).results
+    assert {row.contexts for row in results if row.n} == {REFERENCES}
 
 
 def test_a_pair_asked_of_four_people_is_one_cluster(tmp_path: Path) -> None:
