@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import rejoinder
-from rejoinder import Example
+from rejoinder import Example, Pair
 from rejoinder.scorer import Scores, Signature
 
 DRAWS = {"study": 200, "estimate": 100}
@@ -66,8 +66,8 @@ def _counted(file: str) -> str:
     """The row of a file."""
     from rejoinder.humans.clusters import clusters_of
 
-    read = rejoinder.read_pairs if {"preferences", "judged_pairs"} & set(Path(file).parts) else rejoinder.read
-    items = list(read(file))
+    pairs = {"preferences", "judged_pairs"} & set(Path(file).parts)
+    items: list[Example | Pair] = [*(rejoinder.read_pairs(file) if pairs else rejoinder.read(file))]
     contexts = {item.context_key for item in items}
     sizes = np.bincount(clusters_of(items).numbers)
     name = Path(file).name.partition(".")[0]

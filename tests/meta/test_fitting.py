@@ -24,6 +24,7 @@ from rejoinder.meta.fitting_answer import fitting_answer
 from rejoinder.meta.fitting_figures import NOBODY, of_correlations
 from rejoinder.meta.fitting_results import Fit
 from rejoinder.records import Example, Pair
+from rejoinder.report.document import Table
 from rejoinder.report.fitting import fitting
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.sampling import Sampling
@@ -245,6 +246,7 @@ def test_with_several_systems_the_figure_within_them_leads() -> None:
     assert verdict.index(f"{within.after.value:.2f}") < verdict.index(f"{over_all.after.value:.2f}")
     assert "The adapted judge is better" not in verdict and "systems apart" in warning
     table = fitting(found).brief[0]
+    assert isinstance(table, Table)
     assert [row[0].text for row in table.rows][:2] == ["Spearman within systems", "Pearson within systems"]
 
 
