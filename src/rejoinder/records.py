@@ -146,12 +146,22 @@ class Example:
     def rating(self, dimension: str = OVERALL) -> float | None:
         """The mean rating people gave in `dimension`, or None where nobody rated it.
 
-        A mean that the data states (`quality`) wins over the mean of the single ratings.
+        A mean that the data states (`quality`) wins over the mean of the single ratings, of which those count that
+        `counted` gives.
         """
         if dimension in self.quality:
             return self.quality[dimension]
-        values = [rating.value for rating in self.ratings if rating.dimension == dimension]
+        values = [rating.value for rating in self.counted(dimension)]
         return sum(values) / len(values) if values else None
+
+    def counted(self, dimension: str = OVERALL) -> tuple[Rating, ...]:
+        """The single ratings in `dimension` that analyses count: of each person who is named, the first."""
+        ratings = tuple(rating for rating in self.ratings if rating.dimension == dimension)
+        named = [rating.rater for rating in ratings if rating.rater is not None]
+        if len(set(named)) == len(named):
+            return ratings
+        first = {id(rating) for rating in {rating.rater: rating for rating in reversed(ratings)}.values()}
+        return tuple(rating for rating in ratings if rating.rater is None or id(rating) in first)
 
     def scale(self, dimension: str = OVERALL) -> tuple[float, float] | None:
         """Lowest and highest possible rating of `dimension`, or None where the data does not say."""

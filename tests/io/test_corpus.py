@@ -17,6 +17,7 @@ from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io import corpus
 from rejoinder.io.corpus import Dialogue, corpus_files, read_dialogues
 from rejoinder.text.bpe import END_ID, PAD_ID, SPECIALS, UNK_ID, Vocabulary, as_turn, train_bpe
+from rejoinder.training.corpora import part_of
 
 PRINTABLE = "".join(map(chr, range(33, 127))) + "éß☺"
 
@@ -331,3 +332,40 @@ def test_rated_examples_are_dialogues_and_judged(tmp_path: Path) -> None:
     found = list(read_dialogues(file))
     assert [dialogue.turns for dialogue in found] == [("hi", "hello", "bye")] * 2 + [("hi", "bye")]
     assert [dialogue.judged for dialogue in found] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("more", "judged"),
+    [
+        ({}, False),
+        ({"rating": None, "stars": "", "ratings": {}, "quality": {}}, False),
+        ({"rating": 4, "judged": False}, False),
+        ({"topic": 4, "title": "a"}, False),
+        *(({name: 4}, True) for name in ("rating", "stars", "score", "overall", "human_rating", "feedback", "grade")),
+        *(({name: 0}, True) for name in ("rating", "Human rating (0-5)", "mean_score", "rating_2", "vote", "label")),
+        ({"rating": 4, "scale": [1, 5], "rater": "rater-1"}, True),
+        ({"ratings": {"overall": [2, 3]}}, True),
+        ({"feedback": "thumbs_up"}, True),
+        ({"human_label": "bad"}, True),
+    ],
+)
+def test_what_may_be_a_rating_makes_a_line_judged(tmp_path: Path, more: dict[str, Any], judged: bool) -> None:
+    path = file_of(tmp_path, {"context": ["Tea?"], "response": "No.", **more}, {"turns": ["a", "b"], **more})
+    assert [dialogue.judged for dialogue in read_dialogues(path)] == [judged, judged]
+
+
+def test_a_rated_message_makes_a_conversation_judged(tmp_path: Path) -> None:
+    said = [{"role": "user", "content": "Tea?"}, {"role": "assistant", "content": "No.", "rating": 1}]
+    (dialogue,) = read_dialogues(file_of(tmp_path, {"messages": said}))
+    assert dialogue.judged
+
+
+def test_dialogues_that_people_rated_are_left_out_and_counted(tmp_path: Path) -> None:
+    lines = [
+        {"context": [f"Question {n}?"], "response": f"Answer {n}.", **({"stars": 3} if n else {})} for n in range(4)
+    ]
+    said: list[str] = []
+    (left,) = part_of([file_of(tmp_path, *lines)], 0.0, held_out=False, say=said.append)
+    assert left.turns == ("Question 0?", "Answer 0.") and len(said) == 1 and "3" in said[0]
+    assert len(list(part_of([tmp_path / "a.jsonl"], 0.0, held_out=False, keep_judged=True, say=said.append))) == 4
+    assert len(said) == 1

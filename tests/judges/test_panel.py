@@ -129,7 +129,7 @@ def test_conversations_are_told_across_sets_and_turns() -> None:
         Example((), "x", dataset="b", context_id="7"),
         Example((), "y", dataset="b", context_id="7"),
     ]
-    assert conversations(examples).tolist() == [0, 0, 0, 1, 2, 3, 3]
+    assert conversations(examples).tolist() == [0, 0, 0, 1, 1, 2, 2]
 
 
 @pytest.mark.slow

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,14 @@ from rejoinder.io import write
 from rejoinder.io.parse import to_record
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.meta.fitting import STEPS, _how_many_folds, _is_kept, fit
+from rejoinder.meta.fitting_answer import fitting_answer
+from rejoinder.meta.fitting_figures import NOBODY, of_correlations
+from rejoinder.meta.fitting_results import Fit
 from rejoinder.records import Example, Pair
+from rejoinder.report.document import Table
+from rejoinder.report.fitting import fitting
 from rejoinder.stats.figure import Figure
+from rejoinder.stats.sampling import Sampling
 
 Line = dict[str, Any]
 
@@ -209,3 +216,42 @@ def test_lines_that_the_judge_was_fitted_on_are_told(judge: ViewsJudge) -> None:
     unseen, seen = (fit([replace(one, dataset=name) for one in turned()], judge, resamples=20) for name in ("x", known))
     assert not any("was fitted on lines of" in said for said in unseen.answer)
     assert seen.answer[1].startswith(f"The judge was fitted on lines of {known} before")
+
+
+def of_systems(spread: float, count: int = 240, seed: int = 0) -> Callable[..., Fit]:
+    """What `fit` says where the adapted judge learnt how good each of six systems is, and little of their replies."""
+    rng = np.random.default_rng(seed)
+    systems = np.arange(count) % 6
+    ratings = spread * systems + rng.normal(size=count)
+    before, after = 0.15 * ratings + rng.normal(size=count), 2.0 * systems + 0.15 * ratings + rng.normal(size=count)
+    folds, contexts = np.arange(count) // 6 % 10, np.arange(count) // 6
+
+    def made(numbers: Any) -> Fit:
+        measure = of_correlations(ratings, np.zeros(count, np.int64), contexts, numbers)
+        gains = measure(before, after, folds, Sampling(200, 0))
+        judge = SimpleNamespace(scale=(1.0, 5.0))
+        return Fit((), judge, "ratings", count, 40, {}, gains, (), corrected=True, seed=0)  # type: ignore[arg-type]
+
+    return lambda *, named: made(systems if named else np.full(count, NOBODY))
+
+
+def test_with_several_systems_the_figure_within_them_leads() -> None:
+    fits = of_systems(spread=0.8)
+    found = fits(named=True)
+    names = [gain.name for gain in found.gains]
+    assert names == ["spearman", "pearson", "spearman within systems", "pearson within systems"]
+    over_all, within = found.gains[0], found.gains[2]
+    assert over_all.gain.low > 0.2 and within.gain.low < 0 < within.gain.high and over_all.after.value > 0.6
+    verdict, warning, *_ = fitting_answer(found)
+    assert verdict.index(f"{within.after.value:.2f}") < verdict.index(f"{over_all.after.value:.2f}")
+    assert "The adapted judge is better" not in verdict and "systems apart" in warning
+    table = fitting(found).brief[0]
+    assert isinstance(table, Table)
+    assert [row[0].text for row in table.rows][:2] == ["Spearman within systems", "Pearson within systems"]
+
+
+def test_without_systems_the_figure_over_all_leads_and_keys_stay() -> None:
+    found = of_systems(spread=0.8)(named=False)
+    assert [gain.name for gain in found.gains] == ["spearman", "pearson"]
+    assert fitting_answer(found)[0].startswith("The adapted judge is better")
+    assert not any("systems" in sentence for sentence in fitting_answer(found))

@@ -49,7 +49,8 @@ def rated(rate: Rate, count: int = 300, *, seed: int = 5, words: int = 1) -> lis
         for number in range(count):
             reference = source.sample(WORDS, 4)
             response = source.sample(reference, 4) if words == 4 else source.choices(WORDS, k=words)
-            example = Example((source.choice(WORDS),), " ".join(response), (" ".join(reference),), id=str(number))
+            context = (source.choice(WORDS), " ".join(f"{number:b}"))  # the second turn tells conversations apart
+            example = Example(context, " ".join(response), (" ".join(reference),), id=str(number))
             example = replace(example, context_id=f"c{number}", scales={"overall": (1, 5)})
             yield replace(example, quality={"overall": min(5.0, max(1.0, rate(example, source)))})
 
@@ -209,7 +210,7 @@ def test_a_judge_that_learns_what_nothing_else_sees_is_recommended() -> None:
     assert done.trial.recommended == ("new",)
     new, box = done.trial.of("new"), done.trial.of("box")
     assert new is not None and box is not None
-    assert new.agrees and new.beats_trivial and new.spearman.low > 0.3 and box.behind.low > 0
+    assert new.agrees and new.beats_trivial and new.spearman.low > 0.2 and box.behind.low > 0
     assert box.behind.value == pytest.approx(new.spearman.value - box.spearman.value)
     assert done.answer[0].startswith("Use the new judge: on conversations that it was not fitted on, Spearman 0.")
     assert done.answer[1].startswith("The new judge is ahead of the judge in the box: by 0.")

@@ -52,15 +52,15 @@ def lines(material: Material) -> RatedLines:
 def test_inner_folds_see_nothing_of_a_set_and_ask_of_every_other(lines: RatedLines) -> None:
     own = lines.sets[NAMES[0]]
     folds = nested.inner_folds(lines, NAMES[0], 0)
-    told = set(lines.traces[own].ravel().tolist()) - {-1}
+    told = set(lines.ties.all_of(own).tolist())
     everything = []
     for fold in folds:
         asked = np.concatenate(fold.asked)
         assert not np.isin(fold.rows, asked).any()
         for rows in (fold.rows, asked):
             assert not np.isin(rows, own).any()
-            assert not told & set(lines.traces[rows].ravel().tolist())
-        both = [set(lines.traces[rows].ravel().tolist()) - {-1} for rows in (fold.rows, asked)]
+            assert not told & set(lines.ties.all_of(rows).tolist())
+        both = [set(lines.ties.all_of(rows).tolist()) for rows in (fold.rows, asked)]
         assert not both[0] & both[1], "conversations are apart"
         everything += [{lines.examples[row].dataset for row in rows} for rows in fold.asked]
     assert sorted(map(tuple, everything)) == [(name,) for name in sorted(NAMES[1:])], "each whole set once"

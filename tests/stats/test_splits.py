@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from rejoinder.stats.splits import (
     fold_groups,
     growing_shares,
-    joined_groups,
+    joined_ties,
     keep_at_random,
     leave_one_out,
     split_groups,
@@ -94,17 +94,21 @@ def test_shares_that_do_not_ascend_are_refused(shares: tuple[float, ...]) -> Non
         growing_shares(np.arange(4), shares, np.random.default_rng(0))
 
 
-def test_groups_are_joined_through_either_labelling() -> None:
-    contexts = ["a", "a", "b", "c", "d", ""]
-    turns = ["x", "y", "y", "", "", ""]
-    assert joined_groups(contexts, turns).tolist() == [0, 0, 0, 1, 2, 3]
-    assert joined_groups(turns).tolist() == [0, 1, 1, 2, 3, 4]
+def ties(*items: str) -> list[NDArray[np.intp]]:
+    """The ties of items, a letter each."""
+    return [np.array([ord(letter) for letter in item], dtype=np.intp) for item in items]
+
+
+def test_groups_are_joined_through_any_tie() -> None:
+    assert joined_ties(ties("ax", "ay", "by", "c", "d", "")).tolist() == [0, 0, 0, 1, 2, 3]
+    assert joined_ties(ties("x", "y", "y", "", "")).tolist() == [0, 1, 1, 2, 3]
+    assert joined_ties(ties("xy", "y", "zyx")).tolist() == [0, 0, 0], "wherever a tie stands"
+    assert joined_ties([]).tolist() == []
 
 
 @given(st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["", "x", "y", "z"])), min_size=1, max_size=20))
-def test_joined_groups_are_the_finest_that_split_no_label(pairs: list[tuple[str, str]]) -> None:
-    labels, others = ([pair[side] for pair in pairs] for side in (0, 1))
-    found = joined_groups(labels, others)
+def test_joined_ties_are_the_finest_that_split_no_tie(pairs: list[tuple[str, str]]) -> None:
+    found = joined_ties(ties(*(label + other for label, other in pairs)))
     # By hand: merge until nothing changes.
     numbers = list(range(len(pairs)))
     for _ in pairs:

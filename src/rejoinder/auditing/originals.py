@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rejoinder.humans.lines import numbered
+from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.records import Example
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
@@ -62,7 +62,7 @@ def originals_of(examples: Sequence[Example], limit: int, sampling: Sampling) ->
             [rating is None or rating >= least[one.dataset] for one, rating in zip(found, ratings, strict=True)],
             dtype=np.bool_,
         ),
-        numbered([one.context_key for one in found]),
+        sorted_clusters(found).numbers,
         rated=sum(rating is not None for rating in ratings),
         scaled=sum(rating is not None and one.dataset in middles for one, rating in zip(found, ratings, strict=True)),
         human=sum(one is not replied[place] for one, place in zip(found, taken, strict=True)),

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from rejoinder.auditing.search import Seek, Target
 from rejoinder.differentiable import Differentiable, Space, is_differentiable
 from rejoinder.errors import UsageError
-from rejoinder.humans.lines import numbered
+from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.io.replies import read_replies
 from rejoinder.judges.answers import is_judge
 from rejoinder.records import Example
@@ -169,7 +169,7 @@ def one_for_all(pool: Pool) -> Seek:
     def seek(
         starts: Sequence[Example], generators: Sequence[np.random.Generator], target: Target
     ) -> list[Example | None]:
-        halves = numbered([one.context_key for one in starts]) % 2
+        halves = sorted_clusters(starts).numbers % 2
         if is_differentiable(target.scorer):
             places, means = _means(pool, target.scorer, starts, halves, target.sign)
         else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rejoinder.judges.conversations import traces
+from rejoinder.humans.clusters import is_telling, normalized
 from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
 from rejoinder.records import Example, ReplySet
 
@@ -34,4 +34,5 @@ def _rows(one: ReplySet) -> Iterator[Spoilt]:
 
 def _long(turn: str) -> str:
     """What tells a long turn from others, "" of a short one."""
-    return traces(Example((turn,), ""))[1]
+    words = normalized(turn)
+    return words if is_telling(words) else ""

@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.errors import DataError
+from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, title_of
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import on_unit, require_alike
-from rejoinder.records import OVERALL, Example
+from rejoinder.records import OVERALL, Example, Rating
 from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, number_of, renumbered
 
 POOLED = "pooled"
@@ -30,9 +31,10 @@ class RatedSet:
         examples: [N] the lines.
         places: [N] their positions among the examples of the study, which is where scores stand.
         ratings: [N] mean ratings, on one scale.
-        contexts: [N] number of the line's context, from 0 on; equal numbers, equal contexts.
+        contexts: [N] number of the line's cluster, from 0 on: lines of one conversation (see `humans.clusters`).
         systems: [N] number of the line's system, `NO_SYSTEM` where it is not known.
         sets: [N] number of the line's data set; more than one number makes a pool.
+        note: what to know of the clusters, in a sentence; "" where there is nothing.
     """
 
     name: str
@@ -43,6 +45,7 @@ class RatedSet:
     contexts: IntArray
     systems: IntArray
     sets: IntArray
+    note: str = ""
 
     def __len__(self) -> int:
         """N."""
@@ -50,7 +53,7 @@ class RatedSet:
 
     @property
     def clusters(self) -> int:
-        """G, the number of contexts."""
+        """G, the number of clusters."""
         return number_of(self.contexts)
 
     @property
@@ -85,8 +88,18 @@ class RatedSet:
 
     @property
     def single_ratings(self) -> FloatArray:
-        """[N, R] one a person, NaN where there is none; each on [0, 1] where lines have several scales."""
-        rows = [[one.value for one in example.ratings if one.dimension == self.dimension] for example in self.examples]
+        """[N, R] one a person, the first, NaN where there is none; each on [0, 1] where lines have several scales."""
+        return self._table([example.counted(self.dimension) for example in self.examples])
+
+    @property
+    def all_ratings(self) -> FloatArray:
+        """[N, R] the same with every rating of a person."""
+        dimension = self.dimension
+        return self._table([[one for one in line.ratings if one.dimension == dimension] for line in self.examples])
+
+    def _table(self, ratings: Sequence[Sequence[Rating]]) -> FloatArray:
+        """[N, R] the values of each line's ratings."""
+        rows = [[one.value for one in own] for own in ratings]
         scales = [example.scale(self.dimension) for example in self.examples]
         if len(self.scales) > 1:
             rows = [[on_unit(value, scale) for value in row] for row, scale in zip(rows, scales, strict=True)]
@@ -171,6 +184,7 @@ def _rated_set(
     """The set called `name` of the lines at `places`; `sets` are those of all lines, by number."""
     own = sets[places]
     chosen = tuple(examples[place] for place in places)
+    clusters = sorted_clusters(chosen)
     known = np.array([example.system is not None for example in chosen], dtype=bool)
     systems = numbered([(example.dataset or "", example.system or "") for example in chosen])
     return RatedSet(
@@ -179,9 +193,10 @@ def _rated_set(
         examples=chosen,
         places=places,
         ratings=_on_one_scale(chosen, ratings[places], dimension, pooled=len(np.unique(own)) > 1),
-        contexts=numbered([example.context_key for example in chosen]),
+        contexts=clusters.numbers,
         systems=np.where(known, systems, NO_SYSTEM),
         sets=own,
+        note=clusters.note,
     )
 
 

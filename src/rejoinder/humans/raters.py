@@ -175,7 +175,7 @@ def _plain(name: str) -> str:
 
 def raters_of(rated: RatedSet) -> Raters:
     """Who rated a data set; of a line that someone rated twice the first rating counts."""
-    ratings = rated.single_ratings
+    ratings = rated.all_ratings
     known = [[one.rater for one in line.ratings if one.dimension == rated.dimension] for line in rated.examples]
     people = sorted({name for row in known for name in row if name is not None})
     if not people:

@@ -13,6 +13,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.box import in_the_box
 from rejoinder.io.chat import spoken
 from rejoinder.io.lines import STDIN, OnBad, name_of, raise_bad, text_lines
+from rejoinder.io.names import is_rated
 from rejoinder.io.values import decoded
 
 LONGEST_TURN = 1_000_000
@@ -35,7 +36,7 @@ class Dialogue:
     Attributes:
         turns: two texts or more, oldest first, none of them empty.
         where: `file:line`, for messages.
-        judged: whether the corpus marks the dialogue as part of a set of human judgements.
+        judged: whether the corpus marks the dialogue as part of a set of human judgements, or holds ratings of it.
     """
 
     turns: tuple[str, ...]
@@ -49,8 +50,9 @@ def read_dialogues(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Di
     Formats, by suffix, each also with `.gz`:
 
     - `.jsonl`, `.ndjson` and standard input (`-`): an object a line with `turns` (a list of texts; `judged` is read
-      too; a line with ratings is judged), or with `messages` or `conversations` (chat messages), or the array of them,
-      or with the `context` and `response` of an example. Messages of system and tools are no turns.
+      too; a line with anything that may be a rating is judged), or with `messages` or `conversations` (chat messages),
+      or the array of them, or with the `context` and `response` of an example. Messages of system and tools are no
+      turns.
     - `.txt`: a dialogue a line, its turns separated by a TAB or by ` __eou__ `; either may also end the line.
 
     Blank lines are passed over.
@@ -174,13 +176,23 @@ def texts(turns: Any, where: str, field: str = "turns") -> tuple[str, ...]:
 
 
 def _judged(record: Mapping[str, Any], where: str) -> bool:
-    """The value of `judged`, or, where it is absent or null, whether the line carries ratings."""
+    """The value of `judged`, or, where it is absent or null, whether the line or a message of it carries ratings.
+
+    Every name that the reader takes for a rating counts, and those that it takes for one only in sight of the value:
+    to leave out too much costs a few dialogues, to leave out too little makes a judge look better than it is.
+    """
     value = record.get("judged")
     if value is not None and not isinstance(value, bool):
         raise DataError(
             f"is {value!r:.40}, expected true or false", "Correct it or leave it out", where=where, field="judged"
         )
-    return bool(record.get("ratings") or record.get("quality")) if value is None else value
+    if value is not None:
+        return value
+    parts: list[Any] = [
+        record,
+        *(part for key in _MESSAGES if isinstance(record.get(key), list) for part in record[key]),
+    ]
+    return any(is_rated(part) for part in parts if isinstance(part, Mapping))
 
 
 def require_conversation(dialogue: Dialogue) -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rejoinder.io.parse import FIELDS
 from rejoinder.io.ratings import Scale
@@ -100,6 +100,7 @@ _DECIDING = (
 PERHAPS = _words("score label overall grade likert mos feedback vote thumb thumbs")
 """Names of ratings only where the value is one."""
 WIDE = re.compile(rf"(rating|score|stars|{'|'.join(_RATER.split())}|person)_?(\d{{1,3}}|[a-h])")
+_LABELS = _words("human_label gold_label annotation annotations")
 _END = r"([+\-−]?(?:0|[1-9][0-9]{0,2})(?:\.0+)?)"  # no leading zero: 05 is a month
 _TO = r"\s*(?:[-–—−~,…]|\.{2,3}|to)\s*"
 _SCALE = re.compile(rf"[(\[]\s*(?:scale|from)?\s*{_END}{_TO}{_END}\s*(?:scale|stars|points)?\s*[)\]]\W*", re.IGNORECASE)
@@ -159,6 +160,15 @@ def is_rating(word: str) -> bool:
     """Whether a plain name is one of a rating, or may be."""
     known = word in PERHAPS or any(word in names for field in (RATING, "quality") for names in NAMES[field])
     return known or word in ("ratings", "quality") or word.startswith("rating_") or bool(WIDE.fullmatch(word))
+
+
+def is_rated(record: Mapping[str, Any]) -> bool:
+    """Whether a record holds what somebody may have rated it with, under any name of a rating or of a label."""
+    return any(
+        (value is not None and value != "" and value != [] and value != {})
+        and (is_rating(word := scaled(str(name)).word) or word in _LABELS)
+        for name, value in record.items()
+    )
 
 
 def is_known(name: str) -> bool:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar, cast
 
 from rejoinder.errors import DataError
-from rejoinder.io.lines import OnBad
-from rejoinder.io.names import RATER
+from rejoinder.io.lines import Note, OnBad, silent
+from rejoinder.io.names import NAMES, RATER, plain
+from rejoinder.io.planner import file_of
 from rejoinder.records import Example, Pair, ReplySet, majority
 
+# Published pairs name a judge where each is judged once.
+_RATERS = frozenset(name for names in NAMES[RATER] for name in names if "judge" not in name)
 Parsed = TypeVar("Parsed", bound=Example | Pair | ReplySet)
 
 
-def joined(examples: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
+def joined(examples: Iterable[Parsed], on_bad: OnBad, note: Note = silent) -> Iterator[Parsed]:
     """Yield one example for each reply and one pair for each two, with the ratings or votes of all their rows.
 
     Rows belong together that have one id and, where it is named, one system; where no id comes twice, ids number the
@@ -23,17 +27,25 @@ def joined(examples: Iterable[Parsed], on_bad: OnBad) -> Iterator[Parsed]:
     preferred which most votes prefer. Pairs come before examples, each in the order in which they first come; what is
     neither comes first of all.
 
+    A row that repeats the rater, the reply and the rating of an earlier one is left out. Votes have no names, so of one
+    rater's votes for a pair the first counts.
+
     Args:
         examples: one a row; all are held in memory.
         on_bad: is given the error of a row with the id of a reply or a pair and other texts.
+        note: is told how many rows were left out.
     """
-    lines = list(examples)
+    lines, repeated = list(examples), Counter[str]()
     yield from (line for line in lines if not isinstance(line, Example | Pair))
-    yield from cast("Iterator[Parsed]", _voted([line for line in lines if isinstance(line, Pair)], on_bad))
-    yield from cast("Iterator[Parsed]", _joined([line for line in lines if isinstance(line, Example)], on_bad))
+    yield from cast("Iterator[Parsed]", _voted([line for line in lines if isinstance(line, Pair)], on_bad, repeated))
+    yield from cast(
+        "Iterator[Parsed]", _joined([line for line in lines if isinstance(line, Example)], on_bad, repeated)
+    )
+    for file, count in repeated.items():
+        note(f"{file}: left out rows that repeat a rating or a choice of the same rater: {count:,}")
 
 
-def _voted(rows: Sequence[Pair], on_bad: OnBad) -> Iterator[Pair]:
+def _voted(rows: Sequence[Pair], on_bad: OnBad, repeated: Counter[str]) -> Iterator[Pair]:
     """Yield one pair for each two replies; arguments as for `joined`.
 
     Under `rater` rows are those of our own form, whose ids name pairs. Under another name, as `annotator`, an id may as
@@ -42,8 +54,15 @@ def _voted(rows: Sequence[Pair], on_bad: OnBad) -> Iterator[Pair]:
     ours = bool(rows) and RATER in rows[0].replies[0].extra
     by_id = ours and _ids_recur(rows)
     found: dict[object, Pair] = {}
+    voters = set[tuple[object, object]]()
     for row in rows:
         key = row.id if by_id else tuple(map(_texts, row.replies))
+        voter = (key, rater) if (rater := _rater_of(row)) else None
+        if voter in voters:
+            repeated[file_of(row.where)] += 1
+            continue
+        if voter:
+            voters.add(voter)
         if key not in found:
             found[key] = replace(row, votes=row.votes or (row.preferred,)) if ours else row
         elif differing := next(filter(None, map(_differing, found[key].replies, row.replies)), ""):
@@ -55,6 +74,12 @@ def _voted(rows: Sequence[Pair], on_bad: OnBad) -> Iterator[Pair]:
     yield from found.values()
 
 
+def _rater_of(row: Pair) -> str:
+    """Who chose in a row, under any name of a column of raters; "" where nobody is named."""
+    known = (value for name, value in row.replies[0].extra.items() if plain(name) in _RATERS)
+    return next((str(value) for value in known if value not in (None, "")), "")
+
+
 def _counted(first: Pair, row: Pair) -> Pair:
     """A pair with the votes of another row of it."""
     votes = (*(first.votes or (first.preferred,)), *(row.votes or (row.preferred,)))
@@ -62,7 +87,7 @@ def _counted(first: Pair, row: Pair) -> Pair:
     return replace(first, replies=(one, other), preferred=majority(votes), votes=votes)
 
 
-def _joined(rows: Sequence[Example], on_bad: OnBad) -> Iterator[Example]:
+def _joined(rows: Sequence[Example], on_bad: OnBad, repeated: Counter[str]) -> Iterator[Example]:
     """Yield one example for each reply; arguments as for `joined`."""
     by_id = _ids_recur(rows)
     found: dict[object, Example] = {}
@@ -76,9 +101,16 @@ def _joined(rows: Sequence[Example], on_bad: OnBad) -> Iterator[Example]:
             problem = f"the id {row.id!r} stands for another {differing} at {found[key].where}"
             remedy = "Give every reply its own id, or leave ids out of account: --map id="
             on_bad(DataError(problem, remedy, where=row.where, field="id"))
+        elif _repeats(found[key], row):
+            repeated[file_of(row.where)] += 1
         else:
             found[key] = _together(found[key], row)
     yield from found.values()
+
+
+def _repeats(first: Example, row: Example) -> bool:
+    """Whether a row holds nothing but ratings that the same people gave before."""
+    return bool(row.ratings) and all(one.rater is not None and one in first.ratings for one in row.ratings)
 
 
 def _ids_recur(rows: Sequence[Example | Pair]) -> bool:

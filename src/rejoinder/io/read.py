@@ -159,7 +159,7 @@ def parsed_rows(
     if first is None:
         return
     stream = chain([first], single)
-    yield from joined(stream, on_bad) if names.one_rating_a_line else stream
+    yield from joined(stream, on_bad, names.note) if names.one_rating_a_line else stream
 
 
 def each_row(

@@ -61,6 +61,6 @@ def seen_scores(lines: RatedLines, *, seed: int = 0, advance: Advance = ignore) 
 def others(lines: RatedLines, own: Rows) -> Rows:
     """The rows of all other data sets, without those that share a conversation with the set `own`."""
     # Sets took dialogues from one another: a judge that saw the same conversation elsewhere has seen this set.
-    told = lines.traces[own]
-    rest = np.flatnonzero(~np.isin(np.arange(len(lines.traces)), own))
-    return rest[~np.isin(lines.traces[rest], told[told >= 0]).any(axis=1)]
+    shared = lines.ties.sharing(lines.ties.all_of(own))
+    shared[own] = True
+    return np.flatnonzero(~shared)

@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
+from rejoinder.humans.clusters import Clusters, NumberedTies
 from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale, require_inside
 from rejoinder.io.scales import Span, doubtful_code, hint, require_alike, rescaled, spans_of, with_scale
-from rejoinder.judges.conversations import TRACES, traces
 from rejoinder.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
 from rejoinder.records import OVERALL, Example, Given, visible
 from rejoinder.scorer import FloatArray
-from rejoinder.stats.splits import numbered
 
 NOT_RATED, OF_DIALOGUE = "not rated", "a rating of a whole dialogue"
 UNREAD = "neither context nor reference"
@@ -40,7 +39,7 @@ class RatedLines:
         examples: [N] the lines.
         places: [N] where they stand among the examples that were given.
         lost: how many of those nothing can be learnt from, by reason (see `unlearnable`).
-        traces: [N, 4] what tells conversations, numbered; -1 where a trace would not tell (see `conversations.traces`).
+        ties: what ties each line to others of its conversation.
         ratings: [N] on the scale 1 to 5.
         encoded: what the learner reads.
         given: [N] by side: whether the line has any text there.
@@ -51,7 +50,7 @@ class RatedLines:
     examples: Sequence[Example]
     places: Rows
     lost: Counter[str]
-    traces: Rows
+    ties: NumberedTies
     ratings: FloatArray
     encoded: Encoded
     given: Mapping[str, NDArray[np.bool_]]
@@ -60,7 +59,11 @@ class RatedLines:
     @property
     def contexts(self) -> Rows:
         """[N] number of the context."""
-        return self.traces[:, 0]
+        return self.ties.contexts
+
+    def clusters(self, rows: Rows) -> Clusters:
+        """The clusters of some rows: conversations, which no split divides."""
+        return self.ties.at(rows).clusters()
 
     @cached_property
     def sets(self) -> Mapping[str, Rows]:
@@ -105,14 +108,12 @@ def encode_rated(examples: Given, learner: AnyLearner, scale: Scale | None = Non
     ratings = normalised_ratings(rated)  # before the encoding, which takes long: it refuses what has no scale
     encoded = learner.encode(rated)
     sides = {"context": [one.context for one in rated], "reference": [one.references for one in rated]}
-    # Texts as numbers, because every split of every fit compares them.
-    told = numbered([trace for example in rated for trace in traces(example)])
     return RatedLines(
         learner=learner,
         examples=rated,
         places=np.array(places, dtype=np.intp),
         lost=Counter(filter(None, why)),
-        traces=np.array(told, dtype=np.intp).reshape(-1, TRACES),
+        ties=NumberedTies.of(rated),
         ratings=ratings,
         encoded=encoded,
         given={side: np.array([any(map(visible, one)) for one in texts], bool) for side, texts in sides.items()},

@@ -15,7 +15,7 @@ from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.train import SHARES, divided, fit_member
 from rejoinder.learner import Learner, Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
-from rejoinder.stats.splits import fold_groups, joined_numbers
+from rejoinder.stats.splits import fold_groups
 
 FOLDS = 5  # each judge is then fitted on four fifths, which is not far from what the whole would give
 
@@ -50,7 +50,7 @@ class Manner:
 
 def folds_of(lines: RatedLines, rows: Rows, seed: int) -> list[Task]:
     """Five folds of the conversations of `rows` (or as many as there are, over one), each asked of the others."""
-    groups = joined_numbers(lines.traces[rows])
+    groups = lines.clusters(rows).numbers
     folds = min(FOLDS, len(np.unique(groups)))
     fold = fold_groups(groups, folds, np.random.default_rng(seed))
     return [Task(rows[fold != number], rows[fold == number]) for number in range(folds if folds > 1 else 0)]

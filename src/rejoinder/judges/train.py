@@ -32,7 +32,7 @@ from rejoinder.learner import (
 from rejoinder.records import NO_SET, Example, Given
 from rejoinder.scorer import Advance, Encoder, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
-from rejoinder.stats.splits import joined_numbers, split_groups
+from rejoinder.stats.splits import split_groups
 
 SHARES = (0.70, 0.15, 0.15)  # as Lowe et al. 2017, section 5, divide theirs
 PARTS = ("train", "validation", "test")
@@ -131,7 +131,7 @@ def fit_judge(lines: RatedLines, *, scale: Scale = PREDICTED, seed: int = 0, adv
 
 def divided(lines: RatedLines, rows: Rows, shares: Sequence[float], rng: np.random.Generator) -> list[Rows]:
     """Ascending `rows` in parts of so large shares, conversations kept whole."""
-    return [rows[part] for part in split_groups(joined_numbers(lines.traces[rows]), shares, rng)]
+    return [rows[part] for part in split_groups(lines.clusters(rows).numbers, shares, rng)]
 
 
 def fit_member(

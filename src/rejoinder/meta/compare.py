@@ -11,6 +11,7 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.humans.clusters import Clusters, sorted_clusters
 from rejoinder.humans.lines import numbered
 from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import most_frequent
@@ -94,7 +95,8 @@ def compare(
     outside = {name: reason for name, one in loaded.items() if (reason := _outside(name, one, scored[name]))}
     found = _comparison(_judged(contrasts, outside), compared, scored, choice.why, by, sampling, scorers)
     found = replace(found, out_of_domain=outside, facts=facts_warning(loaded))
-    return replace(found, answer=answer(found))
+    notes = dict.fromkeys(one.note for one in compared.clusters if one.note)
+    return replace(found, answer=(*answer(found), *notes))
 
 
 def _outside(name: str, scorer: Scorer, scores: tuple[Scores, Scores]) -> str:
@@ -113,7 +115,8 @@ def _compared(
     """The lines of both sides with their scores, those of empty replies in."""
     filled = {name: with_the_worst(cards[name], *sides, both) for name, both in scored.items()}
     first, second = map(conversations_of, sides)
-    return Compared(*sides, filled, pairs, strata, (first, second))
+    clusters = _clusters(sides, (first, second), pairs)
+    return Compared(*sides, filled, pairs, strata, (first, second), clusters)
 
 
 def _comparison(
@@ -236,7 +239,7 @@ def _contrast(name: str, card: Card, compared: Compared, scores: tuple[Scores, S
 
 def _sides_of_pairs(compared: Compared, filled: Filled, pairs: Pairs) -> tuple[Side, Side, int]:
     """Both sides of the pairs that have two scores, and how many with an empty reply count in proportion only."""
-    contexts = numbered([_evidence(compared, places[0]) for places in pairs.a])
+    contexts = compared.clusters[0].numbers
     kinds = [compared.strata[0][places[0]] if compared.strata else "" for places in pairs.a]
     first, second = (
         _side(
@@ -256,10 +259,30 @@ def _sides_of_pairs(compared: Compared, filled: Filled, pairs: Pairs) -> tuple[S
     return first.at(counted), second.at(counted), int((usable & ~counted).sum())
 
 
-def _evidence(compared: Compared, place: int) -> tuple[str, ...]:
-    """What the pair with a line of A is a piece of evidence with: its context, or a conversation as a whole."""
-    one = compared.a[place]
-    return (compared.conversations[0][place],) if one.is_dialogue else one.context_key
+def _clusters(sides: Sides, names: Sequence[Sequence[str]], pairs: Pairs | None) -> tuple[Clusters, ...]:
+    """The clusters of the pairs, by their lines of A; without pairs those of either side."""
+    if pairs:
+        places = [own[0] for own in pairs.a]
+        return (_of_pairs([sides[0][place] for place in places], [names[0][place] for place in places]),)
+    return tuple(_of_replies(side, own) for side, own in zip(sides, names, strict=True))
+
+
+def _of_pairs(lines: Sequence[Example], names: Sequence[str]) -> Clusters:
+    """The clusters of lines; a whole conversation is one by its name."""
+    found = sorted_clusters(lines)
+    if not any(one.is_dialogue for one in lines):
+        return found
+    others = [("", f"{number:09}") for number in found.numbers.tolist()]
+    keys = [(name,) if one.is_dialogue else other for one, name, other in zip(lines, names, others, strict=True)]
+    return found._replace(numbers=numbered(keys))
+
+
+def _of_replies(lines: Sequence[Example], names: Sequence[str]) -> Clusters:
+    """The conversations of lines: as they name them, else the clusters that they are in."""
+    keys = [(name,) for name in names]
+    if any(one.is_dialogue or one.extra.get("dialogue_id") is not None for one in lines):
+        return Clusters(numbered(keys), "")
+    return sorted_clusters(lines, keys)
 
 
 def _sides_of_replies(compared: Compared, filled: Filled) -> tuple[Side, Side, int]:
@@ -267,7 +290,7 @@ def _sides_of_replies(compared: Compared, filled: Filled) -> tuple[Side, Side, i
     sides, spared = [], 0
     scored = ((filled.a, filled.empty_a), (filled.b, filled.empty_b))
     for which, ((values, empty), silent) in enumerate(zip(scored, _silent(compared, filled), strict=True)):
-        conversations = numbered([(name,) for name in compared.conversations[which]])
+        conversations = compared.clusters[which].numbers
         side = _side(values, conversations, compared.strata[which] if compared.strata else [""] * len(values), empty)
         usable = np.isfinite(values)
         counted = in_proportion(usable, silent.astype(np.int64), side.kinds)

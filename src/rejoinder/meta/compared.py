@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rejoinder.humans.clusters import Clusters
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled
 from rejoinder.records import FOLLOWED, Example
@@ -74,6 +75,7 @@ class Compared:
         pairs: which lines make up pairs; None without pairs.
         strata: value of the named field of every line, by side; None where no field was named.
         conversations: name of every line's conversation, by side.
+        clusters: of the pairs, or without pairs of the lines by side.
     """
 
     a: Sequence[Example]
@@ -82,6 +84,7 @@ class Compared:
     pairs: Pairs | None
     strata: tuple[Sequence[str], Sequence[str]] | None
     conversations: tuple[Sequence[str], Sequence[str]]
+    clusters: tuple[Clusters, ...]
 
     @property
     def ended(self) -> str:

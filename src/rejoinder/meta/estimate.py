@@ -14,8 +14,8 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, called, columns_of, fitted_on, load_scorer
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.joined import Joined, joined, weights_of
-from rejoinder.humans.lines import numbered
 from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale
@@ -53,7 +53,7 @@ def estimate(
 
     The lines that are rated must have been chosen by chance among all lines of a system, as `next_lines` does; those
     that it chose say how much they stand for (`rating_weight`). How the figures are worked out, and why any scorer will
-    do: `stats.prediction_powered`. Conversations are the clusters (`Example.context_key`). A line without a score
+    do: `stats.prediction_powered`. Conversations are the clusters (`humans.clusters`). A line without a score
     counts as a middling one, an empty reply as the worst.
 
     Args:
@@ -80,7 +80,9 @@ def estimate(
     loaded = as_rated(load_scorer(scorer, vectors=vectors), both.lines)
     scores = run(loaded, both.lines, advance=advance)
     _require_scored(scores, np.isfinite(ratings), loaded.card.name, unread(both.lines))
-    samples, found = _systems(both, ratings, filled(both.lines, scores, loaded.card), plan, scale)
+    clusters = sorted_clusters(both.lines)
+    predicted = filled(both.lines, scores, loaded.card)
+    samples, found = _systems(both, ratings, predicted, clusters.numbers, plan, scale)
     shown = Estimates(
         answer=(),
         scorer=called(scorer, loaded),
@@ -97,7 +99,7 @@ def estimate(
         own=own_scores(scores.values, ratings),
         unlike=[name for name, sample in samples.items() if _unlike(sample)],
     )
-    return replace(shown, answer=answer(shown))
+    return replace(shown, answer=(*answer(shown), *filter(None, [clusters.note])))
 
 
 def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequence[str]) -> None:
@@ -144,11 +146,11 @@ def filled(lines: Sequence[Example], scores: Scores, card: Card) -> FloatArray:
 
 
 def _systems(
-    both: Joined, ratings: FloatArray, scores: FloatArray, plan: float | None, scale: Scale | None
+    both: Joined, ratings: FloatArray, scores: FloatArray, contexts: IntArray, plan: float | None, scale: Scale | None
 ) -> tuple[dict[str, Sample], tuple[Estimate, ...]]:
     """What is known of each system, and its mean, the highest first."""
     names, places = np.unique(np.array(names_of(both.lines), np.str_), return_inverse=True)
-    weights, contexts = weights_of(both.lines), numbered([line.context_key for line in both.lines])
+    weights = weights_of(both.lines)
     samples, about = dict[str, Sample](), dict[str, tuple[int, int]]()
     for name, rows in zip(names.tolist(), _rows(places), strict=True):
         if not name:

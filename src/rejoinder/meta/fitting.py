@@ -16,24 +16,23 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import DataError, UsageError
-from rejoinder.humans.lines import numbered
+from rejoinder.humans.clusters import clusters_of, sorted_clusters
 from rejoinder.io.given import either_of
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import with_scale
 from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable
 from rejoinder.judges.views.adapted import FEWEST, Adaptable, of_choices, of_ratings
 from rejoinder.judges.views.adapting import FEWEST_FOLDS, folds_of
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.learner import Rows
 from rejoinder.meta.fitting_answer import fitting_answer
-from rejoinder.meta.fitting_figures import Measure, of_correlations, of_shares
+from rejoinder.meta.fitting_figures import NOBODY, Measure, of_correlations, of_shares
 from rejoinder.meta.fitting_results import Fit, Kind, Point
 from rejoinder.metrics.baselines import words
 from rejoinder.records import NO_SET, Example, Given, Pair
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore
-from rejoinder.stats.arrays import IntArray, renumbered
+from rejoinder.stats.arrays import renumbered
 from rejoinder.stats.figure import Figure, plain
 from rejoinder.stats.sampling import Sampling
 
@@ -55,6 +54,7 @@ class _Task(NamedTuple):
         datasets: items of each data set.
         left_out: see `Fit`.
         scale: that the judge will answer on.
+        note: what to know of the clusters, in a sentence.
     """
 
     kind: Kind
@@ -63,6 +63,7 @@ class _Task(NamedTuple):
     datasets: Mapping[str, int]
     left_out: Mapping[str, int]
     scale: Scale
+    note: str
 
 
 def fit(
@@ -117,7 +118,7 @@ def fit(
     contexts = len(np.unique(task.able.groups[read]))
     found = Fit((), adapted, task.kind, int(read.sum()), contexts, task.left_out, gains, curve, corrected, seed)
     verdict, *rest = fitting_answer(found)
-    return replace(found, answer=(verdict, *_known(loaded, task.datasets), *rest))
+    return replace(found, answer=(verdict, *_known(loaded, task.datasets), *rest, *filter(None, [task.note])))
 
 
 def _how_many_folds(items: int) -> int:
@@ -172,11 +173,15 @@ def _of_ratings(judge: ViewsJudge, given: Sequence[Example], scale: Scale | None
     _require_enough(len(rated), "rated lines", lost)
     if (ratings == ratings[0]).all():
         raise DataError("all ratings are equal", "Give ratings that differ; there is nothing to learn from these")
-    able = of_ratings(judge, rated, ratings, conversations(rated))
+    clusters = clusters_of(rated)
+    able = of_ratings(judge, rated, ratings, clusters.numbers)
     left_out = _left_out(able, "rated lines", lost)
     sets = renumbered(np.array([one.dataset or "" for one in rated]))
-    measure = of_correlations(ratings, sets, _contexts(rated))
-    return _Task("ratings", able, measure, _datasets(rated), left_out, answer_scale(rated, scale))
+    systems = [NOBODY if one.system is None else (one.dataset or "", one.system) for one in rated]
+    known = {name: number for number, name in enumerate(dict.fromkeys(systems))} | {NOBODY: NOBODY}
+    numbers = np.array([known[name] for name in systems], dtype=np.int64)
+    measure = of_correlations(ratings, sets, sorted_clusters(rated).numbers, numbers)
+    return _Task("ratings", able, measure, _datasets(rated), left_out, answer_scale(rated, scale), clusters.note)
 
 
 def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> _Task:
@@ -188,9 +193,18 @@ def _of_pairs(judge: ViewsJudge, given: Sequence[Pair], scale: Scale | None) -> 
     _require_enough(len(pairs), "pairs with a preferred reply", ties)
     lengths = np.array([longer(pair) for pair in pairs])
     firsts = [pair.replies[0] for pair in pairs]
-    able = of_choices(judge, pairs, conversations(firsts), lengths)
+    clusters = clusters_of(pairs)
+    able = of_choices(judge, pairs, clusters.numbers, lengths)
     left_out = _left_out(able, "pairs with a preferred reply", ties)
-    return _Task("choices", able, of_shares(lengths, _contexts(firsts)), _datasets(firsts), left_out, judge.scale)
+    return _Task(
+        "choices",
+        able,
+        of_shares(lengths, sorted_clusters(pairs).numbers),
+        _datasets(firsts),
+        left_out,
+        judge.scale,
+        clusters.note,
+    )
 
 
 def _left_out(able: Adaptable, what: str, before: Mapping[str, int]) -> Mapping[str, int]:
@@ -237,11 +251,6 @@ def _curve(
         if values:
             points.append(Point(size, float(np.mean(values))))
     return tuple(points)
-
-
-def _contexts(examples: Sequence[Example]) -> IntArray:
-    """[N] number of the context."""
-    return numbered([one.context_key for one in examples])
 
 
 def _datasets(examples: Sequence[Example]) -> Mapping[str, int]:

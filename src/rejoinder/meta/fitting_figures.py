@@ -23,8 +23,23 @@ Measure = Callable[[FloatArray, FloatArray, Rows, Sampling], tuple[Gain, ...]]
 """Gains, the one that decides first, from [N] said before, [N] said after, [N] folds, and how to resample."""
 
 
-def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray) -> Measure:
-    """What measures agreement with [N] ratings, inside folds and data sets, so that no level of theirs counts."""
+WITHIN = " within systems"
+NOBODY = -1
+"""The system of a line that names none."""
+
+
+def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray, systems: IntArray) -> Measure:
+    """What measures agreement with [N] ratings, inside folds and data sets, so that no level of theirs counts.
+
+    Where lines name several systems, it is measured within systems too, where telling systems apart is worth nothing.
+    Systems have too few lines in a fold for a correlation there, so these figures are over all folds.
+
+    Args:
+        ratings: [N].
+        sets: [N] number of each line's data set.
+        contexts: [N] number of each line's cluster.
+        systems: [N] number of each line's system, those of two data sets apart; `NOBODY` where it names none.
+    """
 
     def measure(before: FloatArray, after: FloatArray, folds: Rows, sampling: Sampling) -> tuple[Gain, ...]:
         rows = np.flatnonzero(np.isfinite(before) & np.isfinite(after))
@@ -32,7 +47,7 @@ def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray) -> 
         counts = _counts(clusters, sampling)
         parts = renumbered(sets[rows] * (int(folds.max(initial=0)) + 1) + folds[rows])
         both = np.stack([before[rows], after[rows]], axis=1)
-        return tuple(
+        found = [
             _gain(
                 name,
                 len(rows),
@@ -41,7 +56,21 @@ def of_correlations(ratings: FloatArray, sets: IntArray, contexts: IntArray) -> 
                 "mean correlation inside folds (and data sets)",
             )
             for name in _STATISTICS
-        )
+        ]
+        named = np.flatnonzero(systems[rows] != NOBODY)
+        if len(np.unique(systems[rows[named]])) > 1:
+            own = rows[named]
+            found += [
+                _gain(
+                    name + WITHIN,
+                    len(own),
+                    mean_correlations(name, both[named], ratings[own], systems[own], clusters[named], counts),
+                    clusters[named],
+                    "mean correlation within systems",
+                )
+                for name in _STATISTICS
+            ]
+        return tuple(found)
 
     return measure
 
@@ -89,7 +118,7 @@ def _gain(name: str, n: int, drawn: FloatArray, clusters: IntArray, method: str)
     """The figures of [1 + B, 2] values before and after."""
 
     def figure(values: FloatArray) -> Figure:
-        return percentile_interval(values[1:], number_of(clusters), value=float(values[0]), unit="context")
+        return percentile_interval(values[1:], len(np.unique(clusters)), value=float(values[0]), unit="context")
 
     before, after = drawn.T
     how = f"{method}; [low, high]: 95 % expanded percentile interval, {len(drawn) - 1} resamples of contexts"

@@ -18,8 +18,8 @@ class Gain:
     """One figure before and after.
 
     Attributes:
-        name: `spearman`, `pearson`; of pairs `accuracy`, also where the longer and where the shorter reply is
-            preferred.
+        name: `spearman`, `pearson`, and where lines name several systems the same with ` within systems`; of pairs
+            `accuracy`, also where the longer and where the shorter reply is preferred.
         n: items that it was measured on.
         before: of the judge as it was.
         after: of judges that were adapted to other conversations.
@@ -59,7 +59,7 @@ class Fit:
         n: ratings, or pairs with a preferred reply.
         contexts: conversations that they come from.
         left_out: lines that nothing was learnt from, by reason.
-        gains: figures before and after, by cross-validation; the first is the one that decides.
+        gains: figures before and after, by cross-validation; the first decides what is kept.
         curve: the first of them by how much was fitted on.
         corrected: whether the judge was corrected, as it is unless that is shown to lose; else its scores were only
             brought to the scale of the ratings.

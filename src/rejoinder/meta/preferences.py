@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import chosen, load_scorer, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.io.given import pairs_of
 from rejoinder.meta.agreement import most_frequent
@@ -87,6 +88,7 @@ class _PairSet:
         contexts: [P] number of each pair's context.
         choosers: by name.
         outside: by scorer that cannot judge the replies, why.
+        note: what to know of the clusters, in a sentence.
     """
 
     name: str
@@ -95,6 +97,7 @@ class _PairSet:
     contexts: NDArray[np.int64]
     choosers: Mapping[str, _Chooser]
     outside: Mapping[str, str]
+    note: str = ""
 
     @property
     def decided(self) -> NDArray[np.bool_]:
@@ -175,7 +178,7 @@ def study_pairs(
         resamples=resamples,
         seed=seed,
     )
-    return replace(study, answer=answer(study))
+    return replace(study, answer=(*answer(study), *dict.fromkeys(one.note for one in sets if one.note)))
 
 
 def apart(judged: Iterable[Example | Pair]) -> tuple[list[Example], list[Pair]]:
@@ -263,13 +266,14 @@ def _pair_sets(
         places = np.flatnonzero(names == name).tolist()
         own = [pairs[place] for place in places]
         numbers = numbered([_key(pair) for pair in own])
+        clusters = sorted_clusters(own)
         _, firsts = np.unique(numbers, return_index=True)
-        contexts = numbered([pair.context_key for pair in own])[firsts]
+        contexts = clusters.numbers[firsts]
         mine = {one.name: replace(one, right=one.right[places]) for one in choosers}
         replies = [2 * place + side for place in places for side in (0, 1)]
         outside = {one: _outside(one, scorers[one], found, replies) for one, found in scores.items()}
         outside = {one: reason for one, reason in outside.items() if reason}
-        sets.append(_PairSet(name, own, numbers, contexts, mine, outside))
+        sets.append(_PairSet(name, own, numbers, contexts, mine, outside, clusters.note))
     return sets
 
 

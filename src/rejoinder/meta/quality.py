@@ -13,7 +13,7 @@ import numpy as np
 from rejoinder.catalogue import DEFAULT, columns_of, load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.explained import explanations, is_explained
-from rejoinder.humans.lines import numbered
+from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
 from rejoinder.judges.answers import is_judge
@@ -154,7 +154,7 @@ def quality(
     scores = run(as_rated(loaded, lines), lines)
     scored = _scored(loaded, lines, scores)
     known = np.flatnonzero(np.isfinite(scored.values))
-    contexts = numbered([lines[row].context_key for row in known])
+    contexts = sorted_clusters([lines[row] for row in known]).numbers
     copies = _copies(lines, scored, known)
     mean = _mean(scored, known, contexts, copies, sampling)
     missing = [why for row, why in scores.reasons.items() if math.isnan(scored.values[row])]

@@ -144,9 +144,10 @@ def full_study(
         left_out=_left_out(rated, held_out, sets, sampling) if held_out else None,
         facts=facts_warning(own.scorers),
     )
+    notes = [one.note for one in (*rated.filled, *([rated.pool] if rated.pool else [])) if one.note]
     if scored.pool:
         found = _with_pool(found, scored.pool, {**given, **trivial, **held_out})
-    return replace(found, answer=(*answer(found), *filter(None, [asked.shared_ids])))
+    return replace(found, answer=(*answer(found), *filter(None, [asked.shared_ids]), *dict.fromkeys(notes)))
 
 
 def _held_out(

@@ -11,7 +11,7 @@ Shapes: N lines, K candidates, B resamples.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -88,6 +88,7 @@ class Trial:
         method: how the figures were worked out.
         seed: of folds, fits and resampling.
         reason: why there is no trial, else "".
+        note: what to know of the conversations, in a sentence, else "".
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -102,6 +103,7 @@ class Trial:
     method: str = "none"
     seed: int = 0
     reason: str = ""
+    note: str = ""
 
     def of(self, role: Role) -> Candidate | None:
         """The candidate with this role, or None."""
@@ -141,11 +143,15 @@ def trial_of(
         folds[task.asked] = number
     sets = renumbered(np.array([example.dataset or "" for example in lines.examples]))
     asked = np.flatnonzero(np.isfinite(predicted))
-    own = FoldLines(lines.ratings, folds, sets, lines.contexts.astype(np.int64)).of(asked)
+    clusters = np.full(len(lines.ratings), -1, dtype=np.int64)
+    grouped = lines.clusters(rows)
+    clusters[rows] = grouped.numbers
+    own = FoldLines(lines.ratings, folds, sets, clusters).of(asked)
     beside, absent = alternatives(lines, asked, own, vectors)
     columns = [Column(name, "new", predicted[asked]), *beside]
     copies = sum(lines.examples[row].copies_reference for row in asked.tolist())
-    return _judged(columns, own, absent, copies, len(rows), manner.seed, resamples)
+    trial = _judged(columns, own, absent, copies, len(rows), manner.seed, resamples)
+    return replace(trial, note=grouped.note)
 
 
 def seconds_for(lines: RatedLines, manner: Manner) -> float:

@@ -28,6 +28,7 @@ def trial_answer(trial: Trial) -> tuple[str, ...]:
         *_trivial(trial),
         *_absent(trial),
         *_copies(trial),
+        *filter(None, [trial.note]),
     )
 
 

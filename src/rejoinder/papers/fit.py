@@ -268,7 +268,7 @@ def _means(values: FloatArray, clusters: Rows, seed: int) -> list[Mean]:
 def _choices(pairs: Sequence[Pair], seed: int, advance: Advance) -> list[OfChoices]:
     """Accuracy of the judge in the box on pairs, and of it adapted to other pairs."""
     judge = load_scorer(DEFAULT)
-    contexts = conversations([pair.replies[0] for pair in pairs])
+    contexts = conversations(pairs)
     before = _right(run(judge, _replies(pairs)).values)
     after = np.full((DRAWS, len(pairs)), np.nan)
     for draw in range(DRAWS):

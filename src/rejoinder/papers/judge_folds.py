@@ -15,7 +15,7 @@ from rejoinder.judges.views.learner import FittedViews, ViewsLearner
 from rejoinder.judges.views.lines import Added, ViewLines
 from rejoinder.learner import Rows
 from rejoinder.scorer import Advance, FloatArray
-from rejoinder.stats.splits import fold_groups, joined_numbers
+from rejoinder.stats.splits import fold_groups
 
 FOLDS = 5
 NOBODY: Rows = np.zeros(0, np.intp)
@@ -79,7 +79,7 @@ def left_out(lines: RatedLines, encoded: ViewLines, seed: int, advance: Advance)
 
 def seen(lines: RatedLines, encoded: ViewLines, seed: int, advance: Advance) -> FloatArray:
     """[N] each line by a judge that saw other conversations of its data set too: five folds over all conversations."""
-    learner, groups = cast("ViewsLearner", lines.learner), joined_numbers(lines.traces)
+    learner, groups = cast("ViewsLearner", lines.learner), lines.ties.clusters().numbers
     fold = fold_groups(groups, FOLDS, np.random.default_rng(seed))
     scores = np.full(len(fold), np.nan)
     for number in range(FOLDS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from rejoinder.meta.fitting_figures import WITHIN
 from rejoinder.meta.fitting_results import Fit
 from rejoinder.report.cells import count, measured, plain
 from rejoinder.report.document import Cell, Document, Section, Table
@@ -27,16 +28,18 @@ def _gains(found: Fit) -> Table:
     share = found.kind == "choices"
     rows = [
         (
-            Cell(one.name if share else one.name.title()),
+            Cell(one.name if share else one.name[0].upper() + one.name[1:]),
             count(one.n),
             measured(one.before, 2, share=share),
             measured(one.after, 2, share=share),
             measured(one.gain, 2, share=share, signed=True),
         )
-        for one in found.gains
+        for one in sorted(found.gains, key=lambda one: WITHIN not in one.name)
     ]
     lost = [f"left out, {reason}: {lines:,}" for reason, lines in found.left_out.items()]
-    notes = [f"{found.gains[0].method}; each conversation judged without it; seed {found.seed}.", *lost]
+    methods = dict.fromkeys(one.method.partition(";")[0] for one in found.gains)
+    _, _, interval = found.gains[0].method.partition("; ")
+    notes = [f"{'; '.join(methods)}; {interval}; each conversation judged without it; seed {found.seed}.", *lost]
     return Table("", "", ("cross-validation", "lines", "before", "after", "gain"), tuple(rows), notes=notes)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from rejoinder.errors import DataError
 from rejoinder.io.folders import Parts, read_card, read_folder, require_free, write_folder
-from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.io.lines import Note, OnBad, raise_bad, silent
 from rejoinder.io.outputs import require_apart
 from rejoinder.responders import dual
 from rejoinder.responders.pool import PART, Sample, sample
@@ -53,7 +53,7 @@ def build_retrieval(
     require_apart([out], files)
     require_free(out, force=force)
     given = {"corpora": digests(files), "keep_judged": keep_judged}
-    found = _sample(recipe.candidates, recipe.held_out, files, keep_judged, on_bad)
+    found = _sample(recipe.candidates, recipe.held_out, files, keep_judged, on_bad, say)
     say(_counted(found))
     parts = Parts({}, {})
     if recipe.kind != RANDOM:
@@ -90,10 +90,15 @@ def add_candidates(
 
 
 def _sample(
-    candidates: Candidates, held_out: float, files: Sequence[str | Path], keep_judged: bool, on_bad: OnBad
+    candidates: Candidates,
+    held_out: float,
+    files: Sequence[str | Path],
+    keep_judged: bool,
+    on_bad: OnBad,
+    say: Note = silent,
 ) -> Sample:
     """The candidates among the dialogues that are not held out."""
-    dialogues = part_of(files, held_out, held_out=False, keep_judged=keep_judged, on_bad=on_bad)
+    dialogues = part_of(files, held_out, held_out=False, keep_judged=keep_judged, on_bad=on_bad, say=say)
     return sample(dialogues, candidates.most, candidates.seed)
 
 

@@ -109,37 +109,32 @@ def growing_shares(groups: Rows, shares: Sequence[float], rng: np.random.Generat
     return [np.flatnonzero(np.isin(groups, order[:size])) for size in sizes]
 
 
-def joined_groups(*labellings: Sequence[str]) -> Rows:
-    """[N] group numbers such that two items share a group where any labelling gives them the same label.
-
-    Sharing is handed on: with a-b alike in one labelling and b-c in another, a and c are in one group. The empty label
-    is shared by nobody. Groups are counted in order of appearance.
-
-    Args:
-        labellings: one or more sequences of N labels.
-    """
-    return joined_numbers(np.array([numbered(labels) for labels in labellings], dtype=np.intp).T)
-
-
 def numbered(labels: Sequence[str]) -> list[int]:
     """The number of each label among the distinct ones, in order of appearance; -1 for the empty one."""
     known: dict[str, int] = {}
     return [known.setdefault(label, len(known)) if label else -1 for label in labels]
 
 
-def joined_numbers(labels: Rows) -> Rows:
-    """[N] what `joined_groups` gives for labels [N, L] in numbers, of which -1 is shared by nobody."""
+def joined_ties(ties: Sequence[Rows]) -> Rows:
+    """[N] group numbers such that two items share a group where any of their ties is the same.
+
+    Sharing is handed on: where a and b share a tie, and b and c another, a and c are in one group. Groups are counted
+    in order of appearance.
+
+    Args:
+        ties: [N] the numbers of each item's ties, an array each.
+    """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    size = len(labels)
-    items = np.arange(size)
-    firsts = []
-    for column in labels.T:
-        _, first, inverse = np.unique(column, return_index=True, return_inverse=True)
-        firsts.append(np.where(column < 0, items, first[inverse]))
-    edges = (np.ones(labels.size), (np.tile(items, len(firsts)), np.concatenate(firsts)))
-    _, found = connected_components(coo_array(edges, shape=(size, size)), directed=False)
-    _, first, inverse = np.unique(found, return_index=True, return_inverse=True)
+    size = len(ties)
+    if not size:
+        return np.empty(0, dtype=np.intp)
+    items = np.repeat(np.arange(size), [len(one) for one in ties])
+    _, labels = np.unique(np.concatenate(ties), return_inverse=True)
+    nodes = size + int(labels.max(initial=-1)) + 1
+    edges = (np.ones(len(items)), (items, size + labels))
+    _, found = connected_components(coo_array(edges, shape=(nodes, nodes)), directed=False)
+    _, first, inverse = np.unique(found[:size], return_index=True, return_inverse=True)
     groups: Rows = np.argsort(np.argsort(first))[inverse]
     return groups

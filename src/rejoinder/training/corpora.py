@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from zlib import crc32
 
 from rejoinder.errors import UsageError
 from rejoinder.io.corpus import Dialogue, read_dialogues
-from rejoinder.io.lines import STDIN, OnBad, open_bytes, raise_bad
+from rejoinder.io.lines import STDIN, Note, OnBad, open_bytes, raise_bad, silent
 
 _BUCKETS = 10_000
 _BLOCK = 1 << 20
@@ -23,6 +23,7 @@ def part_of(
     held_out: bool,
     keep_judged: bool = False,
     on_bad: OnBad = raise_bad,
+    say: Note = silent,
 ) -> Iterator[Dialogue]:
     """Yield the dialogues of one part of a corpus.
 
@@ -30,12 +31,31 @@ def part_of(
         files: see `read_dialogues`.
         share: of the dialogues that is held out.
         held_out: whether that part is wanted, or the rest.
-        keep_judged: also yield dialogues that occur in public sets of human judgements.
+        keep_judged: also yield dialogues that people rated.
         on_bad: see `read_dialogues`.
+        say: see `unjudged`.
     """
-    for dialogue in read_dialogues(*files, on_bad=on_bad):
-        if (keep_judged or not dialogue.judged) and is_held_out(dialogue, share) == held_out:
+    for dialogue in unjudged(read_dialogues(*files, on_bad=on_bad), keep_judged=keep_judged, say=say):
+        if is_held_out(dialogue, share) == held_out:
             yield dialogue
+
+
+def unjudged(dialogues: Iterable[Dialogue], *, keep_judged: bool, say: Note = silent) -> Iterator[Dialogue]:
+    """Yield the dialogues that nobody rated, or all of them.
+
+    Args:
+        dialogues: one after the other.
+        keep_judged: also yield those that people rated.
+        say: is told in the end how many were left out, where any were.
+    """
+    left_out = 0
+    for dialogue in dialogues:
+        if keep_judged or not dialogue.judged:
+            yield dialogue
+        else:
+            left_out += 1
+    if left_out:
+        say(f"left out because people rated them: {left_out:,} dialogues; --keep-judged takes them too")
 
 
 def is_held_out(dialogue: Dialogue, share: float) -> bool:

@@ -195,8 +195,8 @@ def pretrain_mood(
     require_apart([out], files)
     require_free(out, force=force)
     train, kept = (
-        news_in(part_of(files, recipe.held_out, held_out=held, keep_judged=keep_judged, on_bad=on_bad))
-        for held in (False, True)
+        news_in(part_of(files, recipe.held_out, held_out=held, keep_judged=keep_judged, on_bad=on_bad, say=tell))
+        for held, tell in ((False, say), (True, silent))
     )
     say(f"{int(train.bad.sum()):,} turns answered with sympathy, {int((~train.bad).sum()):,} with joy")
     lines: dict[str, NDArray[Any]] = {}

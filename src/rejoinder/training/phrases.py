@@ -205,7 +205,7 @@ def pretrain_phrases(
     """
     require_apart([out], files)
     require_free(out, force=force)
-    dialogues = part_of(files, 0.0, held_out=False, keep_judged=keep_judged, on_bad=on_bad)
+    dialogues = part_of(files, 0.0, held_out=False, keep_judged=keep_judged, on_bad=on_bad, say=say)
     found = count_phrases((turn for dialogue in dialogues for turn in dialogue.turns), recipe.counts)
     account, corpora = _account(found), digests(files)
     say(account)

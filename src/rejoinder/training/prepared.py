@@ -10,7 +10,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.atomic import atomic_file
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, in_folder
-from rejoinder.io.lines import OnBad
+from rejoinder.io.lines import OnBad, silent
 from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.text.bpe import Vocabulary, train_bpe
 from rejoinder.text.coarse import coarse_text
@@ -109,7 +109,8 @@ class Corpus:
     def _dialogues(self, bad: OnBad, *, held_out: bool = False) -> Iterator[Dialogue]:
         """The dialogues of one part."""
         share = self.recipe.text.held_out
-        return part_of(self.files, share, held_out=held_out, keep_judged=self.keep_judged, on_bad=bad)
+        say = silent if bad is _pass_over else self.say
+        return part_of(self.files, share, held_out=held_out, keep_judged=self.keep_judged, on_bad=bad, say=say)
 
     def _vocabulary(self, name: str, size: int, dialogues: Iterator[Dialogue]) -> Vocabulary:
         """The vocabulary of the run: the one that is there, or a new one."""

@@ -16,7 +16,7 @@ from rejoinder.io.corpus import read_dialogues
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.selecting import SelectorNetwork, SelectorSizes
 from rejoinder.scorer import Advance, ignore
-from rejoinder.training.corpora import digests
+from rejoinder.training.corpora import digests, unjudged
 from rejoinder.training.fit import fit
 from rejoinder.training.pretrain import Pretrained, require_own, save_run, tensors_of
 from rejoinder.training.pretrain_student import Teacher
@@ -68,7 +68,7 @@ def pretrain_selector(
     run = require_own(out, files, force=force)
     given: dict[str, Any] = {"corpora": digests(files), "encoder": own, "keep_judged": keep_judged}
     claim_run(run, {**recipe.to_dict(), **given})
-    dialogues = (one for one in read_dialogues(*files, on_bad=on_bad) if keep_judged or not one.judged)
+    dialogues = unjudged(read_dialogues(*files, on_bad=on_bad), keep_judged=keep_judged, say=say)
     said = said_in(dialogues, recipe.text.held_out)
     source = _batches(recipe, said, _vectors(run / VECTORS, said, encoder, say))
     say(f"training on {len(source.train):,} replies, validating on {len(source.validate):,}")

@@ -22,7 +22,7 @@ from rejoinder.nn.packing import packed, unpacked
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.text.untokenised import untokenised
-from rejoinder.training.corpora import digests
+from rejoinder.training.corpora import digests, unjudged
 from rejoinder.training.fit import fit
 from rejoinder.training.prepared import vocabulary_in
 from rejoinder.training.pretrain import Pretrained, require_own, save_run, tensors_of
@@ -140,7 +140,7 @@ def _ask(
 ) -> None:
     """Make the texts of the corpora and ask the teacher for the vectors that are not there yet."""
     if not is_taught(folder):
-        dialogues = (one for one in read_dialogues(*files, on_bad=on_bad) if keep_judged or not one.judged)
+        dialogues = unjudged(read_dialogues(*files, on_bad=on_bad), keep_judged=keep_judged, say=say)
         write_texts(folder, texts_of(dialogues, recipe.text))
     write_vectors(folder, teacher.teach, say)
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
 from rejoinder.learner import Rows
@@ -144,8 +145,8 @@ def encode(views: Views, examples: Sequence[Example], spoilt: Sequence[Spoilt]) 
 
 
 def _contexts(examples: Sequence[Example]) -> NDArray[np.intp]:
-    """[N] the number of each context, from 0."""
-    return _numbers(["\n".join(map(str, example.context_key)) for example in examples])
+    """[N] the number of each context, from 0: lines of one conversation have one number."""
+    return sorted_clusters(examples, [("\n".join(example.context_key),) for example in examples]).numbers
 
 
 def _reply(example: Example) -> str:
