@@ -13,14 +13,14 @@ from typer.core import TyperCommand
 _WIDEST, _GAP = 100, 2  # columns of a line of help; between two columns of it
 TASKS = {
     "Score and compare": {
-        "score": "How good each reply in a file is, by the judge in the box or by others.",
-        "compare": "Which of two systems is better, or that they cannot be told apart.",
-        "estimate": "What people would say of systems, from few ratings and a scorer's word on all lines.",
+        "score": "Score each reply in a file, by the bundled judge, metrics or scorers of your own.",
+        "compare": "Compare two systems: which is better, or inconclusive.",
+        "estimate": "Estimate mean ratings of systems from few human ratings and scores of all lines.",
     },
     "Study agreement": {
-        "study": "Which scorers agree with people, on replies that people have rated.",
-        "ratings": "How far people agree who rated, whose ratings count, one rating a line.",
-        "audit": "What fools a scorer, and how often.",
+        "study": "Show which scorers agree with human ratings or preferences.",
+        "ratings": "Measure how far raters agree, and make one rating of several.",
+        "audit": "Find out what fools a scorer, and how often.",
         "reproduce": "Experiments of papers, and other results, anew.",
     },
     "Ask people": {
@@ -48,8 +48,11 @@ TASKS = {
     },
 }
 COMMANDS = {name: f"rejoinder.cli.{name}" for task in TASKS.values() for name in task}
-_FIRST = {"rejoinder score @dstc7": "see scores", "rejoinder study @dstc7": "see which of them to believe"}
-_WHAT = "Judges the replies of chatbots, and says how far its word can be trusted."
+_FIRST = {
+    "rejoinder study @pandalm -s column:gpt-3.5 -s length": "does GPT-3.5 judge as people do?",
+    "rejoinder score @conture": "scores of short English chat",
+}
+_WHAT = "Finds out whether scores of a chatbot's replies agree with people, and how far to trust them."
 _MORE = (
     "rejoinder COMMAND --help tells more of one, rejoinder --version which this is; --debug shows a traceback.",
     "Exit codes: 0 ok, 2 wrong call, 3 bad data, 4 a file or an extra is missing, 5 nothing could be scored, 6 a gate "

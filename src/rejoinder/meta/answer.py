@@ -51,6 +51,11 @@ class _Ranking(NamedTuple):
         pairs = [_between(self.found, self.lead, row.scorer) for row in self.rows[1:]]
         return [pair for pair in pairs if pair is not None and not _ahead(pair, self.lead)]
 
+    def higher_by_rank(self) -> list[str]:
+        """Return the other scorers of `rows` whose Spearman correlation is higher than that of the lead."""
+        ranks = {one.scorer: one.spearman.value for one in self.found.standings}
+        return [row.scorer for row in self.rows[1:] if ranks[row.scorer] > ranks[self.lead]]
+
     def unbeaten(self) -> list[str]:
         """The trivial baselines, those of `rows` left out, that the lead is not shown to be ahead of."""
         return [name for name, pair in self._trivial() if not _ahead(pair, self.lead)]
@@ -122,6 +127,7 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
         *_people(found),
         *_beside(ranking),
         *_inside(lead),
+        *(str(count) for count in found.mistakes if count.scorer == lead.scorer and str(count)),
         *_speaker([one.pooled for one in found.standings]),
         *_nearer(found),
     )
@@ -182,7 +188,7 @@ def _headline(ranking: _Ranking) -> list[str]:
         return [f"{lead} agrees with people, but the {is_nearer}: {figure}."]
     if unbeaten := ranking.unbeaten():
         return [f"{lead} agrees with people, but is not shown to beat the trivial {_listed(unbeaten)}: {figure}."]
-    best = "best " if len(ranking.rows) > 1 and not ranking.untold() else ""
+    best = "best " if len(ranking.rows) > 1 and not ranking.untold() and not ranking.higher_by_rank() else ""
     return [f"{lead} agrees {best}with people: {figure}."]
 
 
@@ -231,11 +237,17 @@ def _beside(ranking: _Ranking) -> list[str]:
     untold = ranking.untold()
     if not untold:
         others = len(ranking.rows) > 1 and not ranking.unbeaten()
-        return ["It is shown to be ahead of every other scorer."] if others else []
+        return [f"By Pearson it is significantly ahead of every other scorer{_by_rank(ranking)}."] if others else []
     names = [one.second if one.first == ranking.lead else one.first for one in untold]
     more = untold[0].needed
     tell = "" if more is None else f" About {rounded(more):,} rated responses would tell it from {names[0]}."
-    return [f"Not shown to be behind it: {_listed(names)}.{tell}"]
+    return [f"By Pearson not significantly behind it: {_listed(names)}.{tell}"]
+
+
+def _by_rank(ranking: _Ranking) -> str:
+    """Return which other scorers have the higher Spearman correlation, in words; "" where none has."""
+    names = ranking.higher_by_rank()
+    return f"; by Spearman {_listed(names)} {'is' if len(names) == 1 else 'are'} higher" if names else ""
 
 
 def _share(found: Findings, lead: Standing) -> str:
