@@ -156,3 +156,14 @@ def test_turns_of_dialogues_without_ids_are_told() -> None:
             shortened = [Example(tuple(turns[end - 3 : end]), turns[end]) for end in range(3, 8)]
             assert len(set(clusters_of(shortened).numbers.tolist())) == 1
         assert clusters_of(lines).numbers.tolist() == [place // 6 for place in range(120)]
+
+
+def test_a_greeting_does_not_tie_dialogues_that_have_ids() -> None:
+    def dialogue(topic: str) -> list[Example]:
+        turns = ("Hi!", "Hello.", f"About {topic}?")
+        return [Example(turns[:end], "x", dataset="a", context_id=topic) for end in (1, 3)]
+
+    lines = [line for topic in TOPICS for line in dialogue(topic)]
+    assert clusters_of(lines).numbers.tolist() == [place // 2 for place in range(20)]
+    questions = [Example(("two and two ?",), str(place), context_id=f"row {place}") for place in range(4)]
+    assert numbers(*questions) == [0, 0, 0, 0], "an id that names no dialogue does not part them"

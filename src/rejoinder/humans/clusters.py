@@ -20,6 +20,7 @@ from rejoinder.stats.splits import Rows, joined_ties, numbered
 # A text of so many words or more is of one conversation; a shorter one ("how are you ?") may stand in many.
 TELLING_WORDS = 6
 _CHARACTERS_A_WORD = 2  # where words are not separated: twelve characters tell as much as six words
+_CONTEXT = "context "
 LARGEST = 0.5  # share of the lines that one cluster may hold
 FEWEST_LINES = 10  # of fewer, over half may well be of one conversation
 
@@ -75,7 +76,8 @@ def clusters_of(items: Sequence[Example | Pair]) -> Clusters:
     Lines belong together that share
 
     - a `context_id` or `dialogue_id`, within one data set;
-    - the whole context, however short, or its opening turns, six words or more;
+    - the whole context, however short, or its opening turns, six words or more; a short context of a dialogue that
+      an id names, such as "Hi!", ties nothing;
     - a turn or a reference of six words or more, or any reference where a line has no context.
 
     Words are compared whatever case, punctuation and white space; where words are not separated, twelve characters
@@ -105,7 +107,7 @@ class NumberedTies(NamedTuple):
     def of(cls, items: Sequence[Example | Pair]) -> NumberedTies:
         """The ties of lines or pairs."""
         words, known = cache(normalized), dict[str, int]()
-        ties = [ties_of(item, words) for item in items]
+        ties = _without_greetings(items, [ties_of(item, words) for item in items])
 
         def numbers(keys: Sequence[str]) -> Rows:
             return np.array([known.setdefault(key, len(known)) for key in keys], dtype=np.intp)
@@ -144,6 +146,24 @@ class NumberedTies(NamedTuple):
         return Clusters(alone, CONTEXTS_ALONE)
 
 
+def _without_greetings(items: Sequence[Example | Pair], ties: Sequence[Ties]) -> list[Ties]:
+    """The ties without short contexts ("Hi!") of lines whose id names a dialogue: one that has several contexts."""
+    contexts: dict[tuple[str, ...], set[str]] = {}
+    for item, tie in zip(items, ties, strict=True):
+        contexts.setdefault(item.context_key, set()).update(key for key in tie.strong if key.startswith(_CONTEXT))
+    return [
+        tie._replace(strong=tuple(key for key in tie.strong if not _is_short_context(key)))
+        if item.context_key[1] in ("id", "dialogue") and len(contexts[item.context_key]) > 1
+        else tie
+        for item, tie in zip(items, ties, strict=True)
+    ]
+
+
+def _is_short_context(key: str) -> bool:
+    """Whether a key is of a whole context that is too short to tell a conversation."""
+    return key.startswith(_CONTEXT) and not is_telling(key.removeprefix(_CONTEXT))
+
+
 def sorted_clusters(items: Sequence[Example | Pair], keys: Sequence[tuple[str, ...]] | None = None) -> Clusters:
     """The clusters of lines or pairs, numbered in the sorted order of keys: the order of lines changes no number.
 
@@ -170,7 +190,7 @@ def ties_of(item: Example | Pair, words: Callable[[str], str]) -> Ties:
     key, named = "\n".join(item.context_key), item.context_key[1] in ("id", "dialogue")
     strong = [key, *_dialogue(replies[0])]
     if whole:
-        strong += [f"context {whole}", *_opening(turns), *(f"text {turn}" for turn in turns[-1:] if is_telling(turn))]
+        strong += [f"{_CONTEXT}{whole}", *_opening(turns), *(f"text {turn}" for turn in turns[-1:] if is_telling(turn))]
     else:
         strong += [f"reference {reference}" for reference in known]
     strong += [f"text {reference}" for reference in known if is_telling(reference)]
