@@ -36,6 +36,9 @@ SPOKE_LAST = "the user spoke last"
 OUT_OF_DOMAIN = "out of domain"
 """The note on a reply that the scorer cannot judge; other notes beside it say why."""
 
+FACTS_NOT_CHECKED = "Facts were not checked: this judge reads no sources."
+"""The warning on every result of a scorer whose card counts facts among what it does not read; see `facts_warning`."""
+
 
 def ignore(_done: int) -> None:
     """Show no progress: the default of every `advance`."""
@@ -55,6 +58,9 @@ class Card:
         version: goes up when a score changes.
         notes: traps, deviations from the source.
         higher_is_better: the direction; None where no direction is claimed.
+        domain: the replies that it can judge, in a few words ("short English chat"); empty where none is declared. Only
+            a scorer with a domain notes replies as `OUT_OF_DOMAIN`.
+        unread: what it does not read, such as "facts", "sources", "safety".
     """
 
     name: str
@@ -66,6 +72,8 @@ class Card:
     version: int = 1
     notes: str = ""
     higher_is_better: bool | None = True
+    domain: str = ""
+    unread: tuple[str, ...] = ()
 
 
 class Turn(NamedTuple):
@@ -262,6 +270,17 @@ def signature_of(scorer: Scorer) -> Signature:
     """The signature that scores of `scorer` carry."""
     card = scorer.card
     return Signature({"scorer": card.name, "version": card.version, **scorer.options, "rejoinder": __version__})
+
+
+def facts_warning(scorers: Mapping[str, Scorer]) -> str:
+    """Return the warning that facts were not checked, once for one answer about all these scorers; else "".
+
+    The scorers that read no facts are named where others do not declare that.
+    """
+    names = [name for name, scorer in scorers.items() if "facts" in scorer.card.unread]
+    if not names or len(names) == len(scorers):
+        return FACTS_NOT_CHECKED if names else ""
+    return f"{', '.join(names)}: {FACTS_NOT_CHECKED}"
 
 
 def missing_need(card: Card, example: Example, *, silence: bool = False) -> str | None:

@@ -15,6 +15,13 @@ from rejoinder.learner import PREDICTED, Judge
 from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Scorer, SlowScorer
 
+SHORT_CHAT = "short English chat"
+"""The domain of the judges that come with the package."""
+FITTED_LINES = "replies like those it was fitted on"
+"""The domain of a judge that a user fitted."""
+UNREAD = ("facts", "sources", "safety")
+"""What no judge of this package reads."""
+
 
 @dataclass(frozen=True)
 class Answering:

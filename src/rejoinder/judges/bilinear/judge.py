@@ -24,7 +24,7 @@ from rejoinder.io.checks import AGAIN, choice, number, tensor
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import rescaled, said
-from rejoinder.judges.answers import from_config, in_config, on_scale, training_in
+from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale, training_in
 from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
@@ -84,6 +84,8 @@ class BilinearJudge:
             range=(None, None),
             source="Deriu and Cieliebak 2019" if self.kind == "autojudge" else "Lowe et al. 2017, equation 1",
             notes=f"Nominally {said(self.scale)}, not clipped." + (several if "reference" in needs else ""),
+            domain=FITTED_LINES,
+            unread=UNREAD,
         )
 
     @property

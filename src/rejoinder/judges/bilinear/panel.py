@@ -22,7 +22,7 @@ from rejoinder.io.checks import AGAIN, inner
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import rescaled, said
-from rejoinder.judges.answers import from_config, in_config, on_scale
+from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind, from_own_parts, training_lines
 from rejoinder.learner import PREDICTED, Rows
 from rejoinder.records import Example
@@ -66,6 +66,8 @@ class Panel:
                 f"Of {', '.join(self.members)} the first whose needs an example meets scores it. Nominally "
                 f"{said(self.scale)}, not clipped."
             ),
+            domain=FITTED_LINES,
+            unread=UNREAD,
         )
 
     @property

@@ -14,7 +14,7 @@ from rejoinder.explained import Explanation
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
-from rejoinder.judges.answers import explained_on, from_config, in_config, on_scale, training_in
+from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
 from rejoinder.judges.notes import CUT, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.explaining import explanations_of
@@ -42,6 +42,7 @@ class ViewsJudge:
         scale: the lowest and highest rating that it answers with, nominally; its heads predict 1 to 5.
         name: on its card.
         version: goes up when its scores change.
+        domain: see `Card.domain`.
     """
 
     material: Material
@@ -50,6 +51,7 @@ class ViewsJudge:
     scale: Scale = PREDICTED
     name: str = "judge"
     version: int = 1
+    domain: str = FITTED_LINES
 
     @property
     def views(self) -> Views:
@@ -76,6 +78,8 @@ class ViewsJudge:
                 f"Nominally {said(self.scale)}; scores beyond are not clipped, so that the best of several replies "
                 "keep their order. Each comes with an interval that is meant to hold 90 % of ratings."
             ),
+            domain=self.domain,
+            unread=UNREAD,
         )
 
     @property
