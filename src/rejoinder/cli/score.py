@@ -173,8 +173,8 @@ def _tell_summary(tallies: Mapping[str, Tally], table: str, *, streaming: bool) 
     if not streaming:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
-    if streaming and (domain := domain_lines(tallies)):
-        tell("\n".join(domain), err=True)
+    if streaming and any(tally.withheld for tally in tallies.values()):
+        tell("\n".join(domain_lines(tallies)), err=True)
 
 
 def _made_by(tallies: Mapping[str, Tally]) -> list[str]:

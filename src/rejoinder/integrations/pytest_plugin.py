@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from rejoinder.scorer import ScorerLike
 
 
+_unchecked: dict[str, None] = {}
+"""What the scorers of this run did not check, each once, for the end of the run."""
+
+
 class UnsureWarning(UserWarning):
     """Whether replies are good enough cannot be told."""
 
@@ -48,11 +52,21 @@ def assert_reply_quality(
     if unsure not in ("fail", "warn"):
         raise UsageError(f"unsure is {unsure!r}, expected 'fail' or 'warn'")
     found = quality(examples, at_least, scorer)
+    if facts := getattr(found, "facts", ""):
+        _unchecked[f"{found.scorer}: {facts}"] = None
     if found.verdict == "fails" or (found.verdict == "cannot tell" and unsure == "fail"):
         raise AssertionError(answer(found))
     if found.verdict == "cannot tell":
         warnings.warn(answer(found), UnsureWarning, stacklevel=2)
     return found
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end of a run what the scorers did not check, also where all tests passed."""
+    if _unchecked:
+        terminalreporter.section("rejoinder")
+        for warning in _unchecked:
+            terminalreporter.write_line(warning)
 
 
 @pytest.fixture(name="assert_reply_quality", scope="session")

@@ -18,8 +18,8 @@ from rejoinder.scorer import OUT_OF_DOMAIN, Card, FloatArray, Scores
 OutOfDomain = Literal["withhold", "keep"]
 """What an output does with out-of-domain scores: leave them out, or write them with the warning."""
 
-INSTEAD = "Use a language model as judge, or fit a judge on ratings of your own replies (rejoinder fit)"
-"""What to use where a judge cannot judge the replies."""
+INSTEAD = "Use a language model as judge, human ratings, or a judge fitted on your own ratings (rejoinder fit)"
+"""What to use in place of a judge that cannot judge the replies."""
 
 
 def require_choice(out_of_domain: object) -> None:
@@ -47,11 +47,11 @@ def withhold(scores: Scores) -> Scores:
 
 
 def withheld_reason(card: Card, notes: Sequence[str]) -> str:
-    """Return why one reply is not judged, with what to use instead: for people who look at this reply alone."""
+    """Return why one score is withheld, and what to use instead: for people who look at this reply alone."""
     details = [note for note in notes if note != OUT_OF_DOMAIN]
     why = f" ({', '.join(details)})" if details else ""
-    judged = f", which judges {card.domain}" if card.domain else ""
-    return f"out of the domain of {card.name}{judged}{why}. {INSTEAD}"
+    judged = f"{card.name} judges {card.domain}" if card.domain else f"{card.name} cannot judge this reply"
+    return f"{OUT_OF_DOMAIN}{why}: {judged}. {INSTEAD}"
 
 
 def _without(values: FloatArray, rows: Sequence[int], empty: float) -> FloatArray:
