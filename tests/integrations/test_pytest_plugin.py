@@ -110,6 +110,16 @@ def test_a_run_says_once_that_facts_were_not_checked(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("alone")
+def test_a_run_over_several_processes_says_it_too(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    pytester.makepyfile(test_theirs=JUDGED)
+    ran = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "xdist", "-n", "2", "-p", "no:cacheprovider", "-k", "good")
+    ran.assert_outcomes(passed=1)
+    assert ran.stdout.str().count(f"\nmarking: {FACTS_NOT_CHECKED}") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("alone")
 def test_a_run_without_such_a_scorer_says_nothing_of_facts(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_theirs=THEIRS)
     ran = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-k", "one")

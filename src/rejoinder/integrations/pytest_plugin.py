@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -59,6 +59,18 @@ def assert_reply_quality(
     if found.verdict == "cannot tell":
         warnings.warn(answer(found), UnsureWarning, stacklevel=2)
     return found
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In a worker of pytest-xdist, hand over what the scorers did not check."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["rejoinder_unchecked"] = list(_unchecked)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker of pytest-xdist hands over."""
+    _unchecked.update(dict.fromkeys(getattr(node, "workeroutput", {}).get("rejoinder_unchecked", ())))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
