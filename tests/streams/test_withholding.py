@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,8 +18,11 @@ import rejoinder
 from conftest import Run
 from rejoinder.errors import UsageError
 from rejoinder.explained import Explanation
+from rejoinder.meta.quality import quality
 from rejoinder.records import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome
+from rejoinder.streams import scoring, withholding
+from rejoinder.streams.parts import Judged, here
 from rejoinder.streams.scoring import Tally, score_stream
 from rejoinder.streams.withholding import INSTEAD
 
@@ -35,7 +38,7 @@ ASKED, GOOD = "do you have any pets ?", "yes , i have two dogs . they love to pl
 class Marking:
     """Scores a reply by its words; one with a `!` is out of its domain."""
 
-    card = Card("marking", "words", "judge", frozenset(), (0, None), "a test", domain="calm words", unread=("facts",))
+    card = Card("marking", "words", "judge", frozenset(), (0, 99), "a test", domain="calm words", unread=("facts",))
     options: ClassVar[dict[str, Any]] = {}
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
@@ -127,6 +130,17 @@ def test_a_stream_keeps_scores_where_asked_for() -> None:
     records = list(score_stream(EXAMPLES, {"marking": tally}, out_of_domain="keep"))
     assert [record["scores"]["marking"] for record in records] == [2, 4, 1, 2]
     assert (tally.scored, tally.withheld, tally.mean) == (4, 0, 2.25)
+
+
+def test_scores_that_other_processes_gave_are_withheld_too() -> None:
+    def elsewhere(parts: Iterable[list[Example]]) -> Iterator[Judged]:
+        return here({"marking": Marking()}, explain=True)(parts)
+
+    found, alone = (
+        list(score_stream(EXAMPLES, {"marking": Tally(Marking())}, explain=True, scoring=scoring))
+        for scoring in (elsewhere, None)
+    )
+    assert found == alone and found[1]["unscored"] == {"marking": OUT_OF_DOMAIN}
 
 
 # The shipped judge, at the command line
@@ -269,7 +283,37 @@ def test_the_command_withholds_conversations(run: Run, tmp_path: Path) -> None:
 # No analysis withholds
 
 
-def test_analyses_see_every_value() -> None:
-    """A reward, and a choice among replies, take the scorer's own value."""
-    worth = rejoinder.reward("rejoinder")(prompts=[ASKED, ASKED], completions=[GERMAN, GOOD])
-    assert all(value is not None for value in worth)
+WORDS = ("no", "yes I do", "well , yes !", "I like it", "we talked about it at home", "never !")
+RATED = [
+    Example((f"what about {place} ?",), WORDS[place % 6], id=str(place), quality={"overall": float(place % 5 + 1)})
+    for place in range(40)
+]
+SCALED = [replace(example, scales={"overall": (1, 5)}) for example in RATED]
+HALF_RATED = [replace(one, quality={}, scales={}) if row % 2 else one for row, one in enumerate(SCALED)]
+
+
+@pytest.mark.parametrize(
+    "analysis",
+    [
+        lambda scorer: rejoinder.study(SCALED, [scorer], resamples=100).agreements,
+        lambda scorer: rejoinder.compare(SCALED, SCALED[::-1], scorer, resamples=100).contrasts,
+        lambda scorer: rejoinder.estimate(HALF_RATED, scorer=scorer).answer,
+        lambda scorer: rejoinder.next_lines(HALF_RATED, 5, scorer=scorer),
+        lambda scorer: rejoinder.audit(SCALED, scorer, families=["empty"], limit=5),
+        lambda scorer: quality(SCALED, 2, scorer).n,
+        lambda scorer: rejoinder.reward(scorer)(prompts=["tea ?"], completions=["yes !"]),
+        lambda scorer: list(
+            rejoinder.rerank([{"context": ["tea ?"], "replies": ["no", "yes !"]}], scorer=scorer).lines
+        ),
+    ],
+    ids=["study", "compare", "estimate", "next_lines", "audit", "quality", "reward", "rerank"],
+)
+def test_no_analysis_withholds(monkeypatch: pytest.MonkeyPatch, analysis: Any) -> None:
+    """Every analysis takes the scorer's own values, and judges by the share of replies out of its domain."""
+
+    def refuse(_: object) -> None:
+        raise AssertionError("an analysis withheld scores")
+
+    for module in (withholding, scoring):
+        monkeypatch.setattr(module, "withhold", refuse)
+    assert analysis(Marking())
