@@ -171,7 +171,7 @@ def test_the_command_withholds_by_default(run: Run, tmp_path: Path) -> None:
         "an empty reply is never out of domain"
     )
     assert "3 of 5 scores" in ran.err and INSTEAD in ran.err, (
-        "where scores go to standard output, it is said beside them"
+        "standard output holds the scores, standard error the count"
     )
 
 

@@ -27,8 +27,8 @@ class ReplyQuality(Metric):
 
     `compute` takes N `predictions`, which are the replies, `contexts`, each a text or turns, oldest first, and
     `references`, each a text or several; what a scorer does not read may be left out. It returns the corpus score
-    under the scorer's name, `scores` [N], None where there is none, and `unscored`, the reasons by place. A score of a
-    reply that the scorer cannot judge is missing too, with the reason `out of domain`.
+    under the scorer's name, `scores` [N], None for a reply that has no score, and `unscored`, the reasons by place. A
+    reply that the scorer cannot judge has no score either, with the reason `out of domain`.
 
     Args:
         scorer: what judges, see `rejoinder.load_scorer`.

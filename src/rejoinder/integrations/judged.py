@@ -41,7 +41,7 @@ class Judged(NamedTuple):
 
     @property
     def words(self) -> str:
-        """All of it in a line: `3.42 [2.10, 4.60]; context fit +0.41; noted: not read to the end. Facts were ...`."""
+        """Return everything in one line: `3.42 [2.10, 4.60]; context fit +0.41; noted: not read to the end. Facts were ...`."""
         if not self.score.known:
             return f"no score: {self.score.reason}"
         noted = f"noted: {', '.join(self.notes)}" if self.notes else ""
@@ -53,7 +53,7 @@ class Judged(NamedTuple):
 
     @property
     def untold(self) -> str:
-        """Why nobody can say whether it is good enough: there is no score, or it is withheld; "" where one can."""
+        """Why there is no verdict on it: it has no score, or the score is withheld; "" where there is a verdict."""
         if self.score.known:
             return ""
         return f"cannot tell: {self.score.reason}" if self.is_out_of_domain else self.words
@@ -71,7 +71,7 @@ class Judged(NamedTuple):
 
 
 def judged(example: Example, scorer: Scorer) -> Judged:
-    """What a scorer says of a reply, or one of conversations of a conversation; it is withheld where out of domain."""
+    """Score a reply, or by a scorer of conversations a conversation; an out-of-domain score is withheld."""
     scores = withhold(run(scorer, [example]))
     notes, reason = scores.notes.get(0, ()), scores.reasons.get(0, "")
     if reason == OUT_OF_DOMAIN:

@@ -120,7 +120,7 @@ function insteadOf(name) {
   return `${domain ? `It judges ${domain}. ` : ""}${INSTEAD}`;
 }
 
-// That facts were not checked: beside the comparison of replies, else beside each score.
+// Warn that facts were not checked: once at the comparison of replies, else at each score.
 function warn(nodes, replies, name) {
   const compared = !at("between").hidden;
   at("between").querySelector(".facts").textContent = readsNoFacts(name) ? FACTS : "";

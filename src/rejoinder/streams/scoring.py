@@ -176,7 +176,7 @@ def _worst(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
 def _explained(
     found: Mapping[str, Sequence[Explanation | None]], results: Mapping[str, Scores], row: int
 ) -> dict[str, Any]:
-    """Return what moved one line's score, for scorers that explain it; a withheld score has no explanation."""
+    """Return the explanations of one line's scores, by scorer; a withheld score has none."""
     return {
         name: {"base": explanation.base, "moved": dict(explanation.moved)}
         for name, rows in found.items()
