@@ -41,7 +41,7 @@ class Judged(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Return everything in one line: `3.42 [2.10, 4.60]; context fit +0.41; noted: not read to the end. Facts were ...`."""
+        """Return everything in one line: `3.42 [2.10, 4.60]; context fit +0.41; noted: code. Facts were ...`."""
         if not self.score.known:
             return f"no score: {self.score.reason}"
         noted = f"noted: {', '.join(self.notes)}" if self.notes else ""
