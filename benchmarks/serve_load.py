@@ -215,8 +215,8 @@ def check(row: Row, log: Log, most: int = 1_000) -> None:
     drawn = random.Random(1).sample(log.answers, min(most, len(log.answers)))  # noqa: S311
     for name in row.scorers:
         own = rejoinder.score([record for record, _ in drawn], name).values
-        given = np.array([scores[name] for _, scores in drawn])
-        log.wrong += int((np.abs(own - given) > 1e-9).sum())
+        given = np.array([scores[name] for _, scores in drawn], np.float64)  # None, of a withheld score, is NaN
+        log.wrong += int((~np.isclose(own, given, rtol=0.0, atol=1e-9, equal_nan=True)).sum())
 
 
 def measured(row: Row, rate: float, seconds: float) -> tuple[str, ...]:

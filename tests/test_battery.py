@@ -202,7 +202,8 @@ def test_the_command_line_gives_the_same(
         scorer.save(tmp_path / "judge")
         name = str(tmp_path / "judge")
     try:
-        main(["score", str(tmp_path / "in.jsonl"), "-s", name, "-o", str(tmp_path / "out.jsonl")])
+        keep = ["--out-of-domain", "keep"]
+        main(["score", str(tmp_path / "in.jsonl"), "-s", name, "-o", str(tmp_path / "out.jsonl"), *keep])
     except SystemExit as exit_:
         assert exit_.code == 0, capsys.readouterr().err
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]

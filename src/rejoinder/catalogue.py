@@ -60,6 +60,8 @@ JUDGES = "rejoinder.judges"
 # The module whose `answering(scorers, scale)` brings the answers of judges to a scale.
 ANSWERS = "rejoinder.judges.answers"
 DIALOGUES = "rejoinder.streams.dialogue"
+# The module whose `withhold(scores)` leaves out scores of replies that a scorer cannot judge.
+WITHHOLDING = "rejoinder.streams.withholding"
 # The module whose `load(folder, decoding)` makes a responder of a trained model.
 MODELS = "rejoinder.responders"
 
@@ -222,6 +224,7 @@ def score(
     scale: tuple[float, float] | None = None,
     vectors: str | Path | None = None,
     level: Literal["turn", "dialogue"] = "turn",
+    out_of_domain: Literal["withhold", "keep"] = "withhold",
 ) -> Scores:
     """The scores of `examples` by `scorer`: a name, a judge's folder, a scorer object or a function.
 
@@ -231,17 +234,25 @@ def score(
         scale: the lowest and highest rating that a judge answers with; None leaves it its own.
         vectors: see `load_scorer`.
         level: `dialogue` scores whole conversations, by every turn of the speaker who is judged.
+        out_of_domain: `withhold` leaves out scores of replies that the scorer cannot judge, with the reason
+            `out of domain`; `keep` returns them. The notes are there either way.
 
     Raises:
-        UsageError: what was given is no example, `scale` no scale, `level` no level; see also `load_scorer`.
+        UsageError: what was given is no example, `scale` no scale, `level` no level, `out_of_domain` another word; see
+            also `load_scorer`.
         DataError: what was given cannot be read as examples.
     """
     from rejoinder.scorer import run
 
+    withholding = import_module(WITHHOLDING)
     require_one_of("level", level, ("turn", "dialogue"))
+    withholding.require_choice(out_of_domain)
     loaded, given = _asked(examples, scorer, scale, vectors)
     asked = import_module(DIALOGUES).of_dialogues(loaded, every=True) if level == "dialogue" else loaded
-    return cast("Scores", import_module(GIVEN).labelled(run(asked, given), examples, given))
+    scores = run(asked, given)
+    if out_of_domain == "withhold":
+        scores = withholding.withhold(scores)
+    return cast("Scores", import_module(GIVEN).labelled(scores, examples, given))
 
 
 def explain(
@@ -250,6 +261,7 @@ def explain(
     *,
     scale: tuple[float, float] | None = None,
     vectors: str | Path | None = None,
+    out_of_domain: Literal["withhold", "keep"] = "withhold",
 ) -> list[Explanation | None]:
     """What moved the score of each of `examples`, and by how much; None where it has no score.
 
@@ -258,15 +270,23 @@ def explain(
         scorer: see there.
         scale: see there; what moved a score is in its points.
         vectors: see there.
+        out_of_domain: see there; a score that is withheld has no explanation.
 
     Raises:
         UsageError: the scorer does not say what moves its scores; see also `score`, and for other errors.
     """
     from rejoinder.explained import explanations, require_explained
+    from rejoinder.scorer import run
 
+    withholding = import_module(WITHHOLDING)
+    withholding.require_choice(out_of_domain)
     loaded, given = _asked(examples, scorer, scale, vectors)
     (telling,) = require_explained({loaded.card.name: loaded}).values()
-    return explanations(telling, given)
+    explained = explanations(telling, given)
+    if out_of_domain == "withhold":
+        scored = withholding.withhold(run(telling, given)).scored
+        explained = [one if has_score else None for one, has_score in zip(explained, scored, strict=True)]
+    return explained
 
 
 def _asked(

@@ -128,6 +128,7 @@ def test_a_bad_part_leaves_the_whole_ones_before_it(turns: Path, run: Run) -> No
 def test_no_parts_of_two_calls_in_one_folder(turns: Path, run: Run) -> None:
     run("score", "turns", "-s", "length", "-o", "scored")
     before = {path: path.read_bytes() for path in Path("scored").iterdir()}
+    assert run("score", "turns", "-s", "length", "-o", "scored", "--out-of-domain", "keep").code == 2
     other = run("score", "turns", "-s", "bleu-1", "-o", "scored")
     refused(other, 2, "scored: holds parts of another call. Choose another folder, or remove this one")
     assert {path: path.read_bytes() for path in Path("scored").iterdir()} == before

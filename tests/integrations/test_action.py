@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import PROJECT
+from rejoinder.scorer import FACTS_NOT_CHECKED
 from samples import write_weeks
 
 yaml = pytest.importorskip("yaml", reason="the test reads action.yml with pyyaml")
@@ -54,6 +56,32 @@ def test_the_gate_closes_and_opens(tmp_path: Path) -> None:
     assert summary.startswith("gate +0: not passed, exit code 6 (") and "| column:judged |" in summary
     code, _, summary = step(tmp_path, **weeks, threshold="-1.5")
     assert code == 0 and summary.startswith("gate -1.5: passed")
+
+
+def chat(path: Path, *replies: str) -> None:
+    """Write thirty lines with these replies in turn."""
+    lines = [
+        {"id": str(place), "context": [f"do you have {place} pets ?"], "response": replies[place % len(replies)]}
+        for place in range(30)
+    ]
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+
+
+def test_the_summary_says_that_facts_were_not_checked(tmp_path: Path) -> None:
+    chat(tmp_path / "a.jsonl", "i have a dog .", "no , i do not .", "yes , two cats .")
+    chat(tmp_path / "b.jsonl", "yes , i have two dogs .", "no , i am afraid of them .", "yes , two cats and a dog .")
+    code, out, summary = step(tmp_path, a="a.jsonl", b="b.jsonl", threshold="-9")
+    assert code == 0 and summary.startswith("gate -9: passed")
+    assert FACTS_NOT_CHECKED in summary and FACTS_NOT_CHECKED in out
+
+
+def test_replies_that_the_judge_cannot_judge_do_not_pass(tmp_path: Path) -> None:
+    chat(tmp_path / "a.jsonl", "i have a dog .", "no , i do not .", "yes , two cats .")
+    chat(tmp_path / "b.jsonl", "Ja, ich habe zwei Hunde und eine Katze.", "Nein, ich habe leider keine Tiere.")
+    code, _, summary = step(tmp_path, a="a.jsonl", b="b.jsonl", threshold="-9")
+    assert code == 6 and summary.startswith("gate -9: not passed")
+    assert "cannot judge" in summary and "rejoinder fit" in summary
+    assert "B is better" not in summary and "A is better" not in summary
 
 
 def test_what_cannot_be_compared_fails_and_says_why(tmp_path: Path) -> None:

@@ -21,16 +21,21 @@ def metric(tmp_path: Path) -> Any:
     return lambda *scorer: ReplyQuality(*scorer, cache_dir=str(tmp_path))
 
 
-ASKED = "do you have any pets ?"
+ASKED, BAD = "do you have any pets ?", "The engine of this bus needs new oil."
 
 
 def test_scores_are_those_of_rejoinder_in_their_order(metric: Any) -> None:
-    replies, contexts = ["yes , two dogs .", "", "of of of"], [ASKED, ASKED, ["hi", ASKED]]
+    replies, contexts = ["yes , two dogs .", "", BAD], [ASKED, ASKED, ["hi", ASKED]]
     found = metric().compute(predictions=replies, contexts=contexts)
     lines = [{"context": context, "response": text} for text, context in zip(replies, contexts, strict=True)]
     scores = rejoinder.score(lines)
     assert found["scores"] == [scores.values[0], None, scores.values[2]]
     assert found["rejoinder"] == scores.corpus() and found["unscored"] == {1: "the response is empty"}
+
+
+def test_what_is_out_of_the_domain_has_no_score(metric: Any) -> None:
+    found = metric().compute(predictions=["Ja, ich habe zwei Hunde.", BAD], contexts=[ASKED, ASKED])
+    assert found["scores"] == [None, found["rejoinder"]] and found["unscored"] == {0: "out of domain"}
 
 
 def test_references_are_one_or_several(metric: Any) -> None:
@@ -41,9 +46,9 @@ def test_references_are_one_or_several(metric: Any) -> None:
 
 def test_batches_come_together(metric: Any) -> None:
     own = metric()
-    own.add_batch(predictions=["yes .", "of of of"], contexts=[ASKED, ASKED])
+    own.add_batch(predictions=["yes .", BAD], contexts=[ASKED, ASKED])
     own.add(prediction="two dogs .", contexts=ASKED)
-    at_once = metric().compute(predictions=["yes .", "of of of", "two dogs ."], contexts=[ASKED] * 3)
+    at_once = metric().compute(predictions=["yes .", BAD, "two dogs ."], contexts=[ASKED] * 3)
     assert own.compute() == at_once
 
 

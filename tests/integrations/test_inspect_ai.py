@@ -17,8 +17,9 @@ from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput 
 from inspect_ai.solver import solver  # noqa: E402
 
 from rejoinder.integrations.inspect_ai import reply_quality  # noqa: E402
+from rejoinder.scorer import FACTS_NOT_CHECKED  # noqa: E402
 
-ASKED, GOOD, BAD = "do you have any pets ?", "yes , i have two dogs .", "of of of"
+ASKED, GOOD, BAD = "do you have any pets ?", "yes , i have two dogs .", "The engine of this bus needs new oil."
 
 
 @solver  # type: ignore[untyped-decorator]
@@ -51,8 +52,16 @@ def test_a_task_takes_it(tmp_path: Path) -> None:
     assert [one.value for one in found[:2]] == scores.values[:2].tolist()
     assert scores.low is not None and found[0].metadata["low"] == scores.low[0]
     assert found[2].value != found[2].value and found[2].explanation == "no score: the response is empty"
+    assert FACTS_NOT_CHECKED in found[0].explanation
     metrics = log.results.scores[0].metrics
     assert metrics["mean"].value == pytest.approx(scores.corpus())
+
+
+def test_what_is_out_of_the_domain_has_no_value(tmp_path: Path) -> None:
+    log = evaluated([Sample(input=ASKED), Sample(input=ASKED)], ["Ja, ich habe zwei Hunde.", GOOD], tmp_path)
+    german, good = [sample.scores["reply_quality"] for sample in log.samples]
+    assert german.value != german.value and german.explanation.startswith("no score: out of domain (not English): ")
+    assert log.results.scores[0].metrics["mean"].value == pytest.approx(good.value)
 
 
 def test_a_target_is_a_reference_where_that_is_said(tmp_path: Path) -> None:

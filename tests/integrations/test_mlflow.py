@@ -15,8 +15,9 @@ pytest.importorskip("mlflow.genai")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("default")]
 
 from rejoinder.integrations.mlflow import reply_quality  # noqa: E402
+from rejoinder.scorer import FACTS_NOT_CHECKED  # noqa: E402
 
-ASKED, GOOD, BAD = "do you have any pets ?", "yes , i have two dogs .", "of of of"
+ASKED, GOOD, BAD = "do you have any pets ?", "yes , i have two dogs .", "The engine of this bus needs new oil."
 
 
 def test_a_feedback_holds_score_interval_and_reason() -> None:
@@ -24,7 +25,13 @@ def test_a_feedback_holds_score_interval_and_reason() -> None:
     scores = rejoinder.score([{"context": [ASKED], "response": GOOD}])
     assert found.value == scores.values[0] and found.rationale.startswith(f"{found.value:.2f} [")
     assert scores.low is not None and float(found.metadata["low"]) == scores.low[0]
-    assert found.metadata["signature"] == str(scores.signature)
+    assert found.metadata["signature"] == str(scores.signature) and FACTS_NOT_CHECKED in found.rationale
+
+
+def test_what_is_out_of_the_domain_has_an_error() -> None:
+    found = reply_quality()(inputs={"question": ASKED}, outputs="Ja, ich habe zwei Hunde und eine Katze.")
+    assert found.value is None and found.error.error_message.startswith("no score: out of domain (not English): ")
+    assert found.rationale == found.error.error_message and "low" not in found.metadata
 
 
 def test_what_has_no_score_has_an_error() -> None:

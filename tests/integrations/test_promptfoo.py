@@ -15,8 +15,10 @@ import pytest
 import rejoinder
 from rejoinder.errors import UsageError
 from rejoinder.integrations.promptfoo import get_assert
+from rejoinder.scorer import FACTS_NOT_CHECKED
+from rejoinder.streams.withholding import INSTEAD
 
-ASKED, GOOD, BAD = "do you have any pets ?", "yes , i have two dogs .", "of of of"
+ASKED, GOOD, BAD = "do you have any pets ?", "yes , i have two dogs .", "The engine of this bus needs new oil."
 
 
 def asked(prompt: str = ASKED, config: dict[str, Any] | None = None, **given: Any) -> dict[str, Any]:
@@ -29,8 +31,9 @@ def test_a_reply_passes_by_the_scorers_own_scale() -> None:
     found = get_assert(GOOD, asked(config={"at_least": 3}))
     assert found["pass"] is True and found["namedScores"] == {"rejoinder": value}
     assert found["score"] == min(1, (value - 1) / 4) and found["reason"].startswith(f"{value:.2f} [")
+    assert FACTS_NOT_CHECKED in found["reason"]
     bad = get_assert(BAD, asked(config={"at_least": 3}))
-    assert bad["pass"] is False and bad["score"] == 0
+    assert bad["pass"] is False and bad["score"] < found["score"] and FACTS_NOT_CHECKED in bad["reason"]
 
 
 def test_prompts_are_texts_chats_or_variables() -> None:
@@ -72,9 +75,9 @@ def test_a_config_that_asks_for_nothing_is_refused(config: dict[str, Any], said:
 
 
 def test_what_the_judge_cannot_judge_does_not_pass() -> None:
-    found = get_assert("Ja, ich habe zwei Hunde und eine Katze.", asked(config={"at_least": 1}))
-    assert found["pass"] is False and found["score"] == 0 and found["namedScores"]["rejoinder"] > 1
-    assert found["reason"].startswith("cannot tell: the scorer cannot judge what is not English; ")
+    found = get_assert("Ja, ich habe zwei Hunde und eine Katze.", asked(config={"at_least": -9}))
+    assert found["pass"] is False and found["score"] == 0 and "namedScores" not in found
+    assert found["reason"].startswith("cannot tell: out of domain (not English): ") and INSTEAD in found["reason"]
 
 
 CONFIG = {

@@ -10,6 +10,7 @@ import pytest
 from rejoinder.errors import UsageError
 from rejoinder.integrations.pytest_plugin import UnsureWarning, assert_reply_quality
 from rejoinder.records import Example
+from rejoinder.scorer import FACTS_NOT_CHECKED
 
 pytest_plugins = ["pytester"]
 PLUGIN = "rejoinder.integrations.pytest_plugin"
@@ -64,6 +65,71 @@ def test_a_fixture_that_fails_and_says_why(pytester: pytest.Pytester) -> None:
         ]
     )
     assert "quality.py" not in ran.stdout.str(), "the traceback ends where the user's test does"
+
+
+JUDGED = """
+import numpy as np
+from rejoinder.scorer import OUT_OF_DOMAIN, Card, Outcome
+
+class Marking:
+    card = Card("marking", "words", "judge", frozenset(), (0, 9), "a test", domain="calm words", unread=("facts",))
+    options = {}
+
+    def score_batch(self, examples):
+        notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
+        return Outcome(np.array([float(len(one.response.split())) for one in examples]), notes=notes)
+
+def test_good(assert_reply_quality):
+    assert_reply_quality({"prompt": "Tea?", "answer": "Yes, I would like some."}, at_least=4, scorer=Marking())
+
+def test_short(assert_reply_quality):
+    assert_reply_quality({"prompt": "Tea?", "answer": "No."}, at_least=4, scorer=Marking())
+
+def test_loud(assert_reply_quality):
+    reply = {"prompt": "Tea?", "answer": "Yes! I would like some."}
+    assert_reply_quality(reply, at_least=4, scorer=Marking(), unsure="warn")
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("alone")
+@pytest.mark.parametrize(
+    ("chosen", "outcomes"), [("good", {"passed": 1}), ("good or short or loud", {"passed": 1, "failed": 2})]
+)
+def test_a_run_says_once_that_facts_were_not_checked(
+    pytester: pytest.Pytester, chosen: str, outcomes: dict[str, int]
+) -> None:
+    pytester.makepyfile(test_theirs=JUDGED)
+    ran = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-k", chosen)
+    ran.assert_outcomes(**outcomes)
+    assert ran.stdout.str().count(f"\nmarking: {FACTS_NOT_CHECKED}") == 1, "at the end, also where all tests passed"
+    if "failed" in outcomes:
+        ran.stdout.fnmatch_lines(["E *the replies are not good enough*", f"E *{FACTS_NOT_CHECKED}"])
+        ran.stdout.fnmatch_lines(["E *marking cannot judge these replies*"])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("alone")
+def test_a_run_over_several_processes_says_it_too(pytester: pytest.Pytester) -> None:
+    pytest.importorskip("xdist")
+    pytester.makepyfile(test_theirs=JUDGED)
+    ran = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "xdist", "-n", "2", "-p", "no:cacheprovider", "-k", "good")
+    ran.assert_outcomes(passed=1)
+    assert ran.stdout.str().count(f"\nmarking: {FACTS_NOT_CHECKED}") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("alone")
+def test_a_run_without_such_a_scorer_says_nothing_of_facts(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_theirs=THEIRS)
+    ran = pytester.runpytest_subprocess("-p", PLUGIN, "-p", "no:cacheprovider", "-k", "one")
+    assert "acts were not checked" not in ran.stdout.str()
+
+
+@pytest.mark.parametrize("text", ["Ja, ich habe zwei Hunde und eine Katze.", "def pets():\n    return dogs[0].name\n"])
+def test_what_the_shipped_judge_cannot_judge_does_not_pass(text: str) -> None:
+    with pytest.raises(AssertionError, match="cannot judge"):
+        assert_reply_quality({"prompt": "Do you have any pets?", "answer": text}, at_least=-9)
 
 
 @pytest.mark.usefixtures("alone")

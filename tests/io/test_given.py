@@ -244,7 +244,7 @@ def test_scores_of_joined_rows_go_to_none_of_them() -> None:
 def test_scores_in_a_frame_are_not_taken_for_ratings() -> None:
     asked = [("Tea?", "No."), ("Any plans?", "I will see a film."), ("Who?", "I am Anna, and you?"), ("Hm?", "of")]
     frame = pandas.DataFrame([(f"{a} {n}", b) for n in range(5) for a, b in asked], columns=["prompt", "answer"])
-    scored = frame.join(rejoinder.score(frame).to_pandas())
+    scored = frame.join(rejoinder.score(frame, out_of_domain="keep").to_pandas())
     with pytest.raises(DataError, match="none of 20 lines has a rating"):
         rejoinder.estimate(scored)
     named = frame.assign(score=scored["score"])

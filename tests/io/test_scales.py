@@ -273,15 +273,15 @@ def test_a_folder_with_no_scale_in_its_place_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("scale", ["1,7", "0,1", "0,100"])
 def test_score_answers_in_the_users_scale(run: Run, tmp_path: Path, scale: str) -> None:
     lines = few("@conture", 40, tmp_path)
-    plain = run("score", lines).records
-    ran = run("score", lines, "--scale", scale)
+    plain = run("score", lines, "--out-of-domain", "keep").records
+    ran = run("score", lines, "--scale", scale, "--out-of-domain", "keep")
     ends, records = scale_of(scale), ran.records
     assert ran.code == 0 and len(records) == len(plain) == 40
     for one, other in zip(plain, records, strict=True):
         assert other["scores"]["rejoinder"] == pytest.approx(rescaled(one["scores"]["rejoinder"], (1, 5), ends))
         assert other["signatures"]["rejoinder"].split("|scale:")[1].startswith(f"{ends[0]}..{ends[1]}|")
         assert "scale:" not in one["signatures"]["rejoinder"]
-    python = rejoinder.score(list(rejoinder.read(lines)), "rejoinder", scale=ends).values
+    python = rejoinder.score(list(rejoinder.read(lines)), "rejoinder", scale=ends, out_of_domain="keep").values
     assert [record["scores"]["rejoinder"] for record in records] == pytest.approx(python.tolist())
 
 
@@ -292,7 +292,7 @@ def test_metrics_have_no_scale(run: Run, tmp_path: Path) -> None:
         2,
         "the scale is for the ratings that judges predict, and length predicts none. Leave it out",
     )
-    ran = run("score", lines, "-s", "length", "-s", "rejoinder", "--scale", "1,7")
+    ran = run("score", lines, "-s", "length", "-s", "rejoinder", "--scale", "1,7", "--out-of-domain", "keep")
     assert (ran.code, ran.err) == (0, "--scale leaves length as it is: what it gives is no rating\n")
     assert ran.records[0]["scores"]["length"] == run("score", lines, "-s", "length").records[0]["scores"]["length"]
 

@@ -54,12 +54,12 @@ def test_it_is_read_once(judge: ViewsJudge) -> None:
 def test_a_judge_at_hand_is_not_written_out(judge: ViewsJudge, monkeypatch: pytest.MonkeyPatch) -> None:
     # Its text form is longer than its work: writing it took three times as long as a score.
     monkeypatch.setattr(ViewsJudge, "__repr__", lambda _: pytest.fail("written out"))
-    assert rejoinder.score([BOTH], judge).scored.all()
+    assert rejoinder.score([BOTH], judge, out_of_domain="keep").scored.all()
 
 
 def test_it_takes_what_is_there(judge: ViewsJudge) -> None:
     without = [BOTH, replace(BOTH, references=()), replace(BOTH, context=()), replace(BOTH, context=(), references=())]
-    scores = rejoinder.score(without, judge)
+    scores = rejoinder.score(without, judge, out_of_domain="keep")
     assert scores.scored.tolist() == [True, True, True, False]
     assert scores.reasons == {3: "no context and no reference"}
     assert len(set(scores.values[:3].tolist())) == 3
@@ -67,7 +67,7 @@ def test_it_takes_what_is_there(judge: ViewsJudge) -> None:
 
 def test_a_copy_of_the_reference_is_better_than_another_response(judge: ViewsJudge) -> None:
     copy, other = replace(BOTH, response="a film with friends."), replace(BOTH, response="the bus was late.")
-    values = rejoinder.score([copy, other], judge).values
+    values = rejoinder.score([copy, other], judge, out_of_domain="keep").values
     assert values[0] > values[1]
 
 
@@ -76,7 +76,7 @@ def test_it_needs_no_torch() -> None:
         "import sys\n"
         "for name in ('torch', 'lightning', 'matplotlib'): sys.modules[name] = None\n"
         "import rejoinder\n"
-        "print(rejoinder.score(rejoinder.read('@conture'), 'rejoinder').scored.mean())\n"
+        "print(rejoinder.score(rejoinder.read('@conture'), out_of_domain='keep').scored.mean())\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(done.stdout) > 0.99
@@ -98,7 +98,8 @@ def test_a_text_is_read_to_its_end(judge: ViewsJudge, side: str) -> None:
     words = " ".join(["we talked about the film and the weather ."] * 250)  # 2,000 words and more
     texts = {"response": words} if side == "response" else {side: (words,)}
     longer = {"response": f"{words} no"} if side == "response" else {side: (f"{words} no",)}
-    values = rejoinder.score([replace(BOTH, **texts), replace(BOTH, **longer)], judge).values
+    lines = [replace(BOTH, **texts), replace(BOTH, **longer)]
+    values = rejoinder.score(lines, judge, out_of_domain="keep").values
     assert np.isfinite(values).all()
     assert values[0] != values[1], "the last word counts"
 
@@ -115,7 +116,7 @@ def test_its_folder_is_sound() -> None:
 
 
 def test_every_score_has_an_interval_that_holds_it(judge: ViewsJudge) -> None:
-    scores = rejoinder.score(SAMPLE, judge)
+    scores = rejoinder.score(SAMPLE, judge, out_of_domain="keep")
     assert scores.low is not None and scores.high is not None
     assert (scores.low <= scores.values).all() and (scores.values <= scores.high).all()
 

@@ -56,10 +56,10 @@ def folder(fitted: ViewsJudge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.slow
 def test_heads_and_model_together_score_as_they_did(folder: Path, llama: Path, fitted: ViewsJudge) -> None:
     lines = rated("three", 12)
-    found = rejoinder.score(lines, f"plus:{llama}")
-    assert (found.values == rejoinder.score(lines, fitted).values).all()
+    found = rejoinder.score(lines, f"plus:{llama}", out_of_domain="keep")
+    assert (found.values == rejoinder.score(lines, fitted, out_of_domain="keep").values).all()
     assert found.signature.fields["scorer"] == plus.NAME
-    told = rejoinder.explain(lines, f"plus:{llama}")
+    told = rejoinder.explain(lines, f"plus:{llama}", out_of_domain="keep")
     for one, value in zip(told, found.values.tolist(), strict=True):
         assert one is not None and "language model" in one.moved
         assert one.base + sum(one.moved.values()) == pytest.approx(value)
@@ -128,7 +128,8 @@ def test_the_heads_of_the_package_with_the_model_they_belong_to(monkeypatch: pyt
         "Do you have any plans for the weekend?",
         "He eats the wall.",
     ]
-    found = rejoinder.score([Example(context, reply) for reply in replies], f"plus:{PACKAGED}")
+    lines = [Example(context, reply) for reply in replies]
+    found = rejoinder.score(lines, f"plus:{PACKAGED}", out_of_domain="keep")
     assert found.values[0] == found.values.max() and np.isfinite(found.values).all()
     assert found.signature.fields["scorer"] == plus.NAME
     assert len(parsed) == 1 and gguf.GGUFReader is counted, "parsed once, and the library left as it was"

@@ -105,7 +105,7 @@ def test_the_means_are_those_of_the_replies(found: Table2, places: dict[str, str
             rejoinder.Example(one.context, text, (one.response,) if true else ())
             for one, text in zip(asked, said, strict=True)
         ]
-        values = rejoinder.score(examples, key).values
+        values = rejoinder.score(examples, key, out_of_domain="keep").values
         for group, rows in found.asked.groups().items():
             mean = own.means[group][key]
             assert mean.n == len(rows) and mean.value == pytest.approx(values[rows].mean())
@@ -137,7 +137,8 @@ def test_people_are_judged_and_at_no_distance_from_themselves(found: Table2) -> 
     human, asked = found.rows[-1], found.asked.examples
     assert human.name == HUMAN and set(human.means[ALL]) == {"rejoinder", LENGTH}
     assert list(human.replies) == [one.response for one in asked]
-    judged = rejoinder.score([rejoinder.Example(one.context, one.response) for one in asked], "rejoinder").values
+    examples = [rejoinder.Example(one.context, one.response) for one in asked]
+    judged = rejoinder.score(examples, out_of_domain="keep").values
     assert human.means[ALL]["rejoinder"].value == pytest.approx(judged.mean())
 
 

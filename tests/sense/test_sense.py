@@ -61,7 +61,7 @@ def lines() -> tuple[Line, ...]:
 def scores(judge: str) -> tuple[dict[str, float], ...]:
     """What a judge says of the replies to each context, by kind; nothing of a reply that it cannot score."""
     given = [Example(line.context, line.replies[kind]) for line in lines() for kind in KINDS]
-    values = iter(rejoinder.score(given, judge).values.tolist())
+    values = iter(rejoinder.score(given, judge, out_of_domain="keep").values.tolist())
     return tuple({kind: next(values) for kind in KINDS} for _ in lines())
 
 
@@ -114,7 +114,9 @@ def taken(scorer: str) -> float:
     text = (Path(__file__).parent / "news.jsonl").read_text(encoding="utf-8")
     records = [json.loads(line) for line in text.splitlines()]
     fits, hurts = (
-        rejoinder.score([Example(tuple(record["context"]), record[side]) for record in records], scorer).values
+        rejoinder.score(
+            [Example(tuple(record["context"]), record[side]) for record in records], scorer, out_of_domain="keep"
+        ).values
         for side in ("fits", "hurts")
     )
     assert len(records) == 20

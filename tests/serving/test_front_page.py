@@ -9,15 +9,16 @@ from typing import get_args
 import pytest
 from fastapi.testclient import TestClient
 
+import rejoinder
 from page import Page
 from rejoinder.catalogue import load_scorer, load_scorers
 from rejoinder.judges import notes
 from rejoinder.judges.views.view import Group
 from rejoinder.records import Example
-from rejoinder.scorer import run
+from rejoinder.scorer import FACTS_NOT_CHECKED, run
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
-from rejoinder.serving.page import GROUPS, NOTES, SAMPLES
+from rejoinder.serving.page import GROUPS, NOTES, SAMPLES, WORDS
 
 TOKEN = "a token of some length"
 
@@ -73,13 +74,16 @@ def test_every_part_of_an_explanation_and_every_note_has_words(client: TestClien
     (body,) = Page(client.get("/").text).all("body")
     assert json.loads(body["data-groups"] or "") == GROUPS
     assert json.loads(body["data-notes"] or "") == NOTES
+    assert json.loads(body["data-words"] or "") == WORDS and WORDS["facts"] == FACTS_NOT_CHECKED
 
 
 def test_the_examples_show_what_they_say(client: TestClient) -> None:
     buttons = [given for given in Page(client.get("/").text).all("button") if "data-sample" in given]
     assert [json.loads(given["data-sample"] or "")["name"] for given in buttons] == [one.name for one in SAMPLES]
     examples = [Example(one.turns, reply) for one in SAMPLES for reply in one.replies]
-    values = iter(run(load_scorer("rejoinder"), examples).values.tolist())
+    scores = rejoinder.score(examples)
+    assert scores.scored.all(), "the judge can judge each of them"
+    values = iter(scores.values.tolist())
     good, off, compared, lapse, facts = ([next(values) for _ in one.replies] for one in SAMPLES)
     assert good[0] > 4 > 2 > off[0]
     assert compared[0] > compared[1]

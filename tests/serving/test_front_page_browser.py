@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
 
 import httpx
+import numpy as np
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, Route, expect
 
 from chromium import DESK, faults, launched, opened, served
 from rejoinder.catalogue import load_scorers
+from rejoinder.records import Example
+from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome, Scorer
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
+from rejoinder.streams.withholding import INSTEAD
 
 pytestmark = pytest.mark.slow
 PHONE = {
@@ -204,14 +209,107 @@ def test_the_worst_turn_of_a_conversation_is_marked(browser: Browser, base: str)
         assert "the worst is turn 6" in page.inner_text("#whole")
 
 
-def test_earlier_turns_are_asked_about_once_and_a_long_talk_in_bounds(browser: Browser, base: str) -> None:
+class Marking:
+    """A judge that finds every reply as good as the last figure in it says; one with a `!` is out of its domain."""
+
+    card = Card("marking", "a rating", "judge", frozenset(), (1, 5), "a test", domain="calm talk", unread=("facts",))
+    options: ClassVar[dict[str, Any]] = {}
+    scale = (1.0, 5.0)
+
+    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        """Return the figures; 3 for a reply without one."""
+        figures = [re.findall(r"\d", example.response) for example in examples]
+        values = np.array([float(found[-1]) if found else 3.0 for found in figures])
+        notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
+        return Outcome(values, notes=notes, low=values - 1, high=values + 1)
+
+
+@pytest.fixture(scope="module")
+def marked() -> Iterator[str]:
+    scorers: dict[str, Scorer] = {"marking": Marking(), **load_scorers(["length"])}
+    with served(make_app(scorers), lifespan="on") as base:
+        yield base
+
+
+def test_every_judgement_says_that_facts_were_not_checked(browser: Browser, marked: str) -> None:
+    with opened(browser, **DESK) as (_, page):
+        page.goto(marked)
+        reply(page).fill("Your refund of 900 dollars is paid in 5")
+        expect(page.locator(".headline")).to_contain_text("very good")
+        expect(page.locator(".result")).to_contain_text(FACTS_NOT_CHECKED)
+        expect(page.locator("#live")).to_contain_text(FACTS_NOT_CHECKED)
+        page.get_by_role("button", name="Compare another reply").click()
+        page.keyboard.type("It is paid in 2")
+        expect(page.locator("#ahead")).to_contain_text("Reply A is ahead")
+        expect(page.locator("#between")).to_contain_text(FACTS_NOT_CHECKED)
+        page.get_by_label("marking").uncheck()
+        page.get_by_label("length").check()
+        expect(page.locator(".headline").first).to_contain_text("length")
+        rests(page)
+        assert FACTS_NOT_CHECKED not in page.inner_text("#verdict")
+
+
+def test_earlier_turns_say_that_facts_were_not_checked(browser: Browser, marked: str) -> None:
+    with opened(browser, **DESK) as (context, page):
+        page.goto(marked)
+        reply(page).focus()
+        paste(context, page, json.dumps(["hi", "Paid in 3", "hi", "Loud! 4", "hi", "So 5!"]))
+        expect(page.locator(".own b")).to_have_text(["3.0"])
+        rests(page)
+        assert [text for text in page.locator(".own").all_inner_texts() if text] == ["3.0 middling", OUT_OF_DOMAIN]
+        expect(page.locator("#whole")).to_have_text(FACTS_NOT_CHECKED)
+
+
+def test_a_reply_out_of_the_domain_has_no_verdict_and_no_number(browser: Browser, marked: str) -> None:
+    with opened(browser, **DESK) as (_, page):
+        page.goto(marked)
+        reply(page).fill("A refund! It is 5")
+        expect(page.locator(".headline")).to_contain_text("cannot judge this reply")
+        rests(page)
+        shown = page.inner_text("#results")
+        assert "calm talk" in shown and INSTEAD in shown and "loud" in shown
+        assert not any(sign.isdigit() for sign in shown)
+        assert not any(word in shown for word in ("poor", "weak", "middling", "good", "People"))
+        assert FACTS_NOT_CHECKED not in shown, "nothing was judged"
+        assert page.locator(".track:visible").count() == 0 and page.locator(".why:visible").count() == 0
+        expect(page.locator("#live")).to_contain_text(INSTEAD)
+        assert faults(page) == []
+        page.get_by_role("button", name="Compare another reply").click()
+        page.keyboard.type("Well, 2")
+        expect(page.locator(".result")).to_have_count(2)
+        expect(page.locator(".headline").nth(1)).to_contain_text("weak")
+        expect(page.locator("#between")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ja, ich habe zwei Hunde und eine Katze zu Hause.",
+        "def pets():\n    return dogs[0].name == 'Rex'\n",
+        "Here is how:\n\n" + "1. **Open** the settings and look for the section about your devices there.\n" * 15,
+    ],
+    ids=["German", "code", "markdown"],
+)
+def test_the_shipped_judge_gives_no_verdict_out_of_its_domain(browser: Browser, base: str, text: str) -> None:
+    with opened(browser, **DESK) as (_, page):
+        page.goto(base)
+        box(page, "Turn 1").fill(ASKED)
+        reply(page).fill(text)
+        expect(page.locator(".headline")).to_contain_text("cannot judge this reply")
+        rests(page)
+        shown = page.inner_text(".result")
+        assert INSTEAD in shown and "short English chat" in shown and "probably" not in shown
+        assert page.locator("#brief b").all_text_contents() == ["–"]
+
+
+def test_earlier_turns_are_asked_about_once_and_a_long_talk_in_bounds(browser: Browser) -> None:
     sent: list[list[object]] = []
 
     def note(one: Request) -> None:
         if "/v1/score?" in one.url:
             sent.append(json.loads(one.post_data or ""))
 
-    with opened(browser, **DESK) as (context, page):
+    with served(make_app(load_scorers(["length"])), lifespan="on") as base, opened(browser, **DESK) as (context, page):
         page.on("request", note)
         page.goto(base)
         reply(page).focus()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from fastapi.testclient import TestClient
 
 from conftest import Run
 from rejoinder.catalogue import load_scorers
+from rejoinder.scorer import OUT_OF_DOMAIN
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
 
@@ -48,6 +50,40 @@ def test_scores_are_those_of_the_command_line(client: TestClient, tmp_path: Path
         for record in (ours, theirs):
             record["id"] = record["id"].replace("body:item ", "").replace(f"{file}:", "")
         assert ours == theirs
+
+
+GERMAN = {"context": ["do you have any pets ?"], "response": "Ja, ich habe zwei Hunde und eine Katze.", "id": "g"}
+
+
+@pytest.mark.parametrize("path", ["/v1/score", "/v1/score/stream"])
+def test_scores_out_of_the_domain_are_withheld_unless_asked_for(client: TestClient, path: str) -> None:
+    def asked(**query: str) -> dict[str, Any]:
+        text = client.post(path, content=json.dumps(GERMAN), params={"explain": "true", **query}).text
+        record: dict[str, Any] = json.loads(text)
+        return record["results"][0] if "results" in record else record
+
+    withheld, kept = asked(), asked(out_of_domain="keep")
+    assert withheld["scores"] == {"rejoinder": None} and withheld["unscored"] == {"rejoinder": OUT_OF_DOMAIN}
+    assert "intervals" not in withheld and "explained" not in withheld
+    assert withheld["notes"] == kept["notes"] and kept["notes"]["rejoinder"][0] == OUT_OF_DOMAIN
+    assert kept["scores"]["rejoinder"] > 0 and kept["unscored"] == {} and "rejoinder" in kept["intervals"]
+    assert asked(out_of_domain="withhold") == withheld
+
+
+def test_requests_that_ask_for_other_things_share_no_batch(client: TestClient) -> None:
+    """A request that keeps such scores does not make another one show them."""
+    with ThreadPoolExecutor(8) as pool:
+        ways = ["keep", "withhold"] * 8
+        found = list(pool.map(lambda way: ask(client, [GERMAN] * 3, out_of_domain=way)["results"], ways))
+    assert [result["scores"]["rejoinder"] is None for results in found for result in results] == [
+        way == "withhold" for way in ways for _ in range(3)
+    ]
+
+
+def test_a_scorer_says_its_domain_and_what_it_does_not_read(client: TestClient) -> None:
+    judge, bleu, _ = client.get("/v1/scorers").json()["results"]
+    assert judge["domain"] == "short English chat" and "facts" in judge["unread"]
+    assert (bleu["domain"], bleu["unread"]) == ("", [])
 
 
 def test_one_line_comes_back_as_one_result(client: TestClient) -> None:
@@ -128,6 +164,7 @@ def test_bad_input_is_told_in_the_words_of_the_command_line(
         ("scorer=length&scorer=length", "the scorer 'length' was named twice"),
         ("scorer=length&explain=true", "length does not say what moved a score"),
         ("explain=perhaps", "parameter explain: "),
+        ("out_of_domain=drop", "parameter out_of_domain: "),
         ("scorers=length", "parameter scorers: there is no such parameter"),
     ],
 )

@@ -39,6 +39,13 @@ if TYPE_CHECKING:
     from rejoinder.streams.scoring import Tally
 
 
+class OutOfDomain(StrEnum):
+    """What happens to scores of replies that a judge cannot judge."""
+
+    WITHHOLD = "withhold"
+    KEEP = "keep"
+
+
 class Format(StrEnum):
     """How scores are written."""
 
@@ -83,6 +90,13 @@ LevelFlag = Annotated[
 Explain = Annotated[
     bool, typer.Option("--explain", help="Also say what moved each score, and by how much: of judges over views.")
 ]
+OutOfDomainFlag = Annotated[
+    OutOfDomain,
+    typer.Option(
+        "--out-of-domain",
+        help="Scores of replies that a judge cannot judge: leave them out, or write them with the warning.",
+    ),
+]
 
 
 def command(
@@ -93,6 +107,7 @@ def command(
     scale: Scale = None,
     explain: Explain = False,
     level: LevelFlag = Level.TURN,
+    out_of_domain: OutOfDomainFlag = OutOfDomain.WITHHOLD,
     vectors: Vectors = None,
     columns: Columns = None,
     input_format: InputFormat = None,
@@ -104,13 +119,14 @@ def command(
 
     One line out for each line in (two for a pair of replies), in the same order, with the input's own keys kept. What
     cannot be scored has no score and a reason; each line carries the signatures; of several files, `file` says which a
-    line is from. With -o, a summary of each scorer goes to standard output.
+    line is from. Scores of replies that a judge cannot judge (out of domain) are left out unless --out-of-domain keep
+    asks for them. With -o, a summary of each scorer goes to standard output.
     """
     from rejoinder.catalogue import load_scorers
     from rejoinder.io.write import format_of
-    from rejoinder.report.scores import lines_table, summary_table
+    from rejoinder.report.scores import lines_table
     from rejoinder.streams.parts import PART, elsewhere
-    from rejoinder.streams.scoring import CHUNK, Tally, require_some, score_stream
+    from rejoinder.streams.scoring import CHUNK, Tally, score_stream
 
     to_file = out is not None and str(out) != "-"
     if as_format is Format.TABLE and to_file:
@@ -126,25 +142,39 @@ def command(
     tallies = {name: Tally(scorer) for name, scorer in scoring.items()}
     chosen = as_format or (None if to_file else Format.TABLE if sys.stdout.isatty() else Format.JSONL)
     table, streaming = "", not to_file and chosen is not Format.TABLE
-    reading = how(columns, input_format, turns, scorers)
-    made_by = (*_made_by(tallies), explain, columns, input_format, turns, on_error)
+    made_by = (*_made_by(tallies), explain, out_of_domain, columns, input_format, turns, on_error)
     with (
         _parted(files, out, chosen, made_by) as parts,
         reporting(on_error) as on_bad,
         progress("scoring", streaming=streaming) as advance,
         workers(ray) as crew,
     ):
-        examples = _read(files, parts, level, on_bad, reading)
+        examples = _read(files, parts, level, on_bad, how(columns, input_format, turns, scorers))
         far = None if crew is None else elsewhere(crew, asked, scoring)
         more: dict[str, Any] = {"chunk": PART if far else CHUNK, "begun": bool(parts and parts.done)}
-        records = score_stream(examples, tallies, explain=explain, scoring=far, advance=advance, **more)
+        more |= {"explain": explain, "out_of_domain": out_of_domain.value, "scoring": far, "advance": advance}
+        records = score_stream(examples, tallies, **more)
         if chosen is Format.TABLE:
             table = lines_table(records, list(tallies), width())
         else:
             _write(records, parts or out or Path("-"), chosen, list(tallies.values()))
-    if chosen is Format.TABLE or to_file:
+    _tell_summary(tallies, table, streaming=streaming)
+
+
+def _tell_summary(tallies: Mapping[str, Tally], table: str, *, streaming: bool) -> None:
+    """Write the summary; where scores went to standard output, only what was withheld, on standard error.
+
+    Raises:
+        TooManyUnscored: not a single line has a score.
+    """
+    from rejoinder.report.scores import domain_lines, summary_table
+    from rejoinder.streams.scoring import require_some
+
+    if not streaming:
         tell(table + summary_table(tallies, width()))
     require_some(list(tallies.values()))
+    if streaming and any(tally.withheld for tally in tallies.values()):
+        tell("\n".join(domain_lines(tallies)), err=True)
 
 
 def _made_by(tallies: Mapping[str, Tally]) -> list[str]:

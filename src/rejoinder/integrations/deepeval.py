@@ -23,7 +23,7 @@ class ReplyQuality(BaseMetric):
     """The score of `actual_output` as a reply to `input`; `expected_output` counts as a reference.
 
     `input` may hold several turns, each behind its speaker (`User:`, `Bot:`). A reply without a score fails, and so
-    does one that the scorer cannot judge, as one in another language.
+    does one that is out of the scorer's domain, such as one in another language: it has no score.
 
     Args:
         threshold: the least score that passes, on the scorer's own scale.

@@ -9,7 +9,8 @@ from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import MissingExtra
 from rejoinder.io.chat import as_turns
 from rejoinder.records import Example
-from rejoinder.scorer import ScorerLike, run
+from rejoinder.scorer import ScorerLike, facts_warning, run
+from rejoinder.streams.withholding import withhold
 
 try:
     from datasets import Features, Value
@@ -26,7 +27,8 @@ class ReplyQuality(Metric):
 
     `compute` takes N `predictions`, which are the replies, `contexts`, each a text or turns, oldest first, and
     `references`, each a text or several; what a scorer does not read may be left out. It returns the corpus score
-    under the scorer's name, `scores` [N], None where there is none, and `unscored`, the reasons by place.
+    under the scorer's name, `scores` [N], None for a reply that has no score, and `unscored`, the reasons by place. A
+    reply that the scorer cannot judge has no score either, with the reason `out of domain`.
 
     Args:
         scorer: what judges, see `rejoinder.load_scorer`.
@@ -42,7 +44,7 @@ class ReplyQuality(Metric):
         card = self.scorer.card
         texts = [Value("string")]
         return MetricInfo(
-            description=f"{card.summary}. {card.notes}",
+            description=f"{card.summary}. {card.notes} {facts_warning({card.name: self.scorer})}".rstrip(),
             citation=card.source,
             inputs_description=str(type(self).__doc__),
             features=Features({"predictions": Value("string"), "references": texts, "contexts": texts}),
@@ -70,7 +72,7 @@ class ReplyQuality(Metric):
             Example(tuple(turns), text, references=tuple(own))
             for text, own, turns in zip(predictions, references, contexts, strict=True)
         ]
-        scores = run(self.scorer, examples)
+        scores = withhold(run(self.scorer, examples))
         values = [None if row in scores.reasons else value for row, value in enumerate(scores.values.tolist())]
         return {self.scorer.card.name: scores.corpus(), "scores": values, "unscored": dict(scores.reasons)}
 

@@ -18,6 +18,7 @@ def reply_quality(scorer: str = DEFAULT, references: bool = False) -> inspect.Sc
     """Scores what the model said last as a reply to all that was said before.
 
     The value is on the scorer's own scale; a sample without a score has NaN, which Inspect leaves out of its metrics.
+    So has one that is out of the scorer's domain; the explanation says why.
 
     Args:
         scorer: what judges: a name, or the folder of a judge.

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from rejoinder.explained import explanations, is_explained
 from rejoinder.io.chat import as_turns, content_of, is_conversation
 from rejoinder.io.given import examples_of
-from rejoinder.judges.notes import NOT_JUDGED
 from rejoinder.records import Example
-from rejoinder.scorer import Scorer, Turn, run
+from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, Turn, facts_warning, run
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.written import interval, number
+from rejoinder.streams.withholding import withheld_reason, withhold
 
 TOLD = 80  # characters of the worst turn
 
@@ -21,16 +21,18 @@ class Judged(NamedTuple):
     """What a scorer says of a reply or a conversation.
 
     Attributes:
-        score: with the interval that the scorer gives; its reason says why there is none.
+        score: with the interval that the scorer gives; its reason says why there is none, as out of domain.
         why: what moved it, in words; "" where the scorer does not say it.
         notes: what the scorer cannot judge about it.
         worst: the worst turn of a conversation; None of a reply.
+        warning: what was not checked; "" where the scorer declares nothing.
     """
 
     score: Figure
     why: str
     notes: tuple[str, ...]
     worst: Turn | None
+    warning: str
 
     @property
     def value(self) -> float | None:
@@ -39,22 +41,27 @@ class Judged(NamedTuple):
 
     @property
     def words(self) -> str:
-        """All of it in a line: `3.42 [2.10, 4.60]; context fit +0.41; noted: not English`."""
+        """Return everything in one line: `3.42 [2.10, 4.60]; context fit +0.41; noted: code. Facts were ...`."""
         if not self.score.known:
             return f"no score: {self.score.reason}"
         noted = f"noted: {', '.join(self.notes)}" if self.notes else ""
         worst = ""
         if self.worst:
             worst = f"the worst turn, {self.worst.turn} ({number(self.worst.score, 2)}): {self.worst.response[:TOLD]}"
-        return "; ".join(part for part in (interval(self.score, 2), self.why, worst, noted) if part)
+        said = "; ".join(part for part in (interval(self.score, 2), self.why, worst, noted) if part)
+        return ". ".join(part for part in (said, self.warning) if part)
 
     @property
     def untold(self) -> str:
-        """Why nobody can say whether it is good enough: there is no score, or it means little; "" where one can."""
-        if not self.score.known:
-            return self.words
-        blind = [note for note in self.notes if note in NOT_JUDGED]
-        return f"cannot tell: the scorer cannot judge what is {' or '.join(blind)}; {self.words}" if blind else ""
+        """Why there is no verdict on it: it has no score, or the score is withheld; "" where there is a verdict."""
+        if self.score.known:
+            return ""
+        return f"cannot tell: {self.score.reason}" if self.is_out_of_domain else self.words
+
+    @property
+    def is_out_of_domain(self) -> bool:
+        """Whether the score is withheld because the scorer cannot judge the reply."""
+        return not self.score.known and self.score.reason.startswith(OUT_OF_DOMAIN)
 
     @property
     def beside(self) -> dict[str, Any]:
@@ -64,13 +71,16 @@ class Judged(NamedTuple):
 
 
 def judged(example: Example, scorer: Scorer) -> Judged:
-    """What a scorer says of a reply, or one of conversations of a conversation."""
-    scores = run(scorer, [example])
-    (why,) = explanations(scorer, [example]) if is_explained(scorer) else (None,)
+    """Score a reply, or by a scorer of conversations a conversation; an out-of-domain score is withheld."""
+    scores = withhold(run(scorer, [example]))
+    notes, reason = scores.notes.get(0, ()), scores.reasons.get(0, "")
+    if reason == OUT_OF_DOMAIN:
+        reason = withheld_reason(scorer.card, notes)
+    (why,) = explanations(scorer, [example]) if is_explained(scorer) and scores.scored[0] else (None,)
     low, high = (NONE if ends is None else float(ends[0]) for ends in (scores.low, scores.high))
-    score = Figure(value=float(scores.values[0]), low=low, high=high, reason=scores.reasons.get(0, ""))
+    score = Figure(value=float(scores.values[0]), low=low, high=high, reason=reason)
     worst = scores.worst.get(0, (None,))[0]
-    return Judged(score, why.words if why else "", scores.notes.get(0, ()), worst)
+    return Judged(score, why.words if why else "", notes, worst, facts_warning({scorer.card.name: scorer}))
 
 
 def example_of(asked: Any, replied: Any, references: Any = None) -> Example:

@@ -23,7 +23,8 @@ def reply_quality(scorer: ScorerLike = DEFAULT, *, name: str | None = None) -> A
 
     `inputs` hold chat messages, or a text under any name that files may have too (`question`, `prompt` ...); of
     `expectations` the `expected_response` counts as a reference. The feedback is the score on the scorer's own scale,
-    with its interval in the metadata; a reply without a score has an error that says why.
+    with its interval in the metadata; a reply without a score has an error that says why. So
+    has one that is out of the scorer's domain.
 
     Args:
         scorer: what judges, see `rejoinder.load_scorer`.

@@ -30,7 +30,8 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
 
     Returns:
         `pass`, `score` from 0 to 1 as promptfoo has it, `reason`, and the scorer's own number among `namedScores`. A
-        reply without a score fails, and so does one that the scorer cannot judge, as one in another language.
+        reply without a score fails, and so does one that is out of the scorer's domain, such as one in another
+        language: it has no score, and the reason says what to use instead.
 
     Raises:
         UsageError: there is no such scorer, or it has no bounds; the config has no `at_least`, or names what is not
@@ -46,12 +47,10 @@ def get_assert(output: Any, context: Mapping[str, Any]) -> dict[str, Any]:
     found = judged(example, scorer)
     if found.value is None:
         return {"pass": False, "score": 0.0, "reason": found.untold}
-    told = {"reason": found.untold or found.words, "namedScores": {scorer.card.name: found.value}}
-    if found.untold:
-        return {"pass": False, "score": 0.0, **told}
     worth = reward(scorer, references="references")
     (share,) = worth([example.context], [example.response], references=[example.references])
-    return {"pass": found.value >= at_least, "score": share, **told}
+    named = {scorer.card.name: found.value}
+    return {"pass": found.value >= at_least, "score": share, "reason": found.words, "namedScores": named}
 
 
 def _example(output: Any, context: Mapping[str, Any], config: Mapping[str, Any]) -> Example:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from rejoinder.meta.quality import Quality
     from rejoinder.records import Given
     from rejoinder.scorer import ScorerLike
+
+
+_unchecked: dict[str, None] = {}
+"""What the scorers of this run did not check, each once, for the end of the run."""
 
 
 class UnsureWarning(UserWarning):
@@ -48,11 +52,33 @@ def assert_reply_quality(
     if unsure not in ("fail", "warn"):
         raise UsageError(f"unsure is {unsure!r}, expected 'fail' or 'warn'")
     found = quality(examples, at_least, scorer)
+    if found.facts:
+        _unchecked[f"{found.scorer}: {found.facts}"] = None
     if found.verdict in ("fails", "out of domain") or (found.verdict == "cannot tell" and unsure == "fail"):
         raise AssertionError(answer(found))
     if found.verdict == "cannot tell":
         warnings.warn(answer(found), UnsureWarning, stacklevel=2)
     return found
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In a worker of pytest-xdist, hand over what the scorers did not check."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["rejoinder_unchecked"] = list(_unchecked)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker of pytest-xdist hands over."""
+    _unchecked.update(dict.fromkeys(getattr(node, "workeroutput", {}).get("rejoinder_unchecked", ())))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say at the end of a run what the scorers did not check, also where all tests passed."""
+    if _unchecked:
+        terminalreporter.section("rejoinder")
+        for warning in _unchecked:
+            terminalreporter.write_line(warning)
 
 
 @pytest.fixture(name="assert_reply_quality", scope="session")

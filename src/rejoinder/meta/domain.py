@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scorer, Scores
 from rejoinder.stats.written import percent
+from rejoinder.streams.withholding import INSTEAD as INSTEAD
 
 MOST_OUTSIDE = 0.1
 """The largest share of scored replies out of a scorer's domain with which its verdict counts."""
-INSTEAD = "Use a language model as judge, human ratings, or a judge fitted on your own ratings (rejoinder fit)"
-"""What to use in place of a judge that cannot judge the replies."""
 
 
 class DomainShare(NamedTuple):

@@ -186,7 +186,7 @@ def _rated(lines: RatedLines, name: str, scores: FloatArray) -> Rated:
 
 def _best(own: Sequence[Example], ratings: FloatArray) -> dict[str, FloatArray]:
     """The metric that is nearest to the ratings of these very lines, and its scores."""
-    scored = {name: score(own, name) for name in BESIDE}
+    scored = {name: score(own, name, out_of_domain="keep") for name in BESIDE}
     found = {name: filled(own, one, cards()[name]) for name, one in scored.items()}
     best = max(found, key=lambda name: abs(np.nan_to_num(pearson(found[name], ratings).value)))
     return {best: found[best]}

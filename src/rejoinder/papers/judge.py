@@ -288,7 +288,7 @@ def _elsewhere(asked: Asked, judge: Scorer) -> dict[str, float]:
     for name in UNLIKE_SETS:
         replies = [reply for pair in read_pairs(*there(asked, name, PREFERENCES)) for reply in pair.replies]
         if replies:
-            notes = score(replies, judge).notes
+            notes = score(replies, judge, out_of_domain="keep").notes
             found[name] = sum(UNLIKE in noted for noted in notes.values()) / len(replies)
     return found
 

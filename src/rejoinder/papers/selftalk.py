@@ -77,7 +77,7 @@ def find(asked: Asked) -> Talks:
 
 def _row(name: str, turns: Sequence[Example], seed: int) -> Row:
     """What a system's turns come to; intervals are over the contexts that the dialogues began with."""
-    scores = score(turns, DEFAULT).values
+    scores = score(turns, DEFAULT, out_of_domain="keep").values
     starts = np.array([turn.extra["start_id"] for turn in turns])
     places = np.array([turn.extra["turn"] for turn in turns])
     early, late = places <= ENDS, places > places.max() - ENDS

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -9,9 +10,11 @@ from typing import Any
 from rejoinder.explained import Explanation
 from rejoinder.io.parse import EXPLAINED, INTERVALS, WORST, are_explained, are_intervals
 from rejoinder.report.tables import text_table
+from rejoinder.scorer import OUT_OF_DOMAIN, facts_warning
 from rejoinder.stats.written import number
 from rejoinder.streams.noted import noted
 from rejoinder.streams.scoring import Tally
+from rejoinder.streams.withholding import INSTEAD
 
 SHOWN = 20
 _LONGEST, _REASONS, _WORST = 48, 3, 3
@@ -43,7 +46,10 @@ def lines_table(records: Iterable[Mapping[str, Any]], scorers: Sequence[str], wi
 
 
 def summary_table(tallies: Mapping[str, Tally], width: int) -> str:
-    """One row a scorer: lines, mean and spread, corpus score; then why lines are unscored, notes and signatures."""
+    """Return out-of-domain scores counted, a row for each scorer (lines, mean, spread, corpus score), and what follows.
+
+    That is: what was not checked, why lines are unscored, notes and signatures.
+    """
     rows = [
         [
             name,
@@ -58,13 +64,36 @@ def summary_table(tallies: Mapping[str, Tally], width: int) -> str:
     table = text_table(["scorer", "scored", "unscored", "mean", "sd", "corpus"], rows, width)
     scorers: dict[str, list[str]] = {}
     for name, tally in tallies.items():
-        for reason, count in tally.reasons.most_common(_REASONS):
+        others = Counter({reason: count for reason, count in tally.reasons.items() if reason != OUT_OF_DOMAIN})
+        for reason, count in others.most_common(_REASONS):
             scorers.setdefault(f"{count:,} unscored: {reason}", []).append(name)
     why = [f"{reason} ({', '.join(names)})" for reason, names in scorers.items()]
     lines = max((tally.scored + tally.unscored for tally in tallies.values()), default=0)
-    why += noted({name: tally.notes for name, tally in tallies.items()}, lines)
+    notes = {
+        name: {note: count for note, count in tally.notes.items() if note != OUT_OF_DOMAIN}
+        for name, tally in tallies.items()
+    }
+    why += noted(notes, lines)
     signatures = [str(tally.signature) for tally in tallies.values()]
-    return table + "\n" + "".join(f"{line}\n" for line in (*why, *signatures))
+    warning = facts_warning({name: tally.scorer for name, tally in tallies.items()})
+    below = [warning] * bool(warning) + [*why, *signatures]
+    domain = "".join(f"{line}\n" for line in domain_lines(tallies))
+    return f"{domain}\n" * bool(domain) + table + "\n" + "".join(f"{line}\n" for line in below)
+
+
+def domain_lines(tallies: Mapping[str, Tally]) -> list[str]:
+    """Return a line for each scorer that could not judge some replies: how many, and what to do."""
+    lines = []
+    for name, tally in tallies.items():
+        of = f"{tally.scored + tally.unscored:,} scores"
+        domain = f" (it judges {tally.scorer.card.domain})" if tally.scorer.card.domain else ""
+        why = f"out of domain, {name} cannot judge these replies{domain}. {INSTEAD}."
+        if tally.withheld:
+            keep = "--out-of-domain keep writes these scores with this warning."
+            lines.append(f"{tally.withheld:,} of {of} withheld: {why} {keep}")
+        elif count := tally.notes[OUT_OF_DOMAIN]:
+            lines.append(f"{count:,} of {of} with a warning: {why}")
+    return lines
 
 
 def _notes(found: Mapping[str, Sequence[str]], scorers: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from rejoinder.errors import DataError
 from rejoinder.records import Example
 from rejoinder.serving.workers import Workers
+from rejoinder.streams.withholding import OutOfDomain
 
 PORTION = 64  # lines scored together at most: with the judge in the box, a sixth of a second
 MOMENT = 0.002  # seconds that the first line of a batch waits for others
@@ -26,10 +27,12 @@ class Asked(NamedTuple):
     Attributes:
         scorers: by which.
         explain: whether what moved each score is said too.
+        out_of_domain: whether scores of replies that a scorer cannot judge are left out.
     """
 
     scorers: tuple[str, ...]
     explain: bool = False
+    out_of_domain: OutOfDomain = "withhold"
 
 
 Line = str | DataError

@@ -29,10 +29,12 @@ from rejoinder.judges.notes import (
     UNLIKE_CHAT,
 )
 from rejoinder.judges.views.view import Group
+from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN
 from rejoinder.serving.bodies import body_of
 from rejoinder.serving.pasted import pasted
 from rejoinder.serving.service import TheService
 from rejoinder.serving.shapes import problems, takes
+from rejoinder.streams.withholding import INSTEAD
 from rejoinder.version import __version__
 
 HEADERS = {
@@ -94,7 +96,7 @@ SAMPLES = (
     Sample(
         "two to compare",
         ("I burnt the lasagne again. Third time this month.",),
-        ("Oh no! Did you forget it in the oven?", "The lasagne again is the lasagne of the month."),
+        ("Oh no! Did you forget it in the oven?", "I have a third lasagne of this month."),
         "Both speak of lasagne; one of them says something.",
     ),
     Sample(
@@ -124,7 +126,8 @@ GROUPS: Mapping[Group, str] = {
 """What each part of an explanation tells, for somebody who has read nothing."""
 _OF_CHAT = "The judge learnt from short English chat."
 NOTES: Mapping[str, str] = {
-    UNLIKE: "This is unlike anything that the judge learnt from. Believe its score less.",
+    OUT_OF_DOMAIN: "This judge cannot judge this reply.",
+    UNLIKE: "It is not like the replies that the judge learnt from.",
     NO_WORDS: "There are no words in it.",
     CODE: f"This looks like code. {_OF_CHAT}",
     NOT_ENGLISH: f"This does not look like English. {_OF_CHAT}",
@@ -134,6 +137,8 @@ NOTES: Mapping[str, str] = {
     CONTEXT_CUT: "The conversation is too long for the judge, which did not read all of it.",
 }
 """What notes beside a score mean, in sentences; a note that is not here is shown as it is."""
+WORDS: Mapping[str, str] = {"outside": OUT_OF_DOMAIN, "instead": f"{INSTEAD}.", "facts": FACTS_NOT_CHECKED}
+"""What the script needs of the package's own words: a reason, a remedy, a warning."""
 
 
 class Turns(BaseModel):
@@ -189,4 +194,5 @@ def _rendered() -> str:
 
     made = Environment(loader=PackageLoader("rejoinder.serving", "."), autoescape=True, trim_blocks=True)
     samples = [sample._asdict() for sample in SAMPLES]
-    return made.get_template("page.html.jinja").render(version=__version__, samples=samples, groups=GROUPS, notes=NOTES)
+    words = {"groups": GROUPS, "notes": NOTES, "words": WORDS}
+    return made.get_template("page.html.jinja").render(version=__version__, samples=samples, **words)

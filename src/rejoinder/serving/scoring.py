@@ -25,7 +25,7 @@ router = APIRouter(prefix="/v1", tags=["score"])
 )
 async def score(request: Request, service: TheService, query: Annotated[ScoreQuery, Query()]) -> Response:
     """The scores of one line or of several, with intervals and notes: for each what `rejoinder score` writes."""
-    asked = service.asked(query.scorer, explain=query.explain)
+    asked = service.asked(query)
     text = await body_of(request, service.limits)
     examples = lines_in(text, service.limits, service.keep(asked))
     with service.batches.let_in(len(examples)):

@@ -19,6 +19,7 @@ from rejoinder.serving.aside import Aside
 from rejoinder.serving.batches import Asked, Batches, Line
 from rejoinder.serving.counting import Counts
 from rejoinder.serving.limits import Limits
+from rejoinder.serving.shapes import ScoreQuery
 from rejoinder.serving.workers import Workers
 from rejoinder.streams.scoring import Tally, score_stream
 
@@ -67,16 +68,16 @@ class Service:
                 raise UsageError(f"the scorer {name!r} was named twice. Name each once")
         return {name: self.scorers[name] for name in names}
 
-    def asked(self, names: Sequence[str], *, explain: bool) -> Asked:
+    def asked(self, query: ScoreQuery) -> Asked:
         """What a request asks of its lines.
 
         Raises:
             UsageError: see `chosen`; or none of the scorers says what moved its scores, and that is asked for.
         """
-        found = self.chosen(names)
-        if explain:
+        found = self.chosen(query.scorer)
+        if query.explain:
             require_explained(found)
-        return Asked(tuple(found), explain)
+        return Asked(tuple(found), query.explain, query.out_of_domain)
 
     def to_analyse(self, names: Sequence[str]) -> list[ScorerLike]:
         """The scorers that a request names, for a function that calls them as they are called here."""
@@ -89,7 +90,8 @@ class Service:
     def _scored(self, asked: Asked, examples: Sequence[Example]) -> list[Line]:
         """The records of lines, as `rejoinder score` writes them."""
         tallies = {name: Tally(self.scorers[name]) for name in asked.scorers}
-        return [_written(record) for record in score_stream(examples, tallies, explain=asked.explain)]
+        records = score_stream(examples, tallies, explain=asked.explain, out_of_domain=asked.out_of_domain)
+        return [_written(record) for record in records]
 
 
 class _Called:

@@ -7,6 +7,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.config import JsonDict
 
+from rejoinder.streams.withholding import OutOfDomain
+
 JSON = "application/json"
 MOST_SEED = 2**32 - 1
 _EXAMPLE: JsonDict = {"context": ["Do you like films?"], "response": "Yes, above all old ones.", "id": "a1"}
@@ -83,6 +85,8 @@ class ServedScorer(BaseModel):
     range: list[float | None]
     scale: tuple[float, float] | None = Field(description="The lowest and highest rating that a judge predicts.")
     higher_is_better: bool | None
+    domain: str = Field(description="The replies that it can judge; empty where none is declared.")
+    unread: list[str] = Field(description="What it does not read, such as facts.")
     explains: bool = Field(description="Whether it says what moved its scores.")
     signature: dict[str, Any]
 
@@ -112,6 +116,10 @@ class ScoreQuery(BaseModel):
         default_factory=list, description="A scorer of /v1/scorers; repeat for more. Default: the first of them."
     )
     explain: bool = Field(default=False, description="Also say what moved each score, and by how much.")
+    out_of_domain: OutOfDomain = Field(
+        default="withhold",
+        description="Scores of replies that a judge cannot judge: left out (`out of domain`), or written.",
+    )
 
 
 class CompareQuery(BaseModel):

@@ -7,6 +7,7 @@ export const all = (selector, within = document) => [...within.querySelectorAll(
 export const letter = (place) => String.fromCharCode(65 + place);
 const GROUPS = JSON.parse(document.body.dataset.groups);
 const NOTES = JSON.parse(document.body.dataset.notes);
+const { outside: OUTSIDE, instead: INSTEAD, facts: FACTS } = JSON.parse(document.body.dataset.words);
 
 const SURE = "The intervals do not meet: hardly anybody would have it the other way round.";
 const UNSURE = "The intervals overlap: some people would have it the other way round. Many replies tell more than two.";
@@ -29,6 +30,7 @@ function listed(list, count, template) {
 
 const scorerOf = (name) => offered.find((one) => one.name === name);
 const isJudge = (name) => scorerOf(name).kind === "judge";
+const readsNoFacts = (name) => scorerOf(name)?.unread.includes("facts") ?? false;
 const ranks = (name) => scorerOf(name).higher_is_better === true; // of others none is the best, and none the worst
 const share = (value, [low, high]) => Math.min(1, Math.max(0, (value - low) / (high - low)));
 const percent = (part) => `${(100 * part).toFixed(2)}%`;
@@ -78,6 +80,7 @@ export function show(items, names, scorers, several) {
   });
   at("nothing").hidden = replies.length > 0;
   showBetween(replies, name);
+  warn(nodes, replies, name);
   showTurns(items, name);
   showBrief(replies, name);
   aloud();
@@ -90,13 +93,17 @@ function showResult(node, { scores, unscored, notes, intervals, explained }, nam
   const [number, words] = node.querySelector(".headline").children;
   node.classList.toggle("none", value === null);
   number.textContent = value === null ? "–" : written(value, scale);
-  words.textContent = value === null ? `No score: ${unscored[name]}.` : headlineOf(name, value, scale);
-  node.querySelector(".sure").textContent = value === null ? "" : sureOf(name, value, scale, intervals?.[name], told?.base);
+  const outside = unscored[name] === OUTSIDE;
+  const none = outside ? NOTES[OUTSIDE] : `No score: ${unscored[name]}.`;
+  words.textContent = value === null ? none : headlineOf(name, value, scale);
+  const sure = value === null ? "" : sureOf(name, value, scale, intervals?.[name], told?.base);
+  node.querySelector(".sure").textContent = outside ? insteadOf(name) : sure;
   placed(node.querySelector(".scale"), value, scale, intervals?.[name], told?.base);
   const [low, average, high] = node.querySelector(".ends").children;
   [low.textContent, high.textContent] = scale || [];
   average.hidden = told === undefined;
-  const said = (notes[name] || []).map((note) => made("li", NOTES[note] || note));
+  const shown = (notes[name] || []).filter((note) => note !== OUTSIDE);
+  const said = shown.map((note) => made("li", NOTES[note] || note));
   node.querySelector(".notes").replaceChildren(...said);
   node.querySelector(".notes").hidden = !said.length;
   showWhy(node.querySelector(".why"), told, domain);
@@ -105,6 +112,23 @@ function showResult(node, { scores, unscored, notes, intervals, explained }, nam
 function headlineOf(name, value, scale) {
   if (scale && isJudge(name)) return `People would probably find it ${meaning(value, scale)}.`;
   return `${name}: ${scorerOf(name).summary}.`;
+}
+
+// What a judge can judge, and what to use for a reply that it cannot judge.
+function insteadOf(name) {
+  const { domain } = scorerOf(name);
+  return `${domain ? `It judges ${domain}. ` : ""}${INSTEAD}`;
+}
+
+// Warn that facts were not checked: once at the comparison of replies, else at each score.
+function warn(nodes, replies, name) {
+  const compared = !at("between").hidden;
+  at("between").querySelector(".facts").textContent = readsNoFacts(name) ? FACTS : "";
+  replies.forEach(({ record }, place) => {
+    const line = nodes[place].querySelector(".facts");
+    line.hidden = compared || record.scores[name] === null || !readsNoFacts(name);
+    line.textContent = FACTS;
+  });
 }
 
 function sureOf(name, value, scale, ends, base) {
@@ -163,7 +187,7 @@ function showOthers(table, { scores, unscored, intervals }, names) {
     const [node, value, scale] = [nodes[place], scores[name], scaleOf(name)];
     node.querySelector("th").textContent = name;
     node.querySelector(".points").textContent = value === null ? "–" : written(value, scale);
-    node.querySelector("small").textContent = value === null ? unscored[name] : "";
+    node.querySelector("small").textContent = value === null ? unscored[name] : readsNoFacts(name) ? FACTS : "";
     placed(node.querySelector(".track"), value, scale, intervals?.[name]);
   });
 }
@@ -204,13 +228,21 @@ function showTurns(items, name) {
     label.classList.toggle("worst", worst && ["poor", "weak"].includes(words));
     label.append(made("b", written(value, scale)), ` ${words}${worst ? ", the worst turn" : ""}`);
   }
-  at("whole").hidden = judged.length < 2 || !ranks(name);
-  if (at("whole").hidden) return;
+  for (const { turn } of items.filter(({ turn, record }) => turn !== undefined && record.unscored[name] === OUTSIDE)) {
+    const label = turns[turn].querySelector(".own");
+    label.classList.remove("worst");
+    label.append(OUTSIDE);
+  }
+  const facts = scored.length && readsNoFacts(name) ? FACTS : "";
+  const several = judged.length > 1 && ranks(name);
+  at("whole").hidden = !several && !facts;
+  at("whole").textContent = facts;
+  if (!several) return;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
   const worst = judged[values.indexOf(lowest)];
   const which = worst.turn === undefined ? "this reply" : `turn ${worst.turn + 1}`;
   const said = (value) => written(value, scale);
-  at("whole").textContent = `The ${judged.length} turns of this speaker score ${said(mean)} on average; the worst is ${which}, with ${said(lowest)}.`;
+  at("whole").textContent = `The ${judged.length} turns of this speaker score ${said(mean)} on average; the worst is ${which}, with ${said(lowest)}. ${facts}`.trim();
 }
 
 function showBrief(replies, name) {
@@ -224,7 +256,8 @@ function showBrief(replies, name) {
     line.append(made("b", `${replies.length > 1 ? `${letter(reply)} ` : ""}${value === null ? "–" : written(value, scale)}`), track);
     return line;
   });
-  at("brief").firstElementChild.replaceChildren(...lines);
+  const warned = readsNoFacts(name) && replies.some(({ record }) => record.scores[name] !== null);
+  at("brief").firstElementChild.replaceChildren(...lines, ...(warned ? [made("small", FACTS)] : []));
   at("brief").classList.toggle("filled", lines.length > 0);
 }
 
@@ -236,6 +269,8 @@ function aloud() {
       const [name, headline, sure] = ["h3", ".headline span", ".sure"].map((part) => node.querySelector(part));
       return `${name.hidden ? "" : `${name.textContent}: `}${headline.textContent} ${sure.textContent}`;
     });
-    at("live").textContent = [at("between").hidden ? "" : `${at("ahead").textContent} ${at("surely").textContent}`, ...said].join(" ").trim();
+    const between = at("between").hidden ? "" : `${at("ahead").textContent} ${at("surely").textContent}`;
+    const facts = all("#between:not([hidden]) .facts, .result .facts:not([hidden])")[0]?.textContent ?? "";
+    at("live").textContent = [between, facts, ...said].join(" ").trim();
   }, SETTLED);
 }

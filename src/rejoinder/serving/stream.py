@@ -63,7 +63,7 @@ class Lines(StreamingResponse):
 )
 async def score_stream(request: Request, service: TheService, query: Annotated[ScoreQuery, Query()]) -> Lines:
     """JSON lines in, JSON lines out, in order, while they come; a bad line gives an error, and the others go on."""
-    asked = service.asked(query.scorer, explain=query.explain)
+    asked = service.asked(query)
     require_plain(request)
     service.batches.require_room()
     return Lines(_answers(request, service, asked), media_type=MEDIA)

@@ -5,6 +5,9 @@ between the mean of these turns and the mean of the worst quarter of them: peopl
 nonsense stays in their minds, so a plain mean is too kind to a good talker with lapses, and the worst turn alone hangs
 on one score and falls with the length of the talk. The rule was set by this sense, not fitted to ratings. Where the
 speaker says nothing the turn counts as the worst end of the scale: who falls silent is no better for it.
+
+A conversation is out of the scorer's domain if more than half of its judged turns are. Otherwise all turns count, but a
+turn out of the domain is not shown among the worst: the scorer cannot judge it.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ import numpy as np
 
 from rejoinder.io.chat import SPEAKERS, in_turn, is_conversation, spoken
 from rejoinder.records import LEVEL, Example
-from rejoinder.scorer import Card, FloatArray, Outcome, Scorer, Scores, Turn, missing_need, run
+from rejoinder.scorer import OUT_OF_DOMAIN, Card, FloatArray, Outcome, Scorer, Scores, Turn, missing_need, run
 
 TAIL = 0.25  # share of the turns that count once more: the worst
 NO_TURN = "no turn of the judged speaker has a score"
@@ -97,7 +100,8 @@ class DialogueScorer:
             if noted := _notes(scores, own):
                 notes[row] = noted
             if self._whole(examples[row]):
-                worst[row] = worst_of(turns, self._sign)
+                outside = {place for place, at in zip(one.places, own, strict=True) if _is_outside(scores, at)}
+                worst[row] = worst_of([turn for turn in turns if turn.turn not in outside], self._sign)
             else:
                 plain[row] = end - 1
         ends_of = {name: _placed(getattr(scores, name), plain, len(examples)) for name in ("low", "high")}
@@ -215,4 +219,10 @@ def _why(scores: Scores, own: range) -> str:
 def _notes(scores: Scores, own: range) -> tuple[str, ...]:
     """What is noted of more than half of the turns: one odd turn makes no odd conversation."""
     counts = Counter(note for at in own for note in scores.notes.get(at, ()))
-    return tuple(note for note, count in counts.items() if 2 * count > len(own))
+    notes = [note for note, count in counts.items() if 2 * count > len(own)]
+    return tuple(sorted(notes, key=lambda note: note != OUT_OF_DOMAIN))  # it comes first
+
+
+def _is_outside(scores: Scores, at: int) -> bool:
+    """Return whether a turn is out of the scorer's domain."""
+    return OUT_OF_DOMAIN in scores.notes.get(at, ())

@@ -12,8 +12,9 @@ from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.explained import Explanation, require_explained
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring, to_record
 from rejoinder.records import Example, unread
-from rejoinder.scorer import Advance, FloatArray, Scorer, Scores, Signature, ignore, signature_of
+from rejoinder.scorer import OUT_OF_DOMAIN, Advance, FloatArray, Scorer, Scores, Signature, ignore, signature_of
 from rejoinder.streams.parts import Scoring, here, in_parts
+from rejoinder.streams.withholding import INSTEAD, OutOfDomain, require_choice, withhold
 
 CHUNK = 2048
 
@@ -65,6 +66,11 @@ class Tally:
         return self.reasons.total()
 
     @property
+    def withheld(self) -> int:
+        """How many scores are withheld because the reply is out of the scorer's domain."""
+        return self.reasons[OUT_OF_DOMAIN]
+
+    @property
     def mean(self) -> float:
         """The mean score; NaN where nothing was scored."""
         return self.total / self.scored if self.scored else math.nan
@@ -90,6 +96,7 @@ def score_stream(
     tallies: Mapping[str, Tally],
     *,
     explain: bool = False,
+    out_of_domain: OutOfDomain = "withhold",
     chunk: int = CHUNK,
     scoring: Scoring | None = None,
     begun: bool = False,
@@ -106,6 +113,8 @@ def score_stream(
             stay, but for those that are given anew.
         tallies: one fresh `Tally` a scorer, by the name it has in the records; filled as the stream is read.
         explain: whether records say what moved each score, of the scorers that can tell.
+        out_of_domain: `withhold` leaves out scores of replies that a scorer cannot judge, with the reason
+            `out of domain`; `keep` writes them. Their notes are there either way.
         chunk: lines scored together; no score depends on it.
         scoring: what scores by these scorers somewhere else (`streams.parts.elsewhere`); None scores here.
         begun: whether an earlier call scored lines already, so that there may be none left.
@@ -113,18 +122,22 @@ def score_stream(
 
     Raises:
         DataError: there is not a single line.
-        UsageError: no scorer says what moves its scores, and `explain` asks for it.
+        UsageError: no scorer says what moves its scores, and `explain` asks for it; or `out_of_domain` is another word.
     """
+    require_choice(out_of_domain)
     scorers = {name: tally.scorer for name, tally in tallies.items()}
     if explain:
         require_explained(scorers)
     for judged in (scoring or here(scorers, explain=explain))(in_parts(examples, chunk)):
-        for name, scores in judged.scores.items():
+        results = {
+            name: withhold(scores) if out_of_domain == "withhold" else scores for name, scores in judged.scores.items()
+        }
+        for name, scores in results.items():
             tallies[name].add(scores)
             tallies[name].unread = tallies[name].unread or unread(judged.examples)
-        signatures = {name: str(scores.signature) for name, scores in judged.scores.items()}
+        signatures = {name: str(scores.signature) for name, scores in results.items()}
         for row, example in enumerate(judged.examples):
-            yield _scored_record(example, row, judged.scores, signatures, _told(judged.told, row))
+            yield _scored_record(example, row, results, signatures, _explained(judged.told, results, row))
         advance(len(judged.examples))
     if not begun and not any(tally.scored or tally.unscored for tally in tallies.values()):
         raise DataError("no line is left to score", "Correct those that were skipped")
@@ -139,6 +152,8 @@ def require_some(tallies: Sequence[Tally]) -> None:
     if any(tally.scored for tally in tallies) or not any(tally.unscored for tally in tallies):
         return
     why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
+    if any(tally.withheld for tally in tallies):
+        why += f". {INSTEAD}; --out-of-domain keep writes the scores of replies that a judge cannot judge"
     raise TooManyUnscored(f"none of {tallies[0].unscored} lines has a score: {why}", tallies[0].unread)
 
 
@@ -158,9 +173,15 @@ def _worst(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
     }
 
 
-def _told(found: Mapping[str, Sequence[Explanation | None]], row: int) -> dict[str, Any]:
-    """What moved one line's score, of the scorers that say so."""
-    return {name: {"base": one.base, "moved": dict(one.moved)} for name, rows in found.items() if (one := rows[row])}
+def _explained(
+    found: Mapping[str, Sequence[Explanation | None]], results: Mapping[str, Scores], row: int
+) -> dict[str, Any]:
+    """Return the explanations of one line's scores, by scorer; a withheld score has none."""
+    return {
+        name: {"base": explanation.base, "moved": dict(explanation.moved)}
+        for name, rows in found.items()
+        if (explanation := rows[row]) and results[name].reasons.get(row) != OUT_OF_DOMAIN
+    }
 
 
 def _scored_record(
