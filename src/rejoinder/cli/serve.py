@@ -64,6 +64,7 @@ def command(
 
     POST /v1/score takes a line as files hold it, or an array of them; /openapi.json describes the rest.
     """
+    from rejoinder.io.terminal import ignore_closed_output
     from rejoinder.serving.limits import Limits
     from rejoinder.serving.run import serve
 
@@ -72,6 +73,7 @@ def command(
         tell(json.dumps({"url": base}) if as_json else f"{base}  described at {base}/openapi.json; Ctrl-C stops")
         sys.stdout.flush()  # whoever reads it in a pipe waits for it
 
+    ignore_closed_output()  # it takes nothing but the address
     try:
         serve(
             scorers,
