@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder import annotate
+from studies import raters, rate_all, replies
+
 PROGRAM = (sys.executable, "-m", "rejoinder")
 ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error"}
 LINE = json.dumps({"response": "word " * 20}) + "\n"
@@ -153,9 +156,8 @@ def test_a_file_never_takes_the_number_of_a_closed_stream(systems: Path) -> None
 
 
 def test_answers_exported_to_a_closed_stream_are_an_error(systems: Path) -> None:
-    (systems / "raters.csv").write_text("name\nann\n")
-    made = shell("rejoinder annotate a.jsonl -o study --prepare", systems)
-    assert made.returncode == 0, made.stderr
+    with annotate(replies(), systems / "study", raters=1) as study:
+        rate_all(study, raters(study)[0])
     assert shell("rejoinder annotate -o study --export - >&-", systems).returncode == 7
     assert shell("rejoinder annotate -o study --export -", systems).returncode == 0
 
