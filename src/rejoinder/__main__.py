@@ -17,7 +17,7 @@ def open_closed_streams() -> None:
         if place != number:
             os.dup2(place, number)
             os.close(place)
-        setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115, PTH123 - until the end
+        setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - until the end
 
 
 def main() -> None:

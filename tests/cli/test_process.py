@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from rejoinder import annotate
-from studies import raters, rate_all, replies
+from studies import rate_all, raters, replies
 
 PROGRAM = (sys.executable, "-m", "rejoinder")
 ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error"}
@@ -122,7 +122,7 @@ def test_a_closed_stream_is_none_that_is_missed(systems: Path) -> None:
     [
         "score a.jsonl -s length",
         "score a.jsonl -s length -o -",
-        "study a.jsonl --scale 1-5 -s length",
+        "study a.jsonl -s length --resamples 100",
         "compare a.jsonl b.jsonl -s bleu-2 --resamples 100",
         "list",
         "list --json",

@@ -18,7 +18,7 @@ _SIGNS = frozenset(
 _WORDS = frozenset(("None", "NA", "N/A", "n/a"))
 """What an empty cell may be written as too, but a bot may well say: "How many are left?" "None"."""
 
-NEVER_WORKED_OUT = "#NO VALUE!"
+NEVER_WORKED_OUT = "#formula without a value"
 """What we write for a formula whose value the file does not hold: a program wrote it, and no spreadsheet saved it."""
 ERRORS = frozenset((NEVER_WORKED_OUT, "#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
 """What a spreadsheet shows for a formula that it cannot work out."""

@@ -59,7 +59,7 @@ def lines(stream: IO[bytes], where: str) -> Iterator[bytes]:
         number += 1
         if len(line) > LINE:
             raise line_too_long(f"{where}:{number}")
-        blank = 0 if len(line) > 2 or line.strip() else blank + 1  # noqa: PLR2004 - a line end may have two bytes
+        blank = 0 if len(line) > 2 or line.strip() else blank + 1
         if blank > BLANK_LINES:
             raise DataError(f"more than {BLANK_LINES:,} blank lines", "Remove them", where=f"{where}:{number}")
         yield line
@@ -136,7 +136,7 @@ def require_short_texts(sheet: bytes, lengths: Sequence[int], where: str) -> Non
 def require_few_cells(count: int, where: str) -> None:
     """Raise `DataError` where sheets would take too much memory."""
     if count > CELLS:
-        problem = f"a cell far out, or many sheets, make {count:,} cells, expected at most {CELLS:,}"
+        problem = f"a cell far out makes sheets of {count:,} cells, expected at most {CELLS:,}"
         raise DataError(problem, "Delete what stands outside the table, or save it as CSV", where=where)
 
 

@@ -23,6 +23,7 @@ SAVE_AS_UTF8 = "Save it as UTF-8 (from Excel: .xlsx or CSV UTF-8; else: iconv -f
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file in UTF-16 begins."""
 _PEEKED, _LEAST = 64, 4  # bytes
+_MARK = "\ufeff"  # of the order of bytes
 _CHUNK = 1 << 20  # bytes of UTF-16 that are decoded at once
 OnBad = Callable[[DataError], None]
 Note = Callable[[str], None]
@@ -157,7 +158,7 @@ def _wide(stream: IO[bytes], name: str) -> Iterator[str | UnicodeDecodeError]:
         try:
             text = decoder.decode(raw, final=not raw)
         except UnicodeDecodeError as error:
-            damage, text = error, error.object[: error.start].decode(error.encoding)
+            damage, text = error, error.object[: error.start].decode(error.encoding).removeprefix(_MARK)
         *whole, rest = f"{rest}{text}".split("\n")
         yield from (f"{line}\n" for line in whole)
         if len(rest) > limits.LINE:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from rejoinder.errors import DataError, UnclearColumn, UsageError, require_one_of
 from rejoinder.io.blanks import refuse_errors
@@ -38,6 +38,7 @@ from rejoinder.io.verdicts import empty_verdicts
 from rejoinder.records import UNANSWERED, Example, Pair, ReplySet
 
 Turns = Literal["last", "all"]
+Item = TypeVar("Item")
 
 
 class How(TypedDict, total=False):
@@ -145,8 +146,23 @@ def _parsed_by(
     """What `parse` makes of every row of the files, by these names."""
     for path in paths:
         found = rows(path, on_bad, how.get("input_format"), names.note, how.get("without", ()))
-        yield from parsed_rows(found, parse, names, on_bad, how.get("turns", "last"))
+        yield from within_memory(parsed_rows(found, parse, names, on_bad, how.get("turns", "last")), path, on_bad)
     names.require_met()
+
+
+def within_memory(parsed: Iterator[Item], path: str | Path, on_bad: OnBad) -> Iterator[Item]:
+    """What is read of one file; where memory or the depth of calls does not suffice, the error goes to `on_bad`."""
+    try:
+        yield from parsed
+    except MemoryError:
+        on_bad(DataError("does not fit into memory", "Split it, or write JSON lines (.jsonl)", where=name_of(path)))
+    except RecursionError:
+        on_bad(too_deep(name_of(path)))
+
+
+def too_deep(where: str) -> DataError:
+    """The refusal of a value whose lists and objects are nested too deep for a rule of ours."""
+    return DataError("nested too deep", "Flatten it", where=where)
 
 
 def parsed_rows(
@@ -176,6 +192,8 @@ def each_row(
             raise
         except DataError as error:
             on_bad(error)
+        except RecursionError:
+            on_bad(too_deep(where))
         else:
             yield from made
 
@@ -198,6 +216,8 @@ def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[t
             raise
         except DataError as error:
             on_bad(error)
+        except RecursionError:
+            on_bad(too_deep(row.where))
         else:
             for record in records:
                 if isinstance(record, Mapping):

@@ -172,7 +172,7 @@ def _lacks_value(cell: re.Match[bytes]) -> bool:
 
 
 def _with_texts_for_formulas(source: Path | IO[bytes]) -> io.BytesIO:
-    """The workbook with errors of formulas, and formulas without a value, as texts: its reader takes them for nothing."""
+    """The workbook with its errors, and its formulas without a value, as texts: its reader takes them for nothing."""
 
     def as_text(cell: re.Match[bytes]) -> bytes:
         if not _lacks_value(cell):
