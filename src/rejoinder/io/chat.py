@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.limits import VALUES
+from rejoinder.io import limits
 from rejoinder.io.roles import SIDES, role_of, staff_in
 from rejoinder.io.values import kind_of
 from rejoinder.records import FOLLOWED, UNANSWERED
@@ -107,8 +107,10 @@ def replies_of(messages: Any, where: str, *, every: bool) -> list[tuple[list[str
     turns = _placed(messages, where)
     texts = [text for _, text, _ in turns]
     places = [at for at, (role, _, _) in enumerate(turns) if role == "assistant"]
-    if every and sum(places) > VALUES:
-        problem = f"the contexts of {len(places):,} turns hold {sum(places):,} turns, expected at most {VALUES:,}"
+    if every and sum(places) > limits.VALUES:
+        problem = (
+            f"the contexts of {len(places):,} turns hold {sum(places):,} turns, expected at most {limits.VALUES:,}"
+        )
         raise DataError(problem, "Split the conversation, or read its last turn alone", where=where, field="messages")
     replies = [(texts[:at], turns[at][1], turns[at][2]) for at in (places if every else places[-1:])]
     if not replies:

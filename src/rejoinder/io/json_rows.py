@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io import limits
 from rejoinder.io.chat import is_conversation
 from rejoinder.io.lines import STDIN, OnBad, name_of, text_lines
 from rejoinder.io.values import decoded
@@ -63,16 +62,7 @@ def json_array(path: str | Path, on_bad: OnBad) -> Iterator[Found]:
         bad = True
         on_bad(error)
 
-    parts: list[str] = []
-    size = 0
-    for _, line in text_lines(path, note):
-        parts.append(line)
-        size += len(line)
-        if size > limits.DOCUMENT:
-            on_bad(limits.too_large(limits.DOCUMENT, name_of(path)))
-            return
-    text = "".join(parts)
-    parts.clear()
+    text = "".join(line for _, line in text_lines(path, note, whole=True))
     if bad or not text.strip():
         return
     try:

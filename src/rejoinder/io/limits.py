@@ -48,17 +48,25 @@ def too_large(most: int, where: str) -> DataError:
     return DataError(f"holds more than {_size(most)}", _AS_LINES, where=where)
 
 
-def lines(stream: IO[bytes], where: str) -> Iterator[bytes]:
+def lines(stream: IO[bytes], where: str, *, whole: bool) -> Iterator[bytes]:
     """The lines of a stream, with their line ends.
 
+    Args:
+        stream: the stream.
+        where: its name.
+        whole: whether it is a document, which may stand on a single line.
+
     Raises:
-        DataError: a line is longer than `LINE`, or more than `BLANK_LINES` are blank in a row.
+        DataError: a line is longer than `LINE`, or the document than `DOCUMENT`; more than `BLANK_LINES` are blank in a
+            row.
     """
-    number = blank = 0
-    while line := stream.readline(LINE + 1):
+    number = blank = size = 0
+    most = DOCUMENT if whole else LINE
+    while line := stream.readline(most + 1):
         number += 1
-        if len(line) > LINE:
-            raise line_too_long(f"{where}:{number}")
+        size = size + len(line) if whole else len(line)
+        if size > most:
+            raise too_large(most, where) if whole else line_too_long(f"{where}:{number}")
         blank = 0 if len(line) > 2 or line.strip() else blank + 1
         if blank > BLANK_LINES:
             raise DataError(f"more than {BLANK_LINES:,} blank lines", "Remove them", where=f"{where}:{number}")
@@ -78,9 +86,9 @@ def require_few_values(text: str, where: str) -> None:
 
 
 def require_few_columns(count: int, where: str) -> None:
-    """Raise `DataError` where a table has more columns than any spreadsheet."""
+    """Raise `DataError` where a table or record has more columns or keys than any spreadsheet has columns."""
     if count > COLUMNS:
-        problem = f"{count:,} columns, expected at most {COLUMNS:,}"
+        problem = f"{count:,} columns or keys, expected at most {COLUMNS:,}"
         raise DataError(problem, "Leave out columns, or write JSON lines with lists", where=where)
 
 

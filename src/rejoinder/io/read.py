@@ -18,6 +18,7 @@ from rejoinder.io.evaluations.unfolding import unfolded
 from rejoinder.io.file_formats import Format, format_of
 from rejoinder.io.flat import from_cells
 from rejoinder.io.json_rows import json_array, json_lines
+from rejoinder.io.limits import require_few_columns
 from rejoinder.io.lines import Note, OnBad, Row, name_of, raise_bad, silent
 from rejoinder.io.logs import as_conversation
 from rejoinder.io.message_rows import conversations
@@ -228,6 +229,8 @@ def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[t
 
 def _records_in(row: Row, names: Names) -> list[Any]:
     """The record of a row under our names, or those of its replies where it has a rating of each."""
+    if isinstance(row.record, Mapping):
+        require_few_columns(len(row.record), row.where)
     parts, told = apart(row.record, names.mapped)
     if told:
         names.said_once(f"{file_of(row.where)}: read {listed(told)} as {len(parts)} rated lines of one context")
