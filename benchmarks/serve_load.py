@@ -6,8 +6,9 @@ For each row of the table, `rejoinder serve` is started as a process of its own 
 for so long, one example each, by this process on the same cores. Each request has its moment, whether or not those
 before it were answered, and its time counts from that moment. No text stands in two. An answer that does not hold the
 request's own line is wrong, and so is one whose scores are not those that this process gives to the line (a thousand
-of them are looked at). What is not answered within half a minute is lost. `--only` takes one row; `--write` keeps the
-table in benchmarks/results/serve_load.md.
+of them are looked at). What is not answered within half a minute is lost. In the last row another client posts requests
+of 1,000 lines back to back meanwhile. `--only` takes one row; `--write` keeps the table in
+benchmarks/results/serve_load.md.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from rejoinder.report.markdown import markdown_table
 RESULT = Path(__file__).parent / "results" / "serve_load.md"
 PATIENCE = 30.0  # seconds until a request is lost
 CONNECTIONS = 512
+LARGE = 1_000  # lines of a request of the client beside the others
 SETTLED = 10.0  # seconds after which memory should not grow any more
 MIB = 1024
 
@@ -51,12 +53,14 @@ class Row(NamedTuple):
         scorers: what is asked for.
         rate: requests a second; None is what the call says.
         references: whether examples have one.
+        beside: whether another client posts requests of 1,000 lines meanwhile.
     """
 
     name: str
     scorers: tuple[str, ...]
     rate: int | None = None
     references: bool = False
+    beside: bool = False
 
 
 ROWS = (
@@ -64,6 +68,7 @@ ROWS = (
     Row("metrics", ("bleu-2", "rouge-l", "length"), references=True),
     Row("judge", ("rejoinder",)),
     Row("judge-200", ("rejoinder",), rate=200),
+    Row("judge-beside", ("rejoinder",), rate=60, beside=True),
 )
 
 
@@ -87,6 +92,7 @@ class Log:
         answers: lines with the scores that came back.
         memory: KiB of the server by second.
         busy: seconds that the server was on a core.
+        large: status of each request of 1,000 lines.
     """
 
     offered: int = 0
@@ -97,6 +103,7 @@ class Log:
     answers: list[tuple[dict[str, Any], dict[str, float]]] = field(default_factory=list)
     memory: dict[float, int] = field(default_factory=dict)
     busy: float = 0.0
+    large: list[int] = field(default_factory=list)
 
 
 def asks(row: Row, seed: int) -> Iterator[Ask]:
@@ -173,6 +180,17 @@ class Client:
         return int(head.split(b" ", 2)[1]), body
 
 
+async def post_large(row: Row, port: int, log: Log) -> None:
+    """Post requests of 1,000 lines back to back, until cancelled."""
+    made, path = asks(row, 1), f"/v1/score?scorer={row.scorers[0]}"
+    client = Client(port, log)
+    while True:
+        body = json.dumps([next(made).record for _ in range(LARGE)]).encode()
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
+        status, _ = await client._exchange(Ask({}, head.encode() + body))
+        log.large.append(status)
+
+
 async def offer(row: Row, rate: float, seconds: float, port: int, pid: int) -> Log:
     """Offer the load, and wait for what is still on its way."""
     log, waiting, made = Log(), set[asyncio.Task[None]](), asks(row, 0)
@@ -181,7 +199,8 @@ async def offer(row: Row, rate: float, seconds: float, port: int, pid: int) -> L
         await client.send(ask, time.perf_counter())
     log = client.log = Log()
     begun, busy = time.perf_counter(), _busy(pid)
-    watch = asyncio.create_task(_watch(pid, begun, log))
+    watch = [asyncio.create_task(_watch(pid, begun, log))]
+    watch += [asyncio.create_task(post_large(row, port, log))] if row.beside else []
     while (now := time.perf_counter() - begun) < seconds:
         while log.offered < now * rate:
             task = asyncio.create_task(client.send(next(made), begun + log.offered / rate))
@@ -190,7 +209,9 @@ async def offer(row: Row, rate: float, seconds: float, port: int, pid: int) -> L
             log.offered += 1
         await asyncio.sleep(0.001)
     await asyncio.gather(*waiting)
-    watch.cancel()
+    for task in watch:
+        task.cancel()
+    await asyncio.wait(watch)
     log.busy = _busy(pid) - busy
     return log
 
@@ -236,7 +257,11 @@ def measured(row: Row, rate: float, seconds: float) -> tuple[str, ...]:
     others = log.statuses.total() - log.statuses[200] - log.statuses[503]
     memory = f"{settled[0] / MIB:.0f}", f"{settled[-1] / MIB:.0f}"
     busy = f"{1000 * log.busy / max(log.statuses.total(), 1):.2f}"
-    return ", ".join(row.scorers), *cells, f"{others:,}", f"{log.lost:,}", f"{log.wrong:,}", *memory, busy
+    name = ", ".join(row.scorers)
+    if row.beside:
+        taken = log.large.count(200)
+        name += f", beside a client of {LARGE:,}-line requests ({taken:,} of {len(log.large):,} answered)"
+    return name, *cells, f"{others:,}", f"{log.lost:,}", f"{log.wrong:,}", *memory, busy
 
 
 HEADINGS = (

@@ -1,10 +1,28 @@
 """Where the program begins: `rejoinder`, and `python -m rejoinder`."""
 
+import os
 import sys
+
+
+def open_closed_streams() -> None:
+    """Give standard streams that are closed (`<&-`, `>&-`, `2>&-`) a place, before another file can take their number.
+
+    Standard input is then empty, and standard error goes nowhere. Standard output can only be read, so that writing
+    results to it fails, as on a full disk.
+    """
+    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
+        if getattr(sys, name) is not None:
+            continue
+        place = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+        if place != number:
+            os.dup2(place, number)
+            os.close(place)
+        setattr(sys, name, open(number, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - until the end
 
 
 def main() -> None:
     """Load the command line and run it; an interruption while it loads ends as any later one does."""
+    open_closed_streams()
     try:
         from rejoinder.cli import main as run
     except KeyboardInterrupt:

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder import annotate
+from studies import rate_all, raters, replies
+
 PROGRAM = (sys.executable, "-m", "rejoinder")
 ENVIRONMENT = {**os.environ, "PYTHONWARNINGS": "error"}
 LINE = json.dumps({"response": "word " * 20}) + "\n"
@@ -111,6 +114,52 @@ def test_a_closed_stream_is_none_that_is_missed(systems: Path) -> None:
     assert (ran.returncode, ran.stderr) == (0, "")
     assert len((systems / "out.jsonl").read_text().splitlines()) == 30
     assert shell("rejoinder score nosuch.jsonl 2>&-", systems).returncode == 4
+    assert len(shell("rejoinder score a.jsonl -s length 2>&-", systems).stdout.splitlines()) == 30
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "score a.jsonl -s length",
+        "score a.jsonl -s length -o -",
+        "study a.jsonl -s length --resamples 100",
+        "compare a.jsonl b.jsonl -s bleu-2 --resamples 100",
+        "list",
+        "list --json",
+        "--version",
+    ],
+)
+def test_results_that_cannot_be_written_are_an_error(systems: Path, call: str) -> None:
+    text = (systems / "a.jsonl").read_text()
+    lines = [json.loads(line) | {"quality": {"overall": 1 + n % 5}} for n, line in enumerate(text.splitlines())]
+    (systems / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ran = shell(f"rejoinder {call} >&-", systems)
+    assert ran.returncode == 7, ran.stderr
+    assert ran.stderr.splitlines()[-1].startswith("rejoinder: standard output: cannot be written (it is closed)")
+
+
+def test_a_closed_standard_input_is_an_empty_one(systems: Path) -> None:
+    closed, empty = (shell(f"rejoinder score - -s length {end}", systems) for end in ("<&-", "< /dev/null"))
+    assert closed.returncode == empty.returncode == 3 and closed.stderr == empty.stderr
+    assert shell("rejoinder score a.jsonl -s length <&-", systems).returncode == 0
+    assert shell("rejoinder list <&-", systems).returncode == 0
+
+
+def test_a_file_never_takes_the_number_of_a_closed_stream(systems: Path) -> None:
+    """Else a message for standard error would be written into an output."""
+    ran = shell("rejoinder score a.jsonl -s length -s nosuch -o out.jsonl <&- >&- 2>&-", systems)
+    assert ran.returncode == 2
+    ran = shell("rejoinder score a.jsonl -s length -o out.jsonl <&- >&- 2>&-", systems)
+    assert ran.returncode == 0
+    lines = (systems / "out.jsonl").read_text().splitlines()
+    assert [json.loads(line)["scores"] for line in lines] == [{"length": 4.0}] * 30
+
+
+def test_answers_exported_to_a_closed_stream_are_an_error(systems: Path) -> None:
+    with annotate(replies(), systems / "study", raters=1) as study:
+        rate_all(study, raters(study)[0])
+    assert shell("rejoinder annotate -o study --export - >&-", systems).returncode == 7
+    assert shell("rejoinder annotate -o study --export -", systems).returncode == 0
 
 
 def test_what_standard_input_is_read_from_is_not_replaced(systems: Path) -> None:

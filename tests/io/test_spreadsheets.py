@@ -180,8 +180,8 @@ def test_one_cell_far_out_does_not_fill_the_memory(tmp_path: Path, run: Run) -> 
     refused(
         run("score", path),
         3,
-        f"{path}: a cell far out makes a sheet of 1,048,576 rows and 16,384 columns. Delete what stands outside the "
-        "table, or save it as CSV",
+        f"{path}: a cell far out makes sheets of 17,179,869,184 cells, expected at most 50,000,000. Delete what stands "
+        "outside the table, or save it as CSV",
     )
 
 

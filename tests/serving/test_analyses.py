@@ -20,7 +20,7 @@ from rejoinder.errors import UsageError
 from rejoinder.judges.boxed import FOLDER
 from rejoinder.serving.app import make_app
 from rejoinder.serving.aside import Aside
-from rejoinder.serving.batches import Busy
+from rejoinder.serving.batching import Busy
 from rejoinder.serving.limits import Limits
 from rejoinder.serving.run import without_commands, without_places
 from rejoinder.serving.workers import Workers

@@ -19,11 +19,11 @@ import typer
 
 from rejoinder.cli.help import COMMANDS as COMMANDS
 from rejoinder.cli.help import Command, overview
-from rejoinder.cli.places import guard, require_finite
+from rejoinder.cli.places import guard, require_finite, writes_elsewhere
 from rejoinder.cli.stops import stops, unstopped
 from rejoinder.errors import RejoinderError, UsageError
-from rejoinder.io.atomic import is_full, remove_unfinished, unwritten
-from rejoinder.io.terminal import close, inert_streams
+from rejoinder.io.atomic import is_full, is_unwritable, remove_unfinished, unwritten
+from rejoinder.io.terminal import close, ignore_closed_output, inert_streams
 from rejoinder.version import __version__
 
 _INTERRUPTED = 130
@@ -98,6 +98,8 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
             try:
                 require_finite(command, kwargs)
                 guard(command, kwargs)
+                if writes_elsewhere(command, kwargs):
+                    ignore_closed_output()
                 command(**kwargs)
                 sys.stdout.flush()
             finally:  # inside, so that an interruption of this is carried too
@@ -139,9 +141,10 @@ def _exit_code(error: BaseException, *, debug: bool) -> int:
         end = "" if said.endswith((".", "?")) else "."
         _say(f"{said}{end} See rejoinder --help, rejoinder COMMAND --help")
         return UsageError.exit_code
-    if isinstance(error, OSError) and is_full(error):
+    if isinstance(error, OSError) and (is_full(error) or is_unwritable(error)):
         close(sys.stdout)
-        refused = unwritten(error.filename or "standard output or a temporary file", error)
+        stream = "standard output" if is_unwritable(error) else "standard output or a temporary file"
+        refused = unwritten(error.filename or stream, error)
         _say(str(refused))
         return refused.exit_code
     fault = "" if isinstance(error, OSError) else ". This is a fault of rejoinder; --debug shows where"

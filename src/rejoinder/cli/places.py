@@ -17,6 +17,7 @@ from rejoinder.errors import UsageError
 from rejoinder.io.outputs import require_apart
 
 Given = Mapping[str, Any]
+STDOUT = "-"
 
 
 def _itself(text: str) -> list[str]:
@@ -67,6 +68,17 @@ def guard(command: Callable[..., None], given: Given) -> None:
             else:
                 inputs += mark.places(str(value))
     require_apart(outputs, inputs)
+
+
+def writes_elsewhere(command: Callable[..., None], given: Given) -> bool:
+    """Whether a call names outputs, none of which is standard output: that then takes only messages."""
+    named = [
+        str(value)
+        for name, mark in marks(command).items()
+        if isinstance(mark, Writes)
+        for value in _several(given.get(name))
+    ]
+    return bool(named) and STDOUT not in named
 
 
 def require_finite(command: Callable[..., None], given: Given) -> None:

@@ -39,6 +39,9 @@ TokenFile = Annotated[
 Public = Annotated[bool, typer.Option("--public", help="Let other machines ask without a token.")]
 MaxLines = Annotated[int, typer.Option(min=1, help="Lines that one request may hold.", metavar="N")]
 MaxBytes = Annotated[int, typer.Option(min=1, help="Bytes that one request may hold.", metavar="N")]
+MaxCharacters = Annotated[
+    int, typer.Option(min=1, help="Characters that one line may hold: reply, context and references.", metavar="N")
+]
 Timeout = Annotated[
     float, typer.Option(min=0.1, help="How long a client may take to send, or to read, or wait for scores: seconds.")
 ]
@@ -53,6 +56,7 @@ def command(
     vectors: Vectors = None,
     max_lines: MaxLines = 1_000,
     max_bytes: MaxBytes = 1_048_576,
+    max_characters: MaxCharacters = 100_000,
     timeout: Timeout = 30.0,
     as_json: AsJson = False,
 ) -> None:
@@ -60,6 +64,7 @@ def command(
 
     POST /v1/score takes a line as files hold it, or an array of them; /openapi.json describes the rest.
     """
+    from rejoinder.io.terminal import ignore_closed_output
     from rejoinder.serving.limits import Limits
     from rejoinder.serving.run import serve
 
@@ -68,6 +73,7 @@ def command(
         tell(json.dumps({"url": base}) if as_json else f"{base}  described at {base}/openapi.json; Ctrl-C stops")
         sys.stdout.flush()  # whoever reads it in a pipe waits for it
 
+    ignore_closed_output()  # it takes nothing but the address
     try:
         serve(
             scorers,
@@ -76,7 +82,7 @@ def command(
             token=_token(token_file),
             public=public,
             vectors=vectors,
-            limits=Limits(lines=max_lines, body=max_bytes, timeout=timeout),
+            limits=Limits(lines=max_lines, body=max_bytes, characters=max_characters, timeout=timeout),
             ready=ready,
         )
     except KeyboardInterrupt:

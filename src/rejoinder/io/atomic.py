@@ -224,12 +224,18 @@ def is_full(error: OSError) -> bool:
     return error.errno in _FULL
 
 
+def is_unwritable(error: OSError) -> bool:
+    """Whether what was written to is closed, or was opened for reading alone: standard output after `>&-`."""
+    return error.errno == errno.EBADF
+
+
 def unwritten(target: object, error: OSError) -> WriteError:
     """The error of an output that the system does not take."""
     remedy = (
         "Make room, also for temporary files, or choose another place" if is_full(error) else "Choose another place"
     )
-    return WriteError(f"{target}: cannot be written ({error.strerror}). {remedy}.")
+    reason = "it is closed" if is_unwritable(error) else error.strerror
+    return WriteError(f"{target}: cannot be written ({reason}). {remedy}.")
 
 
 def _require_parent(target: Path) -> None:

@@ -18,9 +18,11 @@ _SIGNS = frozenset(
 _WORDS = frozenset(("None", "NA", "N/A", "n/a"))
 """What an empty cell may be written as too, but a bot may well say: "How many are left?" "None"."""
 
-ERRORS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
+NEVER_WORKED_OUT = "#formula without a value"
+"""What we write for a formula whose value the file does not hold: a program wrote it, and no spreadsheet saved it."""
+ERRORS = frozenset((NEVER_WORKED_OUT, "#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
 """What a spreadsheet shows for a formula that it cannot work out."""
-FILLED_DOWN = frozenset(("#DIV/0!", "#N/A", "#VALUE!", "#REF!"))
+FILLED_DOWN = frozenset((NEVER_WORKED_OUT, "#DIV/0!", "#N/A", "#VALUE!", "#REF!"))
 """What it shows for formulas below a table, where there is nothing to work them out from."""
 
 
@@ -78,6 +80,9 @@ def refuse_errors(value: Any, where: str, field: str) -> None:
     for one in value if isinstance(value, list) else [value]:
         text = one.get("content") if isinstance(one, Mapping) else one
         if is_error(text):
+            if str(text).strip() == NEVER_WORKED_OUT:
+                remedy = "Open the file in a spreadsheet program and save it, which works formulas out"
+                raise DataError("a formula without a value", remedy, where=where, field=field)
             remedy = "Enter it again in a column of the format Text, or leave the line out with --on-error skip"
             problem = f"{str(text).strip()!r}, which a spreadsheet writes for a formula: the text is lost"
             raise DataError(problem, remedy, where=where, field=field)

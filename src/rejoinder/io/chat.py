@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.io import limits
 from rejoinder.io.roles import SIDES, role_of, staff_in
 from rejoinder.io.values import kind_of
 from rejoinder.records import FOLLOWED, UNANSWERED
@@ -92,15 +93,26 @@ def _placed(messages: Any, where: str) -> list[tuple[str, str, int]]:
     return said
 
 
-def replies_of(messages: Any, where: str) -> list[tuple[list[str], str, int]]:
+def replies_of(messages: Any, where: str, *, every: bool) -> list[tuple[list[str], str, int]]:
     """Context and response for each turn of the assistant, and how many messages end with it.
 
+    Args:
+        messages: the conversation.
+        where: `file:line`, for messages.
+        every: whether all turns are wanted; else only the last one comes.
+
     Raises:
-        DataError: no list of messages, or none by the assistant.
+        DataError: no list of messages, or none by the assistant; all contexts together hold too many turns.
     """
     turns = _placed(messages, where)
     texts = [text for _, text, _ in turns]
-    replies = [(texts[:at], text, end) for at, (role, text, end) in enumerate(turns) if role == "assistant"]
+    places = [at for at, (role, _, _) in enumerate(turns) if role == "assistant"]
+    if every and sum(places) > limits.VALUES:
+        problem = (
+            f"the contexts of {len(places):,} turns hold {sum(places):,} turns, expected at most {limits.VALUES:,}"
+        )
+        raise DataError(problem, "Split the conversation, or read its last turn alone", where=where, field="messages")
+    replies = [(texts[:at], turns[at][1], turns[at][2]) for at in (places if every else places[-1:])]
     if not replies:
         raise DataError(
             "no turn of the assistant to judge",
@@ -111,8 +123,8 @@ def replies_of(messages: Any, where: str) -> list[tuple[list[str], str, int]]:
     return replies
 
 
-def replies_in(record: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
-    """Messages, context and response of each turn of the assistant; of the last also what the user said after it.
+def replies_in(record: Mapping[str, Any], where: str, *, every: bool) -> list[dict[str, Any]]:
+    """Messages, context and response of turns of the assistant; of the last also what the user said after it.
 
     A last question of the user that has no answer is one more, without a reply: the one before would be judged in its
     place. What else the user says last may want none, as "thanks, bye" does.
@@ -120,7 +132,7 @@ def replies_in(record: Mapping[str, Any], where: str) -> list[dict[str, Any]]:
     said = record["messages"]
     found: list[dict[str, Any]] = [
         {"messages": said[:end], "context": context, "response": response}
-        for context, response, end in replies_of(said, where)
+        for context, response, end in replies_of(said, where, every=every)
     ]
     last, words = found[-1], last_words(said, where)
     after, taken_over = [text for _, text in words], any(role == "staff" for role, _ in words)
@@ -140,7 +152,7 @@ def turns_of(messages: Any, where: str) -> tuple[list[str], str]:
     Raises:
         DataError: no list of messages, or none by the assistant.
     """
-    context, response, _ = replies_of(messages, where)[-1]
+    context, response, _ = replies_of(messages, where, every=False)[-1]
     return context, response
 
 

@@ -15,7 +15,7 @@ from rejoinder.io.file_formats import Format
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.pairs import refuse_pair
 from rejoinder.io.parse import parse_record
-from rejoinder.io.read import How, names_of, records_of, rows
+from rejoinder.io.read import How, names_of, records_of, rows, too_deep, within_memory
 from rejoinder.records import Example
 
 _GIVE = 'Give every line a "context", "turns" or "messages"'
@@ -81,11 +81,14 @@ def _lines(
         for dialogue in read_dialogues(path, on_bad=on_bad):
             yield dialogue, Example((), "", id=dialogue.where, where=dialogue.where)
         return
-    for where, record in records_of(rows(path, on_bad, input_format, names.note), names, on_bad):
+    records = records_of(rows(path, on_bad, input_format, names.note), names, on_bad)
+    for where, record in within_memory(records, path, on_bad):
         try:
             found = _whole(record, where), parse_record(_as_example(record, where), where)
         except DataError as error:
             on_bad(error)
+        except RecursionError:
+            on_bad(too_deep(where))
         else:
             yield found
 

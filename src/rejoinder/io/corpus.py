@@ -80,6 +80,8 @@ def read_dialogues(*paths: str | Path, on_bad: OnBad = raise_bad) -> Iterator[Di
                 require_conversation(dialogue)
             except DataError as error:
                 on_bad(error)
+            except RecursionError:
+                on_bad(DataError("nested too deep", "Flatten it", where=where))
             else:
                 yield dialogue
 

@@ -62,15 +62,15 @@ def json_array(path: str | Path, on_bad: OnBad) -> Iterator[Found]:
         bad = True
         on_bad(error)
 
-    text = "".join(line for _, line in text_lines(path, note))
+    text = "".join(line for _, line in text_lines(path, note, whole=True))
     if bad or not text.strip():
         return
     try:
-        found = of_array(text, name_of(path))
+        value = _value(text, name_of(path), _AN_ARRAY)
     except DataError as error:
         on_bad(error)
     else:
-        yield from found
+        yield from items(value, name_of(path))
 
 
 def of_array(text: str, name: str, remedy: str = _AN_ARRAY) -> list[Found]:
@@ -84,21 +84,30 @@ def of_array(text: str, name: str, remedy: str = _AN_ARRAY) -> list[Found]:
     Raises:
         DataError: it is no JSON, or none that can be read (see `values.decoded`).
     """
+    return listed(_value(text, name, remedy), name)
+
+
+def _value(text: str, name: str, remedy: str) -> Any:
+    """The value of a document; see `of_array`."""
     try:
-        value = decoded(text, name)
+        return decoded(text, name)
     except DataError:
         raise
     except (ValueError, RecursionError) as error:
         line = f":{error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
         raise _broken(error, f"{name}{line}", remedy) from error
-    return listed(value, name)
+
+
+def items(value: Any, name: str) -> Iterator[Found]:
+    """The items of a decoded array, or the value itself where it is one record or one conversation."""
+    single = not isinstance(value, list) or is_conversation(value)
+    for number, record in enumerate([value] if single else value, start=1):
+        yield f"{name}:item {number}", record
 
 
 def listed(value: Any, name: str) -> list[Found]:
-    """The items of a decoded array, or the value itself where it is one record or one conversation."""
-    single = not isinstance(value, list) or is_conversation(value)
-    items = [value] if single else value
-    return [(f"{name}:item {number}", record) for number, record in enumerate(items, start=1)]
+    """The same as a list."""
+    return list(items(value, name))
 
 
 def _broken(error: ValueError | RecursionError, where: str, remedy: str) -> DataError:

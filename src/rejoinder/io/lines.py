@@ -9,11 +9,13 @@ import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
 from rejoinder.errors import DataError, MissingAsset
+from rejoinder.io import limits
 from rejoinder.io.box import in_the_box
 
 STDIN = "-"
@@ -21,6 +23,8 @@ SAVE_AS_UTF8 = "Save it as UTF-8 (from Excel: .xlsx or CSV UTF-8; else: iconv -f
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file in UTF-16 begins."""
 _PEEKED, _LEAST = 64, 4  # bytes
+_MARK = "\ufeff"  # of the order of bytes
+_CHUNK = 1 << 20  # bytes of UTF-16 that are decoded at once
 OnBad = Callable[[DataError], None]
 Note = Callable[[str], None]
 """Is told what was understood."""
@@ -83,12 +87,16 @@ def name_of(path: str | Path) -> str:
     return "stdin" if str(path) == STDIN else str(path)
 
 
-def text_lines(path: str | Path, on_bad: OnBad = raise_bad, *, errors: str = "strict") -> Iterator[tuple[int, str]]:
+def text_lines(
+    path: str | Path, on_bad: OnBad = raise_bad, *, errors: str = "strict", whole: bool = False
+) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line with its line end) of a file in UTF-8, or in UTF-16 with its byte order mark.
 
     A byte order mark is dropped. A line that is not UTF-8 goes to `on_bad` and is left out; with
     `errors="surrogateescape"` it comes like any other, for formats whose records cross line ends. The end of a file
-    whose gzip is cut off or damaged goes to `on_bad` after the lines before it; so does a file without a single line.
+    whose gzip is cut off or damaged goes to `on_bad` after the lines before it; so does a line that is too long
+    (`io.limits`), which ends the file, and a file without a single line. Of a `whole` document the lines together are
+    limited, not each.
     """
     name, number = name_of(path), 0
     with open_bytes(path) as stream:
@@ -97,11 +105,14 @@ def text_lines(path: str | Path, on_bad: OnBad = raise_bad, *, errors: str = "st
                 problem = f"looks like {kind} without its byte order mark"
                 on_bad(DataError(problem, f"Save it as UTF-8: iconv -f {kind} -t UTF-8", where=f"{name}:1"))
                 return
-            for number, line in enumerate(_decoded(stream, errors), start=1):
+            for number, line in enumerate(_decoded(stream, errors, name, whole=whole), start=1):
                 if isinstance(line, str):
                     yield number, line
                 else:
                     on_bad(no_text(line, f"{name}:{number}"))
+        except DataError as error:
+            on_bad(error)
+            return
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             what = "its gzip is cut off" if isinstance(error, EOFError) else f"its gzip is damaged ({error})"
             on_bad(DataError(f"{what} after line {number}", "Get the file again", where=f"{name}:{number + 1}"))
@@ -110,13 +121,16 @@ def text_lines(path: str | Path, on_bad: OnBad = raise_bad, *, errors: str = "st
         on_bad(DataError("the file is empty", "Give a file with at least one line", where=name))
 
 
-def _decoded(stream: IO[bytes], errors: str) -> Iterator[str | UnicodeDecodeError]:
-    """The lines of a stream, in UTF-8 or, where it begins so, in UTF-16; the error of those that are not."""
-    first = stream.readline()
-    if first[:2] in UTF_16:
-        yield from _wide(first, stream)
+def _decoded(stream: IO[bytes], errors: str, name: str, *, whole: bool) -> Iterator[str | UnicodeDecodeError]:
+    """The lines of a stream, in UTF-8 or, where it begins so, in UTF-16; the error of those that are not.
+
+    Raises:
+        DataError: see `limits.lines`.
+    """
+    if cast("io.BufferedReader", stream).peek(2)[:2] in UTF_16:
+        yield from _wide(stream, name, whole=whole)
         return
-    for number, raw in enumerate(chain([first] if first else [], stream)):
+    for number, raw in enumerate(limits.lines(stream, name, whole=whole)):
         try:
             yield raw.decode("utf-8" if number else "utf-8-sig", errors)
         except UnicodeDecodeError as error:
@@ -135,17 +149,24 @@ def _unmarked(stream: IO[bytes]) -> str:
     return ""
 
 
-def _wide(first: bytes, stream: IO[bytes]) -> Iterator[str | UnicodeDecodeError]:
-    """The lines of a stream in UTF-16, of which `first` was read; they end where a character is damaged."""
-    decoder, rest = codecs.getincrementaldecoder("utf-16")(), ""
+def _wide(stream: IO[bytes], name: str, *, whole: bool) -> Iterator[str | UnicodeDecodeError]:
+    """The lines of a stream in UTF-16; they end where a character is damaged.
+
+    Raises:
+        DataError: a line is too long.
+    """
+    decoder, rest, size = codecs.getincrementaldecoder("utf-16")(), "", 0
     damage: UnicodeDecodeError | None = None
-    for raw in chain([first], stream, [b""]):
+    for raw in chain(iter(partial(stream.read, _CHUNK), b""), [b""]):
         try:
             text = decoder.decode(raw, final=not raw)
         except UnicodeDecodeError as error:
-            damage, text = error, error.object[: error.start].decode(error.encoding)
-        *whole, rest = f"{rest}{text}".split("\n")
-        yield from (f"{line}\n" for line in whole)
+            damage, text = error, error.object[: error.start].decode(error.encoding).removeprefix(_MARK)
+        *lines, rest = f"{rest}{text}".split("\n")
+        size = size + len(text) if whole else max(map(len, (*lines, rest)))
+        if size > (limits.DOCUMENT if whole else limits.LINE):
+            raise limits.too_large(limits.DOCUMENT, name) if whole else limits.line_too_long(name)
+        yield from (f"{line}\n" for line in lines)
         if damage is not None:
             yield damage
             return

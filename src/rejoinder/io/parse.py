@@ -134,7 +134,7 @@ def _with_texts(record: Record, where: str) -> Record:
     if "messages" not in record:
         return record
     if "response" not in record:
-        return {**record, **replies_in(record, where)[-1]}
+        return {**record, **replies_in(record, where, every=False)[-1]}
     if record.get("context") is None and is_conversation(record["messages"]):
         return {**record, "context": _before(record["response"], record["messages"], where)}
     return record
@@ -208,7 +208,7 @@ def every_turn(record: Any, where: str) -> list[Any]:
     name = name_in(record, "id", where) or where
     shared = {"dialogue_id": record.get("dialogue_id") or name}
     before = {key: value for key, value in record.items() if key not in _OF_ONE_REPLY}
-    replies = replies_in(record, where)
+    replies = replies_in(record, where, every=True)
     return [
         {**(record if number == len(replies) else before), **shared, "id": f"{name}#{number}", **reply}
         for number, reply in enumerate(replies, start=1)

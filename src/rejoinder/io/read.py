@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from rejoinder.errors import DataError, UnclearColumn, UsageError, require_one_of
 from rejoinder.io.blanks import refuse_errors
@@ -18,6 +18,7 @@ from rejoinder.io.evaluations.unfolding import unfolded
 from rejoinder.io.file_formats import Format, format_of
 from rejoinder.io.flat import from_cells
 from rejoinder.io.json_rows import json_array, json_lines
+from rejoinder.io.limits import require_few_columns
 from rejoinder.io.lines import Note, OnBad, Row, name_of, raise_bad, silent
 from rejoinder.io.logs import as_conversation
 from rejoinder.io.message_rows import conversations
@@ -38,6 +39,7 @@ from rejoinder.io.verdicts import empty_verdicts
 from rejoinder.records import UNANSWERED, Example, Pair, ReplySet
 
 Turns = Literal["last", "all"]
+Item = TypeVar("Item")
 
 
 class How(TypedDict, total=False):
@@ -145,8 +147,23 @@ def _parsed_by(
     """What `parse` makes of every row of the files, by these names."""
     for path in paths:
         found = rows(path, on_bad, how.get("input_format"), names.note, how.get("without", ()))
-        yield from parsed_rows(found, parse, names, on_bad, how.get("turns", "last"))
+        yield from within_memory(parsed_rows(found, parse, names, on_bad, how.get("turns", "last")), path, on_bad)
     names.require_met()
+
+
+def within_memory(parsed: Iterator[Item], path: str | Path, on_bad: OnBad) -> Iterator[Item]:
+    """What is read of one file; where memory or the depth of calls does not suffice, the error goes to `on_bad`."""
+    try:
+        yield from parsed
+    except MemoryError:
+        on_bad(DataError("does not fit into memory", "Split it, or write JSON lines (.jsonl)", where=name_of(path)))
+    except RecursionError:
+        on_bad(too_deep(name_of(path)))
+
+
+def too_deep(where: str) -> DataError:
+    """The refusal of a value whose lists and objects are nested too deep for a rule of ours."""
+    return DataError("nested too deep", "Flatten it", where=where)
 
 
 def parsed_rows(
@@ -176,6 +193,8 @@ def each_row(
             raise
         except DataError as error:
             on_bad(error)
+        except RecursionError:
+            on_bad(too_deep(where))
         else:
             yield from made
 
@@ -198,6 +217,8 @@ def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[t
             raise
         except DataError as error:
             on_bad(error)
+        except RecursionError:
+            on_bad(too_deep(row.where))
         else:
             for record in records:
                 if isinstance(record, Mapping):
@@ -208,6 +229,8 @@ def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[t
 
 def _records_in(row: Row, names: Names) -> list[Any]:
     """The record of a row under our names, or those of its replies where it has a rating of each."""
+    if isinstance(row.record, Mapping):
+        require_few_columns(len(row.record), row.where)
     parts, told = apart(row.record, names.mapped)
     if told:
         names.said_once(f"{file_of(row.where)}: read {listed(told)} as {len(parts)} rated lines of one context")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import io
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -12,18 +13,21 @@ from pathlib import Path
 from typing import IO, Any
 
 from rejoinder.errors import DataError
+from rejoinder.io import limits
+from rejoinder.io.blanks import NEVER_WORKED_OUT
 from rejoinder.io.lines import Note, OnBad, name_of, open_bytes
 from rejoinder.io.names import is_known
 from rejoinder.io.tables import Row, Table, named_rows, seekable
 
-# A sheet is held as one block from its first to its last cell, so a single cell far out would fill the memory.
-_MOST_CELLS = 50_000_000
 _MOST_TITLES = 6  # rows among which the header is looked for, below rows of one cell
-_CELL = re.compile(rb'<c r="([A-Z]{1,3})(\d{1,7})"')
-_SHEET = re.compile(r"xl/worksheets/.*\.xml")
-_OF_ERROR = b' t="e"'
+_SHEET = b"sheetData"  # what only a sheet holds, whatever it is called
+_TEXTS = b"<sst"
+_TEXT = re.compile(rb"<(?:\w+:)?si\b.*?</(?:\w+:)?si>", re.DOTALL)
+_OTHER_KINDS = frozenset(("content.xml", "xl/workbook.bin"))  # of OpenDocument and of .xlsb, which hold no such sheets
 _ERROR = re.compile(rb'(<c [^<>]*)t="e"')
-_CHUNK = 1 << 20
+_FORMULA = re.compile(rb"<c\b([^<>]*[^<>/])>((?:(?!</c>).)*<f\b(?:(?!</c>).)*)</c>", re.DOTALL)
+_VALUE = re.compile(rb"<v[^>]*>[^<]")
+_KIND = re.compile(rb"\bt=\"[^\"]*\"")
 
 _Range = tuple[tuple[int, int], tuple[int, int]]
 """The first and the last (row, column) of a merged cell, from 0."""
@@ -46,18 +50,14 @@ def _table(path: str | Path, on_bad: OnBad, note: Note) -> Table:
 
     name = name_of(path)
     with open_bytes(path) as stream:
-        source = seekable(stream, path)
         try:
-            book = python_calamine.load_workbook(source)
-            if _has_errors(source, name):
-                book = python_calamine.load_workbook(_with_errors(source))
+            book = python_calamine.load_workbook(_checked(seekable(stream, path), name))
             sheets = [book.get_sheet_by_name(sheet) for sheet in book.sheet_names]
             tables = {sheet.name: rows for sheet in sheets if (rows := _filled(sheet.iter_rows()))}
             merged = {sheet.name: _merged(sheet) for sheet in sheets}
             yield from _chosen(tables, merged, name, note)
         except python_calamine.CalamineError as error:
-            problem = f"not a readable spreadsheet ({' '.join(str(error).split())})"
-            on_bad(DataError(problem, "Save it again as .xlsx, or as CSV", where=name))
+            on_bad(_unreadable(error, name))
         except DataError as error:
             on_bad(error)
 
@@ -123,50 +123,75 @@ def _as_text(cell: Any) -> str:
     return cell.isoformat() if isinstance(cell, (datetime.date, datetime.time)) else str(cell)
 
 
-def _has_errors(source: Path | IO[bytes], name: str) -> bool:
-    """Whether a formula of some sheet came to an error.
+def _checked(source: Path | IO[bytes], name: str) -> Path | IO[bytes]:
+    """The workbook, with texts in place of formulas that its reader takes for empty cells.
 
     Raises:
-        DataError: a sheet has a cell so far out that it cannot be held.
+        DataError: it is none, or its reader would take too much memory.
     """
     try:
         with zipfile.ZipFile(source) as archive:
-            found = [_scanned(archive, part, name) for part in archive.namelist() if _SHEET.fullmatch(part)]
-            return any(found)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError):
-        return False  # damage is for the reader of the sheets to tell
+            flawed = _require_sane(archive, name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error) as error:
+        raise _unreadable(error, name) from error
+    if isinstance(source, io.BytesIO):
+        source.seek(0)
+    return _with_texts_for_formulas(source) if flawed else source
 
 
-def _scanned(archive: zipfile.ZipFile, part: str, name: str) -> bool:
-    """Whether a sheet holds an error; raise `DataError` where the block of its cells is larger than can be held."""
-    rows = columns = 0
-    rest, found = b"", False
-    with archive.open(part) as sheet:
-        while chunk := sheet.read(_CHUNK):
-            for letters, digits in _CELL.findall(rest + chunk):
-                rows, columns = max(rows, int(digits)), max(columns, _column(letters))
-            if rows * columns > _MOST_CELLS:
-                problem = f"a cell far out makes a sheet of {rows:,} rows and {columns:,} columns"
-                raise DataError(problem, "Delete what stands outside the table, or save it as CSV", where=name)
-            found = found or _OF_ERROR in rest + chunk
-            rest = chunk[-32:]
-    return found
+def _require_sane(archive: zipfile.ZipFile, name: str) -> bool:
+    """Whether a sheet holds an error, or a formula without a value.
+
+    Raises:
+        DataError: see `_checked`.
+    """
+    members = archive.infolist()
+    limits.require_few_members(len(members), name)
+    if not _OTHER_KINDS.isdisjoint(member.filename for member in members):
+        raise DataError("no Excel workbook", "Save it as .xlsx, or as CSV", where=name)
+    flawed, cells, size, lengths = False, 0, 0, list[int]()
+    for member in sorted(members, key=lambda member: "sharedstrings" not in member.filename.lower()):
+        with archive.open(member) as stream:
+            data = limits.read_whole(stream, f"{name}:{member.filename}")
+        size += len(data)
+        if size > limits.TEXTS:
+            raise limits.too_large(limits.TEXTS, name)
+        if _TEXTS in data:
+            lengths += [len(text[0]) for text in _TEXT.finditer(data)]
+        if _SHEET in data:
+            cells += limits.cells_of_sheet(data, name)
+            limits.require_few_cells(cells, name)
+            limits.require_short_texts(data, lengths, name)
+            flawed = flawed or _ERROR.search(data) is not None or any(map(_lacks_value, _FORMULA.finditer(data)))
+    return flawed
 
 
-def _with_errors(source: Path | IO[bytes]) -> io.BytesIO:
-    """The workbook with the errors of its formulas as texts, as in a CSV file: its reader takes them for nothing."""
+def _lacks_value(cell: re.Match[bytes]) -> bool:
+    """Whether a cell is a formula whose value was never saved; the empty text is a value."""
+    return _VALUE.search(cell[2]) is None and b't="str"' not in cell[1]
+
+
+def _with_texts_for_formulas(source: Path | IO[bytes]) -> io.BytesIO:
+    """The workbook with its errors, and its formulas without a value, as texts: its reader takes them for nothing."""
+
+    def as_text(cell: re.Match[bytes]) -> bytes:
+        if not _lacks_value(cell):
+            return cell[0]
+        attributes = _KIND.sub(b"", cell[1])
+        return b'<c%s t="str"><v>%s</v></c>' % (attributes, NEVER_WORKED_OUT.encode())
+
     copy = io.BytesIO()
     with zipfile.ZipFile(source) as archive, zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as new:
         for part in archive.namelist():
             data = archive.read(part)
-            new.writestr(part, _ERROR.sub(rb'\1t="str"', data) if _SHEET.fullmatch(part) else data)
+            if _SHEET in data:
+                data = _FORMULA.sub(as_text, _ERROR.sub(rb'\1t="str"', data))
+            new.writestr(part, data)
     copy.seek(0)
     return copy
 
 
-def _column(letters: bytes) -> int:
-    """The number of a column: 1 for A, 27 for AA."""
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - ord("A") + 1
-    return number
+def _unreadable(error: Exception, name: str) -> DataError:
+    """The refusal of a file that is no workbook, or a damaged one."""
+    problem = f"not a readable spreadsheet ({' '.join(str(error).split())})"
+    return DataError(problem, "Save it again as .xlsx, or as CSV", where=name)

@@ -6,20 +6,22 @@ import csv
 import io
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rejoinder.errors import DataError, MissingExtra
+from rejoinder.io import limits
 from rejoinder.io.blanks import FILLED_DOWN
 from rejoinder.io.formulas import plain
 from rejoinder.io.lines import SAVE_AS_UTF8, OnBad, name_of, open_bytes, text_lines
 from rejoinder.io.names import deciding, is_known
 
-# The default limit of 128 KiB a cell is less than a long dialogue; 1 GiB still stops a file that is one open quote.
-_LONGEST_CELL = 2**30
-_PARQUET_ROWS = 4096
+if TYPE_CHECKING:
+    import polars
+
 _MARK = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # how a CSV file tells Excel what separates its cells
 _QUALTRICS = '{"ImportId":'
 _SURVEY_MONKEY = frozenset(("Response", "Open-Ended Response"))
@@ -45,14 +47,40 @@ def parquet_rows(path: str | Path, on_bad: OnBad) -> Iterator[Row]:
     with open_bytes(path) as stream:
         try:
             table = polars.scan_parquet(seekable(stream, path), glob=False)
+            limits.require_few_columns(len(table.collect_schema()), name)
             count = table.select(polars.len()).collect().item()
-            for start in range(0, count, _PARQUET_ROWS):
-                part = table.slice(start, _PARQUET_ROWS).collect()
+            for start in range(0, count, limits.PARQUET_ROWS):
+                part = table.slice(start, limits.PARQUET_ROWS).collect()
+                _require_small(part, name)
                 for number, row in enumerate(part.iter_rows(named=True), start=start + 1):
                     yield f"{name}:row {number}", row
         except polars.exceptions.PolarsError as error:
             problem = f"not a readable Parquet file ({str(error).splitlines()[0]})"
             on_bad(DataError(problem, "Write it again", where=name))
+        except DataError as error:
+            on_bad(error)
+
+
+def _require_small(part: polars.DataFrame, name: str) -> None:
+    """Raise `DataError` where the texts of some rows are too much: a small file can hold one long text in each row."""
+    if sum(map(_text_size, part.get_columns())) > limits.TEXTS:
+        problem = f"{len(part):,} rows with more than {limits.TEXTS >> 20:,} MiB of texts"
+        raise DataError(problem, "Write JSON lines (.jsonl), or shorten the texts", where=name)
+
+
+def _text_size(column: polars.Series) -> int:
+    """Bytes of the texts in a column, those in lists and structs too."""
+    import polars
+
+    if column.dtype == polars.String:
+        return int(column.str.len_bytes().sum())
+    if column.dtype == polars.Binary:
+        return int(column.bin.size().sum())
+    if isinstance(column.dtype, (polars.List, polars.Array)):
+        return _text_size(column.explode())
+    if isinstance(column.dtype, polars.Struct):
+        return sum(map(_text_size, column.struct.unnest().get_columns()))
+    return 0
 
 
 def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
@@ -62,6 +90,7 @@ def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
         return
     header = [name or f"column {place}" for place, name in enumerate(header, start=1)]
     try:
+        limits.require_few_columns(len(header), where)
         _require_once(header, where)
     except DataError as error:
         on_bad(error)
@@ -81,7 +110,8 @@ def named_rows(table: Table, on_bad: OnBad) -> Iterator[Row]:
 
 def _require_once(header: list[str], where: str) -> None:
     """Raise where a header has a name twice, or a name that decides and what pandas calls its namesake: `name.1`."""
-    if twice := next((name for name in header if header.count(name) > 1), None):
+    twice, times = Counter(header).most_common(1)[0]
+    if times > 1:
         raise DataError("the header has this name twice", "Rename one column", where=where, field=twice)
     if doubled := next((name for name in deciding(header) if f"{name}.1" in header), None):
         problem = f"pandas doubled the column {doubled!r}, and only one of the two can be read"
@@ -125,9 +155,9 @@ def _separator(header: str, usual: str) -> str:
 
 def _csv(path: str | Path, on_bad: OnBad, usual: str) -> Table:
     """Rows of a CSV file."""
-    csv.field_size_limit(_LONGEST_CELL)
+    csv.field_size_limit(limits.LINE)  # the library's own limit of 128 KiB is less than a long dialogue
     # A line left out for a bad byte would glue its neighbours together, so such lines come and spoil their own row.
-    lines = (line for _, line in text_lines(path, on_bad, errors="surrogateescape"))
+    lines = _Lines(line for _, line in text_lines(path, on_bad, errors="surrogateescape"))
     head = list(_first(lines))
     skipped = 0
     if head and (mark := _MARK.fullmatch(head[-1])):
@@ -139,11 +169,15 @@ def _csv(path: str | Path, on_bad: OnBad, usual: str) -> Table:
     rows = csv.reader(chain(head, lines), delimiter=delimiter, strict=True, skipinitialspace=apart)
     while True:
         where = f"{name_of(path)}:{rows.line_num + skipped + 1}"
+        lines.characters = 0
         try:
             cells = next(rows, None)
             if cells is None:
                 return
             _require_utf8(cells, where)
+        except _RowTooLong:
+            on_bad(limits.line_too_long(where))
+            return
         except csv.Error as error:
             on_bad(DataError(f"broken CSV ({error})", "Close every quote; double those inside a cell", where=where))
             yield where, None
@@ -155,9 +189,35 @@ def _csv(path: str | Path, on_bad: OnBad, usual: str) -> Table:
                 yield where, list(map(plain, cells))
 
 
-def _first(lines: Iterator[str]) -> Iterator[str]:
+class _RowTooLong(Exception):
+    """A row goes on for too long: a quote is open."""
+
+
+class _Lines:
+    """Lines of a table, counted, because one open quote makes all that follow a single row.
+
+    Attributes:
+        characters: those since it was set to 0.
+    """
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines, self.characters = lines, 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.characters += len(line)
+        if self.characters > limits.LINE:
+            raise _RowTooLong
+        return line
+
+
+def _first(lines: _Lines) -> Iterator[str]:
     """The lines up to the first that is not blank."""
     for line in lines:
+        lines.characters = 0
         yield line
         if line.strip():
             return
@@ -174,6 +234,12 @@ def _require_utf8(cells: list[str], where: str) -> None:
 
 
 def seekable(stream: IO[bytes], path: str | Path) -> Path | io.BytesIO:
-    """What a reader that jumps about can read: the file itself, or all that a pipe or a gzip holds."""
+    """What a reader that jumps about can read: the file itself, or all that a pipe or a gzip holds.
+
+    Raises:
+        DataError: that is too much.
+    """
     file = Path(path)
-    return file if file.is_file() and isinstance(stream, io.BufferedReader) else io.BytesIO(stream.read())
+    if file.is_file() and isinstance(stream, io.BufferedReader):
+        return file
+    return io.BytesIO(limits.read_whole(stream, name_of(path)))

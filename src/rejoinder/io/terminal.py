@@ -82,6 +82,16 @@ def close(stream: TextIO) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+def ignore_closed_output() -> None:
+    """Let what is written to standard output go nowhere where that is closed (`>&-`): it takes only messages."""
+    stream = exact(sys.stdout)
+    with suppress(io.UnsupportedOperation):  # it is no file
+        try:
+            os.write(stream.fileno(), b"")
+        except OSError:
+            close(stream)
+
+
 def exact(stream: TextIO) -> TextIO:
     """The stream behind `Inert`, for what rejoinder itself lets a terminal do, and for data that no terminal reads."""
     return stream.stream if isinstance(stream, Inert) else stream

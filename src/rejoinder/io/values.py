@@ -6,12 +6,14 @@ import json
 import math
 import re
 import textwrap
+from collections import Counter
 from collections.abc import Mapping
 from decimal import Decimal
 from numbers import Real
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.io.limits import require_few_values
 
 _YES = frozenset({"yes", "y", "true", "up", "thumbs up", "thumbsup", "thumb up", "like", "liked", "👍"})
 _NO = frozenset({"no", "n", "false", "down", "thumbs down", "thumbsdown", "thumb down", "dislike", "disliked", "👎"})
@@ -56,7 +58,8 @@ def decoded(text: str, where: str) -> Any:
     """The JSON value that `text` holds.
 
     Raises:
-        DataError: a key stands twice in one object, of which a reader would keep one in silence; half a character.
+        DataError: a key stands twice in one object, of which a reader would keep one in silence; half a character;
+            too many values.
         ValueError: it is not JSON.
         RecursionError: it is nested too deep.
     """
@@ -64,11 +67,11 @@ def decoded(text: str, where: str) -> Any:
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         record = dict(pairs)
         if len(record) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
+            twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
             raise DataError("the key stands twice in one object", "Keep one of them", where=where, field=twice)
         return record
 
+    require_few_values(text, where)
     record = json.loads(text, object_pairs_hook=once)
     require_whole_characters(text, record, where)
     return record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
+import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any
@@ -20,29 +20,33 @@ from rejoinder.records import Example
 from rejoinder.serving.bodies import A_BODY, BODY, body_of, examples_in
 from rejoinder.serving.service import Service, TheService
 from rejoinder.serving.shapes import JSON, LINES, SIDES, AuditQuery, CompareQuery, Record, problems, takes
+from rejoinder.serving.waiting import unless_abandoned, waited_for
 
 router = APIRouter(prefix="/v1", tags=["analyse"])
 _SIDES = 'Send {"a": [...], "b": [...]}, the lines of each system'
-_STATUSES = problems(400, 401, 408, 413, 415, 422, 501, 503)
+_STATUSES = problems(400, 401, 408, 413, 415, 422, 501, 503, 504)
+_SMALLER = "Send fewer lines, or ask for fewer resamples, families or scorers; the command line has no limit"
 
 
 @router.post("/compare", response_model=Record, openapi_extra=takes(SIDES), responses=_STATUSES)
 async def compare_systems(request: Request, service: TheService, query: Annotated[CompareQuery, Query()]) -> Response:
     """Which of two systems is better, or that they cannot be told apart: what `rejoinder compare --json` says."""
-    scorers = service.to_analyse(query.scorer)
+    abandoned = threading.Event()
+    scorers = service.to_analyse(query.scorer, abandoned)
     a, b = _sides(await body_of(request, service.limits), service)
     options = {"design": query.design, "by": query.by, "resamples": query.resamples, "seed": query.seed}
-    return await _analysed(service, partial(_compared, a, b, scorers, options))
+    return await _analysed(request, service, partial(_compared, a, b, scorers, options), abandoned)
 
 
 @router.post("/audit", response_model=Record, openapi_extra=takes(LINES), responses=_STATUSES)
 async def audit_scorer(request: Request, service: TheService, query: Annotated[AuditQuery, Query()]) -> Response:
     """What fools a scorer, and how often, on these replies: what `rejoinder audit --json` says."""
-    (scorer,) = service.to_analyse([query.scorer] if query.scorer else [])
+    abandoned = threading.Event()
+    (scorer,) = service.to_analyse([query.scorer] if query.scorer else [], abandoned)
     found = of_array(await body_of(request, service.limits), BODY, A_BODY)
     examples = examples_in(found, BODY, service.limits)
     options = {"families": query.family or None, "limit": query.limit, "seed": query.seed}
-    return await _analysed(service, partial(_audited, examples, scorer, options))
+    return await _analysed(request, service, partial(_audited, examples, scorer, options), abandoned)
 
 
 def _compared(a: Sequence[Example], b: Sequence[Example], scorers: Sequence[Any], options: dict[str, Any]) -> str:
@@ -55,10 +59,13 @@ def _audited(examples: Sequence[Example], scorer: Any, options: dict[str, Any]) 
     return as_json(audit(examples, scorer, **options).to_dict(), BODY)
 
 
-async def _analysed(service: Service, work: partial[str]) -> Response:
-    """The answer to a request that takes long."""
-    async with asyncio.timeout(service.limits.analysis):
-        return Response(await service.aside.done(work), media_type=JSON)
+async def _analysed(request: Request, service: Service, work: partial[str], abandoned: threading.Event) -> Response:
+    """The answer to a request that takes long; where nobody waits for it any more, the work ends soon."""
+    task = service.aside.done(unless_abandoned(work, abandoned))
+    try:
+        return Response(await waited_for(request, task, service.limits.analysis, _SMALLER), media_type=JSON)
+    finally:
+        abandoned.set()
 
 
 def _sides(text: str, service: Service) -> tuple[list[Example], list[Example]]:

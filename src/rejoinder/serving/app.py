@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 from rejoinder.errors import MissingExtra
 from rejoinder.scorer import Scorer
@@ -60,9 +60,9 @@ def make_app(
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     """Score what comes in for as long as the application runs."""
     service: Service = app.state.service
-    with service.scoring, service.analysing:
-        running = asyncio.create_task(service.batches.run())
+    with service.scoring, service.asking, service.analysing:
+        running = [asyncio.create_task(batcher.run()) for batcher in (service.inside, service.outside)]
         yield
-        running.cancel()
-        with suppress(asyncio.CancelledError):
-            await running
+        for task in running:
+            task.cancel()
+        await asyncio.wait(running)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from rejoinder.serving.batches import Busy
+from rejoinder.serving.batching import Busy
 from rejoinder.serving.workers import Workers
 
 
@@ -33,6 +33,11 @@ class Aside:
         task = asyncio.ensure_future(self._workers.done(work))
         task.add_done_callback(self._left)
         return await asyncio.shield(task)
+
+    @property
+    def busy(self) -> bool:
+        """Whether anything waits or is at work."""
+        return self._here > 0
 
     def _left(self, task: asyncio.Future[str]) -> None:
         """Make room; an error that nobody waits for is nobody's."""

@@ -18,7 +18,8 @@ from rejoinder.io.lines import Row, no_text, raise_bad
 from rejoinder.io.pairs import form_of, parse_either, parse_single, singly
 from rejoinder.io.read import each_row, parsed_rows
 from rejoinder.records import Example, Pair
-from rejoinder.serving.limits import Limits
+from rejoinder.serving.batching import characters_of
+from rejoinder.serving.limits import Limits, TooLong
 
 BODY = "body"
 """What a body is called in messages, and in the ids of lines that have none."""
@@ -98,8 +99,10 @@ def lines_in(text: str, limits: Limits, keep: Collection[str] = ()) -> list[Exam
     Raises:
         DataError: it is no JSON, it holds nothing, or a line cannot be used.
         HTTPException: there are too many lines.
+        TooLong: a line has too many characters.
     """
-    return _some(replies_of(_rows(of_array(text, BODY, A_BODY), BODY, limits), Names(keep=keep)), BODY)
+    examples = replies_of(_rows(of_array(text, BODY, A_BODY), BODY, limits), Names(keep=keep))
+    return require_short(_some(examples, BODY), limits)
 
 
 def replies_of(rows: Sequence[Row], names: Names) -> list[Example]:
@@ -149,7 +152,22 @@ def examples_in(found: Sequence[Found], name: str, limits: Limits) -> list[Examp
     Raises:
         DataError, HTTPException: see `lines_in`.
     """
-    return _some(list(parsed_rows(_rows(found, name, limits), parse_single, Names(), raise_bad)), name)
+    examples = list(parsed_rows(_rows(found, name, limits), parse_single, Names(), raise_bad))
+    return require_short(_some(examples, name), limits)
+
+
+def require_short(examples: list[Example], limits: Limits) -> list[Example]:
+    """The examples, none of which would hold up the others.
+
+    Raises:
+        TooLong: one has more characters than a line may have.
+    """
+    for example in examples:
+        if (characters := characters_of(example)) > limits.characters:
+            problem = f"{characters:,} characters in one line, and {limits.characters:,} are taken"
+            remedy = "Shorten its texts, or start the service with a higher --max-characters"
+            raise TooLong(problem, remedy, where=example.where)
+    return examples
 
 
 def _rows(found: Sequence[Found], name: str, limits: Limits) -> list[Row]:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from rejoinder.errors import UsageError
+from rejoinder.errors import DataError, UsageError
+
+
+class TooLong(DataError):
+    """A line has more characters than the service takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +21,9 @@ class Limits:
         waiting: lines that may wait to be scored before requests are sent away (503).
         requests: requests at once (503).
         timeout: seconds that a client has for its body, or for the next piece of a stream (408), and that it waits for
-            its scores (503).
-        analysis: seconds that it waits for a comparison or an audit (503).
+            its scores (504).
+        analysis: seconds that it waits for a comparison or an audit (504).
+        characters: characters of one line: its reply, context and references together (413).
     """
 
     body: int = 1_048_576
@@ -27,6 +32,12 @@ class Limits:
     requests: int = 256
     timeout: float = 30.0
     analysis: float = 300.0
+    characters: int = 100_000
+
+    @property
+    def stalled(self) -> float:
+        """Seconds that a portion may wait or be scored before the service calls itself not ready."""
+        return self.timeout / 3
 
     def __post_init__(self) -> None:
         """Refuse what would let nothing through.

@@ -27,10 +27,9 @@ async def scorers(service: TheService) -> JSONResponse:
 
 @router.get("/health", response_model=Health, responses={503: {"model": Health, "description": "Busy."}})
 async def health(service: TheService) -> JSONResponse:
-    """Whether the service is alive, and whether it would take a request now (503 where it would not)."""
-    ready = service.batches.waiting < service.limits.waiting
-    told = {"live": True, "ready": ready, "waiting": service.batches.waiting, "version": __version__}
-    return JSONResponse(told, 200 if ready else 503)
+    """Whether the service is alive, and whether it would take a request and score it in time (503 where not)."""
+    load = {"ready": service.ready, "waiting": service.waiting, "oldest_seconds": round(service.age, 3)}
+    return JSONResponse({"live": True, **load, "version": __version__}, 200 if load["ready"] else 503)
 
 
 @router.get(

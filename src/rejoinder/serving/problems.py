@@ -8,17 +8,20 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, RejoinderError, TooManyUnscored, UsageError
-from rejoinder.serving.batches import Busy
+from rejoinder.serving.batching import Busy
+from rejoinder.serving.limits import TooLong
+from rejoinder.serving.waiting import TooSlow
 
 BUSY = "more is asked for than can be scored now. Ask again in a moment"
 _LATER = {"Retry-After": "1"}
-_STATUS: dict[type[RejoinderError], int] = {
+_STATUS: dict[type[RejoinderError], int] = {  # the first that fits
     UsageError: 400,
+    TooLong: 413,
     DataError: 422,
     TooManyUnscored: 422,
     MissingAsset: 501,
@@ -31,7 +34,8 @@ def handled(app: FastAPI) -> None:
     """Let the application answer every error in this shape."""
     app.add_exception_handler(RejoinderError, _refused)
     app.add_exception_handler(Busy, _busy)
-    app.add_exception_handler(TimeoutError, _busy)
+    app.add_exception_handler(TooSlow, _too_slow)
+    app.add_exception_handler(ClientDisconnect, _left)
     app.add_exception_handler(HTTPException, _status)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(Exception, _fault)
@@ -69,8 +73,18 @@ def _refused(_request: Request, error: Exception) -> JSONResponse:
 
 
 def _busy(_request: Request, _error: Exception) -> JSONResponse:
-    """There is no room, or it took too long."""
+    """There is no room."""
     return answered(503, problem(BUSY), _LATER)
+
+
+def _too_slow(_request: Request, error: Exception) -> JSONResponse:
+    """The request took longer than its time limit; no `Retry-After`, because asking again would take as long."""
+    return answered(504, problem(str(error)))
+
+
+def _left(_request: Request, _error: Exception) -> Response:
+    """The client left; the status is for the counts alone."""
+    return Response(status_code=499)
 
 
 def _status(_request: Request, error: Exception) -> JSONResponse:

@@ -21,16 +21,14 @@ router = APIRouter(prefix="/v1", tags=["score"])
     "/score",
     response_model=Results,
     openapi_extra=takes(LINES),
-    responses=problems(400, 401, 408, 413, 415, 422, 501, 503),
+    responses=problems(400, 401, 408, 413, 415, 422, 501, 503, 504),
 )
 async def score(request: Request, service: TheService, query: Annotated[ScoreQuery, Query()]) -> Response:
     """The scores of one line or of several, with intervals and notes: for each what `rejoinder score` writes."""
     asked = service.asked(query)
     text = await body_of(request, service.limits)
-    examples = lines_in(text, service.limits, service.keep(asked))
-    with service.batches.let_in(len(examples)):
-        async with asyncio.timeout(service.limits.timeout):
-            lines = await service.batches.scored(asked, examples)
+    examples = await asyncio.to_thread(lines_in, text, service.limits, service.keep(asked))
+    lines = await service.results(request, asked, examples)
     for line in lines:
         if isinstance(line, DataError):
             raise line

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from fastapi import Depends
 from starlette.requests import Request
@@ -16,12 +17,15 @@ from rejoinder.io.values import as_json
 from rejoinder.records import Example
 from rejoinder.scorer import Scorer, ScorerLike
 from rejoinder.serving.aside import Aside
-from rejoinder.serving.batches import Asked, Batches, Line
+from rejoinder.serving.batching import Asked, Batcher, Line
 from rejoinder.serving.counting import Counts
 from rejoinder.serving.limits import Limits
 from rejoinder.serving.shapes import ScoreQuery
+from rejoinder.serving.waiting import StoppableScorer, waited_for
 from rejoinder.serving.workers import Workers
 from rejoinder.streams.scoring import Tally, score_stream
+
+_FEWER = "Send fewer lines at once, or start the service with a longer --timeout"
 
 
 @dataclass(frozen=True)
@@ -31,26 +35,31 @@ class Service:
     Attributes:
         scorers: those that a request may name, and no others; the first is the default.
         limits: what it takes.
-        batches: what scores.
+        inside: scores by what runs in this process.
+        outside: scores by programs and endpoints, so that a slow one delays nobody who does not ask for it.
         aside: what does all that takes long.
-        scoring: its threads.
-        analysing: those of what takes long.
+        scoring: the thread of `inside`.
+        asking: the thread of `outside`.
+        analysing: the thread of what takes long.
         counts: what is counted.
     """
 
     scorers: Mapping[str, Scorer]
     limits: Limits
-    batches: Batches = field(init=False)
+    inside: Batcher = field(init=False)
+    outside: Batcher = field(init=False)
     aside: Aside = field(init=False)
     scoring: Workers = field(default_factory=lambda: Workers("scoring"))
+    asking: Workers = field(default_factory=lambda: Workers("asking"))
     analysing: Workers = field(default_factory=lambda: Workers("analysing"))
     counts: Counts = field(init=False)
 
     def __post_init__(self) -> None:
         """Make what scores."""
-        counts = Counts(lambda: self.batches.waiting)
+        counts = Counts(lambda: self.waiting)
         object.__setattr__(self, "counts", counts)
-        object.__setattr__(self, "batches", Batches(self._scored, self.limits.waiting, self.scoring, counts.batch))
+        for name, workers in (("inside", self.scoring), ("outside", self.asking)):
+            object.__setattr__(self, name, Batcher(self._scored, workers, self.limits.waiting, counts.batch))
         object.__setattr__(self, "aside", Aside(self.analysing))
 
     def chosen(self, names: Sequence[str]) -> dict[str, Scorer]:
@@ -79,9 +88,42 @@ class Service:
             require_explained(found)
         return Asked(tuple(found), query.explain, query.out_of_domain)
 
-    def to_analyse(self, names: Sequence[str]) -> list[ScorerLike]:
-        """The scorers that a request names, for a function that calls them as they are called here."""
-        return [cast("ScorerLike", _Called(scorer, name)) for name, scorer in self.chosen(names).items()]
+    def batcher(self, asked: Asked) -> Batcher:
+        """What scores the lines of a request."""
+        outside = any(hasattr(self.scorers[name], "portion") for name in asked.scorers)
+        return self.outside if outside else self.inside
+
+    async def results(self, request: Request, asked: Asked, examples: Sequence[Example]) -> list[Line]:
+        """The records of the lines of a request, in order.
+
+        Raises:
+            Busy: too many lines wait already.
+            ClientDisconnect: its client left.
+            TooSlow: they took longer than the time limit.
+        """
+        batcher = self.batcher(asked)
+        batcher.require_room()
+        return await waited_for(request, batcher.results(asked, examples), self.limits.timeout, _FEWER)
+
+    @property
+    def waiting(self) -> int:
+        """Lines that wait to be scored."""
+        return self.inside.queued + self.outside.queued
+
+    @property
+    def age(self) -> float:
+        """Seconds that the oldest portion has waited or been scored."""
+        return max(self.inside.age, self.outside.age)
+
+    @property
+    def ready(self) -> bool:
+        """Whether a request would be taken, and scored in time."""
+        return max(self.inside.queued, self.outside.queued) < self.limits.waiting and self.age < self.limits.stalled
+
+    def to_analyse(self, names: Sequence[str], abandoned: threading.Event) -> list[ScorerLike]:
+        """The scorers that a request names, under their names here, until the analysis is abandoned."""
+        scorers = self.chosen(names).items()
+        return [cast("ScorerLike", StoppableScorer(scorer, name, abandoned)) for name, scorer in scorers]
 
     def keep(self, asked: Asked) -> list[str]:
         """The keys of lines that scorers read by themselves."""
@@ -92,17 +134,6 @@ class Service:
         tallies = {name: Tally(self.scorers[name]) for name in asked.scorers}
         records = score_stream(examples, tallies, explain=asked.explain, out_of_domain=asked.out_of_domain)
         return [_written(record) for record in records]
-
-
-class _Called:
-    """A scorer that says how it is called here: a judge's own card does not."""
-
-    def __init__(self, scorer: Scorer, called: str) -> None:
-        self._scorer, self.called = scorer, called
-
-    def __getattr__(self, name: str) -> Any:
-        """Whatever else the scorer has."""
-        return getattr(self._scorer, name)
 
 
 def _written(record: Mapping[str, object]) -> Line:

@@ -104,6 +104,7 @@ class Health(BaseModel):
     live: bool
     ready: bool
     waiting: int = Field(description="Lines that wait to be scored.")
+    oldest_seconds: float = Field(description="How long the oldest of them has waited, or has been scored.")
     version: str
 
 
@@ -181,11 +182,12 @@ _SAID = {
     400: "The call is wrong: no such scorer or parameter.",
     401: "No token, or not the right one.",
     408: "The body did not come in time.",
-    413: "The body is too large, or holds too many lines.",
+    413: "The body is too large, or holds too many lines, or a line is too long.",
     415: "The body is packed.",
     422: "The body cannot be used.",
     501: "A scorer needs what is not installed here.",
-    503: "Too much is asked for at once, or it took too long; `Retry-After` says when to come back.",
+    503: "Too much is asked for at once; `Retry-After` says when to come back.",
+    504: "The request took longer than the time limit by itself.",
 }
 
 

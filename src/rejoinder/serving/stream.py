@@ -17,8 +17,8 @@ from rejoinder.io.json_rows import of_line
 from rejoinder.io.lines import Row
 from rejoinder.io.values import as_json
 from rejoinder.records import Example
-from rejoinder.serving.batches import Asked, Line
-from rejoinder.serving.bodies import BODY, decoded, replies_of, require_plain
+from rejoinder.serving.batching import Asked, Line
+from rejoinder.serving.bodies import BODY, decoded, replies_of, require_plain, require_short
 from rejoinder.serving.limits import Limits
 from rejoinder.serving.problems import problem_of
 from rejoinder.serving.service import Service, TheService
@@ -65,7 +65,7 @@ async def score_stream(request: Request, service: TheService, query: Annotated[S
     """JSON lines in, JSON lines out, in order, while they come; a bad line gives an error, and the others go on."""
     asked = service.asked(query)
     require_plain(request)
-    service.batches.require_room()
+    service.batcher(asked).require_room()
     return Lines(_answers(request, service, asked), media_type=MEDIA)
 
 
@@ -126,14 +126,13 @@ async def _answer(pieces: Sequence[Piece], names: Names, service: Service, asked
     wrong: list[RejoinderError | None] = []  # with each line
     for piece in pieces:
         try:
-            examples.append(_example(piece, names))
+            examples.append(_example(piece, names, service.limits))
         except RejoinderError as error:
             wrong.append(error)
         else:
             wrong.append(None)
     try:
-        with service.batches.counted(len(examples)):
-            lines = iter(await service.batches.scored(asked, examples))
+        lines = iter(await service.batcher(asked).results(asked, examples))
     except RejoinderError as error:
         wrong = [one or error for one in wrong]
         lines = iter(())
@@ -147,7 +146,7 @@ def _written(wrong: Sequence[RejoinderError | None], lines: Iterator[Line]) -> I
         yield f"{line}\n" if isinstance(line, str) else _error(line)
 
 
-def _example(piece: Piece, names: Names) -> Example:
+def _example(piece: Piece, names: Names, limits: Limits) -> Example:
     """The reply in a line.
 
     Raises:
@@ -157,8 +156,8 @@ def _example(piece: Piece, names: Names) -> Example:
         raise piece.raw
     where = f"{BODY}:{piece.number}"
     record = of_line(decoded(piece.raw, where), where)
-    (found,) = replies_of([Row(where, record, flat=False)], names)
-    return found
+    (example,) = require_short(replies_of([Row(where, record, flat=False)], names), limits)
+    return example
 
 
 def _error(error: RejoinderError) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from rejoinder.errors import DataError, MissingExtra
+from rejoinder.io.limits import require_few_members
 
 LARGEST = 200_000_000
 """Most bytes that a member may unpack to."""
@@ -32,6 +33,7 @@ class Archive:
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
         self._archive, self._where = archive, where
         self._members = {one.filename: one for one in archive.infolist()}
+        require_few_members(len(self._members), where)
 
     @property
     def names(self) -> list[str]:
@@ -84,7 +86,7 @@ class Archive:
         if mark != _MARK:
             raise zipfile.BadZipFile("a member does not begin where it should")
         file.seek(name + more, io.SEEK_CUR)
-        return file.read(member.compress_size)
+        return file.read(min(member.compress_size, LARGEST))  # a size that is not true would be taken from memory
 
 
 @contextmanager
