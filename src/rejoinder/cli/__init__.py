@@ -99,6 +99,7 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
                 require_finite(command, kwargs)
                 guard(command, kwargs)
                 command(**kwargs)
+                _finish_programs()
                 sys.stdout.flush()
             finally:  # inside, so that an interruption of this is carried too
                 _say_spent()
@@ -106,6 +107,17 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
             raise _Stopped(reason) from reason
 
     return call
+
+
+def _finish_programs() -> None:
+    """See that no program that was asked has an answer left over.
+
+    Raises:
+        DataError: one has.
+    """
+    asked = sys.modules.get("rejoinder.outside.program")
+    for program in list(asked.RUNNING) if asked else ():
+        program.finish()
 
 
 def _say_spent() -> None:

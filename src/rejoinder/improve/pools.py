@@ -13,6 +13,7 @@ from rejoinder.io.parse import parse_record, to_record
 from rejoinder.io.values import decoded, kind_of
 from rejoinder.records import UNANSWERED, Example
 from rejoinder.responder import answer, request, signature_of
+from rejoinder.scorer import finish
 from rejoinder.streams.replies import BATCH, Tally, with_response
 
 CANDIDATES = "candidates"
@@ -91,6 +92,8 @@ def pools_by(
                 said += [replace(bare, response=one.text, system=name, extra=by) for one in found.replies]
             why = "" if said else ", ".join(dict.fromkeys(answers[name][row].reason for name in tallies))
             yield Pool(bare, tuple(said), why)
+    for tally in tallies.values():
+        finish(tally.responder)
 
 
 def without_lists(line: Example) -> Example:

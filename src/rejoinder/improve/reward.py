@@ -91,7 +91,7 @@ class Reward:
         """[N] the lowest reward by any scorer; NaN where one of them has none."""
         lowest = np.ones(len(examples))
         for name, scorer in self.scorers.items():
-            scores = run(scorer, examples)
+            scores = run(scorer, examples, last=False)
             self.unscored.update(why for row, why in scores.reasons.items() if not empty[row])
             lowest = np.minimum(lowest, self._bounded(name, scorer.card, scores))
         return lowest

@@ -65,7 +65,7 @@ class Judged(NamedTuple):
 
 def judged(example: Example, scorer: Scorer) -> Judged:
     """What a scorer says of a reply, or one of conversations of a conversation."""
-    scores = run(scorer, [example])
+    scores = run(scorer, [example], last=False)
     (why,) = explanations(scorer, [example]) if is_explained(scorer) else (None,)
     low, high = (NONE if ends is None else float(ends[0]) for ends in (scores.low, scores.high))
     score = Figure(value=float(scores.values[0]), low=low, high=high, reason=scores.reasons.get(0, ""))

@@ -18,7 +18,7 @@ from rejoinder.io.parse import SCORED, of_scoring, to_record
 from rejoinder.io.read import How
 from rejoinder.records import FOLLOWED, UNANSWERED, Example
 from rejoinder.responder import Answer, Decoding, Responder, answer, request, signature_of
-from rejoinder.scorer import Advance, ignore
+from rejoinder.scorer import Advance, finish, ignore
 from rejoinder.training.corpora import is_held_out
 
 BATCH = 64
@@ -183,6 +183,8 @@ def reply_stream(
                 record = _record(example, found, name, several=count > 1) | {"responder": signatures[name]}
                 yield {**record, "id": f"{example.id}/{name}"} if len(tallies) > 1 else record
         advance(len(part))
+    for tally in tallies.values():
+        finish(tally.responder)
     if not met:
         raise DataError("no line is left to answer", "Correct those that were skipped")
 

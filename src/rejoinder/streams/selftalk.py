@@ -14,7 +14,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.contexts import Cut
 from rejoinder.records import Example
 from rejoinder.responder import Context, Decoding, Responder, answer, request, signature_of
-from rejoinder.scorer import Advance, ignore
+from rejoinder.scorer import Advance, finish, ignore
 from rejoinder.streams.replies import GivenContext, ResponderLike, as_examples, several
 
 LOOP = "loop"
@@ -130,6 +130,8 @@ def self_talk(
                     ended[row] = LOOP
                 said[row].append(text)
             advance(turns - turn if ended[row] else 1)
+    for speaker in (first, second):
+        finish(speaker)
     talks = zip(contexts, said, ended, strict=True)
     return [Talk(context, tuple(all_[len(context) :]), reason) for context, all_, reason in talks]
 
