@@ -33,7 +33,7 @@ THOUGHTS = [
     "tea</thinking>\n",
     "```a```\n</think>\n",
     "<|channel|>analysis<|message|>They want tea.<|end|><|start|>assistant<|channel|>final<|message|>",
-    "<|start|>assistant<|channel|>analysis<|message|>tea<|end|><|start|>assistant<|channel|>final <|constrain|>x<|message|>",
+    "<|start|>assistant<|channel|>analysis<|message|>tea<|end|><|channel|>final <|constrain|>x<|message|>",
     "<|channel|>final<|message|>",
     "analysisThe user wants tea.assistantfinal",
 ]

@@ -17,6 +17,7 @@ from rejoinder.errors import TooManyUnscored, UsageError
 from rejoinder.improve.choosing import require_direction
 from rejoinder.io.chat import as_turns, content_of, spoken
 from rejoinder.io.scales import required
+from rejoinder.io.thoughts import without_thoughts
 from rejoinder.io.values import kind_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.records import Example
@@ -201,13 +202,17 @@ def _references(given: Any) -> tuple[str, ...]:
 
 
 def _text(completion: Completion | None) -> str:
-    """What a completion says: a text, or all that the assistant says in its messages; nothing where it is missing."""
+    """What a completion says: a text, or all that the assistant says in its messages; nothing where it is missing.
+
+    Thoughts are no part of it, wherever they stand; text beside a call of a tool is.
+    """
     if isinstance(completion, str):
-        return completion
+        return without_thoughts(completion, anywhere=True)
     if completion is None or _is_missing(completion):
         return ""
     if not isinstance(completion, Iterable) or not all(isinstance(message, Mapping) for message in completion):
         raise UsageError("a completion is neither a text nor chat messages")
-    if not any(content_of(message.get("content")) for message in completion):
+    if not any(content_of(message.get("content")) or message.get("refusal") for message in completion):
         return ""
-    return "\n".join(text for role, text in spoken(list(completion), "completions") if role == "assistant")
+    said = (text for role, text in spoken(list(completion), "completions") if role == "assistant")
+    return "\n".join(without_thoughts(text, anywhere=True) for text in said)

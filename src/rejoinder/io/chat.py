@@ -68,8 +68,8 @@ def spoken(messages: Any, where: str) -> list[tuple[str, str]]:
 
     Understands the messages of OpenAI (chat completions, and the items of responses), Anthropic, Gemini, ShareGPT,
     Cohere and LangChain. Instructions (`system`, `developer`) are no turns, nor is what an assistant and its tools say
-    to each other; but the text beside a call is a turn where no other reply follows it. A person who took over from a bot
-    is no assistant.
+    to each other; but the text beside a call is a turn where no other reply follows it. A person who took over from a
+    bot is no assistant.
 
     Raises:
         DataError: no list of messages.
@@ -332,12 +332,18 @@ def content_of(content: Any) -> str | None:
 
     The thoughts of a model (`<think> ... </think>`) are no part of it.
     """
+    text = whole_content_of(content)
+    return None if text is None else without_thoughts(text)
+
+
+def whole_content_of(content: Any) -> str | None:
+    """As `content_of`, with thoughts that stand in the text itself."""
     if isinstance(content, Mapping):
         content = [content]
     if isinstance(content, list):
         texts = [text for part in content if (text := _text_of(part)) is not None]
         content = "\n".join(texts) if texts else None
-    return without_thoughts(content) if isinstance(content, str) else None
+    return content if isinstance(content, str) else None
 
 
 def _text_of(part: Any) -> str | None:
