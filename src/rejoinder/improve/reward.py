@@ -17,7 +17,7 @@ from rejoinder.errors import TooManyUnscored, UsageError
 from rejoinder.improve.choosing import require_direction
 from rejoinder.io.chat import as_turns, content_of, spoken
 from rejoinder.io.scales import required
-from rejoinder.io.thoughts import without_thoughts
+from rejoinder.io.thoughts import without_opening_tag, without_thoughts
 from rejoinder.io.values import kind_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.records import Example
@@ -189,7 +189,7 @@ def _turns(prompt: Prompt | None) -> tuple[str, ...]:
         return ()
     if not isinstance(prompt, (str, Iterable)):
         raise UsageError(f"a prompt is {kind_of(prompt)}, expected a text, chat messages or turns")
-    return tuple(as_turns(prompt if isinstance(prompt, str) else list(prompt), "prompts"))
+    return tuple(as_turns(without_opening_tag(prompt) if isinstance(prompt, str) else list(prompt), "prompts"))
 
 
 def _references(given: Any) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ _PAIRS = (  # opening and closing tag, as models and servers write them
 )
 _FLAGS = re.IGNORECASE | re.DOTALL
 _TAG = re.compile("|".join(f"(?P<open{n}>{a})|(?P<close{n}>{b})" for n, (a, b) in enumerate(_PAIRS)), _FLAGS)
+_OPENS_AT_THE_END = re.compile(rf"\s*(?:{'|'.join(opens for opens, _ in _PAIRS[:5])})\s*\Z", _FLAGS)
 _WORD = re.compile(_NAMES.replace("think|thinking|thought|thoughts", "thinking|think|thoughts|thought"), _FLAGS)
 _NEVER_ALONE = "close6"  # what else ends so is no thought
 _QUOTES = frozenset("`'\"“‘")
@@ -75,6 +76,11 @@ def without_thoughts(text: str, *, anywhere: bool = False) -> str:
     if at and (envelope := _ENVELOPE.match(spoken)):
         return next(part for part in envelope.groups() if part is not None).strip()
     return spoken
+
+
+def without_opening_tag(text: str) -> str:
+    """Return a prompt without the tag at its end with which chat templates have a model begin to think."""
+    return _OPENS_AT_THE_END.sub("", text)
 
 
 def _thoughts(text: str) -> Iterator[_Thought]:
