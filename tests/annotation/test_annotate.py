@@ -311,6 +311,6 @@ def test_a_study_of_an_earlier_version_is_brought_into_one_file(tmp_path: Path) 
         with annotate(None, tmp_path / "study") as study:  # it is open elsewhere
             rate_all(study, raters(study)[0])
     connection.close()
-    with annotate(None, tmp_path / "study") as study, study.engine.connect() as connection:
-        assert connection.exec_driver_sql("pragma journal_mode").scalar() == "delete"
+    with annotate(None, tmp_path / "study") as study, study.engine.connect() as own:
+        assert own.exec_driver_sql("pragma journal_mode").scalar() == "delete"
         assert len(all_answers(study)) > 0

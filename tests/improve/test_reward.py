@@ -214,7 +214,7 @@ ASKED = [{"role": "user", "content": "any pets ?"}]
     ],
 )
 def test_only_what_is_said_is_rewarded(prompt: Any, completion: Any) -> None:
-    seen = []
+    seen: list[tuple[tuple[str, ...], str]] = []
 
     def scorer(examples: Any) -> list[float]:
         seen.extend((example.context, example.response) for example in examples)

@@ -134,8 +134,8 @@ def self_talk(
                 said[row].append(text)
                 cut[row] += [turn] * found.replies[0].cut
             advance(turns - turn if ended[row] else 1)
-    for speaker in (first, second):
-        finish(speaker)
+    finish(first)
+    finish(second)
     talks = zip(contexts, said, ended, cut, strict=True)
     return [
         Talk(context, tuple(all_[len(context) :]), reason, tuple(halves)) for context, all_, reason, halves in talks
