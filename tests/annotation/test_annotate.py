@@ -314,3 +314,10 @@ def test_a_study_of_an_earlier_version_is_brought_into_one_file(tmp_path: Path) 
     with annotate(None, tmp_path / "study") as study, study.engine.connect() as own:
         assert own.exec_driver_sql("pragma journal_mode").scalar() == "delete"
         assert len(all_answers(study)) > 0
+
+
+def test_a_design_from_python_is_held_to_the_same_rules(tmp_path: Path) -> None:
+    design = Design(questions=(Question(scale="yes/no", labels=("yes", "no")),))
+    with pytest.raises(DataError, match="labels"):
+        annotate(replies(), tmp_path / "study", design=design)
+    assert not (tmp_path / "study").exists()
