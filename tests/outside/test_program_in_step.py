@@ -105,3 +105,9 @@ def test_a_program_goes_on_after_a_call_in_a_service(program: Write, tmp_path: P
 def test_what_is_no_finite_number_is_no_score(program: Write, said: str) -> None:
     found = score(rejoinder.load_scorer(program(body=f"print({said!r}, flush=True)")), [Example(("a",), "b")])
     assert found.reasons == {0: f"the program gave {said.lower()}"}
+
+
+def test_a_program_that_does_not_end_is_ended(program: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rejoinder.outside.program._LEAVE", 0.2)
+    name = program(after="time.sleep(60)")
+    assert score(rejoinder.load_scorer(name), [Example(("a",), "bb")]).values.tolist() == [2.0]

@@ -90,6 +90,8 @@ class _Running:
                     break
             elif ended:  # what it started may hold its output open
                 break
+        else:
+            _kill(self.process)
         return bytes(self.unread)
 
     def _read(self) -> bytes:
