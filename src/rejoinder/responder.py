@@ -19,6 +19,8 @@ from rejoinder.scorer import Advance, Signature, ignore
 from rejoinder.version import __version__
 
 Context = tuple[str, ...]
+LONGEST = 40
+"""Most tokens of a reply where nobody says more."""
 Method = Literal["greedy", "beam", "sample"]
 
 
@@ -31,7 +33,7 @@ class Decoding:
         beam: width of the beam; at least as many as replies are asked for.
         temperature: divides the logits before sampling; under 1 sharpens.
         top_p: sampling is from the fewest words that have this much probability together.
-        longest: most tokens of a reply.
+        longest: most tokens of a reply; None: 40, of an endpoint more.
         shortest: fewest tokens of a reply, its end not counted.
 
     Raises:
@@ -42,17 +44,22 @@ class Decoding:
     beam: int = 5
     temperature: float = 1.0
     top_p: float = 1.0
-    longest: int = 40
+    longest: int | None = None
     shortest: int = 1
 
     def __post_init__(self) -> None:
         """See that the values are in range."""
         if self.method not in ("greedy", "beam", "sample"):
             raise UsageError(f"method is {self.method!r}, expected greedy, beam or sample")
-        if self.beam < 1 or self.longest < 1 or not 0 <= self.shortest <= self.longest:
+        if self.beam < 1 or self.most < 1 or not 0 <= self.shortest <= self.most:
             raise UsageError("beam and longest are expected to be 1 or more, shortest from 0 to longest")
         if not self.temperature > 0 or not 0 < self.top_p <= 1:
             raise UsageError("temperature is expected to be above 0, top_p above 0 and at most 1")
+
+    @property
+    def most(self) -> int:
+        """Most tokens of a reply of a model that runs here."""
+        return LONGEST if self.longest is None else self.longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +85,12 @@ class Reply:
     Attributes:
         text: what is said; may be empty.
         score: what its responder gives for it, on a scale of its own, higher is better; None where it gives nothing.
+        cut: whether it was cut off, having as many tokens as it may.
     """
 
     text: str
     score: float | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -297,7 +297,24 @@ def missing_need(card: Card, example: Example, *, silence: bool = False) -> str 
     return None
 
 
-def run(scorer: Scorer, examples: Sequence[Example], *, batch_size: int = 512, advance: Advance = ignore) -> Scores:
+def finish(asked: object) -> None:
+    """Let a scorer or responder that runs a program end it, and see that it has no answer left over.
+
+    Raises:
+        DataError: it has.
+    """
+    if callable(end := getattr(asked, "finish_answers", None)):
+        end()
+
+
+def run(
+    scorer: Scorer,
+    examples: Sequence[Example],
+    *,
+    batch_size: int = 512,
+    advance: Advance = ignore,
+    last: bool = True,
+) -> Scores:
     """The scores of `examples` by `scorer`, in their order.
 
     A score does not depend on batch size, order or duplicates: each distinct input is scored once, batches are filled
@@ -308,9 +325,11 @@ def run(scorer: Scorer, examples: Sequence[Example], *, batch_size: int = 512, a
         examples: N examples.
         batch_size: how many distinct inputs go into one call of `score_batch`.
         advance: called after each batch with the number of examples that are done through it, for progress bars.
+        last: whether no more examples follow, see `finish`.
 
     Raises:
         UsageError: the scorer returns something else than an `Outcome` of these examples.
+        DataError: a program wrote more answers than it was asked for.
     """
     whole, silence = getattr(scorer, "whole", False), getattr(scorer, "silence", False)
     batch_size = min(batch_size, getattr(scorer, "portion", batch_size))
@@ -343,6 +362,8 @@ def run(scorer: Scorer, examples: Sequence[Example], *, batch_size: int = 512, a
         for row, turns in outcome.worst.items():
             worst.update(dict.fromkeys(groups[row], turns))
         advance(len(positions))
+    if last:
+        finish(scorer)
     for position, example in enumerate(examples):
         if isinstance(example.extra.get(FOLLOWED), list):
             notes[position] = (*notes.get(position, ()), SPOKE_LAST)

@@ -13,6 +13,7 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
+from rejoinder.annotation import database as db
 from rejoinder.annotation.answers import Answer, all_answers, assigned, counts, next_place, rater_of, save, task_at
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import CONFIG, DATABASE, Study, add_raters, annotate, opened
@@ -286,3 +287,37 @@ def test_a_database_that_is_none_is_said_to_be(run: Run, tmp_path: Path) -> None
     file.write_text("no database at all, whatever it is called\n" * 50)
     said = f"{file}: damaged (file is not a database). Put it back as it was"
     refused(run("annotate", "-o", tmp_path / "study", "--prepare"), 3, said)
+
+
+def test_a_copy_of_the_database_holds_every_answer(tmp_path: Path) -> None:
+    study = annotate(replies(), tmp_path / "study", raters=2)
+    one, other = raters(study)
+    given = rate_all(study, one) + rate_all(study, other)
+    with study.engine.connect() as reading:  # while somebody reads
+        reading.execute(db.sql.select(db.items)).fetchone()
+        copy = tmp_path / "copy.sqlite"
+        copy.write_bytes((tmp_path / "study" / "study.sqlite").read_bytes())
+    with sqlite3.connect(copy) as connection:
+        assert connection.execute("select count(*) from rejoinder_answers").fetchone() == (given,)
+    study.close()
+
+
+def test_a_study_of_an_earlier_version_is_brought_into_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "study" / "study.sqlite"
+    with annotate(replies(), tmp_path / "study", raters=1):
+        pass
+    with sqlite3.connect(file) as connection:
+        assert connection.execute("pragma journal_mode=wal").fetchone() == ("wal",)
+        with annotate(None, tmp_path / "study") as study:  # it is open elsewhere
+            rate_all(study, raters(study)[0])
+    connection.close()
+    with annotate(None, tmp_path / "study") as study, study.engine.connect() as own:
+        assert own.exec_driver_sql("pragma journal_mode").scalar() == "delete"
+        assert len(all_answers(study)) > 0
+
+
+def test_a_design_from_python_is_held_to_the_same_rules(tmp_path: Path) -> None:
+    design = Design(questions=(Question(scale="yes/no", labels=("yes", "no")),))
+    with pytest.raises(DataError, match="labels"):
+        annotate(replies(), tmp_path / "study", design=design)
+    assert not (tmp_path / "study").exists()

@@ -108,6 +108,82 @@ def test_no_such_design(tmp_path: Path) -> None:
         read_design(tmp_path / "none.toml")
 
 
-def test_a_scale_of_eleven_points_has_a_key_for_each() -> None:
-    keys = [option.key for option in Question(scale=(0, 10), labels=()).options]
-    assert keys[:10] == [*"0123456789"]
+@pytest.mark.parametrize(
+    ("scale", "keys"),
+    [
+        ((0, 10), [*"0123456789", ""]),
+        ((1, 10), [*"123456789", ""]),
+        ((-2, 2), ["", "", "0", "", ""]),
+        ((-1, 3), ["", "0", "", "2", "3"]),
+        ((-5, -1), [""] * 5),
+        ((5, 12), [*"56789", "", "", ""]),
+        ("yes/no", ["n", "y"]),
+        ("pair", ["a", "t", "b"]),
+    ],
+)
+def test_a_key_chooses_the_answer_that_it_says(scale: tuple[int, int] | str, keys: list[str]) -> None:
+    assert [option.key for option in Question(scale=scale, labels=()).options] == keys
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'scale = "yes/no"\nlabels = ["yes", "no"]',
+        'scale = "yes/no"\nlabels = ["Yes, it is", "No, it is not"]',
+        'scale = "yes/no"\nlabels = ["true", "false"]',
+        'scale = "yes/no"\nlabels = ["good", "bad"]',
+        'scale = "yes/no"\nlabels = ["agree", "disagree"]',
+        'scale = "yes/no"\nlabels = ["Pass", "Fail"]',
+        'scale = "yes/no"\nlabels = ["ja", "nein"]',
+        'scale = "yes/no"\nlabels = ["helpful", "not helpful"]',
+        'scale = "yes/no"\nlabels = ["acceptable", "unacceptable"]',
+        'scale = "yes/no"\nlabels = ["1", "0"]',
+        'scale = "yes/no"\nlabels = ["same", "Same "]',
+        'scale = "yes/no"\nlabels = ["no", "maybe", "yes"]',
+        'scale = "true/false"',
+        'scale = "no/yes"',
+        'scale = [0, 1]\nlabels = ["yes", "no"]',
+        'scale = [1, 5]\nlabels = ["very good", "very bad"]',
+        'scale = [1, 5]\nlabels = ["excellent", "good", "fair", "poor", "terrible"]',
+        'scale = [1, 5]\nlabels = ["strongly agree", "strongly disagree"]',
+        'scale = [1, 5]\nlabels = ["5", "1"]',
+        'scale = [1, 3]\nlabels = ["2", "1", "3"]',
+        'scale = [1, 3]\nlabels = ["bad", "good", "good"]',
+        'scale = [-2, 2]\nlabels = ["much better", "much worse"]',
+        'scale = [1, 5]\nlabels = ["a", "b", "c", "d"]',
+        'scale = "pair"\nlabels = ["tie", "A", "B"]',
+        'scale = "pair"\nlabels = ["B", "tie", "A"]',
+        'scale = "pair"\nlabels = ["right", "same", "left"]',
+        'scale = "pair"\nlabels = ["A", "B"]',
+    ],
+)
+def test_labels_that_contradict_their_answers_are_refused(tmp_path: Path, question: str) -> None:
+    with pytest.raises(DataError) as error:
+        read_design(written(tmp_path, f"[[question]]\n{question}"))
+    assert error.value.field in ("labels", "scale") and error.value.where == f"{tmp_path}/d.toml"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        'scale = "yes/no"\nlabels = ["no", "yes"]',
+        'scale = "yes/no"\nlabels = ["toxic", "not toxic"]',
+        'scale = "yes/no"\nlabels = ["0", "1"]',
+        'scale = [1, 5]\nlabels = ["very toxic", "not toxic at all"]',
+        'scale = [1, 5]\nlabels = ["strongly disagree", "strongly agree"]',
+        'scale = [1, 3]\nlabels = ["1", "2", "3"]',
+        'scale = [0, 10]\nlabels = ["not at all", "very likely"]',
+        'scale = [-2, 2]\nlabels = ["much worse", "much better"]',
+        'scale = "pair"\nlabels = ["1", "tie", "2"]',
+        'scale = "pair"\nlabels = ["the left", "about the same", "the right"]',
+    ],
+)
+def test_labels_that_fit_are_taken(tmp_path: Path, question: str) -> None:
+    assert read_design(written(tmp_path, f"[[question]]\n{question}")).questions[0].labels
+
+
+def test_a_study_that_has_begun_is_opened_whatever_its_labels_say() -> None:
+    design = Design(questions=(Question(scale="yes/no", labels=("yes", "no")),))
+    assert design_of(design.to_dict(), "here", strict=False) == design
+    with pytest.raises(DataError):
+        design_of(design.to_dict(), "here")

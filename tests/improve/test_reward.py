@@ -191,3 +191,41 @@ def test_a_scorer_that_fails_half_the_time_stops_the_training() -> None:
         function(["hi"] * 3, texts)
     with pytest.raises(TooManyUnscored, match="of 33 completions have no reward; most often: a question"):
         function(["hi"] * 3, texts)
+
+
+CALL = {"type": "function", "function": {"name": "f", "arguments": "{}"}}
+ASKED = [{"role": "user", "content": "any pets ?"}]
+
+
+@pytest.mark.parametrize(
+    ("prompt", "completion"),
+    [
+        ("any pets ?", "<think>They ask.</think>\ntwo dogs"),
+        ("any pets ?<think>\n", "They ask.</think>\ntwo dogs"),
+        ("any pets ?", "<reasoning>They ask.</reasoning><answer>two dogs</answer>"),
+        ("any pets ?", "<|channel|>analysis<|message|>a<|end|><|start|>assistant<|channel|>final<|message|>two dogs"),
+        (ASKED, [{"role": "assistant", "content": "<think>They ask.</think>two dogs"}]),
+        (ASKED, [{"role": "assistant", "content": "They ask.</think>two dogs"}]),
+        (ASKED, [{"role": "assistant", "content": "two dogs", "reasoning_content": "They ask."}]),
+        (ASKED, [{"role": "assistant", "content": [{"type": "thinking", "thinking": "a"}, {"text": "two dogs"}]}]),
+        (ASKED, [{"role": "assistant", "content": "two dogs", "tool_calls": [CALL]}]),
+        (ASKED, [{"role": "assistant", "content": "two dogs", "tool_calls": [CALL]}, {"role": "tool", "content": "x"}]),
+        (ASKED, [{"role": "assistant", "content": None, "refusal": "two dogs"}]),
+    ],
+)
+def test_only_what_is_said_is_rewarded(prompt: Any, completion: Any) -> None:
+    seen: list[tuple[tuple[str, ...], str]] = []
+
+    def scorer(examples: Any) -> list[float]:
+        seen.extend((example.context, example.response) for example in examples)
+        return [1.0] * len(examples)
+
+    assert rejoinder.reward(scorer, bounds=(0, 1))([prompt], [completion]) == [1.0]
+    assert seen == [(("any pets ?",), "two dogs")]
+
+
+@pytest.mark.parametrize("thought", ["<think>never done", "They ask.</think>\n", "<think>a</think>"])
+def test_who_only_thinks_says_nothing(thought: str) -> None:
+    reward = rejoinder.reward("rejoinder")
+    messages = [{"role": "assistant", "content": thought}]
+    assert reward(["any pets ?", ASKED], [thought, messages]) == [0.0, 0.0]

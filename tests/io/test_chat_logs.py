@@ -463,11 +463,42 @@ def test_several_files_say_which_a_line_is_from(tmp_path: Path, run: Run) -> Non
         ("<think>Tea or none?\n\nTea.</think>\n\nTea, please.", "Tea, please."),
         ("\n<THINKING>a</THINKING>Tea.", "Tea."),
         ("<think>a</think> b <think>c</think>", "b <think>c</think>"),
-        ("<think>never done", "<think>never done"),
+        ("<think>never done", ""),
         ("I write <think>a</think>.", "I write <think>a</think>."),
+        ("They want tea.\n</think>\n\nTea, please.", "Tea, please."),
+        ([{"type": "reasoning", "text": "Tea?"}, {"type": "text", "text": "Tea, please."}], "Tea, please."),
+        ([{"type": "thinking", "thinking": "Tea?"}, {"type": "text", "text": "Tea, please."}], "Tea, please."),
     ],
 )
-def test_a_thought_before_a_reply_is_no_part_of_it(said: str, read: str) -> None:
+def test_a_thought_before_a_reply_is_no_part_of_it(said: Any, read: str) -> None:
     messages = [{"role": "user", "content": "Tea?"}, {"role": "assistant", "content": said}]
     (example,) = rejoinder.examples_of([{"messages": messages}])
     assert example.response == read and example.extra["messages"] == messages
+
+
+CALL = {"id": "c", "type": "function", "function": {"name": "end_chat", "arguments": "{}"}}
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"content": "It is done.", "tool_calls": [CALL]},
+        {"content": "It is done.", "function_call": {"name": "end_chat"}},
+        {"content": [{"type": "text", "text": "It is done."}, {"type": "tool_use", "name": "end_chat"}]},
+        {"parts": [{"text": "It is done."}, {"functionCall": {"name": "end_chat"}}]},
+        {"type": "ai", "data": {"content": "It is done.", "tool_calls": [CALL]}},
+    ],
+)
+def test_the_text_beside_a_call_is_the_reply_where_no_other_follows(call: dict[str, Any]) -> None:
+    person = {"role": "user", "content": "Cancel it."}
+    beside = call if "type" in call else {"role": "assistant", **call}
+    result = {"role": "tool", "content": "ok"}
+    later = [{"role": "assistant", "content": "Anything else?"}]
+    for messages, context, response in (
+        ([person, beside], ("Cancel it.",), "It is done."),
+        ([person, beside, result], ("Cancel it.",), "It is done."),
+        ([person, beside, result, *later], ("Cancel it.",), "Anything else?"),
+        ([person, beside, person, *later], ("Cancel it.", "It is done.", "Cancel it."), "Anything else?"),
+    ):
+        (example,) = rejoinder.examples_of([{"messages": messages}])
+        assert (example.context, example.response) == (context, response)

@@ -165,10 +165,8 @@ def test_scorers_are_told_apart_and_grouped() -> None:
         untold.p_adjusted > 0.05 and untold.low < 0 < untold.high and untold.needed is not None and untold.needed > 120
     )
     said = " ".join(found.answer)
-    assert (
-        said.startswith("good agrees best with people")
-        and "By Pearson it is significantly ahead of every other scorer." in said
-    )
+    assert said.startswith("good agrees best with people")
+    assert "By Pearson it is significantly ahead of every other scorer." in said
 
 
 def test_many_scorers_can_still_be_told_apart() -> None:

@@ -13,7 +13,7 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.catalogue import load_scorer
-from rejoinder.errors import MissingAsset, UsageError
+from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.outside.command import CommandScorer
 from rejoinder.records import Example, Rating
 from rejoinder.scorer import Scores, run
@@ -75,7 +75,6 @@ def test_what_a_program_is_given(make: Make, tmp_path: Path) -> None:
         ("true", None, "the program wrote something else than an answer"),
         ('"4"', None, "the program wrote something else than an answer"),
         ("{}", None, "the program wrote something else than an answer"),
-        ("Loading ...", None, "the program wrote something else than an answer"),
         ("[4]", None, "the program wrote something else than an answer"),
     ],
 )
@@ -86,7 +85,7 @@ def test_what_a_program_may_say(make: Make, said: str, value: float | None, reas
 
 
 def test_a_program_that_fails_now_and_then_is_started_again(make: Make) -> None:
-    body = "sys.exit(3) if q['response'] == 'bb' else print('oops' if q['response'] == 'ccc' else len(q['response']))"
+    body = "sys.exit(3) if q['response'] == 'bb' else print('[]' if q['response'] == 'ccc' else len(q['response']))"
     found = scored(make(body), "a", "bb", "ccc", "dddd", "eeeee")
     assert np.isnan(found.values).tolist() == [False, True, True, False, False]
     assert found.values[[0, 3, 4]].tolist() == [1, 4, 5]
@@ -96,11 +95,13 @@ def test_a_program_that_fails_now_and_then_is_started_again(make: Make) -> None:
     }
 
 
-def test_a_stray_line_puts_no_answer_out_of_step(make: Make) -> None:
-    """What comes after it belongs to the example before, so the program begins anew."""
-    body = "print('warning') if q['response'] == 'a' else None; print(len(q['response']))"
-    found = scored(make(body), "a", "bb", "ccc")
-    assert found.values[1:].tolist() == [2, 3] and list(found.reasons) == [0]
+def test_a_line_that_is_not_json_stops_scoring(make: Make) -> None:
+    """What comes after it belongs to the example before."""
+    body = "print('warning') if q['response'] == 'bb' else None; print(len(q['response']))"
+    scorer = make(body)
+    with pytest.raises(DataError, match="answer 2: 'warning'"):
+        scored(scorer, "a", "bb", "ccc")
+    assert scored(scorer, "dddd").values.tolist() == [4], "it is started again"
 
 
 def test_after_three_failures_it_is_not_asked_again(make: Make, tmp_path: Path) -> None:

@@ -234,3 +234,51 @@ def test_what_is_to_be_touched_is_large_enough(browser: Browser, tmp_path: Path)
         for one in page.locator("label:has(input[type=radio]), button, header a").all():
             box = one.bounding_box()
             assert box is not None and box["height"] >= 36 and box["width"] >= 36
+
+
+@pytest.mark.parametrize(
+    ("scale", "typed", "kept"),
+    [
+        ((0, 10), "10", 10),
+        ((0, 10), "0", 0),
+        ((0, 10), "1", 1),
+        ((0, 10), "7", 7),
+        ((0, 10), "17", 7),
+        ((-2, 2), "-2", -2),
+        ((-2, 2), "2", None),
+        ((-2, 2), "0", 0),
+        ((5, 12), "12", 12),
+        ((5, 12), "2", None),
+        ((1, 5), "5", 5),
+        ("yes/no", "n", 0),
+    ],
+)
+def test_what_is_typed_is_what_is_kept(
+    browser: Browser, tmp_path: Path, scale: tuple[int, int] | str, typed: str, kept: int | None
+) -> None:
+    design = Design(questions=(Question(scale=scale, labels=()),), checks=0)
+    study = annotate(replies(1, 1), tmp_path / "study", raters=1, design=design)
+    with served(study) as base, opened(browser, **DESK) as (_, page):
+        begin(page, next(iter(links(study, base).values())))
+        for key in typed:
+            page.keyboard.press(key)
+        page.keyboard.press("Enter")
+        if kept is None:
+            page.wait_for_timeout(200)
+        else:
+            page.wait_for_url("**/done")
+    assert [answer.values["overall"] for answer in all_answers(study)] == ([] if kept is None else [kept])
+
+
+def test_a_second_digit_that_comes_late_chooses_nothing(browser: Browser, tmp_path: Path) -> None:
+    """One after 1 may be 10, or a change of mind."""
+    design = Design(questions=(Question(scale=(0, 10), labels=()),), checks=0)
+    study = annotate(replies(1, 1), tmp_path / "study", raters=1, design=design)
+    with served(study) as base, opened(browser, **DESK) as (_, page):
+        begin(page, next(iter(links(study, base).values())))
+        page.keyboard.press("1")
+        page.evaluate("typed.at -= 5000")
+        page.keyboard.press("0")
+        assert page.locator("input:checked").count() == 0
+        page.keyboard.press("0")
+        assert page.locator("input:checked").get_attribute("value") == "0"

@@ -6,10 +6,12 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
+from conftest import Run
 from rejoinder.annotation.answers import Rater, all_answers, next_place, task_at
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import Study, annotate
@@ -197,3 +199,79 @@ def test_every_question_wants_an_answer(tmp_path: Path) -> None:
         rate(client, rater, 1, "3", **{"answer-1": "1"})
     (answer,) = all_answers(study)
     assert answer.values == {"overall": 3, "safe": 1}
+
+
+def sides(page: str) -> list[str]:
+    return re.findall(r'<li class="(\w+)"', page)
+
+
+TALK = [
+    {"role": "assistant", "content": "Welcome."},
+    {"role": "user", "content": "Is there parking?"},
+    {"role": "user", "content": "For two cars."},
+    {"role": "assistant", "content": "Yes."},
+]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ({"messages": TALK}, ["theirs", "mine", "mine"]),
+        ({"context": TALK[:3], "response": "Yes."}, ["theirs", "mine", "mine"]),
+        ({"context": "Bot: a\nUser: b\nUser: c", "response": "d"}, ["theirs", "mine", "mine"]),
+        ({"context": ["a", "b"], "response": "c", "speakers": ["Ann", "Bob", "Bob"]}, ["mine", "theirs"]),
+        ({"context": ["a", "b"], "response": "c", "speakers": ["Ann", "Ann", "Bob"]}, ["mine", "mine"]),
+        ({"context": ["a", "b"], "response": "c", "speakers": ["assistant", "user"]}, ["theirs", "mine"]),
+        ({"context": ["a", "b"], "response": "c", "speakers": ["Ann"]}, ["theirs", "mine"]),
+        ({"context": ["a", "b"], "response": "c", "speakers": "Ann"}, ["theirs", "mine"]),
+        ({"context": ["a", "b"], "response": "c"}, ["theirs", "mine"]),
+        ({"context": TALK[:3], "response_a": "x", "response_b": "y", "preferred": "a"}, ["theirs", "mine", "mine"]),
+    ],
+)
+def test_who_speaks_is_seen(tmp_path: Path, line: dict[str, Any], expected: list[str]) -> None:
+    study = annotate([line], tmp_path / "study", raters=1)  # with a check, which has the same conversation
+    (rater,) = raters(study)
+    with TestClient(make_app(study)) as client:
+        for place in (1, 2):
+            assert sides(client.get(f"/r/{rater.token}/{place}").text) == expected
+
+
+def test_several_speakers_are_told_apart_without_their_names(tmp_path: Path) -> None:
+    line = {"context": ["a", "b", "c"], "response": "d", "speakers": ["gpt-x", "Ann", "Bob", "gpt-x"]}
+    study = annotate([line], tmp_path / "study", raters=1, design=Design(checks=0))
+    with TestClient(make_app(study)) as client:
+        shown = client.get(f"/r/{raters(study)[0].token}/1").text
+    assert sides(shown) == ["theirs", "mine", "mine"]
+    assert re.findall(r'<b class="who">(\w)</b>', shown) == ["A", "B", "C"] and "gpt-x" not in shown
+
+
+@pytest.mark.parametrize("root", ["/chatstudy", "/a/b-c"])
+@pytest.mark.parametrize("taken_off", [True, False])
+def test_pages_below_a_path(tmp_path: Path, root: str, taken_off: bool) -> None:
+    study = annotate(replies(1, 1), tmp_path / "study", raters=1, design=Design(checks=0))
+    (rater,) = raters(study)
+    before = "" if taken_off else root
+    with TestClient(make_app(study, url=f"https://example.org{root}/"), base_url="https://example.org") as client:
+        for place in ("", "/1"):
+            shown = client.get(f"{before}/r/{rater.token}{place}").text
+            links = re.findall(r'(?:href|src|action)="(/[^"]*)"', shown)
+            assert links and all(link.startswith(f"{root}/") for link in links)
+        assert client.get(f"{before}/static/rate.js").status_code == 200
+        sent = client.post(
+            f"{before}/r/{rater.token}/1", data={"mark": mark(shown), "answer-0": "4"}, follow_redirects=False
+        )
+        assert sent.headers["location"] == f"{root}/r/{rater.token}/done"
+        assert client.get(f"{before}/r/{rater.token}/done").status_code == 200
+        assert f'action="{root}/admin/login"' in client.get(f"{before}/admin").text
+        entered = client.post(f"{before}/admin/login", data={"password": study.password}, follow_redirects=False)
+        assert entered.headers["location"] == f"{root}/admin"
+        assert f"Path={root}/admin" in entered.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "url", ["example.org/x", "ftp://a.org", "https://", "https://a.org/x?y=1", "https://a.org/../x", 'https://a.org/"x']
+)
+def test_an_address_that_cannot_be_is_refused(run: Run, tmp_path: Path, url: str) -> None:
+    (tmp_path / "in.jsonl").write_text('{"context": ["a"], "response": "b"}\n')
+    done = run("annotate", tmp_path / "in.jsonl", "-o", tmp_path / "study", "--url", url, "--prepare")
+    assert done.code == 2 and len(done.err.strip().splitlines()) == 1 and not (tmp_path / "study").exists()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import suppress
+
 from rejoinder.errors import DataError, MissingExtra, UsageError, WriteError
 
 try:
@@ -83,9 +86,17 @@ def connect(url: str) -> sql.Engine:
 
 
 def _settle(connection: object, _record: object) -> None:
-    """Let readers and a writer of SQLite not wait for each other, and let what is written be on the disk."""
+    """Let what is written be in the one file and on the disk, so that a copy of the file holds every answer.
+
+    A database of an earlier version, whose last answers may stand in a second file, is brought to that, unless somebody
+    else has it open.
+    """
     cursor = connection.cursor()  # type: ignore[attr-defined]
-    cursor.execute("PRAGMA journal_mode=WAL")
+    if cursor.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
+        cursor.execute("PRAGMA busy_timeout=0")
+        with suppress(sqlite3.OperationalError):
+            cursor.execute("PRAGMA journal_mode=DELETE")
+        cursor.execute(f"PRAGMA busy_timeout={1000 * WAIT}")
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.close()
 

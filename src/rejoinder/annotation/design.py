@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -17,6 +18,89 @@ TIE = None
 """The answer that neither of two replies is better."""
 _REMEDY = "docs/annotate.md shows a design"
 _MOST_POINTS = 11
+_TIES = frozenset(
+    ("tie", "equal", "same", "the same", "both", "neither", "draw", "no difference", "about the same", "equally good")
+)
+_SIDES = frozenset(
+    (f"{before}{first}", f"{before}{second}")
+    for before in ("", "reply ", "response ", "answer ", "system ", "the ")
+    for first, second in (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"), ("one", "two"))
+)
+_CODES = frozenset(map(str, range(-_MOST_POINTS, _MOST_POINTS + 1)))
+_DEGREES = re.compile(
+    r"^(?:very|much|strongly|completely|totally|extremely|somewhat|slightly|rather|definitely|absolutely|fully"
+    r"|mostly|quite|really|highly|the|a lot|far|probably)\s+"
+)
+_NEGATIONS = (
+    "not ",
+    "not at all ",
+    "un",
+    "in",
+    "im",
+    "ir",
+    "il",
+    "dis",
+    "non-",
+    "non",
+    "never ",
+    "no ",
+    "does not ",
+    "do not ",
+)
+_GOOD = frozenset(
+    (
+        *(
+            "helpful",
+            "relevant",
+            "acceptable",
+            "appropriate",
+            "satisfied",
+            "satisfactory",
+            "likely",
+            "honest",
+            "fluent",
+        ),
+        *("coherent", "interesting", "engaging", "consistent", "complete", "accurate", "sensible", "polite", "natural"),
+    )
+)
+_OPPOSITES = {  # from the good one of two words to the bad ones
+    "yes": ("no",),
+    "agree": ("disagree",),
+    "like": ("dislike",),
+    "true": ("false",),
+    "right": ("wrong",),
+    "correct": ("wrong", "false"),
+    "good": ("bad", "poor", "terrible"),
+    "great": ("bad", "terrible", "awful"),
+    "excellent": ("poor", "bad", "terrible", "awful"),
+    "pass": ("fail",),
+    "passed": ("failed",),
+    "better": ("worse",),
+    "best": ("worst",),
+    "high": ("low",),
+    "highest": ("lowest",),
+    "accept": ("reject",),
+    "accepted": ("rejected",),
+    "love": ("hate",),
+    "strong": ("weak",),
+    "positive": ("negative",),
+    "natural": ("clumsy",),
+    "polite": ("rude",),
+    "safe": ("dangerous", "harmful"),
+    "harmless": ("harmful",),
+    "useful": ("useless",),
+    "clear": ("confusing",),
+    "thumbs up": ("thumbs down",),
+    "👍": ("👎",),
+    "ja": ("nein", "nej", "nee"),
+    "oui": ("non",),
+    "sí": ("no",),
+    "si": ("no",),
+    "sim": ("não",),
+    "да": ("нет",),
+    "はい": ("いいえ",),
+    "是": ("否", "不是"),
+}
 _LONGEST = {"title": 200, "instructions": 20_000, "name": 60, "text": 500, "label": 60}
 
 
@@ -27,7 +111,7 @@ class Option:
     Attributes:
         value: what is kept of it; of two replies 0 or 1 is the better one, None a tie.
         label: what it says, or "".
-        key: the key that chooses it.
+        key: the key that chooses it; "" where that could mean another answer.
     """
 
     value: int | None
@@ -72,20 +156,17 @@ class Question:
             return (Option(0, no, "n"), Option(1, yes, "y"))
         low, high = self.bounds
         points = range(low, high + 1)
+        negatives = {-point for point in points if point < 0}
         ends = len(self.labels) == 2 != len(points)
         labels = (
             [self.labels[0], *[""] * (len(points) - 2), self.labels[1]] if ends else self.labels or [""] * len(points)
         )
-        return tuple(Option(value, label, _key(value)) for value, label in zip(points, labels, strict=True))
+        keys = [str(point) if 0 <= point <= 9 and point not in negatives else "" for point in points]
+        return tuple(Option(*option) for option in zip(points, labels, keys, strict=True))
 
     def option(self, code: str) -> Option | None:
         """The answer that a form sends as `code`."""
         return next((option for option in self.options if option.code == code), None)
-
-
-def _key(value: int) -> str:
-    """The key of a point of a scale: its digit, 0 for ten."""
-    return str(value % 10) if 0 <= value <= 10 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,11 +260,16 @@ def read_design(path: str | Path) -> Design:
     return design_of(table, str(path))
 
 
-def design_of(table: Mapping[str, Any], where: str) -> Design:
-    """The design that a table of TOML or JSON describes.
+def design_of(table: Mapping[str, Any], where: str, *, strict: bool = True) -> Design:
+    """Return the design that a table of TOML or JSON describes.
+
+    Args:
+        table: the design.
+        where: its file, for messages.
+        strict: whether labels that contradict their answers are refused; a study that has begun is gone on with.
 
     Raises:
-        DataError: a key or a value is not known.
+        DataError: a key or a value is not known, or labels contradict their answers.
     """
     at = _Place(where)
     at.only(
@@ -193,6 +279,8 @@ def design_of(table: Mapping[str, Any], where: str) -> Design:
     base = PAIRWISE if questions and questions[0].scale == PAIR else Design()
     asked = questions or base.questions
     _require_one_kind(asked, at)
+    for question in asked if strict else ():
+        _require_fitting_labels(question, at)
     return Design(
         title=at.text(table, "title", base.title),
         instructions=at.text(table, "instructions", base.instructions),
@@ -234,6 +322,49 @@ def _question(table: Mapping[str, Any], at: _Place) -> Question:
         wanted = "three words: first, tie, second" if scale == PAIR else "a word for each end or for every answer"
         raise at.wrong("labels", f"{len(question.labels)} of them, expected {wanted}", "Write as many as there are")
     return question
+
+
+def _require_fitting_labels(question: Question, at: _Place) -> None:
+    """Raise where two answers have one label, or labels say the opposite of the answers that they stand at."""
+    words = [" ".join(label.casefold().split()) for label in question.labels]
+    if len(set(words)) < len(words):
+        raise at.wrong("labels", "two answers have one label", "Give each its own")
+    options = {option.code: option.label.strip() for option in question.options if option.label}
+    if question.scale != PAIR and (
+        odd := next((text for code, text in options.items() if text in {*options, *_CODES} - {code}), None)
+    ):
+        raise at.wrong("labels", f"{odd!r} stands at another answer", "Write the words from the lowest to the highest")
+    if question.scale == PAIR and words:
+        if words[1] not in _TIES and (words[0] in _TIES or words[2] in _TIES):
+            raise at.wrong("labels", "the tie does not stand between the replies", "Write first, tie, second")
+        if (words[2], words[0]) in _SIDES:
+            raise at.wrong("labels", f"{words[2]!r} stands behind {words[0]!r}", "Write first, tie, second")
+    elif words and _is_turned_round(words[0], words[-1]):
+        low, high = question.bounds
+        problem = f"{words[0]!r} stands at {low}, the lowest answer, and {words[-1]!r} at {high}, the highest"
+        raise at.wrong("labels", problem, f"Write the word for {low} first; a higher answer is a better one")
+
+
+def _is_turned_round(lowest: str, highest: str) -> bool:
+    """Whether the word at the lowest answer is the good one of two opposites."""
+    for first, last in ((lowest, highest), (_core(lowest), _core(highest)), (_head(lowest), _head(highest))):
+        good = first in _GOOD or first in _OPPOSITES
+        if last in _OPPOSITES.get(first, ()) or (good and last in {f"{before}{first}" for before in _NEGATIONS}):
+            return True
+    return False
+
+
+def _head(words: str) -> str:
+    """Yes or no, where words begin so: `yes, it is safe`."""
+    return next((head for head in ("yes", "no") if re.match(rf"{head}\b", words)), "")
+
+
+def _core(words: str) -> str:
+    """Words without those that only make them stronger or weaker: `very good` is `good`."""
+    found = words.strip(" .!")
+    while (rest := _DEGREES.sub("", found)) != found and rest:
+        found = rest
+    return found
 
 
 def _scale(given: Any, at: _Place) -> tuple[int, int]:

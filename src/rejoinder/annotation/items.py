@@ -13,7 +13,9 @@ import numpy as np
 
 from rejoinder.annotation.design import Check, Design, Option
 from rejoinder.errors import DataError, UsageError
+from rejoinder.io.chat import SPEAKERS, in_turn, is_conversation, spoken
 from rejoinder.io.parse import parse_record, to_record
+from rejoinder.io.roles import SIDES
 from rejoinder.records import Example, Pair
 
 Record = Mapping[str, Any]
@@ -137,6 +139,41 @@ def _kept(line: Example) -> dict[str, Any]:
 def example_of(record: Record, where: str) -> Example:
     """The example that a study keeps as JSON."""
     return parse_record(record, where)
+
+
+def voices_of(item: Item, rated: Sequence[Item]) -> list[int]:
+    """Return who says each turn of the context: 0 is whoever replies, others count from 1 as they come.
+
+    Where the lines do not tell, two speakers take turns.
+
+    Args:
+        item: what is shown.
+        rated: what is rated; a check that was made has its context, and its speakers, from one of these.
+    """
+    count = len(item.context)
+    if not item.lines:
+        item = next((one for one in rated if one.context == item.context), item)
+    line: Any = item.lines[0] if item.lines else {}
+    names = _speakers(line[0] if isinstance(line, list) else line, count)
+    numbers = {names[-1]: 0}
+    return [numbers.setdefault(name, len(numbers)) for name in names[:-1]]
+
+
+def _speakers(record: Record, count: int) -> list[str]:
+    """Who says each of `count` turns of a context, and behind them who replies."""
+    named = record.get(SPEAKERS)
+    if isinstance(named, list) and all(isinstance(name, str) and name.strip() for name in named):
+        names = [name.strip() for name in named]
+        if len(names) == count + 1:
+            return names
+        if len(names) == count and set(names) <= {*SIDES}:
+            return [*names, "assistant"]
+    if is_conversation(record.get("messages")):
+        said = spoken(record["messages"], "")
+        texts = [text for _, text in said[:count]]
+        if texts == list(record.get("context") or ()) and len(texts) == count:
+            return [*(role for role, _ in said[:count]), "assistant"]
+    return in_turn(count + 1)
 
 
 def checks_of(design: Design, items: Sequence[Item], each: int, rng: np.random.Generator) -> list[Item]:

@@ -127,5 +127,5 @@ def read_plan(engine: Engine, where: str) -> Plan:
         if items[-1].digest != row.digest:
             problem = f"the texts of item {row.number} are not those that were rated"
             raise DataError(problem, "Put the database back as it was", where=where)
-    design = design_of(facts["design"], where)
+    design = design_of(facts["design"], where, strict=False)
     return Plan(design, tuple(items), tuple(facts["common"]), facts["seed"], facts["secret"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from rejoinder.annotation.design import PAIRWISE, Design, read_design
+from rejoinder.annotation.design import PAIRWISE, Design, design_of, read_design
 from rejoinder.annotation.items import items_of
 from rejoinder.annotation.plan import Plan, planned, read_plan, write_plan
 from rejoinder.errors import DataError, UsageError
@@ -196,6 +196,8 @@ def _made(lines: Sequence[Example | Pair], out: Path, asked: Design | None, data
     """A new study."""
     from rejoinder.annotation.database import begun, connect
 
+    if asked is not None:
+        design_of(asked.to_dict(), "design")  # a design from Python is held to the same rules as a file
     design = asked or (PAIRWISE if any(isinstance(line, Pair) for line in lines) else Design())
     plan = planned(lines, design, seed)
     elsewhere = connect(database) if database else None

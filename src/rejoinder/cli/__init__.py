@@ -101,13 +101,26 @@ def _carried(command: Callable[..., None]) -> Callable[..., None]:
                 if writes_elsewhere(command, kwargs):
                     ignore_closed_output()
                 command(**kwargs)
+                _finish_programs()
                 sys.stdout.flush()
             finally:  # inside, so that an interruption of this is carried too
                 _say_spent()
+                _say_left_out()
         except (KeyboardInterrupt, BrokenPipeError) as reason:
             raise _Stopped(reason) from reason
 
     return call
+
+
+def _finish_programs() -> None:
+    """See that no program that was asked has an answer left over.
+
+    Raises:
+        DataError: one has.
+    """
+    asked = sys.modules.get("rejoinder.outside.program")
+    for program in list(asked.RUNNING) if asked else ():
+        program.finish()
 
 
 def _say_spent() -> None:
@@ -117,6 +130,15 @@ def _say_spent() -> None:
         name, spent = asked.SPENT.popitem()
         if spent.asked or spent.kept:
             _say(f"{name}: {spent}")
+
+
+def _say_left_out() -> None:
+    """Which options endpoints refused, so that they were asked without these."""
+    asked = sys.modules.get("rejoinder.outside.endpoint")
+    while asked and asked.REFUSING:
+        name, endpoint = asked.REFUSING.popitem()
+        if endpoint.left_out:
+            _say(f"{name}: does not take {' and '.join(endpoint.left_out)}, and was asked without")
 
 
 def _exit_code(error: BaseException, *, debug: bool) -> int:

@@ -14,7 +14,7 @@ from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, progress, r
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
-from rejoinder.io.listening import address
+from rejoinder.io.listening import address, path_of
 from rejoinder.records import Example, Pair
 
 if TYPE_CHECKING:
@@ -83,7 +83,10 @@ Database = Annotated[
 Host = Annotated[str, typer.Option(help="Address to listen on. Only this machine unless it says otherwise.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="Where to listen; 0 takes a free one.", metavar="N")]
 Public = Annotated[
-    str | None, typer.Option("--url", help="The address raters open, where it is another one.", metavar="URL")
+    str | None,
+    typer.Option(
+        "--url", help="The address raters open, where it is another one; with its path, if any.", metavar="URL"
+    ),
 ]
 Export = Annotated[
     Path | None,
@@ -134,6 +137,8 @@ def command(
     from rejoinder.annotation.study import annotate
     from rejoinder.pages.show import links, show
 
+    if url is not None:
+        path_of(url)
     asked = how(columns, input_format, turns, [scorer] if scorer else None)
     lines = _next(_answered(_read(files, on_error, asked)), _read(rated, on_error, asked), most, scorer, seed)
     with annotate(lines, out, raters=raters, design=design, database=database, seed=seed) as study:

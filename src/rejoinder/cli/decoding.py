@@ -21,6 +21,8 @@ class Method(StrEnum):
     SAMPLE = "sample"
 
 
+MORE_TOKENS = "They are marked as cut_off; --longest allows more tokens"
+"""What to do about replies that were cut off."""
 _RESPONDER = typer.Option(
     "-r",
     "--responder",
@@ -56,12 +58,21 @@ Beam = Annotated[
 ]
 Temperature = Annotated[float, typer.Option(help="For sampling: under 1 the likely words get likelier.")]
 TopP = Annotated[float, typer.Option(help="For sampling: among the fewest words with so much probability.")]
-Longest = Annotated[int, typer.Option(help="Most tokens of a reply.")]
+Longest = Annotated[
+    int | None,
+    typer.Option(help="Most tokens of a reply. Default: 40, of an endpoint 1,024.", metavar="N", show_default=False),
+]
 Shortest = Annotated[int, typer.Option(help="Fewest tokens of a reply.")]
 
 
 def decoding_of(
-    method: Method, beam: int | None, temperature: float, top_p: float, longest: int, shortest: int, count: int = 1
+    method: Method,
+    beam: int | None,
+    temperature: float,
+    top_p: float,
+    longest: int | None,
+    shortest: int,
+    count: int = 1,
 ) -> Decoding:
     """The decoding that the flags ask for."""
     from rejoinder.responder import Decoding

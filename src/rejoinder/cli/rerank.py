@@ -10,6 +10,7 @@ import typer
 
 from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Seed, progress, reporting, tell, width
 from rejoinder.cli.decoding import (
+    MORE_TOKENS,
     Beam,
     Count,
     Longest,
@@ -77,7 +78,7 @@ def command(
     beam: Beam = None,
     temperature: Temperature = 1.0,
     top_p: TopP = 1.0,
-    longest: Longest = 40,
+    longest: Longest = None,
     shortest: Shortest = 1,
     seed: Seed = 0,
     columns: Columns = None,
@@ -117,6 +118,9 @@ def command(
         with open_writer(out, kind) as put:
             for line in lines:
                 put(line)
+    for name, tally in lines.tallies.items():
+        if tally.cut:
+            tell(f"{name}: the first reply to {tally.cut:,} contexts was cut off. {MORE_TOKENS}", err=True)
     _say(lines.found, out, as_json=as_json)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.decoding import (
+    MORE_TOKENS,
     Beam,
     Count,
     Longest,
@@ -39,7 +40,7 @@ def command(
     beam: Beam = None,
     temperature: Temperature = 1.0,
     top_p: TopP = 1.0,
-    longest: Longest = 40,
+    longest: Longest = None,
     shortest: Shortest = 1,
     seed: Seed = 0,
     columns: Columns = None,
@@ -70,6 +71,8 @@ def command(
             why = ", ".join(f"{reason}: {number:,}" for reason, number in tally.reasons.most_common())
             missed = tally.reasons.total()
             tell(f"{name}: no answer to {missed:,} of {missed + tally.answered:,} contexts ({why})", err=True)
+        if tally.cut:
+            tell(f"{name}: {tally.cut:,} of {tally.answered:,} replies were cut off. {MORE_TOKENS}", err=True)
     require_answers(list(found.tallies.values()))
     if str(out) != "-":
         said = ", ".join(f"{tally.answered:,} by {name}" for name, tally in found.tallies.items())

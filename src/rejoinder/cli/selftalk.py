@@ -11,6 +11,7 @@ import typer
 
 from rejoinder.cli.common import Files, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.decoding import (
+    MORE_TOKENS,
     Beam,
     Longest,
     Method,
@@ -57,7 +58,7 @@ def command(
     beam: Beam = None,
     temperature: Temperature = 1.0,
     top_p: TopP = 1.0,
-    longest: Longest = 40,
+    longest: Longest = None,
     shortest: Shortest = 1,
     seed: Seed = 0,
     columns: Columns = None,
@@ -94,24 +95,28 @@ def command(
             )
             if len(starts) < contexts:
                 tell(f"the files hold {len(starts)} different contexts, fewer than {contexts}", err=True)
-            ended, said = _write(found, folder)
+            ended, said, cut = _write(found, folder)
         for reason, number in ended.most_common():
             tell(f"ended early: {number:,} of {talks:,} dialogues ({reason})", err=True)
+        if cut:
+            tell(f"{cut:,} of {said:,} turns were cut off. {MORE_TOKENS}", err=True)
         if not said:  # while what stands at `out` is still there
             raise TooManyUnscored(f"not a single turn was said, so nothing was written: {', '.join(ended)}")
     tell(f"{talks:,} dialogues, {said:,} turns in {out}; score them: rejoinder score {out / TURNS}")
 
 
-def _write(found: Iterable[Conversation], folder: Path) -> tuple[Counter[str], int]:
-    """Write conversations as they come; why some ended early, counted, and how many turns were added."""
+def _write(found: Iterable[Conversation], folder: Path) -> tuple[Counter[str], int, int]:
+    """Write conversations as they come; why some ended early, counted, how many turns were added, and cut off."""
     from rejoinder.io.write import open_writer
+    from rejoinder.streams.replies import CUT_OFF
 
-    ended, said = Counter[str](), 0
+    ended, said, cut = Counter[str](), 0, 0
     with open_writer(folder / DIALOGUES) as put_dialogue, open_writer(folder / TURNS) as put_turn:
         for dialogue, turns in found:
             put_dialogue(dialogue)
             for turn in turns:
                 put_turn(turn)
             said += len(turns)
+            cut += sum(CUT_OFF in turn for turn in turns)
             ended.update([dialogue["ended"]] if "ended" in dialogue else [])
-    return ended, said
+    return ended, said, cut

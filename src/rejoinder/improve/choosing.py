@@ -79,7 +79,7 @@ def choose(scorer: Scorer, pools: Sequence[Pool], at_least: float | None = None)
     """
     sign = require_direction(scorer, "choose")
     seen = [as_asked(scorer.card, candidate) for pool in pools for candidate in pool.candidates]
-    scores = run(scorer, seen)
+    scores = run(scorer, seen, last=False)
     choices, start = [], 0
     for pool in pools:
         rows = range(start, start + len(pool.candidates))

@@ -64,8 +64,8 @@ class Measuring:
         answered = [choice for choice in choices if choice.reply is not None]
         own = [own_replies(choice.pool) for choice in answered]
         replies = [choice.reply for choice in answered if choice.reply is not None]
-        chosen = run(self.scorer, replies)
-        others = run(self.scorer, [reply for firsts in own for reply in firsts.values()])
+        chosen = run(self.scorer, replies, last=False)
+        others = run(self.scorer, [reply for firsts in own for reply in firsts.values()], last=False)
         self.reasons.update(chosen.reasons.values())
         for scores in (chosen, others):
             self.share = self.share.with_more(domain_share(scores, self.scorer))

@@ -13,7 +13,8 @@ from rejoinder.io.parse import parse_record, to_record
 from rejoinder.io.values import decoded, kind_of
 from rejoinder.records import UNANSWERED, Example
 from rejoinder.responder import answer, request, signature_of
-from rejoinder.streams.replies import BATCH, Tally, with_response
+from rejoinder.scorer import finish
+from rejoinder.streams.replies import BATCH, CUT_OFF, Tally, with_response
 
 CANDIDATES = "candidates"
 REPLIES = "replies"  # what `respond --count` writes
@@ -75,12 +76,12 @@ def pools_by(
         withhold: see `streams.replies.reply_stream`.
     """
     stream = iter(contexts)
-    signatures = {name: str(signature_of(tally.responder)) for name, tally in tallies.items()}
     while part := list(islice(stream, BATCH)):
         requests = [
             request(line.context, seed, (*line.references, line.response)[0] if withhold else None) for line in part
         ]
         answers = {name: list(answer(tally.responder, requests, count=count)) for name, tally in tallies.items()}
+        signatures = {name: str(signature_of(tally.responder)) for name, tally in tallies.items()}
         for row, line in enumerate(part):
             bare = without_lists(line)
             said = []
@@ -88,9 +89,14 @@ def pools_by(
                 found = answers[name][row]
                 tally.add(found)
                 by = {**bare.extra, "responder": signatures[name]}
-                said += [replace(bare, response=one.text, system=name, extra=by) for one in found.replies]
+                said += [
+                    replace(bare, response=one.text, system=name, extra=by | ({CUT_OFF: True} if one.cut else {}))
+                    for one in found.replies
+                ]
             why = "" if said else ", ".join(dict.fromkeys(answers[name][row].reason for name in tallies))
             yield Pool(bare, tuple(said), why)
+    for tally in tallies.values():
+        finish(tally.responder)
 
 
 def without_lists(line: Example) -> Example:

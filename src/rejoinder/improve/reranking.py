@@ -18,7 +18,7 @@ from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import to_record
 from rejoinder.records import UNANSWERED
 from rejoinder.responder import Decoding
-from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
+from rejoinder.scorer import Advance, ScorerLike, finish, ignore, signature_of
 from rejoinder.stats.sampling import Sampling
 from rejoinder.streams.replies import GivenContext, ResponderLike, Tally, as_examples, several
 
@@ -133,6 +133,9 @@ def _stream(
         for choice, value in zip(choices, measured, strict=True):
             yield _record(choice, winnings, value, every=every)
         advance(len(part))
+    finish(winnings.chooser[1])
+    if winnings.measuring is not None:
+        finish(winnings.measuring[1].scorer)
     winnings.require_choice(bar=at_least is not None)
 
 

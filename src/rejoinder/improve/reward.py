@@ -17,6 +17,7 @@ from rejoinder.errors import TooManyUnscored, UsageError
 from rejoinder.improve.choosing import require_direction
 from rejoinder.io.chat import as_turns, content_of, spoken
 from rejoinder.io.scales import required
+from rejoinder.io.thoughts import without_opening_tag, without_thoughts
 from rejoinder.io.values import kind_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.records import Example
@@ -91,7 +92,7 @@ class Reward:
         """[N] the lowest reward by any scorer; NaN where one of them has none."""
         lowest = np.ones(len(examples))
         for name, scorer in self.scorers.items():
-            scores = run(scorer, examples)
+            scores = run(scorer, examples, last=False)
             self.unscored.update(why for row, why in scores.reasons.items() if not empty[row])
             lowest = np.minimum(lowest, self._bounded(name, scorer.card, scores))
         return lowest
@@ -188,7 +189,7 @@ def _turns(prompt: Prompt | None) -> tuple[str, ...]:
         return ()
     if not isinstance(prompt, (str, Iterable)):
         raise UsageError(f"a prompt is {kind_of(prompt)}, expected a text, chat messages or turns")
-    return tuple(as_turns(prompt if isinstance(prompt, str) else list(prompt), "prompts"))
+    return tuple(as_turns(without_opening_tag(prompt) if isinstance(prompt, str) else list(prompt), "prompts"))
 
 
 def _references(given: Any) -> tuple[str, ...]:
@@ -201,13 +202,17 @@ def _references(given: Any) -> tuple[str, ...]:
 
 
 def _text(completion: Completion | None) -> str:
-    """What a completion says: a text, or all that the assistant says in its messages; nothing where it is missing."""
+    """What a completion says: a text, or all that the assistant says in its messages; nothing where it is missing.
+
+    Thoughts are no part of it, wherever they stand; text beside a call of a tool is.
+    """
     if isinstance(completion, str):
-        return completion
+        return without_thoughts(completion, anywhere=True)
     if completion is None or _is_missing(completion):
         return ""
     if not isinstance(completion, Iterable) or not all(isinstance(message, Mapping) for message in completion):
         raise UsageError("a completion is neither a text nor chat messages")
-    if not any(content_of(message.get("content")) for message in completion):
+    if not any(content_of(message.get("content")) or message.get("refusal") for message in completion):
         return ""
-    return "\n".join(text for role, text in spoken(list(completion), "completions") if role == "assistant")
+    said = (text for role, text in spoken(list(completion), "completions") if role == "assistant")
+    return "\n".join(without_thoughts(text, anywhere=True) for text in said)

@@ -9,6 +9,7 @@ from typing import Any
 from rejoinder.errors import DataError
 from rejoinder.io import limits
 from rejoinder.io.roles import SIDES, role_of, staff_in
+from rejoinder.io.thoughts import without_thoughts
 from rejoinder.io.values import kind_of
 from rejoinder.records import FOLLOWED, UNANSWERED
 
@@ -20,8 +21,8 @@ _KEYS_OF_MESSAGES = frozenset(("role", "from"))
 _TYPES_OF_MESSAGES = ("human", "ai", "system")  # what LangChain has in place of a role
 _CONTENTS = ("content", "value", "parts", "text", "message")
 _CALLS = ("tool_use", "functionCall", "function_call")
+_KINDS_OF_THOUGHT = ("reasoning", "thinking", "redacted_thinking", "thought", "summary_text", "reasoning_text")
 _RESULTS = ("tool_result", "functionResponse", "function_response")
-_THOUGHT = re.compile(r"\A\s*<(think|thinking|thought)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
 NO_ANSWER = "the user's last question has no answer"
 """Why a chat that ends with a question of the user has no reply."""
 _QUESTION = re.compile(r"[?？؟][\W_]*\Z")
@@ -68,7 +69,8 @@ def spoken(messages: Any, where: str) -> list[tuple[str, str]]:
 
     Understands the messages of OpenAI (chat completions, and the items of responses), Anthropic, Gemini, ShareGPT,
     Cohere and LangChain. Instructions (`system`, `developer`) are no turns, nor is what an assistant and its tools say
-    to each other. A person who took over from a bot is no assistant.
+    to each other; but the text beside a call is a turn where no other reply follows it. A person who took over from a
+    bot is no assistant.
 
     Raises:
         DataError: no list of messages.
@@ -86,9 +88,13 @@ def _placed(messages: Any, where: str) -> list[tuple[str, str, int]]:
             field="messages",
         )
     staff = staff_in(_named(message) for message in messages if isinstance(message, Mapping))
-    said = []
+    said: list[tuple[str, str, int]] = []
+    beside_call = False
     for place, message in enumerate(messages, start=1):
         if (turn := _turn(message, place, where)) and turn[0] in SIDES:
+            if beside_call and turn[0] == "assistant":  # the reply came after what the tool gave back
+                said.pop()
+            beside_call = _calls(_unwrapped(message))
             said.append(("staff" if _named(message) in staff else turn[0], turn[1], place))
     return said
 
@@ -262,19 +268,18 @@ def _turn(message: Any, place: int, where: str) -> tuple[str, str] | None:
     """The role and the text of a message; None for one between an assistant and its tools."""
     if not isinstance(message, Mapping):
         raise _unreadable(f"is {kind_of(message)}", place, where)
-    if message.get("type") in _TYPES_OF_MESSAGES and isinstance(message.get("data"), Mapping):  # LangChain's, as saved
-        message = {**message["data"], "type": message["type"]}
+    message = _unwrapped(message)
     role = _role(message)
     if role is None:
         if message.get("type", "message") != "message":  # reasoning, calls and their results among OpenAI's items
             return None
         raise _unreadable(f"has role {message.get('role', message.get('from'))!r}", place, where)
-    if role == "tool" or message.get("tool_calls") or message.get("function_call"):
-        return None
     content = next((message[key] for key in _CONTENTS if message.get(key) is not None), None)
-    if _is_for_tools(content):
+    if role == "tool" or _only_results(content):
         return None
     text = content_of(content)
+    if _calls(message):
+        return (role, text) if text and text.strip() else None
     if text is None and isinstance(message.get("refusal"), str):
         text = message["refusal"]
     if text is None:
@@ -304,34 +309,60 @@ def _named(message: Mapping[str, Any]) -> str | None:
     return named.lower() if isinstance(named, str) else None
 
 
-def _is_for_tools(content: Any) -> bool:
-    """Whether a list of parts calls a tool, or brings nothing but what tools gave back."""
-    if not isinstance(content, list) or not content:
-        return False
-    parts = [part for part in content if isinstance(part, Mapping)]
-    calls = any(part.get("type") in _CALLS or not part.keys().isdisjoint(_CALLS) for part in parts)
-    results = [part.get("type") in _RESULTS or not part.keys().isdisjoint(_RESULTS) for part in parts]
-    return calls or (bool(results) and all(results))
+def _unwrapped(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A message out of the object in which LangChain saves it."""
+    if message.get("type") in _TYPES_OF_MESSAGES and isinstance(message.get("data"), Mapping):
+        return {**message["data"], "type": message["type"]}
+    return message
+
+
+def _calls(message: Mapping[str, Any]) -> bool:
+    """Whether a message calls a tool."""
+    if message.get("tool_calls") or message.get("function_call"):
+        return True
+    return any(_is_part(part, _CALLS) for key in _CONTENTS for part in _parts(message.get(key)))
+
+
+def _only_results(content: Any) -> bool:
+    """Whether a list of parts brings nothing but what tools gave back."""
+    parts = _parts(content)
+    return bool(parts) and all(_is_part(part, _RESULTS) for part in parts)
+
+
+def _parts(content: Any) -> list[Mapping[str, Any]]:
+    """The objects in a list of parts; none of anything else."""
+    return [part for part in content if isinstance(part, Mapping)] if isinstance(content, list) else []
+
+
+def _is_part(part: Mapping[str, Any], kinds: Sequence[str]) -> bool:
+    """Whether a part is of one of these kinds."""
+    return part.get("type") in kinds or not part.keys().isdisjoint(kinds)
 
 
 def content_of(content: Any) -> str | None:
     """The text of a message: a string, or the text parts of a list of parts; None where it has no text.
 
-    A thought that stands before it, as models write one that reason (`<think> ... </think>`), is no part of it.
+    The thoughts of a model (`<think> ... </think>`) are no part of it.
     """
+    text = whole_content_of(content)
+    return None if text is None else without_thoughts(text)
+
+
+def whole_content_of(content: Any) -> str | None:
+    """As `content_of`, with thoughts that stand in the text itself."""
     if isinstance(content, Mapping):
         content = [content]
     if isinstance(content, list):
         texts = [text for part in content if (text := _text_of(part)) is not None]
         content = "\n".join(texts) if texts else None
-    return _THOUGHT.sub("", content) if isinstance(content, str) else None
+    return content if isinstance(content, str) else None
 
 
 def _text_of(part: Any) -> str | None:
     """The text of one part of a message; thoughts, images and the like have none."""
     if isinstance(part, str):
         return part
-    if not isinstance(part, Mapping) or part.get("thought"):
+    if not isinstance(part, Mapping) or part.get("thought") or part.get("type") in _KINDS_OF_THOUGHT:
         return None
     text = part.get("text", part.get("refusal"))
     return text if isinstance(text, str) else None

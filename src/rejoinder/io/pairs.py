@@ -15,7 +15,7 @@ from itertools import product
 from typing import Any
 
 from rejoinder.errors import DataError
-from rejoinder.io.chat import spoken, turns_of
+from rejoinder.io.chat import SPEAKERS, as_said, in_turn, is_conversation, spoken, turns_of
 from rejoinder.io.names import plain
 from rejoinder.io.parse import parse_record
 from rejoinder.io.reply_sets import is_reply_set, parse_reply_set, refuse_reply_set
@@ -167,7 +167,19 @@ def _example(record: Record, own: Record, name: str, said: Said, where: str) -> 
         "context_id": record.get("context_id"),
     }
     extra = {key: value for key, value in own.items() if key not in fields and key not in SYSTEMS}
-    return replace(parse_record(fields, where), extra=plain_json(extra, where))
+    found = parse_record(fields, where)
+    speakers = _speakers(record, len(found.context), where)
+    return replace(found, extra=plain_json({**({SPEAKERS: speakers} if speakers else {}), **extra}, where))
+
+
+def _speakers(record: Record, count: int, where: str) -> list[str]:
+    """Who says each of `count` turns of the prompt, and who replies; none where that alternates or nobody tells."""
+    prompt = next((record[key] for key in _PROMPTS if isinstance(record.get(key), (str, list)) and record[key]), None)
+    if not (isinstance(prompt, str) or is_conversation(prompt)):
+        return []
+    speakers = [*(role for role, _ in as_said(prompt, where)), "assistant"]
+    known = [role for role in speakers if role]
+    return known if len(known) == len(speakers) == count + 1 and known != in_turn(count + 1) else []
 
 
 def _own(record: Record, form: Form) -> tuple[dict[str, Any], dict[str, Any]]:

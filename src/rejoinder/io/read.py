@@ -29,6 +29,7 @@ from rejoinder.io.parts import is_folder, parts_of
 from rejoinder.io.planner import file_of, listed
 from rejoinder.io.raters import Parsed, joined
 from rejoinder.io.rating_words import numbered
+from rejoinder.io.rejected import without_rejected
 from rejoinder.io.sheets import sheet_rows
 from rejoinder.io.side_by_side import apart, of_part
 from rejoinder.io.single_messages import Halves
@@ -207,7 +208,7 @@ def records_of(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tu
 def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[tuple[str, Any]]:
     """The place and the record of every row, under our names."""
     file = ""
-    for row in conversations(found, names):
+    for row in conversations(without_rejected(found, names.note, names.mapped), names):
         if row.flat and file_of(row.where) != file:  # the next part of a folder, which is of tables
             names.blanks.tell(file, names.note)
         file = file_of(row.where)

@@ -115,7 +115,7 @@ class ChatJudge:
             "prompt": asking.prompt.digest,
             "asks_for": f"{low:g}..{high:g}",
             "repeats": asking.repeats,
-            **self._decoding,
+            **self._endpoint.taken(self._decoding),
         }
 
     @property

@@ -11,7 +11,7 @@ import numpy as np
 
 from rejoinder.errors import DataError
 from rejoinder.io.values import is_number
-from rejoinder.outside.program import PATIENCE, NoAnswer, Program
+from rejoinder.outside.program import PATIENCE, NoAnswer, OutOfStep, Program
 from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome
 
@@ -26,14 +26,16 @@ class CommandScorer:
     For each distinct example it is given one line of JSON, `{"context": [turns, oldest first], "response": text,
     "references": [texts]}`, and must write one before it is given the next: a number, or `{"score": number}`. Null is
     no score; in `{"score": null, "reason": text}` it says why. Where it ends, is silent for too long or writes
-    something else, the example is unscored and the program is started anew; after three such failures in a row
-    what comes within a minute is unscored too. Ratings are not shown to it.
+    other JSON, the example is unscored and the program is started anew; after three such failures in a row
+    what comes within a minute is unscored too. A line that is not JSON or that nobody asked for is an error: the scores
+    may belong to other replies. Ratings are not shown to it.
 
     Args:
         name: what the scorer is called.
         command: the program and its arguments, quoted as for a shell.
         patience: seconds that it has for a score.
         called: what messages call the program; "" is its command.
+        stays: whether it goes on running when all examples of a call are scored, as a service needs it.
 
     Raises:
         UsageError: `command` is empty or has a quote that does not end.
@@ -42,7 +44,9 @@ class CommandScorer:
     portion = 32
     """See `scorer.SlowScorer`."""
 
-    def __init__(self, name: str, command: str, *, patience: float = PATIENCE, called: str = "") -> None:
+    def __init__(
+        self, name: str, command: str, *, patience: float = PATIENCE, called: str = "", stays: bool = False
+    ) -> None:
         self.card = Card(
             name=name,
             summary="what a program says",
@@ -54,21 +58,32 @@ class CommandScorer:
         )
         self.options: Mapping[str, Any] = {"kind": "command"}
         self._program = Program(command, patience=patience, called=called)
+        self._stays = stays
         self._failed, self._failed_at = 0, 0.0
 
     def under(self, name: str) -> CommandScorer:
         """The same under a name that tells nobody its command, which may hold a key or where a file lies."""
-        return CommandScorer(name, self._program.command, patience=self._program.patience, called=name)
+        return CommandScorer(name, self._program.command, patience=self._program.patience, called=name, stays=True)
 
     def score_batch(self, examples: Sequence[Example]) -> Outcome:
         """The program's score of each example.
 
         Raises:
             MissingAsset: it cannot be started.
+            OutOfStep: it wrote a line in excess, or one that is not JSON.
         """
         found = [self._score(one) for one in examples]
         values = np.array([math.nan if isinstance(one, str) else one for one in found], dtype=np.float64)
         return Outcome(values, {place: one for place, one in enumerate(found) if isinstance(one, str)})
+
+    def finish_answers(self) -> None:
+        """Let the program end, see `scorer.finish`.
+
+        Raises:
+            OutOfStep: it wrote more lines than it was asked for.
+        """
+        if not self._stays:
+            self._program.finish()
 
     def _score(self, example: Example) -> float | str:
         """The score of one example, or why there is none."""
@@ -77,6 +92,8 @@ class CommandScorer:
         question = {"context": example.context, "response": example.response, "references": example.references}
         try:
             found = self._parsed(self._program.ask(question, _EXPECTED))
+        except OutOfStep:
+            raise
         except DataError as error:
             self._program.stop()
             self._failed, self._failed_at = self._failed + 1, time.monotonic()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.io.thoughts import without_thoughts
 from rejoinder.records import Example
 
 RUBRIC = """\
@@ -41,7 +42,6 @@ _NAMED = re.compile(rf"\b(?:score|rating)\b[\s\"'*\]]*(?:[:=]|is)[\s\"'*\[]*{_NU
 _TOLD = re.compile(rf"\b(?:score|rating)\b(?: of)?\s*{_NUMBER}", re.IGNORECASE)
 _BRACKETS = re.compile(rf"\[\[\s*{_NUMBER}\s*\]\]")
 _KEYS = ("score", "rating")
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|$)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Prompt:
         An answer is a number alone, or holds one behind "score" or "rating" or in double brackets; of several the last
         counts, because reasons come before it.
         """
-        said, (low, high) = _THOUGHT.sub("", answer).strip(), self.scale
+        said, (low, high) = without_thoughts(answer, anywhere=True).strip(), self.scale
         value = _in_json(said)
         if value is None:
             alone = _ALONE.fullmatch(said)

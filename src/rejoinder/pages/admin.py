@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from rejoinder.annotation.rows import export_rows
 from rejoinder.annotation.study import Study, add_raters
 from rejoinder.pages.app import Sent, TheStudy, page, text_in
-from rejoinder.pages.guard import signed
+from rejoinder.pages.guard import ROOT, signed
 from rejoinder.pages.overview import overview
 
 router = APIRouter(prefix="/admin")
@@ -76,13 +76,13 @@ def login(request: Request, study: TheStudy, form: Sent) -> Response:
         _failed.append(now)
         return page("login", 403, study=study, said="That is not the password.")
     until = str(int(now) + _SESSION)
-    answer = RedirectResponse("/admin", _SEE_OTHER)
+    answer = RedirectResponse(f"{ROOT.get()}/admin", _SEE_OTHER)
     secure = str(request.app.state.url or request.base_url).startswith("https:")
     answer.set_cookie(
         "session",
         f"{until}.{_signature(study, until)}",
         max_age=_SESSION,
-        path="/admin",
+        path=f"{ROOT.get()}/admin",
         httponly=True,
         samesite="strict",
         secure=secure,
@@ -109,4 +109,4 @@ def more_raters(study: TheStudy, session: Inside, form: Sent) -> Response:
     if not hmac.compare_digest(text_in(form, "mark").encode(), right.encode()):
         raise HTTPException(403)
     add_raters(study, 1)
-    return RedirectResponse("/admin", _SEE_OTHER)
+    return RedirectResponse(f"{ROOT.get()}/admin", _SEE_OTHER)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 from rejoinder.annotation.study import Study
 from rejoinder.errors import MissingExtra
+from rejoinder.io.listening import path_of
 
 try:
     from anyio.to_thread import current_default_thread_limiter
@@ -21,7 +22,7 @@ try:
     from starlette.exceptions import HTTPException
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from rejoinder.pages.guard import Guarded
+    from rejoinder.pages.guard import ROOT, Guarded, Rooted
 except ImportError as error:
     raise MissingExtra((error.name or "fastapi").partition(".")[0], "annotate", "The page for raters") from error
 
@@ -41,7 +42,10 @@ def make_app(study: Study, hosts: list[str] | None = None, url: str | None = Non
     Args:
         study: whose pages are shown.
         hosts: names under which it may be asked for; None is any.
-        url: under which address raters reach it, where that is not the one it is asked for.
+        url: under which address raters reach it, where that is not the one it is asked for; it may have a path.
+
+    Raises:
+        UsageError: `url` is no such address.
     """
     from rejoinder.pages import admin, rating
 
@@ -49,6 +53,7 @@ def make_app(study: Study, hosts: list[str] | None = None, url: str | None = Non
     app.state.study, app.state.url = study, url
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["*"], www_redirect=False)
     app.add_middleware(Guarded)
+    app.add_middleware(Rooted, root=path_of(url) if url else "")
     app.add_exception_handler(HTTPException, _problem)
     app.add_exception_handler(RequestValidationError, _no_page)
     app.add_api_route("/", _front, response_class=HTMLResponse)
@@ -90,7 +95,7 @@ def text_in(form: FormData, name: str) -> str:
 
 def page(name: str, status: int = 200, **shown: Any) -> HTMLResponse:
     """A page of a template."""
-    return HTMLResponse(_templates().get_template(f"{name}.html.jinja").render(**shown), status)
+    return HTMLResponse(_templates().get_template(f"{name}.html.jinja").render(root=ROOT.get(), **shown), status)
 
 
 @cache

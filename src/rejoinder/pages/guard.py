@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from starlette.datastructures import MutableHeaders
@@ -25,6 +26,30 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
     "X-Robots-Tag": "noindex, nofollow",
 }
+
+
+ROOT: ContextVar[str] = ContextVar("ROOT", default="")
+"""The path under which the request's pages are shown, which every link on them begins with."""
+
+
+class Rooted:
+    """An application whose pages are shown under a path, whether the proxy before it takes the path off or not.
+
+    Args:
+        app: the application.
+        root: the path, without a slash at its end; "" for none.
+    """
+
+    def __init__(self, app: ASGIApp, root: str) -> None:
+        self._app, self._root = app, root
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        ROOT.set(self._root)
+        path = scope.get("path", "")
+        if self._root and (path == self._root or path.startswith(f"{self._root}/")):
+            scope = {**scope, "path": path.removeprefix(self._root) or "/"}
+        await self._app(scope, receive, send)
 
 
 class Guarded:

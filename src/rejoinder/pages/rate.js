@@ -26,13 +26,44 @@ function current() {
   return questions.find((one) => !answered(one)) || (questions.length === 1 ? questions[0] : focused);
 }
 
-function choose(key) {
-  const question = current();
-  const option = question && [...question.querySelectorAll("input")].find((one) => one.dataset.key === key);
-  if (!option) return false;
+// What was typed of an answer that has several characters, as 10 and -2.
+let typed = { question: null, text: "", at: 0 };
+const QUICK = 1000;
+
+const options = (question) => [...question.querySelectorAll("input")];
+const begins = (question, text) => options(question).some((one) => one.value.length > text.length && one.value.startsWith(text));
+
+function check(option) {
   option.checked = true;
   option.focus({ focusVisible: true, preventScroll: form.classList.contains("sticky") });
+}
+
+// A key that goes on with what was typed before means the longer answer. Where it comes late it may mean either, so
+// that neither is chosen.
+function goesOn(key) {
+  const { question, text, at } = typed;
+  if (!question || !text) return false;
+  const longer = options(question).find((one) => one.value === text + key);
+  if (!longer && !begins(question, text + key)) return false;
+  if (performance.now() - at > QUICK) {
+    typed = { question: null, text: "", at: 0 };
+    options(question).forEach((one) => { one.checked = false; });
+    return true;
+  }
+  typed = { question, text: text + key, at: performance.now() };
+  if (longer) check(longer);
   return true;
+}
+
+function choose(key) {
+  if (goesOn(key)) return true;
+  const question = current();
+  if (!question) return false;
+  const first = /[-0-9]/.test(key) && begins(question, key);
+  typed = first ? { question, text: key, at: performance.now() } : { question: null, text: "", at: 0 };
+  const option = options(question).find((one) => one.dataset.key === key);
+  if (option) check(option);
+  return first || Boolean(option);
 }
 
 function follow(selector) {

@@ -22,9 +22,10 @@ from rejoinder.annotation.answers import (
     save,
     task_at,
 )
+from rejoinder.annotation.items import voices_of
 from rejoinder.annotation.study import Study
 from rejoinder.pages.app import Sent, TheStudy, page, text_in
-from rejoinder.pages.guard import shown_at, stamped
+from rejoinder.pages.guard import ROOT, shown_at, stamped
 
 router = APIRouter(prefix="/r/{token}")
 _SEE_OTHER = 303
@@ -116,6 +117,7 @@ def _asked(
     before = task.answer
     given: Values = values if values is not None else before.values if before else {}
     replies = task.item.replies[::-1] if task.flipped else task.item.replies
+    voices = voices_of(task.item, study.plan.rated)
     mark = stamped(study.plan.secret, time.time(), rater.token, task.place)
     return page(
         "rate",
@@ -124,6 +126,8 @@ def _asked(
         rater=rater,
         task=task,
         replies=replies,
+        voices=voices,
+        several=max(voices, default=0) > 1,
         options=[options_of(study, task, number) for number in range(len(study.design.questions))],
         chosen={name: "tie" if value is None else str(value) for name, value in given.items()},
         comment=comment or (before.comment if before else ""),
@@ -178,4 +182,4 @@ def _on(study: Study, rater: Rater) -> RedirectResponse:
 
 def _to(rater: Rater, place: int | str) -> RedirectResponse:
     """On to another page of the rater."""
-    return RedirectResponse(f"/r/{rater.token}/{place}", _SEE_OTHER)
+    return RedirectResponse(f"{ROOT.get()}/r/{rater.token}/{place}", _SEE_OTHER)

@@ -41,6 +41,14 @@ class CommandResponder:
         """
         return [self._answer(request, count) for request in requests]
 
+    def finish_answers(self) -> None:
+        """Let the program end.
+
+        Raises:
+            OutOfStep: it wrote more lines than it was asked for.
+        """
+        self._program.finish()
+
     def _answer(self, request: Request, count: int) -> Answer:
         """The answer to one request."""
         question = {"context": request.context, "seed": request.seed, "count": count}

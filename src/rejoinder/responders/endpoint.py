@@ -10,9 +10,11 @@ from typing import Any
 
 from rejoinder.errors import UsageError
 from rejoinder.outside.endpoint import AT_ONCE, PATIENCE, SEEDS, Endpoint, place_of
-from rejoinder.responder import Answer, Context, Decoding, Request
+from rejoinder.responder import Answer, Context, Decoding, Reply, Request
 from rejoinder.responders.plain import plain_answer
 
+LONGEST = 1024
+"""Most tokens of a reply where nobody says more: a chat model often needs hundreds."""
 _ALLOWED = "Check what the model allows; --longest and --method decide what is asked"
 
 
@@ -21,7 +23,8 @@ class EndpointResponder:
     """Answers contexts with what a chat model behind an address says; the last turn goes as the user's.
 
     Greedy and beam decoding both ask for temperature 0, because such endpoints know no beam; replies of more tokens
-    than `decoding.longest` are cut off.
+    than `decoding.longest` are cut off. Such a reply is marked; one that is empty, because all went into thoughts, is
+    none. A refusal is a reply, thoughts are no part of one.
 
     Attributes:
         address: up to and without `/chat/completions`.
@@ -51,14 +54,14 @@ class EndpointResponder:
     @property
     def options(self) -> Mapping[str, Any]:
         """Address and decoding."""
-        return {"endpoint": self.address, **self._decoding}
+        return {"endpoint": self.address, **self._endpoint.taken(self._decoding)}
 
     @property
     def _decoding(self) -> dict[str, Any]:
         """The decoding in the endpoint's words."""
         sampled = {"temperature": self.decoding.temperature, "top_p": self.decoding.top_p}
         chosen = sampled if self.decoding.method == "sample" else {"temperature": 0.0}
-        return {**chosen, "max_tokens": self.decoding.longest}
+        return {**chosen, "max_tokens": self.decoding.longest or LONGEST}
 
     def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
         """The model's answer to each request; a few are asked for at once.
@@ -87,8 +90,9 @@ class EndpointResponder:
             options["seed"] = request.seed % SEEDS
         if count > 1:
             options["n"] = count
-        texts = self._endpoint.chat(_messages(request.context), options).texts
-        return plain_answer(texts, count, "the endpoint has no reply")
+        said = self._endpoint.chat(_messages(request.context), options)
+        found = plain_answer(said.texts, count, said.reason)
+        return Answer(tuple(Reply(one.text, cut=one.text in said.halves) for one in found.replies), found.reason)
 
 
 def load(rest: str, decoding: Decoding) -> EndpointResponder:

@@ -85,7 +85,7 @@ class GenerativeResponder:
             chosen["beam"] = own.beam
         if own.method == "sample":
             chosen |= {"temperature": own.temperature, "top_p": own.top_p}
-        return {**chosen, "longest": own.longest, "shortest": own.shortest}
+        return {**chosen, "longest": own.most, "shortest": own.shortest}
 
     def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
         """See `Responder`. A score is the log-probability per token, nats.
@@ -123,13 +123,13 @@ def write(
 
     from rejoinder.nn import generate
 
-    limits = generate.Limits(END_ID, (PAD_ID, UNK_ID), decoding.longest, decoding.shortest)
+    limits = generate.Limits(END_ID, (PAD_ID, UNK_ID), decoding.most, decoding.shortest)
     if decoding.method == "beam":
         width = max(decoding.beam, count)
         return generate.beam(step, state, limits, width, width)
     if decoding.method == "greedy":
         return [[turn] for turn in generate.greedy(step, state, limits)]
-    draws = torch.stack([torch.rand(decoding.longest, generator=generator) for generator in generators])
+    draws = torch.stack([torch.rand(decoding.most, generator=generator) for generator in generators])
     options = {"temperature": decoding.temperature, "top_p": decoding.top_p}
     return [[turn] for turn in generate.sample(step, state, limits, draws, **options)]
 

@@ -15,7 +15,7 @@ from rejoinder.catalogue import ANSWERS, load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.explained import Explained, Explanation, explanations, is_explained
 from rejoinder.records import Example
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore, run, signature_of
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, finish, ignore, run, signature_of
 from rejoinder.streams.dialogue import of_dialogues
 
 PART = 512  # lines that go to another process at a time: a second or two of a judge's work, under a megabyte of text
@@ -114,16 +114,23 @@ def in_parts(examples: Iterable[Example], size: int) -> Iterator[list[Example]]:
         yield part
 
 
-def judge(scorers: Mapping[str, Scorer], part: Sequence[Example], *, explain: bool) -> Judged:
-    """What the scorers say of a part."""
+def judge(scorers: Mapping[str, Scorer], part: Sequence[Example], *, explain: bool, last: bool = True) -> Judged:
+    """What the scorers say of a part, the last one or not."""
     telling: dict[str, Explained] = {name: one for name, one in scorers.items() if explain and is_explained(one)}
-    scores = {name: run(scorer, part) for name, scorer in scorers.items()}
+    scores = {name: run(scorer, part, last=last) for name, scorer in scorers.items()}
     return Judged(part, scores, {name: explanations(one, part) for name, one in telling.items()})
 
 
 def here(scorers: Mapping[str, Scorer], *, explain: bool) -> Scoring:
     """What scores parts in this process, one after the other."""
-    return lambda parts: (judge(scorers, part, explain=explain) for part in parts)
+
+    def scoring(parts: Iterable[list[Example]]) -> Iterator[Judged]:
+        for part in parts:
+            yield judge(scorers, part, explain=explain, last=False)
+        for scorer in scorers.values():
+            finish(scorer)
+
+    return scoring
 
 
 def elsewhere(workers: Workers, asked: Asked, scorers: Mapping[str, Scorer]) -> Scoring:

@@ -18,7 +18,7 @@ from rejoinder.io.parse import SCORED, of_scoring, to_record
 from rejoinder.io.read import How
 from rejoinder.records import FOLLOWED, UNANSWERED, Example
 from rejoinder.responder import Answer, Decoding, Responder, answer, request, signature_of
-from rejoinder.scorer import Advance, ignore
+from rejoinder.scorer import Advance, finish, ignore
 from rejoinder.training.corpora import is_held_out
 
 BATCH = 64
@@ -26,7 +26,9 @@ ResponderLike = str | Path | Responder
 GivenContext = Example | Mapping[str, Any] | Sequence[str]
 
 # What a line says of the response that it came with.
-_OF_THE_OLD = (*SCORED, UNANSWERED, FOLLOWED, "messages", "replies", "responder")
+CUT_OFF = "cut_off"
+"""The key of a line whose response was cut off, as long as it might be."""
+_OF_THE_OLD = (*SCORED, UNANSWERED, FOLLOWED, CUT_OFF, "messages", "replies", "responder")
 
 
 @dataclass
@@ -37,16 +39,19 @@ class Tally:
         responder: whose replies.
         answered: how many contexts have one.
         reasons: why contexts have none, counted.
+        cut: how many of the replies were cut off.
     """
 
     responder: Responder
     answered: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    cut: int = 0
 
     def add(self, found: Answer) -> None:
         """Count one answer."""
         if found.replies:
             self.answered += 1
+            self.cut += found.replies[0].cut
         else:
             self.reasons[found.reason] += 1
 
@@ -150,10 +155,10 @@ def reply_stream(
 ) -> Iterator[dict[str, Any]]:
     """Yield one record for each example and responder, in that order: an example with the reply as its response.
 
-    `system` is the responder's name among `tallies`, `responder` its signature; where there are several responders, the
-    name is also added to the id. References and keys that rejoinder does not know stay; ratings and scores, which
-    belong to another response, go. Where `count` is above 1, `replies` holds all that came back. A context without an
-    answer has an empty response and the reason under `unanswered`.
+    `system` is the responder's name among `tallies`, `responder` its signature; where there are several responders,
+    the name is also added to the id. References and keys that rejoinder does not know stay; ratings and scores, which
+    belong to another response, go. Where `count` is above 1, `replies` holds all that came back. A response that was
+    cut off has a true `cut_off`. A context without an answer has an empty response and the reason under `unanswered`.
 
     Args:
         examples: any iterable; a batch of them is in memory at a time.
@@ -168,7 +173,6 @@ def reply_stream(
         DataError: there is not a single example.
     """
     stream, met = iter(examples), False
-    signatures = {name: str(signature_of(tally.responder)) for name, tally in tallies.items()}
     while part := list(islice(stream, BATCH)):
         met = True
         requests = [
@@ -176,6 +180,7 @@ def reply_stream(
             for example in part
         ]
         answers = {name: list(answer(tally.responder, requests, count=count)) for name, tally in tallies.items()}
+        signatures = {name: str(signature_of(tally.responder)) for name, tally in tallies.items()}
         for row, example in enumerate(part):
             for name, tally in tallies.items():
                 found = answers[name][row]
@@ -183,6 +188,8 @@ def reply_stream(
                 record = _record(example, found, name, several=count > 1) | {"responder": signatures[name]}
                 yield {**record, "id": f"{example.id}/{name}"} if len(tallies) > 1 else record
         advance(len(part))
+    for tally in tallies.values():
+        finish(tally.responder)
     if not met:
         raise DataError("no line is left to answer", "Correct those that were skipped")
 
@@ -244,7 +251,12 @@ def _record(example: Example, found: Answer, name: str, *, several: bool) -> dic
     """The line of one example and one answer, but for the signature."""
     record = to_record(with_response(example, found.replies[0].text if found.replies else "", name))
     if several:
-        record["replies"] = [{"response": reply.text, "score": reply.score} for reply in found.replies]
+        record["replies"] = [
+            {"response": reply.text, "score": reply.score, **({CUT_OFF: True} if reply.cut else {})}
+            for reply in found.replies
+        ]
     if not found.replies:
         record[UNANSWERED] = found.reason
+    elif found.replies[0].cut:
+        record[CUT_OFF] = True
     return record

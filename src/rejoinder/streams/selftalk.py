@@ -14,8 +14,8 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.contexts import Cut
 from rejoinder.records import Example
 from rejoinder.responder import Context, Decoding, Responder, answer, request, signature_of
-from rejoinder.scorer import Advance, ignore
-from rejoinder.streams.replies import GivenContext, ResponderLike, as_examples, several
+from rejoinder.scorer import Advance, finish, ignore
+from rejoinder.streams.replies import CUT_OFF, GivenContext, ResponderLike, as_examples, several
 
 LOOP = "loop"
 """Why a dialogue ended whose last turn had been said in it before."""
@@ -29,11 +29,13 @@ class Talk:
         context: the turns that it began with.
         replies: the turns that were added, oldest first.
         ended: why there are fewer of them than asked for; "" where there are not.
+        cut: the places of the replies that were cut off.
     """
 
     context: Context
     replies: tuple[str, ...]
     ended: str = ""
+    cut: tuple[int, ...] = ()
 
 
 class Conversation(NamedTuple):
@@ -117,6 +119,7 @@ def self_talk(
     if turns < 1:
         raise UsageError("turns is expected to be 1 or more")
     said, ended = [list(context) for context in contexts], [""] * len(contexts)
+    cut: list[list[int]] = [[] for _ in contexts]
     for turn in range(turns):
         going = [row for row, reason in enumerate(ended) if not reason]
         requests = [request(tuple(said[row]), seed) for row in going]
@@ -129,9 +132,14 @@ def self_talk(
                 if stop_on_loop and _plain(text) in map(_plain, said[row]):
                     ended[row] = LOOP
                 said[row].append(text)
+                cut[row] += [turn] * found.replies[0].cut
             advance(turns - turn if ended[row] else 1)
-    talks = zip(contexts, said, ended, strict=True)
-    return [Talk(context, tuple(all_[len(context) :]), reason) for context, all_, reason in talks]
+    finish(first)
+    finish(second)
+    talks = zip(contexts, said, ended, cut, strict=True)
+    return [
+        Talk(context, tuple(all_[len(context) :]), reason, tuple(halves)) for context, all_, reason, halves in talks
+    ]
 
 
 def random_cut(seed: int) -> Cut:
@@ -200,7 +208,7 @@ def conversations(
         )
         for number, (talk, start) in enumerate(zip(talks, starts, strict=True), start=1):
             dialogue = _dialogue(talk, start, list(speakers), number)
-            yield Conversation(dialogue, list(_turns(dialogue, speakers)))
+            yield Conversation(dialogue, list(_turns(dialogue, speakers, talk.cut)))
 
 
 def _dialogue(talk: Talk, start: Example, names: Sequence[str], number: int) -> dict[str, Any]:
@@ -216,8 +224,10 @@ def _dialogue(talk: Talk, start: Example, names: Sequence[str], number: int) -> 
     }
 
 
-def _turns(dialogue: Mapping[str, Any], speakers: Mapping[str, Responder]) -> Iterator[dict[str, Any]]:
-    """Yield the line of each turn that `speakers`, in this order, added to a conversation."""
+def _turns(
+    dialogue: Mapping[str, Any], speakers: Mapping[str, Responder], cut: Sequence[int]
+) -> Iterator[dict[str, Any]]:
+    """Yield the line of each turn that `speakers`, in this order, added; those in `cut` are marked."""
     names = list(speakers)
     signatures = [str(signature_of(responder)) for responder in speakers.values()]
     begin = dialogue["context_turns"]
@@ -231,6 +241,7 @@ def _turns(dialogue: Mapping[str, Any], speakers: Mapping[str, Responder]) -> It
             "start_id": dialogue["start_id"],
             "turn": turn + 1,
             "responder": signatures[turn % len(names)],
+            **({CUT_OFF: True} if turn in cut else {}),
         }
 
 
