@@ -15,6 +15,7 @@ from rejoinder.annotation.design import Check, Design, Option
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.parse import parse_record, to_record
 from rejoinder.records import Example, Pair
+from rejoinder.text.normalize import visible
 
 Record = Mapping[str, Any]
 _DIGITS = 32  # hexadecimal digits of a digest
@@ -124,7 +125,7 @@ def _pairs(lines: Sequence[Example | Pair]) -> Iterator[Texts]:
 
 def _context(line: Example, place: int) -> tuple[Any, ...]:
     """What tells a context from others: its turns; where it has none, its id; or the line."""
-    if any(turn.strip() for turn in line.context):
+    if any(map(visible, line.context)):
         return (line.dataset, *line.context)
     return (line.dataset, place if line.context_id is None else line.context_id)
 
