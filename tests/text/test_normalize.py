@@ -85,6 +85,9 @@ def test_no_markup_and_no_blank_is_seen(name: str) -> None:
         "I <3 you",
         "a < b and c > d",
         "2 * 3 * 4",
+        "for i in range(10):\n    print(i)",
+        "look at __url__ please",
+        "<!DOCTYPE html>\n<html><body><p>hi</p></body></html>",
         "snake_case_name",
         "#blessed",
         "- one\n- two",
@@ -119,6 +122,7 @@ def test_what_means_something_stays(text: str) -> None:
         ("a", True),
         ("**", True),
         ("<unk>", True),
+        ('<img src="a.jpg">', True),
         ("<3", True),
         ("bot: </s>", True),
     ],
@@ -132,7 +136,7 @@ def test_of_any_text_once_is_enough(text: str) -> None:
     once = visible_text(text)
     assert visible_text(once) == once == once.strip()
     assert len(once) <= len(unicodedata.normalize("NFKC", text))
-    assert not re.search("  |\r|\n\n\n| \n|\n ", once)
+    assert not re.search(r"\S[^\S\n]{2}|\r|\n\n\n|[^\S\n]\n", once)
     assert all(sign.isspace() or unicodedata.category(sign) not in {"Cf", "Cc"} for sign in once)
     assert visible(text) == any(sign.isprintable() and not sign.isspace() for sign in once)
 

@@ -2,7 +2,7 @@
 
 A judge should score what people read, not how it is encoded. Gone are: letters that only look Latin, characters of no
 width, outer and repeated blanks, markup of HTML and Markdown inside a line, tokens that end a text, tags of speakers.
-Line breaks, list marks and the text between code fences stay: a reader sees them.
+Line breaks, indentation, list marks, pages of HTML and texts with code fences stay: a reader sees them.
 """
 
 from __future__ import annotations
@@ -20,29 +20,28 @@ _INVISIBLE = {"Cf", "Cc", "Co", "Cs", "Cn"}
 
 # No pattern here tries a place twice: repeated parts are bounded, or stop at the sign that the pattern begins with.
 _LINE_END = re.compile("\r\n?|[\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
-_BLANKS = re.compile(r"[^\S\n]+")
-_BREAKS = re.compile(r" ?\n[ \n]*")
+_SPACES = re.compile(r"\s+")
 _ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z]{2,8}\d{0,2});", re.IGNORECASE)
 _AND = re.compile(r"&(?:amp;|#0{0,5}38;|#x0{0,4}26;)+", re.IGNORECASE)  # "&amp;amp;" is one sign, however often coded
 _END_TOKEN = re.compile(
     r"<\s?/?\s?s\s?>|<(?:pad|eos|bos|end_of_turn|start_of_turn)>|<\|[a-z_]{2,20}\|>|\[/?INST\]|\[EOS\]", re.IGNORECASE
 )
 _INLINE_TAG = re.compile(
-    r"</?(?:abbr|a|b|code|em|font|img|i|small|span|strong|sub|sup|s|u)(?:\s[^<>]*)?/?>", re.IGNORECASE
+    r"</?(?:abbr|a|b|code|em|font|i|small|span|strong|sub|sup|s|u)(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
 _BLOCK_TAG = re.compile(
-    r"</?(?:blockquote|body|br|div|h[1-6]|head|hr|html|li|ol|pre|p|table|tbody|td|thead|th|tr|ul)(?:\s[^<>]*)?/?>",
+    r"</?(?:blockquote|body|br|div|h[1-6]|hr|li|ol|pre|p|table|tbody|td|thead|th|tr|ul)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(r"<!--[^<>]*-->")
 _HEADING = re.compile(r"^#{1,6} +(?=\S)", re.MULTILINE)
 _LINK = re.compile(r"!?\[([^\[\]\n]*)\]\([^()\s]*\)")
 _CODE = re.compile(r"(?<![\w`])(`{1,2})(?=[^\s`])([^`\n]*[^`\s])\1(?![\w`])")  # "don`t" holds no code
-_STRONG = re.compile(r"\*\*(?=\S)([^*\n]*[^*\s])\*\*|(?<!\w)__(?=\S)([^_\n]*[^_\s])__(?!\w)")
+_STRONG = re.compile(r"\*\*(?=\S)([^*\n]*[^*\s])\*\*|(?<!\w)__(?=\S)(?![a-z]+__)([^_\n]*[^_\s])__(?!\w)")  # no __url__
 _STRUCK = re.compile(r"~~(?=\S)([^~\n]*[^~\s])~~")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=\w)([^*\n]*\w)\*(?![\w*])")
 _SPEAKER = re.compile(r"(?:(?:bot|chatbot|assistant|system|user|human|speaker ?\w?|[ab])\s?:\s+(?=\S))+", re.IGNORECASE)
-_FENCE = "```"
+_PROGRAM = re.compile(r"```|<!doctype|<\?xml|<(?:html|head|script|style)\b", re.IGNORECASE)
 _MARKS = re.compile(r"[<>&\[\]*_`~#:]")
 _PASSES = 4  # markup inside markup: what is nested deeper was made to hold a reader up
 
@@ -83,7 +82,7 @@ def _once(text: str) -> str:
     text = _spaced(text)
     if "<" in text or "[" in text:
         text = _END_TOKEN.sub(" ", text)
-    if _FENCE not in text:
+    if not _PROGRAM.search(text):
         text = _unmarked(text)
     return _SPEAKER.sub("", _spaced(text), count=1) if ":" in text and _SPEAKER.match(text) else _spaced(text)
 
@@ -98,15 +97,16 @@ def _of_one_script(text: str) -> str:
 
 
 def _spaced(text: str) -> str:
-    """Return a text with single blanks, at most one empty line between lines, and nothing of either around it."""
+    """Return a text with single blanks, at most one empty line between lines, and nothing around it."""
     if "  " in text or not text.isprintable():  # no other space is printable
-        text = _BREAKS.sub(_as_break, _BLANKS.sub(" ", text))
+        text = _SPACES.sub(_as_space, text)
     return text.strip()
 
 
-def _as_break(found: re.Match[str]) -> str:
-    """Return the end of a line, or of a paragraph."""
-    return "\n\n" if found[0].count("\n") > 1 else "\n"
+def _as_space(found: re.Match[str]) -> str:
+    """Return one blank, or the end of a line or paragraph and how far the next line is indented."""
+    before, end, indent = found[0].rpartition("\n")
+    return "\n" * (1 + ("\n" in before)) + indent.replace("\t", "    ") if end else " "
 
 
 def _unmarked(text: str) -> str:
