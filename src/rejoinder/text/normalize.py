@@ -26,9 +26,7 @@ _AND = re.compile(r"&(?:amp;|#0{0,5}38;|#x0{0,4}26;)+", re.IGNORECASE)  # "&amp;
 _END_TOKEN = re.compile(
     r"<\s?/?\s?s\s?>|<(?:pad|eos|bos|end_of_turn|start_of_turn)>|<\|[a-z_]{2,20}\|>|\[/?INST\]|\[EOS\]", re.IGNORECASE
 )
-_INLINE_TAG = re.compile(
-    r"</?(?:abbr|a|b|code|em|font|i|small|span|strong|sub|sup|s|u)(?:\s[^<>]*)?/?>", re.IGNORECASE
-)
+_INLINE_TAG = re.compile(r"</?(?:abbr|a|b|code|em|font|i|small|span|strong|sub|sup|s|u)(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _BLOCK_TAG = re.compile(
     r"</?(?:blockquote|body|br|div|h[1-6]|hr|li|ol|pre|p|table|tbody|td|thead|th|tr|ul)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
@@ -106,7 +104,7 @@ def _spaced(text: str) -> str:
 def _as_space(found: re.Match[str]) -> str:
     """Return one blank, or the end of a line or paragraph and how far the next line is indented."""
     before, end, indent = found[0].rpartition("\n")
-    return "\n" * (1 + ("\n" in before)) + indent.replace("\t", "    ") if end else " "
+    return "\n" * (1 + ("\n" in before)) + indent if end else " "
 
 
 def _unmarked(text: str) -> str:
