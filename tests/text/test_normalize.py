@@ -15,7 +15,7 @@ from rejoinder.auditing.surface import decomposed, looking_alike, spaced, tagged
 from rejoinder.text.normalize import visible, visible_text
 
 SENTENCE = "Peace at last, happy Tom! ACE BOX, café naïve?"
-UNSEEN = {
+UNSEEN: dict[str, Callable[[str], str]] = {
     "blank before": lambda text: f" {text}",
     "blank behind": lambda text: f"{text} ",
     "line end": lambda text: f"{text}\n",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,11 @@ import rejoinder.judges.views.extent as extent
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
 from rejoinder.judges.views.extent import CHARACTERS, SUBWORDS, bounded, shown
 from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.judges.views.view import Features
+from rejoinder.judges.views.view import Features, Group
 from rejoinder.judges.views.views import Views
+from rejoinder.learner import Side
 from rejoinder.records import Example
+from rejoinder.text.normalize import visible_text
 
 LINE = Example(("hi, how are you?", "fine. any plans?"), "i will see a movie.", ("a film with friends.",))
 MEGABYTE = 1 << 20
@@ -23,7 +26,9 @@ SIDES = ("response", "context", "references")
 
 
 def holding(side: str, text: str) -> Example:
-    return replace(LINE, response=text) if side == "response" else replace(LINE, **{side: (text,)})
+    if side == "response":
+        return replace(LINE, response=text)
+    return replace(LINE, context=(text,)) if side == "context" else replace(LINE, references=(text,))
 
 
 def text_of(side: str, example: Example) -> str:
@@ -64,9 +69,9 @@ class Counting:
     given: list[Example]
     name: str = "counting"
     columns: tuple[str, ...] = ("none",)
-    groups: tuple[()] = ()
-    needs: tuple[()] = ()
-    options: tuple[()] = ()
+    groups: tuple[Group, ...] = ("other",)
+    needs: tuple[Side, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
 
     def features(self, examples: Sequence[Example]) -> Features:
         self.given.extend(examples)
@@ -80,11 +85,10 @@ def test_the_work_does_not_grow_with_a_text_beyond_the_limit(
 ) -> None:
     """Counted in characters handed to whatever reads them: clean-up, subwords, views."""
     work: list[int] = []
-    clean = extent.visible_text
 
     def counted(text: str) -> str:
         work.append(len(text))
-        return clean(text)
+        return visible_text(text)
 
     def pieces(text: str) -> list[str]:
         work.append(len(text))
