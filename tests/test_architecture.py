@@ -54,6 +54,8 @@ FLOORS = {
     "stats": 1,
     "ground": 0,
 }
+# A module of a package that imports nothing of rejoinder, and that the ground may therefore import.
+GROUND = {"rejoinder.text.normalize"}
 # The modules that lie open in the package; the two at its doors stand above everything.
 DOORS = {"__init__", "__main__"}
 LONGEST_FILE = 600
@@ -62,7 +64,7 @@ LONGEST_FUNCTION = 80
 
 def room(module: str) -> str:
     """The package of a dotted module name inside rejoinder, or `ground` for a module that lies open in it."""
-    name = module.split(".")[1]
+    name = "ground" if module in GROUND else module.split(".")[1]
     return name if (SOURCE / name).is_dir() else "ground"
 
 

@@ -6,6 +6,7 @@ import json
 import math
 import shlex
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -49,6 +50,20 @@ ODD_TEXTS = (
     "\x00",
     "3.14",
 )
+UNSEEN: dict[str, Callable[[str], str]] = {
+    "blanks around": lambda text: f"  {text} ",
+    "a line end": lambda text: f"{text}\r\n",
+    "two blanks for one": lambda text: text.replace(" ", "  "),
+    "accents apart": lambda text: unicodedata.normalize("NFD", text),
+    "a line break": lambda text: f"{text}<br>",
+    "a paragraph": lambda text: f"<p>{text}</p>",
+    "entities": lambda text: text.replace("'", "&#39;").replace(" ", "&nbsp;"),
+    "an end token": lambda text: f"{text}</s>",
+    "the end of a turn": lambda text: f"{text}<|im_end|>\n",
+    "a bold word": lambda text: (
+        f"**{text.split()[0]}** {' '.join(text.split()[1:])}" if text.split()[0].isalpha() else text
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -158,6 +173,21 @@ def test_odd_texts_are_scored_or_have_a_reason(scorer: Scorer) -> None:
         assert (scores.low <= scores.high)[scores.scored].all()
     assert all(reason and "\n" not in reason for reason in scores.reasons.values())
     assert not np.isinf(scores.values).any()
+
+
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_no_reader_sees_leaves_the_score_of_a_judge_as_it_is(
+    scorer: Scorer, whole: Scores, tolerance: float, name: str
+) -> None:
+    if scorer.card.kind != "judge" or not hasattr(scorer, "parts"):
+        pytest.skip("metrics keep their published tokenizers; a judge outside reads what was written")
+    change = UNSEEN[name]
+    for given in (
+        [replace(one, response=change(one.response)) for one in examples()],
+        [replace(one, context=tuple(map(change, one.context))) for one in examples()],
+        [replace(one, references=tuple(map(change, one.references))) for one in examples()],
+    ):
+        assert run(scorer, given).values == pytest.approx(whole.values, abs=tolerance, nan_ok=True)
 
 
 def test_what_the_card_needs_is_needed(scorer: Scorer) -> None:

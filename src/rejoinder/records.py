@@ -11,6 +11,7 @@ from numbers import Real
 from typing import Any, Literal
 
 from rejoinder.errors import UsageError, shown
+from rejoinder.text.normalize import visible
 
 OVERALL = "overall"
 Given = Any
@@ -26,11 +27,6 @@ LEVEL, DIALOGUE = "level", "dialogue"
 
 NO_SET = "files that name no data set"
 """What a judge says it was fitted on where the lines named no data set."""
-
-
-def visible(text: str) -> bool:
-    """Whether a text has a character that can be seen."""
-    return any(character.isprintable() and not character.isspace() for character in text)
 
 
 def unread(examples: Iterable[Example]) -> list[str]:

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from rejoinder.frames import to_pandas
 from rejoinder.outcomes import sound
-from rejoinder.records import FOLLOWED, UNANSWERED, Example, visible
+from rejoinder.records import FOLLOWED, UNANSWERED, Example
+from rejoinder.text.normalize import visible
 from rejoinder.version import __version__
 
 FloatArray = NDArray[np.float64]

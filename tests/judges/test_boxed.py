@@ -19,8 +19,11 @@ import rejoinder
 from conftest import PROJECT, Run
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.boxed import FOLDER
+from rejoinder.judges.notes import CONTEXT_CUT, CUT
+from rejoinder.judges.views.extent import SUBWORDS
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.records import Example
+from rejoinder.scorer import Scores
 
 BOTH = Example(("any plans for the weekend?",), "i will see a movie.", ("a film with friends.", "nothing much."))
 
@@ -43,8 +46,8 @@ def test_it_scores_where_nothing_else_is_said(run: Run, tmp_path: Path) -> None:
     (line,) = run("score", file).out.splitlines()
     found = json.loads(line)
     assert list(found["scores"]) == ["rejoinder"]
-    assert 3 < found["scores"]["rejoinder"] < 6  # what it cannot fault may lie a little over 5
-    assert found["signatures"]["rejoinder"].startswith("scorer:rejoinder|version:3|model:")
+    assert 3 < found["scores"]["rejoinder"] < 5
+    assert found["signatures"]["rejoinder"].startswith("scorer:rejoinder|version:4|model:")
 
 
 def test_it_is_read_once(judge: ViewsJudge) -> None:
@@ -94,14 +97,22 @@ def test_a_score_is_the_same_bit_by_bit_in_every_batch(places: list[int]) -> Non
 
 
 @pytest.mark.parametrize("side", ["context", "response", "references"])
-def test_a_text_is_read_to_its_end(judge: ViewsJudge, side: str) -> None:
-    words = " ".join(["we talked about the film and the weather ."] * 250)  # 2,000 words and more
-    texts = {"response": words} if side == "response" else {side: (words,)}
-    longer = {"response": f"{words} no"} if side == "response" else {side: (f"{words} no",)}
-    lines = [replace(BOTH, **texts), replace(BOTH, **longer)]
-    values = rejoinder.score(lines, judge, out_of_domain="keep").values
-    assert np.isfinite(values).all()
-    assert values[0] != values[1], "the last word counts"
+def test_a_text_is_read_to_its_end_and_a_longer_one_as_far_as_the_limit(judge: ViewsJudge, side: str) -> None:
+    sentence = "we talked about the film and the weather ."
+
+    def scored(*texts: str) -> Scores:
+        given = [{"response": text} if side == "response" else {side: (text,)} for text in texts]
+        return rejoinder.score([replace(BOTH, **own) for own in given], judge, out_of_domain="keep")
+
+    inside = " ".join([sentence] * (SUBWORDS // 10))
+    read = scored(inside, f"{inside} no")
+    assert read.values[0] != read.values[1], "the last word counts"
+    noted = CONTEXT_CUT if side == "context" else CUT
+    assert not any(noted in notes for notes in read.notes.values())
+    beyond = " ".join([sentence] * (SUBWORDS // 4))
+    cut = scored(beyond, f"no {beyond}" if side == "context" else f"{beyond} no")
+    assert cut.values[0] == cut.values[1], "the end of a turn counts, and the beginning of other texts"
+    assert all(noted in cut.notes[row] for row in (0, 1))
 
 
 def test_it_is_small_and_says_what_it_is(run: Run) -> None:

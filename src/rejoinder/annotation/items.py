@@ -17,6 +17,7 @@ from rejoinder.io.chat import SPEAKERS, in_turn, is_conversation, spoken
 from rejoinder.io.parse import parse_record, to_record
 from rejoinder.io.roles import SIDES
 from rejoinder.records import Example, Pair
+from rejoinder.text.normalize import visible
 
 Record = Mapping[str, Any]
 _DIGITS = 32  # hexadecimal digits of a digest
@@ -126,7 +127,7 @@ def _pairs(lines: Sequence[Example | Pair]) -> Iterator[Texts]:
 
 def _context(line: Example, place: int) -> tuple[Any, ...]:
     """What tells a context from others: its turns; where it has none, its id; or the line."""
-    if any(turn.strip() for turn in line.context):
+    if any(map(visible, line.context)):
         return (line.dataset, *line.context)
     return (line.dataset, place if line.context_id is None else line.context_id)
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard, cast
 
+import numpy as np
+
 from rejoinder.errors import DataError, UsageError
 from rejoinder.explained import Explained, Explanation, is_explained
 from rejoinder.io.checks import inner, number
@@ -13,7 +15,7 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
 from rejoinder.learner import PREDICTED, Judge
 from rejoinder.records import Example
-from rejoinder.scorer import Card, Outcome, Scorer, SlowScorer
+from rejoinder.scorer import Card, FloatArray, Outcome, Scorer, SlowScorer
 
 SHORT_CHAT = "short English chat"
 """The domain of the judges that come with the package."""
@@ -40,7 +42,8 @@ class Answering:
         """The judge's own, but for the scale."""
         card = self.judge.card
         note = f"Answers from {said(self.scale)}: {said(self.judge.scale)}, its own scale, mapped linearly."
-        return replace(card, notes=f"{note} {card.notes}")
+        inside = card.range == self.judge.scale
+        return replace(card, notes=f"{note} {card.notes}", range=self.scale if inside else card.range)
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -99,8 +102,15 @@ def on_scale(outcome: Outcome, scale: Scale, other: Scale) -> Outcome:
     """Scores, and their intervals where there are any, that stand on `scale`, brought to the scale `other`."""
     if scale == other:
         return outcome
-    low, high = (None if end is None else rescaled(end, scale, other) for end in (outcome.low, outcome.high))
-    return replace(outcome, values=rescaled(outcome.values, scale, other), low=low, high=high)
+    low, high = (None if end is None else _brought(end, scale, other) for end in (outcome.low, outcome.high))
+    return replace(outcome, values=_brought(outcome.values, scale, other), low=low, high=high)
+
+
+def _brought(values: FloatArray, scale: Scale, other: Scale) -> FloatArray:
+    """Return [N] numbers on `scale` brought to `other`: what lies inside the one lies inside the other, rounded too."""
+    found = rescaled(values, scale, other)
+    inside = (scale[0] <= values) & (values <= scale[1])
+    return np.where(inside, np.clip(found, *other), found)
 
 
 def explained_on(one: Explanation, scale: Scale, other: Scale) -> Explanation:

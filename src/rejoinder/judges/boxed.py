@@ -12,11 +12,11 @@ from rejoinder.io.folders import read_folder
 from rejoinder.judges.answers import SHORT_CHAT, UNREAD
 from rejoinder.judges.views.judge import ViewsJudge, from_parts
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
-from rejoinder.learner import Choices
+from rejoinder.learner import PREDICTED, Choices
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"
-VERSION = 3  # a judge over views
+VERSION = 4  # a judge over views, its scores inside the scale
 FOLDER = JUDGE
 
 CARDS = {
@@ -25,12 +25,12 @@ CARDS = {
         summary="The judge in the box: the rating from 1 to 5 that people would give, predicted, with an interval",
         kind="judge",
         needs=frozenset({"context or reference"}),
-        range=(None, None),
+        range=PREDICTED,
         version=VERSION,
         source="boosted trees and ridge regression over views of an example (docs/judge.md)",
         notes=(
-            "For short English chat. Reads the context, and references where there are any, or these alone. Nominally "
-            "1 to 5, not clipped. What it was trained on, how far it agrees with people, what fools it: rejoinder show "
+            "For short English chat. Reads the context, and references where there are any, or these alone. Scores lie "
+            "from 1 to 5. What it was trained on, how far it agrees with people, what fools it: rejoinder show "
             "rejoinder."
         ),
         domain=SHORT_CHAT,

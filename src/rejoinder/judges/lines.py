@@ -19,8 +19,9 @@ from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale, require_inside
 from rejoinder.io.scales import Span, doubtful_code, hint, require_alike, rescaled, spans_of, with_scale
 from rejoinder.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
-from rejoinder.records import OVERALL, Example, Given, visible
+from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import FloatArray
+from rejoinder.text.normalize import visible
 
 NOT_RATED, OF_DIALOGUE = "not rated", "a rating of a whole dialogue"
 UNREAD = "neither context nor reference"

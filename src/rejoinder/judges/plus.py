@@ -21,7 +21,7 @@ from rejoinder.outside.causal import PACKAGED, RELEASE, CausalModel, causal_mode
 
 PREFIX = "plus"
 NAME = f"{PREFIX}:{PACKAGED}"  # however a user called the model: no other goes with it
-VERSION = 1
+VERSION = 2
 FOLDER = PLUS
 _BOX = "box"
 

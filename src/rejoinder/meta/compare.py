@@ -24,12 +24,13 @@ from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
-from rejoinder.records import Example, Given, visible
+from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore, run
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
 from rejoinder.streams.dialogue import as_rated
+from rejoinder.text.normalize import visible
 
 Sides = tuple[Sequence[Example], Sequence[Example]]
 Told = TypeVar("Told", bound=Gap)

@@ -1,16 +1,21 @@
-"""Which lines are of one conversation, and what the user said in it."""
+"""Which lines are of one conversation, and what the user said in it.
+
+Turns are compared as a reader sees them: two files may write one context with other line ends, accents or markup.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from rejoinder.errors import DataError
 from rejoinder.humans.lines import given_twice
 from rejoinder.io.names import plain
 from rejoinder.records import FOLLOWED, UNANSWERED, Example
+from rejoinder.text.normalize import visible_text
 
 SEVERAL = 1.25  # conversations a user, for them to be worth a word
 _USERS = frozenset(f"{who}_id" for who in ("user", "customer", "visitor", "client", "account", "member", "contact"))
@@ -24,12 +29,12 @@ def with_silence(a: Sequence[Example], b: Sequence[Example]) -> tuple[list[Examp
 
 def _with_silence(side: Sequence[Example], other: Sequence[Example]) -> list[Example]:
     """The lines of one side."""
-    answered = {one.context for one in other}
+    answered = {turns_of(one) for one in other}
     found = []
     for one in side:
         after = one.extra.get(FOLLOWED)
         turns = (*one.context, one.response, *after) if isinstance(after, list) else ()
-        if turns and turns in answered:
+        if turns and tuple(map(_seen, turns)) in answered:
             rest = {key: value for key, value in one.extra.items() if key != FOLLOWED}
             one = replace(one, context=turns, response="", extra={**rest, UNANSWERED: "the other side has one"})
         found.append(one)
@@ -46,7 +51,7 @@ def of_conversations(side: Sequence[Example]) -> list[Example]:
     several = [places for places in places_of(side, id_of).values() if len(places) > 1]
     for places in several:
         _refuse_other_ids(side, places)
-    talks = {place for places in several if len({side[n].context for n in places}) > 1 for place in places}
+    talks = {place for places in several if len({turns_of(side[n]) for n in places}) > 1 for place in places}
     return [_in_dialogue(one) if place in talks else one for place, one in enumerate(side)]
 
 
@@ -55,7 +60,7 @@ def _refuse_other_ids(side: Sequence[Example], places: Sequence[int]) -> None:
     first: dict[tuple[Hashable, ...], int] = {}
     for place in places:
         one = side[place]
-        earlier = first.setdefault((one.context, one.response), place)
+        earlier = first.setdefault((turns_of(one), one.response), place)
         if earlier != place:
             raise given_twice(side, earlier, place)
     by_length = sorted(places, key=lambda place: len(side[place].context))
@@ -69,7 +74,8 @@ def _refuse_other_ids(side: Sequence[Example], places: Sequence[int]) -> None:
 def _continues(shorter: Example, longer: Example) -> bool:
     """Whether a line of the same id goes on where another stops, or replies to the same, by what the user said."""
     first, second = of_user(shorter), of_user(longer)
-    begins = first == second[: len(first)] or shorter.context == longer.context[: len(shorter.context)]
+    turns = turns_of(shorter)
+    begins = first == second[: len(first)] or turns == turns_of(longer)[: len(turns)]
     known = context_of(shorter) is not None or context_of(longer) is not None
     named = [one.extra.get("dialogue_id") for one in (shorter, longer)]
     return begins and known and shorter.system == longer.system and named[0] == named[1]
@@ -80,9 +86,9 @@ def _slide(lines: Sequence[Example]) -> bool:
     if len({(one.system, one.extra.get("dialogue_id")) for one in lines}) > 1:
         return False
     return all(
-        later.context == one.context != ()
-        or _ends(one.context, later.context[:-2])
-        or _ends((*one.context, one.response), later.context[:-1])
+        turns_of(later) == turns_of(one) != ()
+        or _ends(turns_of(one), turns_of(later)[:-2])
+        or _ends((*turns_of(one), _seen(one.response)), turns_of(later)[:-1])
         for one, later in pairwise(lines)
     )
 
@@ -93,8 +99,19 @@ def _ends(turns: Sequence[str], part: Sequence[str]) -> bool:
 
 
 def of_user(one: Example) -> tuple[str, ...]:
-    """The user's turns of a context, first to last."""
-    return one.context[-1::-2][::-1]
+    """The user's turns of a context, first to last, as a reader sees them."""
+    return turns_of(one)[-1::-2][::-1]
+
+
+def turns_of(one: Example) -> tuple[str, ...]:
+    """Return the turns of a context as a reader sees them, for comparing them with others."""
+    return tuple(map(_seen, one.context))
+
+
+@lru_cache(maxsize=1 << 14)
+def _seen(text: str) -> str:
+    """Return a turn as a reader sees it; the turns of a conversation stand in many lines."""
+    return visible_text(text)
 
 
 def begun_alike(one: Example, other: Example) -> tuple[str, ...]:
@@ -167,6 +184,6 @@ def several_of(side: Sequence[Example], key: Callable[[Example], Key | None]) ->
 
 def context_of(example: Example) -> Key | None:
     """What tells the context from others; the turns win over the dialogue, which holds many contexts."""
-    if example.context_id is None and any(turn.strip() for turn in example.context):
-        return ("turns", *example.context)
+    if example.context_id is None and any(turns := turns_of(example)):
+        return ("turns", *turns)
     return example.context_key if example.context_key[1] != "line" else None

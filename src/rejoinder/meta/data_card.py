@@ -8,7 +8,7 @@ import numpy as np
 
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
-from rejoinder.records import visible
+from rejoinder.text.normalize import visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
 from rejoinder.stats.written import so_many
 from rejoinder.streams.parts import Workers, asked_of, elsewhere, scored
+from rejoinder.text.normalize import visible
 
 _NULL: Mapping[Statistic, float] = {ACCURACY: CHANCE, OF_LONGER: CHANCE, OF_SHORTER: CHANCE, LESS_LENGTH: 0.0}
 
@@ -219,7 +220,7 @@ def _of_scorer(name: str, scorer: Scorer, scores: Scores, pairs: Sequence[Pair])
     """What a scorer takes."""
     direction = -1 if scorer.card.higher_is_better is False else 1
     values = direction * scores.values.reshape(-1, 2)
-    empty = np.array([[not reply.response.strip() for reply in pair.replies] for pair in pairs])
+    empty = np.array([[not visible(reply.response) for reply in pair.replies] for pair in pairs])
     values[np.isnan(values) & empty & np.isfinite(values[:, ::-1])] = -np.inf
     right = 0.5 + np.sign(values[:, 0] - values[:, 1]) * _first_is_preferred(pairs)
     return _Chooser(name, scorer.card.kind, right, most_frequent(scores.reasons.values()) or "no reason given")
@@ -357,7 +358,7 @@ def _verdict(row: Preference, p: float, null: float) -> Verdict:
 def _card(judged: _PairSet) -> PairCard:
     """What the pairs of a data set are."""
     of_longer = judged.choosers[LENGTH].right
-    empty = [any(not reply.response.strip() for reply in pair.replies) for pair in judged.pairs]
+    empty = [any(not visible(reply.response) for reply in pair.replies) for pair in judged.pairs]
     return PairCard(
         dataset=judged.name,
         title=title_of(judged.name, judged.pairs),

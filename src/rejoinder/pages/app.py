@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from rejoinder.annotation.study import Study
 from rejoinder.errors import MissingExtra
 from rejoinder.io.listening import path_of
+from rejoinder.text.normalize import visible
 
 try:
     from anyio.to_thread import current_default_thread_limiter
@@ -110,6 +111,7 @@ def _templates() -> Any:
     )
     words = MarkdownIt("commonmark", {"html": False}).disable("image")
     made.filters["when"] = lambda at: datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    made.tests["visible"] = visible
     made.filters["marked"] = lambda text: Markup(words.render(text))  # noqa: S704 - it escapes elements
     return made
 

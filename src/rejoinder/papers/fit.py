@@ -21,12 +21,13 @@ from rejoinder.meta.fitting import fit, longer
 from rejoinder.papers.asked import PREFERENCES, Asked, Takes, files_of
 from rejoinder.papers.judge import SETS as RATED
 from rejoinder.papers.judge_folds import NOBODY, blind
-from rejoinder.records import Example, Pair, visible
+from rejoinder.records import Example, Pair
 from rejoinder.scorer import Advance, FloatArray, Scores, run
 from rejoinder.stats.arrays import renumbered
 from rejoinder.stats.cluster_means import Mean, cluster_means
 from rejoinder.stats.correlation import spearman
 from rejoinder.stats.sampling import Sampling
+from rejoinder.text.normalize import visible
 
 TAKES = Takes(("data", "seed"))
 SETS = tuple(name for name in RATED if name != "dstc7")  # which has no context, and no reference is read here

@@ -104,8 +104,8 @@ def _tell(found: LeftOut, fitted: FittedViews, encoded: ViewLines, own: Rows) ->
     """Write down what a judge says of its lines."""
     for part, rows in fitted.shared(encoded, own):
         features = encoded.features[np.ix_(rows, part.columns)]
-        found.scores[rows] = part.calibration.ratings(part.head.predict(features))
-        found.low[rows], found.high[rows] = part.calibration.interval(found.scores[rows])
+        answers = part.calibration.answers(part.head.predict(features))
+        found.scores[rows], found.low[rows], found.high[rows] = answers
         found.unlike[rows] = part.unlike(features)
 
 

@@ -31,11 +31,11 @@ from rejoinder.papers.judge import SETS, TAUGHT, agreements, ahead_over_sets, me
 from rejoinder.papers.judge_folds import blind, mean_within, undefended
 from rejoinder.papers.kept import kept
 from rejoinder.papers.plus import TOO_MANY
-from rejoinder.records import visible
 from rejoinder.scorer import Advance, FloatArray
 from rejoinder.stats.correlation import spearman
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.splits import fold_groups
+from rejoinder.text.normalize import visible
 
 TAKES = Takes(("files", "data", "seed"), keeps=True)
 DEFENCES = (1.0, 0.0, 0.5, 2.0)  # the first of each is how the judge ships, which wins where others are no better

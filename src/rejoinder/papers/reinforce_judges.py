@@ -239,8 +239,8 @@ def _loaded(folder: Path, name: str) -> Scorer:
 def _one(judge: ViewsJudge, features: Features, examples: Sequence[Example], *, lower: bool) -> FloatArray:
     """What one judge gives, from the features of all views."""
     part = judge.heads["context"]
-    found = part.calibration.ratings(part.predict(features[:, part.columns], examples))
-    return np.maximum(part.calibration.interval(found)[0], PREDICTED[0]) if lower else found
+    scores, low, _ = part.calibration.answers(part.predict(features[:, part.columns], examples))
+    return low if lower else scores
 
 
 def _examples(contexts: Sequence[Context], texts: Sequence[str]) -> list[Example]:

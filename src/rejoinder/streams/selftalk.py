@@ -16,6 +16,7 @@ from rejoinder.records import Example
 from rejoinder.responder import Context, Decoding, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, finish, ignore
 from rejoinder.streams.replies import CUT_OFF, GivenContext, ResponderLike, as_examples, several
+from rejoinder.text.normalize import visible
 
 LOOP = "loop"
 """Why a dialogue ended whose last turn had been said in it before."""
@@ -125,7 +126,7 @@ def self_talk(
         requests = [request(tuple(said[row]), seed) for row in going]
         speaker = first if second is None or turn % 2 == 0 else second
         for row, found in zip(going, answer(speaker, requests), strict=True):
-            if not found.replies or not found.replies[0].text.strip():
+            if not found.replies or not visible(found.replies[0].text):
                 ended[row] = found.reason or "an empty reply"
             else:
                 text = found.replies[0].text

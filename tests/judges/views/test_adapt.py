@@ -198,7 +198,9 @@ def test_a_judge_is_adapted_to_choices(judge: ViewsJudge) -> None:
     assert (able.left_out(folds, rng) > 0).mean() > 0.9 > (able.before() > 0).mean()
     found = able.adapted(folds, rng, {"datasets": {}}, judge.scale, corrected=True)
     replies = [reply for pair in pairs for reply in pair.replies]
-    before, after = (run(one, replies).values for one in (judge, found))
+    features, heads = judge.features(replies, "context"), (judge.heads["context"], found.heads["context"])
+    # Before they are bent into the scale.
+    before, after = (part.calibration.ratings(part.predict(features, replies)) for part in heads)
     assert after.mean() == pytest.approx(before.mean()) and after.std() == pytest.approx(before.std())
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from rejoinder.judges.views.calibration import COVERAGE, calibrate, weighted_quantile
+from rejoinder.judges.views.calibration import COVERAGE, bent, calibrate, weighted_quantile
 from rejoinder.judges.views.likeness import cloud_of
 from rejoinder.scorer import FloatArray
 
@@ -64,3 +66,33 @@ def test_what_lies_off_the_cloud_is_farther_whatever_the_units() -> None:
     assert cloud.distances(np.full((1, 3), np.nan)) == pytest.approx([0.0])
     assert cloud.distances(features).mean() == pytest.approx(1)
     assert not cloud.unlike(features).any()  # without a bound nothing is unlike
+
+
+BEYOND = np.concatenate([np.linspace(-3, 9, 4001), 3 + 10.0 ** np.arange(-9, 5), 3 - 10.0 ** np.arange(-9, 5)])
+
+
+def test_scores_are_bent_into_the_scale_and_keep_their_order() -> None:
+    ratings = np.sort(
+        np.concatenate([BEYOND, [1.4, 4.6], 4.6 + 10.0 ** np.arange(-12, 0), 1.4 - 10.0 ** np.arange(-12, 0)])
+    )
+    scores = bent(ratings)
+    inner = (ratings >= 1.4) & (ratings <= 4.6)
+    np.testing.assert_array_equal(scores[inner], ratings[inner])
+    assert (scores > 1).all() and (scores < 5).all()
+    np.testing.assert_array_equal(np.diff(scores) > 0, np.diff(ratings) > 0)
+    edges = np.array([1.4, 4.6])
+    slopes = (bent(edges + 1e-7) - bent(edges - 1e-7)) / 2e-7
+    assert slopes == pytest.approx([1, 1], abs=1e-6)
+    assert np.isnan(bent(np.array([np.nan]))).all()
+
+
+def test_an_interval_lies_inside_the_scale_around_its_score_and_holds_no_fewer_ratings() -> None:
+    calibration = replace(calibrate(*told(3000)), stretch=4.0)
+    predictions, ratings, _ = told(3000, seed=1)
+    scores, low, high = calibration.answers(predictions)
+    before = calibration.ratings(predictions)
+    ends = calibration.interval(before)
+    assert ((before < 1) | (before > 5)).mean() > 0.1
+    assert (low >= 1).all() and (high <= 5).all() and (low < scores).all() and (scores < high).all()
+    held = (ends[0] <= ratings) & (ratings <= ends[1])
+    assert (held <= ((low <= ratings) & (ratings <= high))).all()

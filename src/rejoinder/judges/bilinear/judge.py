@@ -33,6 +33,7 @@ from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.learner import PREDICTED, Rows
 from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
+from rejoinder.text.normalize import visible
 
 Kind = Literal["adem", "c-adem", "r-adem", "autojudge", "vhred"]
 FAMILY = "bilinear"
@@ -107,7 +108,7 @@ class BilinearJudge:
         """Predicted ratings; unscored where a needed text holds no word that the encoder knows."""
         encoded = encode(examples, self.encoder, self.head.terms)
         outcome = on_scale(self.score_encoded(encoded), PREDICTED, self.scale)
-        empty = {row: "the response is empty" for row in outcome.reasons if not examples[row].response.strip()}
+        empty = {row: "the response is empty" for row in outcome.reasons if not visible(examples[row].response)}
         return replace(outcome, reasons={**outcome.reasons, **empty}, notes=self._notes(examples))
 
     def _notes(self, examples: Sequence[Example]) -> Notes:

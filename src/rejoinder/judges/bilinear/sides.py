@@ -14,6 +14,7 @@ from rejoinder.judges.bilinear.head import Terms, Vectors
 from rejoinder.learner import Rows
 from rejoinder.records import Example
 from rejoinder.scorer import Encoder, FloatArray
+from rejoinder.text.normalize import visible_text
 
 References = Literal["best", "mean"]
 
@@ -71,13 +72,17 @@ class Encoded:
 
 
 def encode(examples: Sequence[Example], encoder: Encoder, terms: Terms) -> Encoded:
-    """Raw vectors of `examples` for a judge with `terms`; each distinct text is encoded once."""
+    """Raw vectors of `examples` for a judge with `terms`; each distinct text as a reader sees it is encoded once."""
     nothing = np.zeros((len(examples), encoder.width))
     context, references, owner = nothing, nothing, np.arange(len(examples))
     if "context" in terms:
-        context = encode_once(encoder.encode_contexts, [example.context for example in examples])
+        context = encode_once(
+            encoder.encode_contexts, [tuple(map(visible_text, example.context)) for example in examples]
+        )
     if "reference" in terms:
-        references = encode_once(encoder.encode, [text for example in examples for text in example.references])
+        references = encode_once(
+            encoder.encode, [visible_text(text) for example in examples for text in example.references]
+        )
         owner = np.repeat(owner, [len(example.references) for example in examples])
-    response = encode_once(encoder.encode, [example.response for example in examples])
+    response = encode_once(encoder.encode, [visible_text(example.response) for example in examples])
     return Encoded(context, references, owner, response)

@@ -24,7 +24,7 @@ from rejoinder.judges.views.linear import FARTHEST, Linear
 from rejoinder.judges.views.view import Column, Features, table
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
-from rejoinder.text.seen import seen
+from rejoinder.text.normalize import visible_text
 
 _LIST_MARK = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 _MARKDOWN = re.compile(r"^#{1,6} |\*\*|__|^\s*\|.*\||^>", re.MULTILINE)
@@ -37,9 +37,9 @@ class _Text:
     """A reply and what it answers, as a reader sees them, with their words."""
 
     def __init__(self, example: Example) -> None:
-        self.reply = seen(example.response)
+        self.reply = visible_text(example.response)
         self.words = _WORD.findall(self.reply.lower())
-        self.asked = set(_WORD.findall(seen(example.context[-1]).lower())) if example.context else set[str]()
+        self.asked = set(_WORD.findall(visible_text(example.context[-1]).lower())) if example.context else set[str]()
 
 
 def _raw(name: str, of: Callable[[_Text], float]) -> Column[_Text]:

@@ -34,8 +34,9 @@ from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
 from rejoinder.judges.views.linear import SILENT, Linear
 from rejoinder.judges.views.view import Features
 from rejoinder.learner import Rows
-from rejoinder.records import Example, Pair, visible
+from rejoinder.records import Example, Pair
 from rejoinder.scorer import FloatArray
+from rejoinder.text.normalize import visible
 
 FEWEST = 30  # items of a head; of fewer, folds of them tell nothing
 _FEWEST_IN_BIN = 100  # lines in a bin of the intervals
@@ -133,7 +134,7 @@ def of_ratings(judge: ViewsJudge, examples: Sequence[Example], ratings: FloatArr
     sides = _sides(examples)
     found = {}
     for way, rows in _rows(judge, sides, groups).items():
-        replies = [examples[row] for row in rows.tolist()]
+        replies = [judge.views.shown(examples[row]).example for row in rows.tolist()]
         found[way] = own(judge.heads[way], rows, replies, judge.features(replies, way))
     return Adaptable(judge, found, _used(found, judge, sides), groups)
 
@@ -154,6 +155,7 @@ def of_choices(judge: ViewsJudge, pairs: Sequence[Pair], groups: Rows, longer: F
         part, own = judge.heads[way], [pairs[row] for row in rows.tolist()]
         better = [pair.replies[pair.preferred or 0] for pair in own]
         replies = [*better, *(pair.replies[1 - (pair.preferred or 0)] for pair in own)]
+        replies = [judge.views.shown(reply).example for reply in replies]
         features = judge.features(replies, way)
         table, scores = _table(part, features, replies), part.calibration.ratings(part.predict(features, replies))
         half = len(own)

@@ -97,7 +97,7 @@ class AlignmentView:
                     self.encoder.pieces(" ".join(example.context[-turns:]))[-RECENT:] for turns in (1, _TURNS)
                 )
                 row[:] = self._measured(reply, last, three)
-        return rows
+        return np.clip(rows, -1.0, 1.0)  # the last bits of a cosine of 1 depend on the processor
 
     def _measured(self, reply: Read, last: Sequence[int], three: Sequence[int]) -> Sequence[float]:
         """[F] the measures of a reply beside the pieces of the last turn, and beside those of the last three."""

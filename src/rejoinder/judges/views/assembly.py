@@ -75,7 +75,7 @@ class Material:
             each.append(MoodView(self.mood, student))
         for name, source in zip(_names(), self.own, strict=False):
             each += views_of(source, name)
-        return Views(tuple(each))
+        return Views(tuple(each), self.student.pieces)
 
     def inside(self, parts: Parts) -> Parts:
         """A judge's parts with all of this held inside."""

@@ -3,7 +3,10 @@
 A head that is fitted by least squares predicts means: its predictions spread less than people's ratings, the less the
 less it knows. Scores are stretched so that they spread as people's ratings do within a data set; that costs squared
 error and changes no order. Both the stretch and the interval come from lines of data sets that the head did not see:
-what it says of a set that it was fitted on would look surer than it is of the next one. Shapes: N lines.
+what it says of a set that it was fitted on would look surer than it is of the next one.
+
+What lies beyond the scale then, or near its ends, is bent into it: no score leaves the scale, and none ties with
+another that it did not tie with before. Shapes: N lines.
 """
 
 from __future__ import annotations
@@ -13,9 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.learner import PREDICTED
 from rejoinder.scorer import FloatArray
 
 COVERAGE = 0.9
+OUTER = 0.1  # of the scale at either end, in which scores are bent
 BINS = 5  # by score: a judge may be surer of the worst replies than of those between
 FEWEST_IN_BIN = 20  # of fewer the 95th hundredth is hardly known
 
@@ -41,15 +46,44 @@ class Calibration:
     above: FloatArray
 
     def ratings(self, predictions: FloatArray) -> FloatArray:
-        """[N] ratings, not clipped."""
+        """[N] ratings, some of them beyond the scale."""
         return self.centre + self.stretch * (predictions - self.middle)
 
+    def answers(self, predictions: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """[N] scores inside the scale, and the ends of their intervals.
+
+        An end beyond the scale is the end of the scale, which people's ratings reach and scores do not. An end inside
+        is bent like a score only where that makes the interval longer, so bending never leaves a rating out.
+        """
+        ratings = self.ratings(predictions)
+        low, high = self.interval(ratings)
+        least, most = PREDICTED
+        low = np.minimum(bent(low), np.maximum(low, least))
+        return bent(ratings), low, np.maximum(bent(high), np.minimum(high, most))
+
     def interval(self, ratings: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """[N] the ends of the interval that holds `COVERAGE` of people's ratings of replies scored so."""
+        """[N] the ends of the interval that holds `COVERAGE` of people's ratings of replies that are given `ratings`.
+
+        The ratings are not yet bent into the scale, and neither are the ends.
+        """
         return (
             ratings + np.interp(ratings, self.scores, self.below),
             ratings + np.interp(ratings, self.scores, self.above),
         )
+
+
+def bent(ratings: FloatArray) -> FloatArray:
+    """Return [N] ratings bent into the scale, in their order.
+
+    In the inner four fifths of the scale they stay as they are. In the outer tenth at either end, d wide, what lies x
+    beyond its inner edge comes to lie x d / (x + d) beyond it: the curve begins with slope 1 and never reaches the end
+    of the scale. Exponential curves would be flat to the last bit sooner.
+    """
+    low, high = PREDICTED
+    width = OUTER * (high - low)
+    inner = np.clip(ratings, low + width, high - width)
+    beyond = ratings - inner
+    return np.asarray(inner + beyond * (width / (width + np.abs(beyond))))
 
 
 def calibrate(predictions: FloatArray, ratings: FloatArray, sets: NDArray[np.intp]) -> Calibration:

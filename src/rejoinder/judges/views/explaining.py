@@ -13,6 +13,7 @@ import numpy as np
 
 from rejoinder.explained import Explanation
 from rejoinder.judges.views.adapt import RAW
+from rejoinder.judges.views.calibration import bent
 from rejoinder.judges.views.fit import Part
 from rejoinder.judges.views.view import Features, Group
 from rejoinder.records import Example
@@ -29,16 +30,23 @@ def explanations_of(
         features: [N, F] those that this head reads.
         examples: [N] what these are of.
     """
+    calibration = part.calibration
     own = [groups[column] for column in part.columns]
     own += [column.group for column in RAW] if part.adaptation else []
-    moved = part.moved(features, examples) * part.calibration.stretch
+    before = calibration.ratings(np.array([part.expected]))
+    base = bent(before)
+    after = calibration.ratings(part.predict(features, examples))
+    # Bending a score into the scale leaves as large a share of what each feature added as of all together.
+    away = after - before
+    kept = np.divide(bent(after) - base, away, out=np.ones(len(away)), where=away != 0)
+    moved = part.moved(features, examples) * (calibration.stretch * kept)[:, None]
     # Each row of a group stands by itself in memory, so that numpy adds it up alike however many rows there are.
     points = {
         group: np.ascontiguousarray(moved[:, [column for column, one in enumerate(own) if one == group]]).sum(axis=1)
         for group in get_args(Group)
         if group in own
     }
-    base = float(part.calibration.ratings(np.array([part.expected]))[0])
     return [
-        Explanation(base, {group: float(added[row]) for group, added in points.items()}) for row in range(len(features))
+        Explanation(float(base[0]), {group: float(added[row]) for group, added in points.items()})
+        for row in range(len(features))
     ]

@@ -15,17 +15,18 @@ from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
-from rejoinder.judges.notes import CUT, UNLIKE, text_notes, usual_notes, with_domain
+from rejoinder.judges.notes import CONTEXT_CUT, CUT, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.explaining import explanations_of
+from rejoinder.judges.views.extent import Shown, bounded
 from rejoinder.judges.views.fit import Part, Way, parts_used
 from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
 from rejoinder.learner import PREDICTED
-from rejoinder.records import Example, visible
-from rejoinder.scorer import Card, FloatArray, Notes, Outcome
-from rejoinder.text.seen import seen
+from rejoinder.records import Example
+from rejoinder.scorer import Card, Notes, Outcome
+from rejoinder.text.normalize import visible
 
 FAMILY = "views"
 EMPTY = "the response is empty"
@@ -39,7 +40,7 @@ class ViewsJudge:
         material: what its views are made of.
         heads: what predicts, with a reference and without.
         training: how it was fitted, JSON values.
-        scale: the lowest and highest rating that it answers with, nominally; its heads predict 1 to 5.
+        scale: the lowest and highest rating that it answers with; its heads predict 1 to 5.
         name: on its card.
         version: goes up when its scores change.
         domain: see `Card.domain`.
@@ -65,18 +66,18 @@ class ViewsJudge:
 
     @cached_property
     def card(self) -> Card:
-        """The card; predictions are not clipped to the scale, so that the best of several keep their order."""
+        """The card; scores lie inside the scale."""
         return Card(
             name=self.name,
             summary=f"A judge: the rating from {said(self.scale)} that people would give, predicted",
             kind="judge",
             needs=frozenset(self.heads) if len(self.heads) == 1 else frozenset({"context or reference"}),
-            range=(None, None),
+            range=self.scale,
             version=self.version,
             source="boosted trees and kernel ridge regression over views of an example (docs/judge.md)",
             notes=(
-                f"Nominally {said(self.scale)}; scores beyond are not clipped, so that the best of several replies "
-                "keep their order. Each comes with an interval that is meant to hold 90 % of ratings."
+                f"Scores lie from {said(self.scale)} and reach neither end: the outer tenths are bent, so the best of "
+                "several replies keep their order. Each comes with an interval that is meant to hold 90 % of ratings."
             ),
             domain=self.domain,
             unread=UNREAD,
@@ -96,24 +97,27 @@ class ViewsJudge:
         """Predicted ratings with their intervals; an empty response is unscored."""
         found = {name: np.full(len(examples), np.nan) for name in ("values", "low", "high")}
         unlike: set[int] = set()
-        reasons = _empty(examples)
-        for way, rows in self._shared(examples, reasons).items():
-            own = [examples[row] for row in rows]
+        shown = list(map(self.views.shown, examples))
+        read = [one.example for one in shown]
+        reasons = _empty(read)
+        for way, rows in self._shared(read, reasons).items():
+            own = [read[row] for row in rows]
             part, features = self.heads[way], self.features(own, way)
-            ratings = part.calibration.ratings(part.predict(features, own))
-            found["values"][rows] = ratings
-            found["low"][rows], found["high"][rows] = _inside(ratings, *part.calibration.interval(ratings))
+            answers = part.calibration.answers(part.predict(features, own))
+            for name, values in zip(found, answers, strict=True):
+                found[name][rows] = values
             unlike.update(rows[place] for place in np.flatnonzero(part.unlike(features)).tolist())
         outcome = Outcome(
-            found["values"], reasons, notes=self._notes(examples, unlike), low=found["low"], high=found["high"]
+            found["values"], reasons, notes=self._notes(examples, shown, unlike), low=found["low"], high=found["high"]
         )
         return on_scale(outcome, PREDICTED, self.scale)
 
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
         """What moved each rating, by the groups of features; None where there is no score."""
         found: list[Explanation | None] = [None] * len(examples)
-        for way, rows in self._shared(examples, _empty(examples)).items():
-            own = [examples[row] for row in rows]
+        read = [self.views.shown(example).example for example in examples]
+        for way, rows in self._shared(read, _empty(read)).items():
+            own = [read[row] for row in rows]
             told = explanations_of(self.heads[way], self.views.groups, self.features(own, way), own)
             for row, one in zip(rows, told, strict=True):
                 found[row] = explained_on(one, PREDICTED, self.scale)
@@ -133,14 +137,16 @@ class ViewsJudge:
                 shared.setdefault(way, []).append(row)
         return shared
 
-    def _notes(self, examples: Sequence[Example], unlike: set[int]) -> Notes:
+    def _notes(self, examples: Sequence[Example], shown: Sequence[Shown], unlike: set[int]) -> Notes:
         """What the judge cannot judge."""
         usual = usual_notes(self.training.get("noted", {}))
-        told, cut = text_notes(examples, ("context",)), self.material.cuts([seen(one.response) for one in examples])
+        told = text_notes(list(map(bounded, examples)), ("context",))
+        cut = self.material.cuts([one.example.response for one in shown])
         found = {}
         for row in range(len(examples)):
             notes = [note for note in told.get(row, ()) if note not in usual]
-            notes += [CUT] * (row in cut) + [UNLIKE] * (row in unlike)
+            notes += [CUT] * (row in cut or shown[row].cut) + [CONTEXT_CUT] * shown[row].context_cut
+            notes += [UNLIKE] * (row in unlike)
             if notes:
                 found[row] = with_domain(notes)
         return found
@@ -159,12 +165,6 @@ class ViewsJudge:
         """The card for people."""
         lines = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in self.training.items())
         return f"# Judge over views\n\n{self.card.summary}. {self.card.notes}\n\n## Training\n\n{lines}\n"
-
-
-def _inside(ratings: FloatArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """[N] the ends of intervals around [N] ratings, inside the scale: nobody rates beyond it. A score stays between."""
-    least, most = PREDICTED
-    return np.minimum(ratings, np.maximum(low, least)), np.maximum(ratings, np.minimum(high, most))
 
 
 def _empty(examples: Sequence[Example]) -> dict[int, str]:

@@ -62,11 +62,11 @@ class FittedViews:
         ]
 
     def predict(self, encoded: ViewLines, rows: Rows) -> FloatArray:
-        """[n] ratings of the ascending `rows`; NaN where no head reads them."""
+        """[n] scores of the ascending `rows`; NaN where no head reads them."""
         found = np.full(len(rows), np.nan)
         for part, own in self.shared(encoded, rows):
             features = encoded.features[np.ix_(own, part.columns)]
-            found[np.searchsorted(rows, own)] = part.calibration.ratings(part.head.predict(features))
+            found[np.searchsorted(rows, own)] = part.calibration.answers(part.head.predict(features))[0]
         return found
 
     def shared(self, encoded: ViewLines, rows: Rows) -> list[tuple[Part, Rows]]:

@@ -11,7 +11,8 @@ import numpy as np
 from rejoinder.judges.views.view import WIDE, Column, Features, Group, groups_of, names_of, table
 from rejoinder.learner import Side
 from rejoinder.outside.causal import CausalModel, Reading, as_written
-from rejoinder.records import Example, visible
+from rejoinder.records import Example
+from rejoinder.text.normalize import visible
 
 COLUMNS: tuple[Column[Reading], ...] = (
     Column("mean", "fluency", lambda read: float(read.after.mean())),

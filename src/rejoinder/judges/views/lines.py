@@ -16,8 +16,9 @@ from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
 from rejoinder.learner import Rows
-from rejoinder.records import Example, visible
+from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
+from rejoinder.text.normalize import visible
 
 NO_LINE = -1
 """The line of a reply that was made of none: people wrote it to fit a context of its own, or not to fit."""

@@ -101,9 +101,7 @@ class ReferenceMeaningView:
         vectors = unit_vectors(self.encoder, (text for one in there for text in (one.response, *one.references)))
         found = np.full((len(examples), 2), np.nan, np.float32)
         for row, example in enumerate(examples):
-            cosines = [
-                float((vectors[text] * vectors[example.response]).sum()) for text in example.references if text.strip()
-            ]
+            cosines = [_cosine(vectors[text], vectors[example.response]) for text in example.references if text.strip()]
             known = [cosine for cosine in cosines if not np.isnan(cosine)]
             if known:
                 found[row] = max(known), fsum(known) / len(known)
@@ -120,6 +118,11 @@ def unit_vectors(encoder: PortableEncoder, texts: Iterable[str]) -> dict[str, Fl
     return dict(zip(distinct, encoded / np.where(norms > 0, norms, np.nan), strict=True))
 
 
+def _cosine(one: FloatArray, other: FloatArray) -> float:
+    """Return the cosine of two unit vectors, from -1 to 1; NaN where one of them is NaN."""
+    return float(np.clip((one * other).sum(), -1.0, 1.0))
+
+
 def joined(turns: Sequence[str]) -> str:
     """The last three turns as one text."""
     return " ".join(turns[-3:])
@@ -127,9 +130,9 @@ def joined(turns: Sequence[str]) -> str:
 
 def _cosines(turns: Sequence[FloatArray], context: FloatArray, reply: FloatArray) -> NDArray[np.float32]:
     """The features of one reply, in the order of `_COLUMNS`."""
-    cosines = (np.array([*turns, context]) * reply).sum(axis=1)
+    cosines = np.clip((np.array([*turns, context]) * reply).sum(axis=1), -1.0, 1.0)
     each = cosines[:-1]
     padded = [np.nan, np.nan, *each.tolist()]
-    drift = float((turns[-1] * turns[-2]).sum()) if len(turns) > 1 else np.nan
+    drift = _cosine(turns[-1], turns[-2]) if len(turns) > 1 else np.nan
     mean = each.sum() / len(each)
     return np.array([padded[-1], padded[-2], padded[-3], cosines[-1], each.max(), mean, drift], np.float32)

@@ -20,6 +20,11 @@ from rejoinder.records import Example
 from rejoinder.scorer import Encoder, FloatArray
 
 
+def _cosine(one: Floats, other: Floats) -> float:
+    """Return the cosine of two unit vectors, from -1 to 1; NaN where one of them is NaN."""
+    return float(np.clip(one @ other, -1.0, 1.0))
+
+
 class Asked(NamedTuple):
     """A context as a selector reads it, once for all replies to it.
 
@@ -41,7 +46,7 @@ class Asked(NamedTuple):
     def of(cls, selector: Selector, turns: Sequence[FloatArray]) -> Asked:
         """A context, of the encoder's vectors [D] of its last turn, of the one before and so on."""
         last, whole = selector.contexts(turns)
-        common = selector.common @ whole
+        common = np.clip(selector.common @ whole, -1.0, 1.0)
         before = selector.reply(turns[1]) if len(turns) > 1 else np.full_like(whole, np.nan)
         return cls(whole, last, (selector.reply(turns[0]), before), common, float(common.mean()))
 
@@ -62,7 +67,7 @@ class Choice(NamedTuple):
     @classmethod
     def of(cls, asked: Asked, reply: Floats) -> Choice:
         """A reply to a context."""
-        return cls(asked, reply, float(asked.whole @ reply))
+        return cls(asked, reply, _cosine(asked.whole, reply))
 
     @property
     def better(self) -> int:
@@ -72,9 +77,9 @@ class Choice(NamedTuple):
 
 COLUMNS: tuple[Column[Choice], ...] = (
     Column("answers_context", "context fit", lambda choice: choice.cosine),
-    Column("answers_last", "context fit", lambda choice: float(choice.asked.last @ choice.reply)),
-    Column("like_last", "context overlap", lambda choice: float(choice.asked.said[0] @ choice.reply)),
-    Column("like_before_last", "context overlap", lambda choice: float(choice.asked.said[1] @ choice.reply)),
+    Column("answers_last", "context fit", lambda choice: _cosine(choice.asked.last, choice.reply)),
+    Column("like_last", "context overlap", lambda choice: _cosine(choice.asked.said[0], choice.reply)),
+    Column("like_before_last", "context overlap", lambda choice: _cosine(choice.asked.said[1], choice.reply)),
     Column("beyond_common", "context fit", lambda choice: choice.cosine - choice.asked.usual),
     Column("common_that_fit_better", "context fit", lambda choice: choice.better / len(choice.asked.common)),
 )

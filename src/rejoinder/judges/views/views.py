@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.encoders.threads import one_thread
+from rejoinder.judges.views.extent import Pieces, Shown, shown
 from rejoinder.judges.views.lexical import SENSELESS
 from rejoinder.judges.views.view import WIDE, Features, Group, View
 from rejoinder.records import Example
-from rejoinder.text.seen import seen
 
 RULE, VECTOR = 1, 2
 _TOGETHER = 512  # examples at a time, so that what is known of their texts is kept no longer than needed
@@ -26,9 +26,11 @@ class Views:
 
     Attributes:
         each: the views.
+        pieces: cuts a text into the subwords that tell how much of it is read.
     """
 
     each: tuple[View, ...]
+    pieces: Pieces = str.split
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -66,16 +68,11 @@ class Views:
         """[N, F] all features."""
         found = np.empty((len(examples), len(self.columns)), np.float32)
         for start in range(0, len(examples), _TOGETHER):
-            part = [_as_seen(example) for example in examples[start : start + _TOGETHER]]
+            part = [self.shown(example).example for example in examples[start : start + _TOGETHER]]
             with one_thread():
                 found[start : start + _TOGETHER] = np.concatenate([view.features(part) for view in self.each], axis=1)
         return found
 
-
-def _as_seen(example: Example) -> Example:
-    """The example with its texts as a reader sees them; mostly they are that already."""
-    context, references = (tuple(map(seen, texts)) for texts in (example.context, example.references))
-    texts = (context, seen(example.response), references)
-    if texts == (example.context, example.response, example.references):
-        return example
-    return replace(example, context=texts[0], response=texts[1], references=texts[2])
+    def shown(self, example: Example) -> Shown:
+        """Return what is read of an example; of what is read already the same again."""
+        return shown(example, self.pieces)
