@@ -348,6 +348,8 @@ def _weights(source: _Source, at: str, to: Path) -> Declared:
             raise source.refusal(f"{at}{name}: {size:,} bytes, more than this machine has memory")
         _add_header(source, file, f"{at}{name}", total)
         _link(file, to / at / name)
+    if not total.parameters:
+        raise source.refusal(f"{at}{names[0]} holds no weights")
     return total
 
 

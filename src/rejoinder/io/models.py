@@ -134,7 +134,11 @@ def load_language_model(place: Path, called: str) -> LanguageModel:
             _require_size(copy, AutoModelForCausalLM, called)
             tokenizer = AutoTokenizer.from_pretrained(str(copy.folder), **given)
             weights = {} if packed else {"use_safetensors": True}
-            model = AutoModelForCausalLM.from_pretrained(str(copy.folder), dtype=_dtype(packed), **weights, **given)
+            model, told = AutoModelForCausalLM.from_pretrained(
+                str(copy.folder), dtype=_dtype(packed), output_loading_info=True, **weights, **given
+            )
+        if told["missing_keys"]:  # the library would draw them
+            raise ValueError(f"its weights lack {sorted(told['missing_keys'])[0]}")
     return LanguageModel(model.eval(), tokenizer, packed)
 
 
