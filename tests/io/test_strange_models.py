@@ -119,8 +119,8 @@ CHANGES: dict[str, Callable[[Path], None]] = {
     "tokenizer": lambda at: change(
         at / "tokenizer_config.json", tokenizer_class="Own", auto_map={"AutoTokenizer": ["own.Config", None]}
     ),
-    "processor": lambda at: (
-        (at / "processor_config.json").write_text(json.dumps({"auto_map": {"AutoProcessor": "own.Config"}})) and None
+    "processor": lambda at: change(
+        Path(shutil.copy(at / "config.json", at / "processor_config.json")), auto_map={"AutoProcessor": "own.Config"}
     ),
     "deep": lambda at: change(at / "config.json", text_config={"auto_map": {"AutoModel": "own.Model"}}),
 }
@@ -270,6 +270,10 @@ def test_settings_that_name_other_places_are_not_followed(strange: Path, tmp_pat
     assert "adapter" in refused("lm", strange / "lm")
 
 
+GROWING = {
+    "type": "Sequence",
+    "normalizers": [{"type": "Replace", "pattern": {"String": "a"}, "content": "aa"} for _ in range(60)],
+}
 BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("lm", "config.json", {"num_hidden_layers": 10**9}),
     ("lm", "config.json", {"num_hidden_layers": 900}),
@@ -292,6 +296,8 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("lm", "config.json", {"num_local_experts": 10**6, "model_type": "mixtral"}),
     ("lm", "tokenizer_config.json", {"added_tokens_decoder": {"x": 3}}),
     ("lm", "tokenizer.json", {"model": {"type": "WordLevel"}}),
+    ("lm", "tokenizer.json", {"normalizer": GROWING}),
+    ("lm", "tokenizer.json", {"normalizer": {"type": "Prepend", "prepend": "x" * 10**6}}),
     ("sentence", "config.json", {"num_hidden_layers": 10**9}),
     ("sentence", "config.json", {"hidden_size": "16"}),
     ("sentence", "1_Pooling/config.json", {"word_embedding_dimension": None}),
@@ -415,6 +421,7 @@ TEMPLATES = {
 
 @pytest.mark.parametrize("name", TEMPLATES)
 def test_a_chat_template_that_raises_or_never_ends_is_one_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(template_process, "SECONDS", 2)
     with pytest.raises(UnusableModel) as error:
         chat_form(TEMPLATES[name], {}, "lm:x")
     assert "chat template" in str(error.value) and "\n" not in str(error.value)

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -280,13 +280,8 @@ def _bytes(place: Path, name: str, most: int | None = None) -> bytes:
 
 
 def machine_memory() -> int:
-    """How many bytes of memory this process may use at most, where the system says so."""
-    limits = [sys.maxsize]
-    with suppress(AttributeError, ValueError, OSError):
-        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    for group in ("memory.max", "memory/memory.limit_in_bytes"):  # of a container
-        try:
-            limits.append(int((Path("/sys/fs/cgroup") / group).read_text(encoding="ascii")))
-        except (OSError, ValueError):
-            continue
-    return min(limits)
+    """How many bytes of memory the machine has, where it says so."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return sys.maxsize

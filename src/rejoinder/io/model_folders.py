@@ -13,7 +13,7 @@ import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,6 +32,7 @@ _MAX_SIZE, _MAX_ROWS = 2**20, 2**24  # of a layer; of a vocabulary or of positio
 _MAX_CONFIG, _MAX_TOKENIZER, _MAX_HEADER = 2**24, 2**27, 100_000_000  # bytes
 _MAX_ENTRIES = 10_000  # files and folders in a model's folder
 _MAX_TEMPLATE = 2**20  # characters
+_MAX_GROWTH = 1000
 _BITS = {"BOOL": 8, "U8": 8, "I8": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16} | {
     "I32": 32,
     "U32": 32,
@@ -222,6 +223,15 @@ class _Source:
             self.require_key_absent(value, name, key)
 
 
+def usable_memory() -> int:
+    """How many bytes of memory this process may use at most: of the machine, or of its container."""
+    limits = [machine_memory()]
+    for group in ("memory.max", "memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):
+            limits.append(int((Path("/sys/fs/cgroup") / group).read_text(encoding="ascii")))
+    return min(limits)
+
+
 def _tree(place: Path) -> Iterator[Path]:
     """The files in a folder and in the folders inside it; links to folders are not followed."""
     for folder, _, names in os.walk(place):
@@ -244,7 +254,8 @@ def _modules(source: _Source, to: Path) -> list[tuple[str, str]]:
     modules = source.json("modules.json", list)
     if modules is None:
         return [("Transformer", "")]
-    known, written = [], []
+    known: list[tuple[str, str]] = []
+    written: list[dict[str, Any]] = []
     for module in modules[:100]:
         kind, path = (module.get("type"), module.get("path")) if isinstance(module, dict) else (None, None)
         match = _MODULE.fullmatch(kind) if isinstance(kind, str) else None
@@ -315,7 +326,28 @@ def _as_they_are(source: _Source, path: str, to: Path) -> None:
         if file is not None:
             if file.stat().st_size > most:
                 raise source.refusal(f"{name} is larger than {most:,} bytes")
+            if name == "tokenizer.json":
+                _require_no_growth(source, file)
             _link(file, to / path / name)
+
+
+def _require_no_growth(source: _Source, file: Path) -> None:
+    """Raise where a tokenizer's rules would make a text many times as long before it is cut."""
+    found = json.loads(file.read_bytes())
+    growth = 1
+    for rule in _rules([found.get("normalizer"), found.get("pre_tokenizer")]):
+        texts = [rule[key] for key in ("content", "prepend", "replacement") if isinstance(rule.get(key), str)]
+        growth *= max([1, *map(len, texts)])
+    if growth > _MAX_GROWTH:
+        raise source.refusal(f"the rules of tokenizer.json would make a text over {_MAX_GROWTH:,} times as long")
+
+
+def _rules(found: Any) -> Iterator[dict[str, Any]]:
+    """The objects in a part of a tokenizer's rules."""
+    if isinstance(found, dict):
+        yield found
+    for inside in found.values() if isinstance(found, dict) else found if isinstance(found, list) else ():
+        yield from _rules(inside)
 
 
 def _weights(source: _Source, at: str, to: Path) -> Declared:
@@ -344,7 +376,7 @@ def _weights(source: _Source, at: str, to: Path) -> Declared:
         if file is None:
             raise source.refusal(f"{at}{name} is missing")
         size += file.stat().st_size
-        if size > machine_memory():
+        if size > usable_memory():
             raise source.refusal(f"{at}{name}: {size:,} bytes, more than this machine has memory")
         _add_header(source, file, f"{at}{name}", total)
         _link(file, to / at / name)
@@ -381,21 +413,20 @@ def _declared_tensor(about: Any) -> tuple[int | None, int]:
     if not isinstance(about, dict) or about.get("dtype") not in _BITS:
         return None, 0
     shape, offsets = about.get("shape"), about.get("data_offsets")
-    numbers = [*shape, *offsets] if isinstance(shape, list) and isinstance(offsets, list) else [None]
-    if len(numbers) < 2 or not all(type(number) is int and 0 <= number < 2**60 for number in numbers):
+    if not isinstance(shape, list) or not isinstance(offsets, list) or len(offsets) != 2:
+        return None, 0
+    if not all(type(number) is int and 0 <= number < 2**60 for number in (*shape, *offsets)):
         return None, 0
     count = 1
-    for length in numbers[:-2]:
+    for length in shape[:64]:
         count *= length
-        if count > 2**60:
-            return None, 0
-    begin, end = numbers[-2:]
+    begin, end = offsets
     return (count if count * _BITS[about["dtype"]] == 8 * (end - begin) else None), end
 
 
 def _gguf(source: _Source, file: Path) -> Declared:
     """What the header of a GGUF file declares, where it is true."""
-    if file.stat().st_size > machine_memory():
+    if file.stat().st_size > usable_memory():
         raise source.refusal(f"{file.stat().st_size:,} bytes, more than this machine has memory")
     try:
         with file.open("rb") as stream:
@@ -406,7 +437,7 @@ def _gguf(source: _Source, file: Path) -> Declared:
         ) from error
     declared = Declared(header.parameters, header.tensors)
     # Weights of a few bits are unpacked to two bytes each at least.
-    if 2 * declared.parameters > machine_memory():
+    if 2 * declared.parameters > usable_memory():
         raise source.refusal(f"{declared.parameters:,} weights, more than this machine has memory for")
     config = {key.replace(".", "_").replace("block_count", "layers"): value for key, value in header.values.items()}
     require_sizes(config, declared, source.refusal)

@@ -34,12 +34,12 @@ class Slot(NamedTuple):
     """Where a message is written.
 
     Attributes:
-        index: which message.
+        message: which message.
         before: whether the space before it is kept.
         after: whether the space after it is kept.
     """
 
-    index: int
+    message: int
     before: bool
     after: bool
 
@@ -57,7 +57,7 @@ class ChatForm:
     def written(self, messages: Messages, *, ask: bool = False) -> str:
         """The messages as one text; with `ask`, up to where the assistant begins."""
         return "".join(
-            piece if isinstance(piece, str) else _trimmed(messages[piece.index]["content"], piece)
+            piece if isinstance(piece, str) else _trimmed(messages[piece.message]["content"], piece)
             for piece in self.pieces[len(messages), ask]
         )
 
@@ -68,7 +68,7 @@ class ChatForm:
     def between(self, count: int, index: int) -> str:
         """What is written after the message at `index` of so many, up to the next."""
         pieces = self.pieces[count, False]
-        place = next(place for place, piece in enumerate(pieces) if isinstance(piece, Slot) and piece.index == index)
+        place = next(place for place, piece in enumerate(pieces) if isinstance(piece, Slot) and piece.message == index)
         following = pieces[place + 1]
         return following if isinstance(following, str) else ""
 
@@ -101,7 +101,7 @@ def chat_form(template: str, tokens: Mapping[str, str], called: str) -> ChatForm
     form = ChatForm({kind: _split(text) for kind, text in zip(kinds, texts, strict=True)})
     for count, ask in kinds:
         needed = [count - 1] if ask or count == 2 else [count - 2, count - 1]
-        indices = [piece.index for piece in form.pieces[count, ask] if isinstance(piece, Slot)]
+        indices = [piece.message for piece in form.pieces[count, ask] if isinstance(piece, Slot)]
         if indices[-len(needed) :] != needed or any(indices.count(index) != 1 for index in needed):
             raise _refusal(called, "leaves out messages, or writes them twice")
     for count in range(2, MAX_TURNS + 2, 2):
@@ -136,7 +136,7 @@ def _rendered(template: str, tokens: Mapping[str, str], conversations: Any, call
     }
     try:
         done = subprocess.run(  # noqa: S603 (this Python, and a file of this package)
-            [sys.executable, "-I", "-B", str(Path(template_process.__file__))],
+            [sys.executable, "-I", "-B", str(Path(template_process.__file__)), str(template_process.SECONDS)],
             input=json.dumps(task),
             capture_output=True,
             encoding="utf-8",

@@ -16,13 +16,13 @@ _MEMORY = 2**30  # bytes
 _MAX_CHARACTERS = 1_000_000
 
 
-def limit() -> None:
+def limit(seconds: int) -> None:
     """Take no more than some memory and time, and write no file; where the system has no such limits, none are set."""
     try:
         import resource
     except ImportError:
         return
-    limits = ((resource.RLIMIT_CPU, SECONDS), (resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_FSIZE, 0))
+    limits = ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, _MEMORY), (resource.RLIMIT_FSIZE, 0))
     for kind, most in limits:
         with contextlib.suppress(OSError, ValueError):
             resource.setrlimit(kind, (most, most))
@@ -60,7 +60,7 @@ def environment() -> Any:
 
 def main() -> None:
     """Render the template for each list of messages on standard input."""
-    limit()
+    limit(int(sys.argv[1]))
     task = json.load(sys.stdin)
     sys.path[:] = task["path"]
     try:
