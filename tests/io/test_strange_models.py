@@ -107,6 +107,15 @@ def test_sound_models_are_used(models: Path, kind: str) -> None:
     use(kind, models / kind)
 
 
+def test_what_the_library_saves_is_used(models: Path, tmp_path: Path) -> None:
+    sentence_transformers = pytest.importorskip("sentence_transformers")
+    model = sentence_transformers.SentenceTransformer(str(models / "sentence"))
+    model.save(str(tmp_path / "saved"))
+    found, expected = (load_encoder(f"sentence:{place}") for place in (tmp_path / "saved", models / "sentence"))
+    assert (found.encode(["hello you"]) == expected.encode(["hello you"])).all()
+    assert found.options["weights"] == expected.options["weights"]
+
+
 CHANGES: dict[str, Callable[[Path], None]] = {
     "config": lambda at: change(
         at / "config.json",
@@ -299,6 +308,7 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("lm", "tokenizer.json", {"normalizer": GROWING}),
     ("lm", "tokenizer.json", {"normalizer": {"type": "Prepend", "prepend": "x" * 10**6}}),
     ("sentence", "config.json", {"num_hidden_layers": 10**9}),
+    ("sentence", "config.json", {"model_type": "swin", "depths": [10**9], "num_heads": [1]}),
     ("sentence", "config.json", {"hidden_size": "16"}),
     ("sentence", "1_Pooling/config.json", {"word_embedding_dimension": None}),
     ("sentence", "1_Pooling/config.json", {"pooling_mode_mean_tokens": None, "pooling_mode": "no_such_mode"}),
@@ -306,6 +316,9 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("sentence", "2_Dense/config.json", {"in_features": 17}),
     ("sentence", "2_Dense/config.json", {"in_features": None}),
     ("sentence", "sentence_bert_config.json", {"max_seq_length": "long"}),
+    ("sentence", "sentence_bert_config.json", {"modality_config": {"text": {"method": "save_pretrained"}}}),
+    ("sentence", "sentence_bert_config.json", {"modality_config": {"text": {"method": ["forward"]}}}),
+    ("sentence", "sentence_bert_config.json", {"modality_config": 3}),
     ("sentence", "sentence_bert_config.json", {"model_args": {"trust_remote_code": True}}),
 ]
 

@@ -474,8 +474,9 @@ def _numbers(config: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     for key, value in config.items():
         if isinstance(value, dict) and key not in ("id2label", "label2id"):
             yield from _numbers(value)
-        elif isinstance(value, int) and not isinstance(value, bool):
-            yield key, value
+        for number in value if isinstance(value, list) else [value]:
+            if isinstance(number, int) and not isinstance(number, bool):
+                yield key.removesuffix("s") if isinstance(value, list) else key, number
 
 
 def _allowed(declared: Declared) -> int:
@@ -536,6 +537,10 @@ def _sentence_keys(source: _Source, found: Mapping[str, Any], name: str) -> dict
     limit = kept.get("max_seq_length")
     if not (limit is None or (type(limit) is int and 1 <= limit <= _MAX_ROWS)):
         raise source.refusal(f"{name}: max_seq_length is {limit!r:.40}")
+    reads = kept.get("modality_config", {})
+    for read in reads.values() if isinstance(reads, dict) else [None]:
+        if not isinstance(read, dict) or read.get("method", "forward") not in ("forward", "get_text_features"):
+            raise source.refusal(f"{name}: its modality_config names a method that is not called here")
     if kept.get("transformer_task", "feature-extraction") != "feature-extraction":
         raise source.refusal(f"{name}: its task is {kept['transformer_task']!r:.40}")
     return kept

@@ -123,7 +123,7 @@ def load_language_model(place: Path, called: str) -> LanguageModel:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
         raise MissingExtra("transformers", "encoders", f"The language model {called}") from error
-    packed = place.suffix == ".gguf"
+    packed = place.suffix == ".gguf" and place.is_file()
     for library in ("gguf", "accelerate") if packed else ():
         if find_spec(library) is None:
             raise MissingExtra(library, "encoders", f"The language model {called}")
