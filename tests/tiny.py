@@ -158,3 +158,45 @@ def llama_model(folder: Path, *, chat: bool = True, seed: int = 0) -> Path:
 def tensors_of(model: nn.Module) -> dict[str, Any]:
     """The weights of a network as arrays."""
     return {name: tensor.numpy() for name, tensor in model.state_dict().items()}
+
+
+def sentence_model(folder: Path) -> Path:
+    """A model of sentence-transformers in `folder`: a Bert of one layer over characters, its mean, and a layer."""
+    import transformers
+    from safetensors.torch import save_file
+
+    llama_model(folder, chat=False)
+    settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    settings |= {"pad_token": "<s>", "model_input_names": ["input_ids", "attention_mask"]}
+    (folder / "tokenizer_config.json").write_text(json.dumps(settings), encoding="utf-8")
+    for name in ("config.json", "generation_config.json", "model.safetensors"):
+        (folder / name).unlink()
+    torch.manual_seed(0)
+    shape = transformers.BertConfig(
+        vocab_size=110, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
+    )
+    transformers.BertModel(shape).save_pretrained(folder)
+    modules = {"": "Transformer", "1_Pooling": "Pooling", "2_Dense": "Dense", "3_Normalize": "Normalize"}
+    listed = [
+        {"idx": place, "name": str(place), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for place, (path, kind) in enumerate(modules.items())
+    ]
+    texts: dict[str, Any] = {
+        "modules.json": listed,
+        "sentence_bert_config.json": {"max_seq_length": 40, "do_lower_case": False},
+        "1_Pooling/config.json": {"word_embedding_dimension": 16, "pooling_mode_mean_tokens": True},
+        "2_Dense/config.json": {
+            "in_features": 16,
+            "out_features": 6,
+            "bias": True,
+            "activation_function": "torch.nn.modules.activation.Tanh",
+        },
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(json.dumps(text), encoding="utf-8")
+    layer = nn.Linear(16, 6)
+    save_file(
+        {f"linear.{name}": tensor for name, tensor in layer.state_dict().items()}, folder / "2_Dense/model.safetensors"
+    )
+    return folder

@@ -5,6 +5,7 @@
       DataError         a line, file or set of examples cannot be used         (exit code 3)
         UnclearColumn   a value that makes its column doubtful                 (exit code 3)
       MissingAsset      a file that scoring needs is not there                 (exit code 4)
+      UnusableModel     a model of another library cannot be used              (exit code 4)
       MissingExtra      an optional library is not installed                   (exit code 4)
       TooManyUnscored   a scorer could not score a single line                 (exit code 5)
       WorkersLost       processes that score elsewhere end again and again     (exit code 1)
@@ -72,6 +73,12 @@ class UnclearColumn(DataError):
 
 class MissingAsset(RejoinderError, FileNotFoundError):
     """A file that scoring needs is not there; the message says where it was looked for and how to get it."""
+
+    exit_code = 4
+
+
+class UnusableModel(RejoinderError, ValueError):
+    """A model of another library that is refused, damaged or unknown; the message says why and what to do."""
 
     exit_code = 4
 

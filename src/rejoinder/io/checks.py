@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args, get_type_hints
@@ -27,6 +28,7 @@ AGAIN = "Copy the whole folder of the model again, or train it again"
 LARGEST = 10_000_000
 """No size of a network and no limit of a text is larger."""
 _DEEPEST = 40
+_BARE = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 class HasDigest(Protocol):
@@ -138,22 +140,30 @@ def held_in(kind: type[Float], found: NDArray[Any], name: str) -> NDArray[Float]
 def named_again(config: Mapping[str, Any], kind: str, find: Callable[[str], Digested]) -> Digested:
     """The model of others that a folder names under `model`, if it still has the digest under `weights`.
 
+    A folder may come from a stranger, so it names a model and never a place.
+
     Args:
         config: of the folder's part that is that model.
         kind: what stands before the name where a user names it.
-        find: finds a model by its name; what it raises comes through.
+        find: finds a model by its name, which is no path; what it raises comes through.
     """
     name, weights = config.get("model"), config.get("weights")
-    if not isinstance(name, str):
-        raise DataError(f"is {name!r:.40}, expected the name of a model", "Train it again", field="model")
+    if not isinstance(name, str) or not is_bare_name(name):
+        problem = f"is {name!r:.60}, expected the name of a model, such as someone/model, and no path"
+        raise DataError(problem, "Train it again with this version", field="model")
     try:
         found = find(name)
     except MissingAsset as error:
-        raise MissingAsset(f"{error}; the judge was fitted with it, so put it back there, or a link to it") from error
+        raise MissingAsset(f"{error}; the judge was fitted with it") from error
     if found.digest != weights:
         problem = f"{kind}:{name} has the weights {found.digest}, expected {weights!r:.20}"
         raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
     return found
+
+
+def is_bare_name(name: str) -> bool:
+    """Whether a text is the name of a model in the cache of Hugging Face, and no path that leads elsewhere."""
+    return bool(_BARE.fullmatch(name)) and not {".", ".."} & {*name.split("/")}
 
 
 def require_finite(tensors: Tensors) -> None:

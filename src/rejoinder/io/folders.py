@@ -268,7 +268,7 @@ def _bytes(place: Path, name: str, most: int | None = None) -> bytes:
     try:
         if path.resolve(strict=True).parent != place.resolve() or not path.is_file():
             raise DataError("is no file in the folder itself, so it is not read", AGAIN, where=str(path))
-        size, limit = path.stat().st_size, min(most or sys.maxsize, _memory())
+        size, limit = path.stat().st_size, min(most or sys.maxsize, machine_memory())
         if size > limit:
             raise DataError(f"{size:,} bytes, more than the {limit:,} that can be read", AGAIN, where=str(path))
         return path.read_bytes()
@@ -279,7 +279,7 @@ def _bytes(place: Path, name: str, most: int | None = None) -> bytes:
         raise MissingAsset(f"{path}: cannot be read ({reason}). Give yourself the right to, or copy it.") from error
 
 
-def _memory() -> int:
+def machine_memory() -> int:
     """How many bytes of memory the machine has, where it says so."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -30,7 +30,7 @@ def load(name: str) -> ViewsJudge:
     """The judge `plus:MODEL`; MODEL as of `--view lm:MODEL`.
 
     Raises:
-        MissingAsset, MissingExtra: see `causal_model`.
+        MissingAsset, MissingExtra, UnusableModel: see `causal_model`.
         DataError: the model is another one than the heads were fitted with.
     """
     return _judge(name.partition(":")[2])

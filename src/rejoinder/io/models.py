@@ -1,0 +1,223 @@
+"""The one way to load a model of another library: found by name, checked, then loaded without code and without network.
+
+Every package that needs such a model can import `io`, so this stands here.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import struct
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, redirect_stderr
+from functools import cache
+from importlib.util import find_spec
+from io import StringIO
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from rejoinder.errors import MissingAsset, MissingExtra, RejoinderError, UnusableModel
+from rejoinder.io.checks import is_bare_name
+from rejoinder.io.model_folders import CheckedCopy, checked_copy, require_built_size
+
+FOLDERS = "REJOINDER_MODELS"
+"""The environment variable that names the folder in which models of a judge are looked up by name."""
+_SAFE = {"trust_remote_code": False, "local_files_only": True}
+_SNAPSHOTS, _CACHED = "snapshots", "models--"
+_HALVES = ("amx_bf16", "avx512_bf16", "bf16")  # what tells that a processor multiplies bfloat16
+_PARSING = Lock()  # what lets the library parse once holds for the process
+_LONGEST_REASON = 160  # characters
+
+
+class LanguageModel(NamedTuple):
+    """A causal language model of transformers.
+
+    Attributes:
+        model: the library's model.
+        tokenizer: the library's tokenizer.
+        packed: whether its weights came of a GGUF file.
+    """
+
+    model: Any
+    tokenizer: Any
+    packed: bool
+
+
+def bare_name(name: str) -> str:
+    """What a judge's folder keeps of a model's name: of a folder or a file its last part, never where it is."""
+    place = Path(name)
+    if not place.exists():
+        return name
+    place = place.resolve()
+    if place.parent.name == _SNAPSHOTS and place.parent.parent.name.startswith(_CACHED):
+        return place.parent.parent.name.removeprefix(_CACHED).replace("--", "/", 1)
+    return re.sub(r"[^\w.-]+", "-", place.name)
+
+
+def find_model(name: str, called: str, *, owner: str = "", cache_folder: str | None = None, bare: bool = False) -> Path:
+    """Where the model `name` is.
+
+    Args:
+        name: a folder, a GGUF file, or the name of a model in the cache of Hugging Face.
+        called: the model's name in messages.
+        owner: the organisation that a name without one may belong to.
+        cache_folder: another cache than the library's.
+        bare: it may be no path: it is looked up in the cache, and in the folder that `REJOINDER_MODELS` names.
+
+    Raises:
+        MissingAsset: there is no such model on this machine.
+    """
+    if not bare and (Path(name).is_dir() or Path(name).suffix == ".gguf"):
+        if not Path(name).exists():
+            raise MissingAsset(f"{called}: no such file. Give a GGUF file or a folder")
+        return Path(name)
+    if is_bare_name(name):
+        if bare and (folder := os.environ.get(FOLDERS)) and (Path(folder) / name).exists():
+            return Path(folder) / name
+        for full in (name, f"{owner}/{name}") if owner and "/" not in name else (name,):
+            if found := _cached(full, cache_folder):
+                return found
+    put = f", or set {FOLDERS} to the folder that holds it" if bare else ""
+    remedy = f"download it once: hf download {name}{put}"
+    raise MissingAsset(f"{called}: no such model on this machine. {remedy if bare else f'Give a folder, or {remedy}'}")
+
+
+def _cached(name: str, cache_folder: str | None) -> Path | None:
+    """The snapshot of a model in the cache of Hugging Face; None where there is none."""
+    from huggingface_hub import snapshot_download
+
+    try:
+        return Path(snapshot_download(name, cache_dir=cache_folder, local_files_only=True))
+    except (OSError, ValueError):
+        return None
+
+
+def load_sentence_model(place: Path, called: str) -> Any:
+    """The `SentenceTransformer` in a folder.
+
+    Raises:
+        MissingExtra: sentence-transformers is not installed.
+        UnusableModel: it is refused, or the library cannot load it.
+    """
+    try:
+        from sentence_transformers import SentenceTransformer
+        from transformers import AutoModel
+    except ImportError as error:
+        raise MissingExtra("sentence-transformers", "encoders", f"The encoder {called}") from error
+    with _loading(place, called, sentence=True) as copy:
+        _require_size(copy, AutoModel, called)
+        return SentenceTransformer(str(copy.folder), model_kwargs={"use_safetensors": True}, **_SAFE)
+
+
+def load_language_model(place: Path, called: str) -> LanguageModel:
+    """The causal language model in a folder or a GGUF file.
+
+    Raises:
+        MissingExtra: transformers is not installed, or gguf or accelerate for a GGUF file.
+        UnusableModel: it is refused, or the library cannot load it.
+    """
+    try:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+    except ImportError as error:
+        raise MissingExtra("transformers", "encoders", f"The language model {called}") from error
+    packed = place.suffix == ".gguf" and place.is_file()
+    for library in ("gguf", "accelerate") if packed else ():
+        if find_spec(library) is None:
+            raise MissingExtra(library, "encoders", f"The language model {called}")
+    with _loading(place, called) as copy:
+        given = {"gguf_file": copy.gguf, **_SAFE} if packed else _SAFE
+        # A bar over the tensors of a GGUF file goes to stderr, and nothing turns it off.
+        with redirect_stderr(StringIO()), _parsed_once() if packed else nullcontext():
+            _require_size(copy, AutoModelForCausalLM, called)
+            tokenizer = AutoTokenizer.from_pretrained(str(copy.folder), **given)
+            weights = {} if packed else {"use_safetensors": True}
+            model, told = AutoModelForCausalLM.from_pretrained(
+                str(copy.folder), dtype=_dtype(packed), output_loading_info=True, **weights, **given
+            )
+        if told["missing_keys"]:  # the library would draw them
+            raise ValueError(f"its weights lack {sorted(told['missing_keys'])[0]}")
+    return LanguageModel(model.eval(), tokenizer, packed)
+
+
+@contextmanager
+def usable(called: str) -> Iterator[None]:
+    """Say of whatever a library raises in the block that this model cannot be used, in one line."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (RejoinderError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except MemoryError as error:
+        raise UnusableModel(f"{called}: needs more memory than there is. Take a smaller model") from error
+    except BaseException as error:
+        lines = str(error).strip().splitlines() or [""]
+        reason = f"{type(error).__name__}: {lines[0]:.{_LONGEST_REASON}}"
+        damaged = isinstance(error, struct.error) or type(error).__name__ == "SafetensorError"
+        problem = "a file of this model is damaged" if damaged else "the library cannot use this model"
+        raise UnusableModel(f"{called}: {problem} ({reason}). Download it again, or take another") from error
+
+
+@contextmanager
+def _loading(place: Path, called: str, *, sentence: bool = False) -> Iterator[CheckedCopy]:
+    """Yield the checked copy of a model; the libraries report nothing but errors, as ours."""
+    from transformers.utils import logging as library
+
+    library.disable_progress_bar()  # of the library, which knows no terminal from a file
+    library.set_verbosity_error()
+    for name in ("sentence_transformers", "huggingface_hub"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    with usable(called), checked_copy(place, called, sentence=sentence) as copy:
+        yield copy
+
+
+def _require_size(copy: CheckedCopy, auto: Any, called: str) -> None:
+    """Build each model of transformers without memory, and raise where it is far larger than its weights."""
+    import torch
+    from transformers import AutoConfig
+
+    for folder, declared in copy.transformers.items():
+        given = {"gguf_file": copy.gguf} if copy.gguf else {}
+        config = AutoConfig.from_pretrained(str(folder), **given, **_SAFE)
+        with torch.device("meta"):
+            built = auto.from_config(config, trust_remote_code=False)
+        tensors: Callable[[], Iterator[Any]]
+        for tensors in (built.parameters, built.buffers):
+            require_built_size(sum(tensor.numel() for tensor in tensors()), declared, called)
+
+
+@contextmanager
+def _parsed_once() -> Iterator[None]:
+    """Let the library parse a GGUF file once, of which it takes tokenizer, sizes and weights one by one.
+
+    It would parse the file for each of these, and work out the names of tensors anew for each module: half of the time
+    that loading takes.
+    """
+    import gguf
+
+    names = ("GGUFReader", "get_tensor_name_map")
+    with _PARSING:
+        own = {name: getattr(gguf, name) for name in names}
+        for name in names:
+            setattr(gguf, name, cache(own[name]))
+        try:
+            yield
+        finally:
+            for name in names:
+                setattr(gguf, name, own[name])
+
+
+def _dtype(packed: bool) -> Any:
+    """What its numbers are kept as: those of a GGUF file, of a few bits each, as half as long ones where that is quick.
+
+    A processor that does not multiply these takes six times as long to make up for it as it takes for single precision.
+    """
+    import torch
+
+    if not packed:
+        return "auto"
+    known: Any = getattr(torch.cpu, "get_capabilities", dict)()
+    return torch.bfloat16 if any(known.get(name) for name in _HALVES) else torch.float32
