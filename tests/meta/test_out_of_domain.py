@@ -273,8 +273,8 @@ def test_a_study_names_the_scorer_that_can_judge_and_says_that_the_other_cannot(
     assert found.answer[0].startswith("wide agrees with people") and found.answer[1] == f"narrow: {FACTS_NOT_CHECKED}"
     assert "80 of 80 replies" in found.answer[2]
     assert sum("out of its domain" in sentence for sentence in found.answer) == 1
-    beside = full_study(rated(80), [NarrowJudge(), "length"], resamples=200)
-    assert "80 of 80 replies" in beside.answer[0]
+    with_baseline = full_study(rated(80), [NarrowJudge(), "length"], resamples=200)
+    assert "80 of 80 replies" in with_baseline.answer[0]
 
 
 def test_a_study_of_several_sets_judges_each_by_its_own_share() -> None:
@@ -350,8 +350,8 @@ def test_a_study_of_pairs_names_the_scorer_that_can_judge() -> None:
     assert found.answer[0].startswith("wide agrees with people's choices")
     assert found.answer[1] == f"narrow: {FACTS_NOT_CHECKED}" and "60 of 120 replies" in found.answer[2]
     assert accuracy(found, "wide").p_adjusted == accuracy(found, "wide").p, "no scorer but this one was tried"
-    beside = study_pairs(pairs(60), [NarrowJudge(), "length"], resamples=200)
-    assert "60 of 120 replies" in beside.answer[0]
+    with_baseline = study_pairs(pairs(60), [NarrowJudge(), "length"], resamples=200)
+    assert "60 of 120 replies" in with_baseline.answer[0]
 
 
 def test_a_study_of_pairs_judges_each_data_set_by_its_own_share() -> None:
