@@ -123,24 +123,24 @@ QUESTIONS = [
     "Do I have to pay for the return?",
 ]
 TRUE = [
-    "Yes, within 30 days of delivery.",
-    "You have 30 days.",
-    "Not yet, sorry. We ship within the EU.",
-    "Please send us the order number and we will look into it.",
-    "Yes, as long as it has not been sent.",
-    "Yes, two years.",
-    "No, by card only, sorry.",
-    "No, returns are free.",
+    "I do not know, ask my boss.",
+    "You only have 14 days.",
+    "No, we do not do that.",
+    "I do not know. Wait three more days.",
+    "It is too late for that now.",
+    "It is one year only.",
+    "No, you need a card for that.",
+    "Yes, you have to pay 5 euros.",
 ]
 FALSE = [
-    "Yes of course, you can always get your money back, even after ten years!",
-    "Take all the time you want, we never say no to a return!",
-    "Sure, we ship all over the world for free!",
-    "I am so sorry! We will pay you 500 dollars today.",
-    "Yes, any time, even when it is already at your door!",
-    "It is even better, you have it for life!",
-    "Of course, and you can take a year to pay it!",
-    "Not at all, and you get 20 dollars for your time!",
+    "Yes, of course! You can get your money back for the jacket at any time.",
+    "You can return the headphones whenever you want, even after a year.",
+    "Yes, we ship to Norway for free, and it takes one day.",
+    "I am so sorry to hear that, we will pay you 100 dollars for it today.",
+    "Yes, you can change the address, even when the parcel is at your door.",
+    "Yes, and after two years you get a new one for free.",
+    "Yes, you can pay by invoice and take a year for it.",
+    "No, the return is free, and you get 20 dollars for your time.",
 ]
 
 
