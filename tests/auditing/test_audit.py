@@ -73,7 +73,7 @@ def by_family(found: Audit) -> dict[str, Result]:
 
 
 class Blind:
-    """Knows the ratings, and says of the first originals, and of all attacked replies, that they are not English."""
+    """Knows the ratings, and cannot judge the first originals and all attacked replies."""
 
     options: Mapping[str, Any] = MappingProxyType({})
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rejoinder.catalogue import cards, load_scorer
+from rejoinder.io.folders import read_folder
 from rejoinder.judges.answers import answering
+from rejoinder.judges.boxed import FOLDER
+from rejoinder.judges.views.judge import from_parts
 from rejoinder.scorer import FACTS_NOT_CHECKED, facts_warning
 
 CHAT = "short English chat"
@@ -35,3 +38,9 @@ def test_the_warning_is_given_once_and_names_judges_beside_other_scorers() -> No
     mixed = facts_warning({"length": length, "a": judge, "b": judge})
     assert mixed.startswith("a, b: ")
     assert mixed.count(FACTS_NOT_CHECKED) == 1
+
+
+def test_a_judge_in_a_folder_is_for_replies_like_those_it_was_fitted_on() -> None:
+    card = from_parts(read_folder(FOLDER)).card
+    assert card.domain not in ("", CHAT)
+    assert "facts" in card.unread

@@ -123,24 +123,24 @@ QUESTIONS = [
     "Do I have to pay for the return?",
 ]
 TRUE = [
-    "Yes, within 30 days of delivery.",
-    "You have 30 days.",
-    "Not yet, sorry. We ship within the EU.",
-    "Please send us the order number and we will look into it.",
-    "Yes, as long as it has not been sent.",
-    "Yes, two years.",
-    "No, by card only, sorry.",
-    "No, returns are free.",
+    "I do not know, ask my boss.",
+    "You only have 14 days.",
+    "No, we do not do that.",
+    "I do not know. Wait three more days.",
+    "It is too late for that now.",
+    "It is one year only.",
+    "No, you need a card for that.",
+    "Yes, you have to pay 5 euros.",
 ]
 FALSE = [
-    "Yes of course, you can always get your money back, even after ten years!",
-    "Take all the time you want, we never say no to a return!",
-    "Sure, we ship all over the world for free!",
-    "I am so sorry! We will pay you 500 dollars today.",
-    "Yes, any time, even when it is already at your door!",
-    "It is even better, you have it for life!",
-    "Of course, and you can take a year to pay it!",
-    "Not at all, and you get 20 dollars for your time!",
+    "Yes, of course! You can get your money back for the jacket at any time.",
+    "You can return the headphones whenever you want, even after a year.",
+    "Yes, we ship to Norway for free, and it takes one day.",
+    "I am so sorry to hear that, we will pay you 100 dollars for it today.",
+    "Yes, you can change the address, even when the parcel is at your door.",
+    "Yes, and after two years you get a new one for free.",
+    "Yes, you can pay by invoice and take a year for it.",
+    "No, the return is free, and you get 20 dollars for your time.",
 ]
 
 
@@ -273,8 +273,8 @@ def test_a_study_names_the_scorer_that_can_judge_and_says_that_the_other_cannot(
     assert found.answer[0].startswith("wide agrees with people") and found.answer[1] == f"narrow: {FACTS_NOT_CHECKED}"
     assert "80 of 80 replies" in found.answer[2]
     assert sum("out of its domain" in sentence for sentence in found.answer) == 1
-    beside = full_study(rated(80), [NarrowJudge(), "length"], resamples=200)
-    assert "80 of 80 replies" in beside.answer[0]
+    with_baseline = full_study(rated(80), [NarrowJudge(), "length"], resamples=200)
+    assert "80 of 80 replies" in with_baseline.answer[0]
 
 
 def test_a_study_of_several_sets_judges_each_by_its_own_share() -> None:
@@ -350,8 +350,8 @@ def test_a_study_of_pairs_names_the_scorer_that_can_judge() -> None:
     assert found.answer[0].startswith("wide agrees with people's choices")
     assert found.answer[1] == f"narrow: {FACTS_NOT_CHECKED}" and "60 of 120 replies" in found.answer[2]
     assert accuracy(found, "wide").p_adjusted == accuracy(found, "wide").p, "no scorer but this one was tried"
-    beside = study_pairs(pairs(60), [NarrowJudge(), "length"], resamples=200)
-    assert "60 of 120 replies" in beside.answer[0]
+    with_baseline = study_pairs(pairs(60), [NarrowJudge(), "length"], resamples=200)
+    assert "60 of 120 replies" in with_baseline.answer[0]
 
 
 def test_a_study_of_pairs_judges_each_data_set_by_its_own_share() -> None:

@@ -76,7 +76,7 @@ class Result(Figure):
         goal: see `attack.GOALS`.
         about: what is done.
         ideal: what an ideal judge answers.
-        verdict: see above; `reason` says why it cannot be told. "out of domain" where the scorer cannot judge the
+        verdict: see above; `reason` explains a missing verdict. "out of domain" where the scorer cannot judge the
             replies as they were, whatever the share.
         skipped: examples that the attack could not change.
         declined: usable examples that the scorer rightly left without a score, which is no fault of it.

@@ -41,7 +41,7 @@ def assert_reply_quality(
         The scores' mean with its interval, and the verdict.
 
     Raises:
-        AssertionError: the replies are not good enough, the scorer cannot judge them, or that cannot be told.
+        AssertionError: the replies are not good enough, the scorer cannot judge them, or the result is unclear.
         UsageError, DataError: see `rejoinder.meta.quality.quality`.
     """
     __tracebackhide__ = True

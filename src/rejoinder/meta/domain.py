@@ -46,7 +46,7 @@ def domain_share(
 
     Args:
         scores: the scores. A score that was withheld as out of domain counts as a scored reply.
-        scorer: what gave them; one that declares no domain is never out of it. None where it is not at hand.
+        scorer: what gave them; one that declares no domain is never out of it. None if it is unknown.
         places: the lines that count; None takes all.
         whose: see `DomainShare`.
     """
@@ -62,7 +62,7 @@ def out_of_domain(name: str, card: Card | None, *shares: DomainShare) -> str:
 
     Args:
         name: of the scorer.
-        card: its card, or None where it is not at hand.
+        card: its card, or None if it is unknown.
         shares: of each data set, or each side; the first that is too large decides.
     """
     share = next((one for one in shares if one.too_large), None)

@@ -97,7 +97,7 @@ def _people(study: PairStudy, lead: Preference) -> list[str]:
     if person is None:
         return ["How far people agree with each other is not known: no pair has several votes."]
     figure = f"{interval(person, share=True)} of {so_many(person.n)}"
-    return [f"For orientation, by another measure: one person takes what most of the others prefer in {figure}."]
+    return [f"For orientation: one rater against the others (their splits count half) gives {figure}."]
 
 
 def shown(row: Preference) -> bool:

@@ -38,7 +38,7 @@ class Preference(Figure):
         contexts: contexts of those n pairs; whole contexts are resampled.
         p_adjusted: p by Holm for the number of scorers asked for and able to judge the replies; NaN of the others.
         verdict: whether the value is above or below chance, by `p_adjusted` and the interval; "out of domain" where the
-            scorer cannot judge the replies; None of what nobody asked for.
+            scorer cannot judge the replies; None for rows that were not asked for.
     """
 
     dataset: str

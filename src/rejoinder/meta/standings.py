@@ -37,8 +37,7 @@ class Standing:
             correlation, or out of domain.
         chance: what 95 % of the scorers reach that have nothing to do with the ratings, on these lines, whose contexts
             are taken as wholes: a value of 0, and ends as far below it as above; nothing without a correlation.
-        verdict: whether the correlation is shown to be more than chance; "out of domain" where the scorer cannot judge
-            the lines.
+        verdict: whether the correlation is more than chance; "out of domain" where the scorer cannot judge the lines.
     """
 
     scorer: str
