@@ -111,3 +111,10 @@ def test_a_program_that_does_not_end_is_ended(program: Write, monkeypatch: pytes
     monkeypatch.setattr("rejoinder.outside.program._LEAVE", 0.2)
     name = program(after="time.sleep(60)")
     assert score(rejoinder.load_scorer(name), [Example(("a",), "bb")]).values.tolist() == [2.0]
+
+
+def test_other_commands_may_have_been_called_before(program: Write, run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "in.jsonl"
+    file.write_text(f"{json.dumps(LINES[0])}\n")
+    assert run("list").code == 0  # its module is called as a builtin is
+    assert run("score", file, "-s", program(), "-o", tmp_path / "out.jsonl").code == 0

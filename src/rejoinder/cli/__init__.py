@@ -119,7 +119,7 @@ def _finish_programs() -> None:
         DataError: one has.
     """
     asked = sys.modules.get("rejoinder.outside.program")
-    for program in list(asked.RUNNING) if asked else ():
+    for program in tuple(asked.RUNNING) if asked else ():  # `list` is a command of this package
         program.finish()
 
 
