@@ -147,7 +147,7 @@ def _separator(header: str, usual: str) -> str:
     """What stands between the names of a header, `,`, `;` or a tab: it finds most that we know, then most at all."""
 
     def found(mark: str) -> tuple[int, int]:
-        names = [name.strip(' "\r\n') for name in header.split(mark)]
+        names = [name.strip(' "\r\n') for name in header.split(mark, limits.COLUMNS)]
         return sum(map(is_known, names)), len(names)
 
     return max((usual, ",", ";", "\t"), key=found)

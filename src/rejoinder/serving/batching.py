@@ -103,8 +103,19 @@ class Batcher:
         since += [] if self._started is None else [self._started]
         return time.monotonic() - min(since) if since else 0.0
 
-    async def results(self, asked: Asked, examples: Sequence[Example]) -> list[Line]:
-        """The records of lines, in order. Call `require_room` before; cancel it to drop the portions that remain."""
+    async def results(self, asked: Asked, examples: Sequence[Example], *, admitted: bool = False) -> list[Line]:
+        """The records of lines, in order. Cancel it to drop the portions that remain.
+
+        Args:
+            asked: what to score them by.
+            examples: the lines.
+            admitted: whether the request was let in before, as a stream is.
+
+        Raises:
+            Busy: too many lines wait already.
+        """
+        if not admitted:
+            self.require_room()
         lines: list[Line] = []
         for portion in portions(examples):
             answer: asyncio.Future[list[Line]] = asyncio.get_running_loop().create_future()

@@ -101,9 +101,8 @@ class Service:
             ClientDisconnect: its client left.
             TooSlow: they took longer than the time limit.
         """
-        batcher = self.batcher(asked)
-        batcher.require_room()
-        return await waited_for(request, batcher.results(asked, examples), self.limits.timeout, _FEWER)
+        results = self.batcher(asked).results(asked, examples)
+        return await waited_for(request, results, self.limits.timeout, _FEWER)
 
     @property
     def waiting(self) -> int:

@@ -132,7 +132,7 @@ async def _answer(pieces: Sequence[Piece], names: Names, service: Service, asked
         else:
             wrong.append(None)
     try:
-        lines = iter(await service.batcher(asked).results(asked, examples))
+        lines = iter(await service.batcher(asked).results(asked, examples, admitted=True))
     except RejoinderError as error:
         wrong = [one or error for one in wrong]
         lines = iter(())
