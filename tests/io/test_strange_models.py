@@ -80,7 +80,7 @@ def marker(tmp_path: Path) -> Path:
 
 
 def change(file: Path, **values: Any) -> None:
-    """Set keys of a JSON file; None takes one away."""
+    """Set keys of a JSON file; None removes a key."""
     found = json.loads(file.read_text(encoding="utf-8"))
     found = {key: value for key, value in {**found, **values}.items() if value is not None}
     file.write_text(json.dumps(found), encoding="utf-8")
@@ -186,7 +186,7 @@ def test_pickled_weights_are_never_opened(strange: Path, marker: Path, kind: str
     folder = strange / kind / inside
     pickled = pickle.dumps(Marks(marker))
     (folder / name).write_bytes(pickled)
-    use(kind, strange / kind)  # beside safetensors nothing else is read
+    use(kind, strange / kind)  # where there are safetensors, nothing else is read
     (folder / "model.safetensors").unlink()
     assert name in refused(kind, strange / kind)
     assert not marker.exists()

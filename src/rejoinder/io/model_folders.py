@@ -149,7 +149,7 @@ class _Source:
     def __init__(self, place: Path, called: str) -> None:
         self.place, self.called = place, called
         root = place.resolve()
-        # In the cache of Hugging Face the files of a snapshot are links to blobs beside it.
+        # In the cache of Hugging Face the files of a snapshot are links to blobs next to it.
         in_cache = root.parent.name == "snapshots" and root.parent.parent.name.startswith("models--")
         self.root = root.parent.parent if in_cache else root
 
@@ -158,7 +158,7 @@ class _Source:
         return UnusableModel(f"{self.called}: {problem}. {remedy}")
 
     def file(self, name: str) -> Path | None:
-        """The plain file called so, links followed; None where there is none."""
+        """The plain file with this name, links followed; None if it is missing."""
         path = self.place / name
         try:
             if not os.path.lexists(path):
@@ -173,7 +173,7 @@ class _Source:
         return real
 
     def json(self, name: str, kind: type = dict) -> Any:
-        """What a JSON file holds, an object or a list; None where there is no such file."""
+        """What a JSON file holds, an object or a list; None if it is missing."""
         path = self.file(name)
         if path is None:
             return None
@@ -202,7 +202,7 @@ class _Source:
             raise self.refusal(f"{path or 'its folder'} cannot be read ({type(error).__name__})") from error
 
     def require_no_code(self) -> None:
-        """Raise where a configuration anywhere in the folder names code of its own."""
+        """Refuse a folder with a configuration that names code of its own."""
         for number, path in enumerate(_tree(self.place)):
             if number == _MAX_ENTRIES:
                 raise self.refusal(f"more than {_MAX_ENTRIES:,} files are in its folder")
@@ -215,7 +215,7 @@ class _Source:
                 self.require_key_absent(found, name, "auto_map")
 
     def require_key_absent(self, found: Any, name: str, key: str) -> None:
-        """Raise where a value holds an object with a key that is refused."""
+        """Refuse a value that holds an object with a key that is refused."""
         inside = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
         if isinstance(found, dict) and found.get(key):
             raise self.refusal(f"it {_REFUSED[key]} ({key} in {name}), which is never done")
@@ -332,7 +332,7 @@ def _as_they_are(source: _Source, path: str, to: Path) -> None:
 
 
 def _require_no_growth(source: _Source, file: Path) -> None:
-    """Raise where a tokenizer's rules would make a text many times as long before it is cut."""
+    """Refuse a tokenizer whose rules would make a text many times as long before it is cut."""
     found = json.loads(file.read_bytes())
     growth = 1
     for rule in _rules([found.get("normalizer"), found.get("pre_tokenizer")]):
@@ -409,7 +409,7 @@ def _add_header(source: _Source, file: Path, name: str, total: Declared) -> None
 
 
 def _declared_tensor(about: Any) -> tuple[int | None, int]:
-    """How many numbers a tensor has and where it ends; None where its parts contradict each other."""
+    """How many numbers a tensor has and where it ends; None if its parts contradict each other."""
     if not isinstance(about, dict) or about.get("dtype") not in _BITS:
         return None, 0
     shape, offsets = about.get("shape"), about.get("data_offsets")
@@ -447,7 +447,7 @@ def _gguf(source: _Source, file: Path) -> Declared:
 
 
 def require_sizes(config: Mapping[str, Any], declared: Declared, refusal: Callable[[str], UnusableModel]) -> None:
-    """Raise where a configuration asks for sizes that its weights cannot have, before anything is built of it.
+    """Refuse a configuration that asks for sizes that its weights cannot have, before anything is built of it.
 
     Args:
         config: of the model, with further configurations inside.
@@ -485,7 +485,7 @@ def _allowed(declared: Declared) -> int:
 
 
 def require_built_size(parameters: int, declared: Declared, called: str) -> None:
-    """Raise where a model that was built without memory has far more numbers than its weights hold."""
+    """Refuse a model, built without memory, that has far more numbers than its weights hold."""
     if parameters > _allowed(declared):
         raise UnusableModel(
             f"{called}: its configuration asks for {parameters:,} numbers, its weights hold {declared.parameters:,}. "
@@ -523,13 +523,13 @@ def _tokenizer_keys(found: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _require_short_templates(source: _Source, found: Mapping[str, Any]) -> None:
-    """Raise where a chat template is too long to be read."""
+    """Refuse a chat template that is too long."""
     if len(json.dumps(found.get("chat_template"))) > _MAX_TEMPLATE:
         raise source.refusal(f"its chat template is longer than {_MAX_TEMPLATE:,} characters")
 
 
 def _sentence_keys(source: _Source, found: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Of a transformer's settings in sentence-transformers those that say how far and how it reads."""
+    """The settings of a transformer in sentence-transformers that decide how it reads a text."""
     other = next((key for key, value in found.items() if key not in _KEPT_OF_TRANSFORMER and value), None)
     if other is not None:
         raise source.refusal(f"{name} sets {other!r:.40}, which is not read here")

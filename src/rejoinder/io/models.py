@@ -86,7 +86,7 @@ def find_model(name: str, called: str, *, owner: str = "", cache_folder: str | N
 
 
 def _cached(name: str, cache_folder: str | None) -> Path | None:
-    """The snapshot of a model in the cache of Hugging Face; None where there is none."""
+    """The snapshot of a model in the cache of Hugging Face; None if it is missing."""
     from huggingface_hub import snapshot_download
 
     try:
@@ -175,7 +175,7 @@ def _loading(place: Path, called: str, *, sentence: bool = False) -> Iterator[Ch
 
 
 def _require_size(copy: CheckedCopy, auto: Any, called: str) -> None:
-    """Build each model of transformers without memory, and raise where it is far larger than its weights."""
+    """Build each model of transformers without memory, and refuse one that is far larger than its weights."""
     import torch
     from transformers import AutoConfig
 
@@ -193,7 +193,7 @@ def _require_size(copy: CheckedCopy, auto: Any, called: str) -> None:
 def _parsed_once() -> Iterator[None]:
     """Let the library parse a GGUF file once, of which it takes tokenizer, sizes and weights one by one.
 
-    It would parse the file for each of these, and work out the names of tensors anew for each module: half of the time
+    It would parse the file for each of these, and compute the names of tensors again for each module: half of the time
     that loading takes.
     """
     import gguf

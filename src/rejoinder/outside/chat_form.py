@@ -62,11 +62,11 @@ class ChatForm:
         )
 
     def end(self, count: int) -> str:
-        """What ends the last of so many messages."""
+        """The text that ends the last of `count` messages."""
         return self.between(count, count - 1)
 
     def between(self, count: int, index: int) -> str:
-        """What is written after the message at `index` of so many, up to the next."""
+        """The text between the message at `index` of `count` and the next."""
         pieces = self.pieces[count, False]
         place = next(place for place, piece in enumerate(pieces) if isinstance(piece, Slot) and piece.message == index)
         following = pieces[place + 1]
