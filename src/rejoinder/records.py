@@ -18,6 +18,8 @@ Given = Any
 """Examples, or anything that holds them: dicts, chat messages, a data frame, a file's name (`io.given.examples_of`)."""
 Choice = Literal[0, 1]
 """The first or the second of two replies."""
+ROW = "rejoinder row"
+"""The key under which an example keeps the row of the table it was read from, where an output gives the row back."""
 UNANSWERED = "unanswered"
 """The key under which a line without a reply says why; `respond` writes it."""
 FOLLOWED = "followed_by"

@@ -445,3 +445,32 @@ def test_an_option_of_one_value_is_not_given_twice(run: Run, lines: Path, tmp_pa
     ran = run("score", lines, "-s", "length", "-s", "bleu-2", "-o", tmp_path / "a.csv", "-o", tmp_path / "b.csv")
     assert (ran.code, ran.out) == (2, "") and "--out was given 2 times and takes one value. Give it once" in ran.err
     assert not list(tmp_path.glob("*.csv"))
+
+
+def test_a_table_comes_back_with_its_own_columns(run: Run, tmp_path: Path) -> None:
+    rows = [
+        "Ticket,Question,Bot reply,Human rating (1-5),notes,Region",
+        "7,hi there,hello,04,ok,EU",
+        "8,well,fine,5,,US",
+    ]
+    (tmp_path / "log.csv").write_text("\n".join(rows) + "\n")
+    assert run("score", tmp_path / "log.csv", "-s", "length", "-o", tmp_path / "a.csv").code == 0
+    with (tmp_path / "a.csv").open(newline="") as stream:
+        header, *scored = csv.reader(stream)
+    added = ["scores.length", "unscored", "rejoinder_notes", "signatures"]
+    assert header == [*rows[0].split(","), *added], "the user's own column `notes` stays"
+    assert [",".join(row[:6]) for row in scored] == rows[1:], "cells come back as they were written"
+    assert run("score", tmp_path / "a.csv", "-s", "length", "-s", "rejoinder", "-o", tmp_path / "b.csv").code == 0
+    with (tmp_path / "b.csv").open(newline="") as stream:
+        header, *again = csv.reader(stream)
+    assert header[:6] == rows[0].split(",") and header.count("scores.length") == 1 and "scores.rejoinder" in header
+    assert [row[:6] for row in again] == [row[:6] for row in scored]
+
+
+def test_rows_of_several_raters_are_one_line(run: Run, tmp_path: Path) -> None:
+    text = "id,prompt,answer,rater,rating\n1,hi,hello,ann,3\n1,hi,hello,bob,4\n"
+    (tmp_path / "rows.csv").write_text(text)
+    assert run("score", tmp_path / "rows.csv", "-s", "length", "-o", tmp_path / "a.csv").code == 0
+    with (tmp_path / "a.csv").open(newline="") as stream:
+        (line,) = csv.DictReader(stream)
+    assert (line["response"], json.loads(line["ratings"])) == ("hello", [3, 4])

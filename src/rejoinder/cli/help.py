@@ -67,7 +67,7 @@ def overview() -> str:
     parts = ["Usage: rejoinder COMMAND ...\n", _wrapped(_WHAT)]
     wide = max(map(len, COMMANDS))
     parts += [f"{task}:\n{_columns(commands.items(), wide)}" for task, commands in TASKS.items()]
-    parts += [f"Begin with:\n{_columns(_FIRST.items(), max(map(len, _FIRST)))}", "".join(map(_wrapped, _MORE))]
+    parts += [f"Begin with:\n{_columns(_FIRST.items(), wide)}", "".join(map(_wrapped, _MORE))]
     return "\n".join(parts)
 
 

@@ -149,7 +149,9 @@ def command(
         progress("scoring", streaming=streaming) as advance,
         workers(ray) as crew,
     ):
-        examples = _read(files, parts, level, on_bad, how(columns, input_format, turns, scorers))
+        reading = how(columns, input_format, turns, scorers)
+        reading["rows"] = _is_table(out, chosen)
+        examples = _read(files, parts, level, on_bad, reading)
         far = None if crew is None else elsewhere(crew, asked, scoring)
         more: dict[str, Any] = {"chunk": PART if far else CHUNK, "begun": bool(parts and parts.done)}
         more |= {"explain": explain, "out_of_domain": out_of_domain.value, "scoring": far, "advance": advance}
@@ -271,6 +273,12 @@ def _read(files: list[str], parts: PartFolder | None, level: Level, on_bad: OnBa
     if level is Level.TURN:
         examples = _saying_level(examples)
     return parts.noting(examples) if parts else examples
+
+
+def _is_table(out: Path | None, chosen: Format | None) -> bool:
+    """Return whether scores are written as CSV or TSV: rows of tables then come back with their own columns."""
+    suffixes = [] if out is None else out.suffixes
+    return chosen is Format.CSV or (chosen is None and any(suffix in (".csv", ".tsv") for suffix in suffixes))
 
 
 def _require_whole(turns: Turns, *, explain: bool) -> None:

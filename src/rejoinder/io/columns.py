@@ -36,9 +36,13 @@ class Names:
         columns: what the user says of them; it goes before all else.
         note: is told what was understood, once for each name.
         keep: names that mean nothing else, because something reads them as they are.
+        rows: whether examples keep their rows of a table.
     """
 
-    def __init__(self, columns: Columns | None = None, note: Note = silent, keep: Iterable[str] = ()) -> None:
+    def __init__(
+        self, columns: Columns | None = None, note: Note = silent, keep: Iterable[str] = (), *, rows: bool = False
+    ) -> None:
+        self.rows = rows
         self.columns = checked(columns or {})
         self.keep = frozenset(keep)
         self.note = note

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from rejoinder.errors import DataError, UnclearColumn, UsageError, require_one_of
@@ -37,7 +38,7 @@ from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.totals import refuse_totals
 from rejoinder.io.values import object_in, unanswered_of
 from rejoinder.io.verdicts import empty_verdicts
-from rejoinder.records import UNANSWERED, Example, Pair, ReplySet
+from rejoinder.records import ROW, UNANSWERED, Example, Pair, ReplySet
 
 Turns = Literal["last", "all"]
 Item = TypeVar("Item")
@@ -55,6 +56,7 @@ class How(TypedDict, total=False):
         note: is told what names were understood as, once for each.
         keep: names of columns and keys that stay what they are.
         without: names of the parts of a folder that are passed over.
+        rows: whether an example keeps its row of a table (`records.ROW`), for an output that gives the row back.
     """
 
     map: Columns
@@ -63,6 +65,7 @@ class How(TypedDict, total=False):
     note: Note
     keep: Collection[str]
     without: Collection[str]
+    rows: bool
 
 
 def names_of(how: How) -> Names:
@@ -77,7 +80,7 @@ def names_of(how: How) -> Names:
     require_one_of("turns", how.get("turns", "last"), get_args(Turns))
     if (kind := how.get("input_format")) is not None:
         require_one_of("input_format", kind, get_args(Format))
-    return Names(how.get("map"), how.get("note", silent), how.get("keep", ()))
+    return Names(how.get("map"), how.get("note", silent), how.get("keep", ()), rows=how.get("rows", False))
 
 
 def read(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> Iterator[Example]:
@@ -189,6 +192,8 @@ def each_row(
         try:
             halves.meet(record, where)
             records = every_turn(record, where) if turns == "all" and form_of(record) is None else [record]
+            if len(records) > 1:  # a row of several replies is the row of none
+                records = [{key: value for key, value in record.items() if key != ROW} for record in records]
             made = [parse(one, where) for one in records]
         except UnclearColumn:
             raise
@@ -224,8 +229,17 @@ def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[t
             for record in records:
                 if isinstance(record, Mapping):
                     names.blanks.meet(record.get("response"), flat=row.flat)
+                    if names.rows and row.flat and len(records) == 1 and _is_row(row.record, record):
+                        record = {**record, ROW: row.record}
                 yield row.where, record
     names.blanks.tell(file, names.note)
+
+
+def _is_row(row: Any, record: Mapping[str, Any]) -> bool:
+    """Return whether a row of a table is the whole of one reply: no pair, and no conversation of several rows."""
+    return (
+        isinstance(row, Mapping) and form_of(record) is None and all(isinstance(cell, _CELLS) for cell in row.values())
+    )
 
 
 def _records_in(row: Row, names: Names) -> list[Any]:
@@ -335,6 +349,7 @@ def of_values(found: Iterable[tuple[str, Any]], on_bad: OnBad) -> Iterator[Row]:
     return (Row(where, record, flat=False) for where, record in unfolded(found, on_bad))
 
 
+_CELLS = (str, int, float, NoneType)
 _VALUES: dict[str, Callable[[str | Path, OnBad], Iterator[tuple[str, Any]]]] = {
     "jsonl": json_lines,
     "json": json_array,

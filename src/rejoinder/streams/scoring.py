@@ -11,7 +11,7 @@ from typing import Any
 from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.explained import Explanation, require_explained
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring, to_record
-from rejoinder.records import Example, unread
+from rejoinder.records import ROW, Example, unread
 from rejoinder.scorer import OUT_OF_DOMAIN, Advance, FloatArray, Scorer, Scores, Signature, ignore, signature_of
 from rejoinder.streams.parts import Scoring, here, in_parts
 from rejoinder.streams.withholding import INSTEAD, OutOfDomain, require_choice, withhold
@@ -193,6 +193,7 @@ def _scored_record(
 ) -> dict[str, Any]:
     """The output line of one example; what an earlier run wrote stays, but for scorers of this run."""
     record = to_record(example)
+    table_row: Mapping[str, Any] | None = record.pop(ROW, None)
     beside = {INTERVALS: _intervals(results, row), EXPLAINED: explained, WORST: _worst(results, row)}
     for key in (NOTES, *(key for key, own in beside.items() if own)):
         if record.get(key) is not None and not of_scoring(key, record[key]):
@@ -204,12 +205,28 @@ def _scored_record(
     values = {name: float(scores.values[row]) for name, scores in results.items()}
     reasons = {name: scores.reasons[row] for name, scores in results.items() if row in scores.reasons}
     notes = {name: list(scores.notes[row]) for name, scores in results.items() if row in scores.notes}
-    return {
-        "id": record.pop("id"),
+    added = {
         "scores": earlier["scores"] | {name: None if math.isnan(value) else value for name, value in values.items()},
         "unscored": earlier["unscored"] | reasons,
         NOTES: earlier[NOTES] | notes,
         **{key: earlier[key] | beside[key] for key in written},
         "signatures": earlier["signatures"] | dict(signatures),
-        **record,
     }
+    if table_row is not None:
+        return _with_row(table_row, added, record)
+    return {"id": record.pop("id"), **added, **record}
+
+
+def _with_row(row: Mapping[str, Any], added: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of a table as it was read, with what scoring adds behind it.
+
+    A column that an earlier run added is written anew. A column of the user's own that has such a name stays, and what
+    scoring adds goes under `rejoinder_NAME`.
+    """
+    scored_before = {"unscored", "signatures"} <= row.keys()
+    names = {key: f"rejoinder_{key}" for key in added}
+    own = {key for key in added if key in row and (names[key] in row or not scored_before)}
+    renamed = {names[key] if key in own else key: value for key, value in added.items()}
+    kept = {name: cell for name, cell in row.items() if name in own or name not in renamed}
+    file = {"file": record["file"]} if "file" in record and "file" not in row else {}
+    return {**kept, **renamed, **file}
