@@ -15,7 +15,8 @@ from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import explained_on, from_config, in_config, on_scale, training_in
-from rejoinder.judges.notes import CUT, UNLIKE, text_notes, usual_notes, with_domain
+from rejoinder.judges.domain import FormRule
+from rejoinder.judges.notes import CUT, FORM_NOTES, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.explaining import explanations_of
 from rejoinder.judges.views.fit import Part, Way, parts_used
@@ -28,6 +29,8 @@ from rejoinder.scorer import Card, FloatArray, Notes, Outcome
 from rejoinder.text.seen import seen
 
 FAMILY = "views"
+ADAPTED = "adapted"
+"""What the record of the training calls an adaptation to a user's lines."""
 EMPTY = "the response is empty"
 
 
@@ -42,6 +45,8 @@ class ViewsJudge:
         scale: the lowest and highest rating that it answers with, nominally; its heads predict 1 to 5.
         name: on its card.
         version: goes up when its scores change.
+        form: what tells replies out of its domain by their form; only the bundled judges have it. Others go by how
+            far a line is from those that they were fitted on.
     """
 
     material: Material
@@ -50,6 +55,7 @@ class ViewsJudge:
     scale: Scale = PREDICTED
     name: str = "judge"
     version: int = 1
+    form: FormRule | None = None
 
     @property
     def views(self) -> Views:
@@ -99,7 +105,8 @@ class ViewsJudge:
             ratings = part.calibration.ratings(part.predict(features, own))
             found["values"][rows] = ratings
             found["low"][rows], found["high"][rows] = _inside(ratings, *part.calibration.interval(ratings))
-            unlike.update(rows[place] for place in np.flatnonzero(part.unlike(features)).tolist())
+            outside = part.unlike(features) if self.form is None else self.form.outside(own)
+            unlike.update(rows[place] for place in np.flatnonzero(outside).tolist())
         outcome = Outcome(
             found["values"], reasons, notes=self._notes(examples, unlike), low=found["low"], high=found["high"]
         )
@@ -132,6 +139,8 @@ class ViewsJudge:
     def _notes(self, examples: Sequence[Example], unlike: set[int]) -> Notes:
         """What the judge cannot judge."""
         usual = usual_notes(self.training.get("noted", {}))
+        if ADAPTED in self.training:  # its domain is the user's lines, and a distance tells how long those are
+            usual |= FORM_NOTES
         told, cut = text_notes(examples, ("context",)), self.material.cuts([seen(one.response) for one in examples])
         found = {}
         for row in range(len(examples)):
