@@ -51,7 +51,9 @@ def test_what_is_no_reply_is_refused() -> None:
 
 def test_a_score_in_words() -> None:
     scorer = load_scorer("rejoinder")
-    example = Example(("do you have any pets ?",), "of of of of")
+    example = Example(
+        ("Give three tips for staying healthy.",), "1. Sleep enough. 2. Eat vegetables. 3. Exercise regularly."
+    )
     found = judged(example, scorer)
     assert found.value == rejoinder.score([example]).values[0]
     assert found.words.startswith(f"{found.value:.2f} [") and found.words.endswith(

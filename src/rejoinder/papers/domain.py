@@ -48,8 +48,8 @@ ASSISTANTS = ("hh_harmless", "lfqa_experts", "halueval_general", "dices_990")
 SERVICE = ("twitter_care", "multiwoz", "taskmaster4", "ubuntu_irc")
 SUPPORT = Path("tests/data/support_replies.jsonl")
 KINDS = ("correct", "wrong", "rude", "refusing", "long")
-# How much each group counts, whatever its size. Form a first sentence or a chat reply has too; customers' messages
-# with a chat reply tell that the message alone may be enough.
+# How much each group counts, whatever its size. First sentences are there because short replies have little form;
+# customers' messages with a reply of a chat because such a message alone is enough.
 WEIGHTS = {
     "hh_harmless": 0.7,
     "lfqa_experts": 0.5,
@@ -218,23 +218,23 @@ def measure(asked: Asked) -> Measured:
     for name in (*SERVICE, "sgd"):
         rows = halves(_turns(asked, name))[1][:_MOST_MEASURED]
         others.append(row_of(name, "never seen" if name == "sgd" else "other half", rows, rule))
-    tested = support(test=True)
-    kinds = [
-        row_of(kind, "never seen", [one for one in tested if one.extra.get("kind") == kind], rule) for kind in KINDS
-    ]
-    rows = [
-        *kinds,
-        row_of("all", "never seen", tested, rule),
-        row_of("all of the tune half", "fitted on", support(test=False), rule),
-    ]
-    return Measured(chat, [row for row in others if row.replies], [row for row in rows if row.replies])
+    return Measured(chat, [row for row in others if row.replies], _support_rows(rule))
+
+
+def _support_rows(rule: FormRule) -> list[Row]:
+    """The replies of customer support that the rule never saw, by kind, and those that it was fitted on."""
+    tested, fitted = support(test=True), support(test=False)
+    kinds = {kind: [one for one in tested if one.extra.get("kind") == kind] for kind in KINDS}
+    rows = [row_of(kind, "never seen", examples, rule) for kind, examples in kinds.items()]
+    rows += [row_of("all of them", "never seen", tested, rule), row_of("the first half", "fitted on", fitted, rule)]
+    return [row for row in rows if row.replies]
 
 
 def row_of(name: str, role: str, examples: Iterable[Example], rule: FormRule) -> Row:
     """The share of replies that the rule or a note places out of domain; empty replies are left out."""
     replies = [example for example in examples if visible(example.response)]
     if not replies:
-        return Row(name, role, 0, Figure(float("nan")))
+        return Row(name, role, 0, Figure(value=float("nan")))
     flagged = rule.outside(replies) | flagged_by_notes(replies)
     contexts: dict[tuple[str, ...], int] = {}
     clusters = [contexts.setdefault(example.context or (example.response,), len(contexts)) for example in replies]
@@ -301,7 +301,8 @@ def _leave_out(_error: Exception) -> None:
 
 def halves(examples: Sequence[Example]) -> tuple[list[Example], list[Example]]:
     """Split by what the conversation begins with, so that no conversation is in both halves."""
-    first, second = [], []
+    first: list[Example] = []
+    second: list[Example] = []
     for example in examples:
         (first if sum(map(ord, example.context[0])) % 2 else second).append(example)
     return first, second

@@ -336,10 +336,15 @@ def _earlier(turns: Sequence[str]) -> dict[str, float]:
     }
 
 
+def _start(text: str) -> str:
+    """What is read of a text, without blanks around it."""
+    return text.replace("\r\n", "\n").strip()[:READ].strip()
+
+
 def form_of(context: Sequence[str], reply: str) -> list[float]:
     """What is counted of a reply and its context, in the order of `FORM`."""
-    reply = " ".join(reply[:READ].split(" ")).strip()
-    last = context[-1][:READ].strip() if context else ""
+    reply = _start(reply)
+    last = _start(context[-1]) if context else ""
     return [
         *_reply(reply).values(),
         *_prompt(last).values(),
