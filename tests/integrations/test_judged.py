@@ -57,7 +57,7 @@ def test_a_score_in_words() -> None:
     found = judged(example, scorer)
     assert found.value == rejoinder.score([example]).values[0]
     assert found.words.startswith(f"{found.value:.2f} [") and found.words.endswith(
-        "; noted: unlike what it was fitted on"
+        "; noted: out of domain, unlike what it was fitted on"
     )
     assert found.beside == {"low": found.score.low, "high": found.score.high, "notes": list(found.notes)}
     assert found.untold == ""

@@ -25,7 +25,6 @@ from rejoinder.scorer import FloatArray
 from rejoinder.text.form import FORM, form_of
 from rejoinder.text.seen import seen
 
-SHORT_CHAT = "short English chat between two people"
 _FURTHEST = 3.0  # standard deviations that a feature counts at most
 
 

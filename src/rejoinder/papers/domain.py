@@ -68,6 +68,7 @@ WEIGHTS = {
 TALK_WEIGHT, NO_CONTEXT_WEIGHT = 0.5, 0.5
 LAST_TURN, WITHOUT = 0.3, 0.1  # of a group again, with the last turn alone (chat), and without a context
 SHARE = 0.049  # of replies of chat sets that were left out, on average over the sets
+CURVE = (0.02, 0.035, 0.05, 0.075, 0.1)
 _PENALTY = 0.01
 _MOST, _MOST_CHAT, _MOST_CORPUS, _MOST_MEASURED = 2000, 1100, 800, 3000
 _TURNS = 6
@@ -114,11 +115,14 @@ class Measured:
         chat: a row for each chat set, by a rule that was fitted without it.
         others: all other sets, by the bundled rule.
         support: replies of customer support, by kind.
+        curve: by mean share of the chat sets, the shares of the targets and of the support replies by a rule with
+            the bound that gives them.
     """
 
     chat: Sequence[Row]
     others: Sequence[Row]
     support: Sequence[Row]
+    curve: Mapping[float, Mapping[str, float]]
 
     @property
     def mean(self) -> float:
@@ -145,16 +149,32 @@ def fit(groups: Mapping[str, Group]) -> Fitted:
     without = {
         name: _rule([table for other, table in tables.items() if other != name]) for name in CHAT if name in groups
     }
-    sums = {name: rule.sums(tables[name][0][0]) for name, rule in without.items()}
-    noted = {name: flagged_by_notes(groups[name].examples) for name in without}
+    bound = _bound(without, {name: groups[name].examples for name in without}, SHARE)
+    rule = replace(_rule(list(tables.values())), bound=bound)
+    return Fitted(rule, {name: replace(one, bound=bound) for name, one in without.items()})
+
+
+def _bound(without: Mapping[str, FormRule], chat: Mapping[str, Sequence[Example]], share: float) -> float:
+    """The lowest bound at which rules and notes flag so large a share of left-out chat sets, on average over these."""
+    sums = {name: rule.sums(forms_of(chat[name])) for name, rule in without.items()}
+    noted = {name: flagged_by_notes(chat[name]) for name in without}
     low, high = -20.0, 20.0
     for _ in range(40):
         bound = (low + high) / 2
-        share = float(np.mean([((sums[name] > bound) | noted[name]).mean() for name in without]))
-        low, high = (bound, high) if share > SHARE else (low, bound)
-    bound = float(f"{high:.6g}")
-    rule = replace(_rule(list(tables.values())), bound=bound)
-    return Fitted(rule, {name: replace(one, bound=bound) for name, one in without.items()})
+        flagged = float(np.mean([((sums[name] > bound) | noted[name]).mean() for name in without]))
+        low, high = (bound, high) if flagged > share else (low, bound)
+    return float(f"{high:.6g}")
+
+
+def _curve(asked: Asked, fitted: Fitted) -> dict[float, dict[str, float]]:
+    """See `Measured.curve`."""
+    chat = {name: _rated(asked, name) for name in fitted.without}
+    asked_of = {name: _preferred(asked, name) for name in TARGETS} | {"support": support(test=True)}
+    found: dict[float, dict[str, float]] = {}
+    for share in CURVE if chat else ():
+        rule = replace(fitted.rule, bound=_bound(fitted.without, chat, share))
+        found[share] = {name: row_of(name, "", replies, rule).flagged.value for name, replies in asked_of.items()}
+    return found
 
 
 def _tables(name: str, group: Group) -> list[tuple[FloatArray, bool, float]]:
@@ -218,7 +238,7 @@ def measure(asked: Asked) -> Measured:
     for name in (*SERVICE, "sgd"):
         rows = halves(_turns(asked, name))[1][:_MOST_MEASURED]
         others.append(row_of(name, "never seen" if name == "sgd" else "other half", rows, rule))
-    return Measured(chat, [row for row in others if row.replies], _support_rows(rule))
+    return Measured(chat, [row for row in others if row.replies], _support_rows(rule), _curve(asked, fitted))
 
 
 def _support_rows(rule: FormRule) -> list[Row]:

@@ -20,7 +20,15 @@ def domain_tables(found: Measured) -> dict[str, Table]:
         "domain_chat": chat,
         "domain_others": _table(found.others, "data set"),
         "domain_support": _table(found.support, "support replies"),
+        "domain_curve": _curve(found),
     }
+
+
+def _curve(found: Measured) -> Table:
+    """What other bounds would flag."""
+    names = list(next(iter(found.curve.values()), {}))
+    rows = [[share(chat), *(share(flagged[name]) for name in names)] for chat, flagged in found.curve.items()]
+    return table(["mean of the chat sets", *names], rows)
 
 
 def _table(rows: Sequence[Row], what: str) -> Table:

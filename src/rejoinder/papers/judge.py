@@ -283,7 +283,7 @@ def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:
 def _domain(asked: Asked) -> Measured:
     """What is out of domain on the sets among the data; nothing where files were given instead."""
     with asked.stage("measuring the domain", None):
-        return Measured((), (), ()) if asked.files else measure(asked)
+        return Measured((), (), (), {}) if asked.files else measure(asked)
 
 
 def there(asked: Asked, name: str, kind: str) -> list[Path]:
