@@ -15,7 +15,7 @@ from packaging.metadata import Metadata
 LARGEST = 40 * 10**6  # bytes of a wheel
 # Parts of the wheel, by what its paths match; the first that does.
 PARTS = {
-    "judges": r"rejoinder/data/(judge|plus)/",
+    "judges": r"rejoinder/data/(?:(?:judge|plus)/|domain\.json$)",
     "word vectors": r"rejoinder/data/word_vectors\.npz$",
     "samples": r"rejoinder/data/\w+\.jsonl\.gz$",
     "licences and metadata": r"rejoinder-[^/]+\.dist-info/|rejoinder/data/ATTRIBUTION\.md$",
@@ -26,6 +26,7 @@ NEEDED = (
     r"rejoinder/data/ATTRIBUTION\.md",
     r"rejoinder/data/judge/config\.json",
     r"rejoinder/data/plus/config\.json",
+    r"rejoinder/data/domain\.json",
     r"rejoinder-[^/]+\.dist-info/licenses/LICENSE",
     r"rejoinder-[^/]+\.dist-info/METADATA",
 )

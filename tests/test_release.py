@@ -22,6 +22,7 @@ WHEEL = {
     "rejoinder/data/conture.jsonl.gz": gzip.compress(b"{}"),
     "rejoinder/data/judge/config.json": b"{}",
     "rejoinder/data/plus/config.json": b"{}",
+    "rejoinder/data/domain.json": b"{}",
     "rejoinder-0.1.0.dist-info/METADATA": METADATA,
     "rejoinder-0.1.0.dist-info/licenses/LICENSE": b"Apache",
 }

@@ -1,46 +1,166 @@
-"""What a judge says of its domain and of what it does not read, and the one warning that stands on its results."""
+"""The domain of judges: what the bundled ones are for, and what judges of the user's are for."""
 
 from __future__ import annotations
 
+import unicodedata
+from pathlib import Path
+
+import numpy as np
 import pytest
 
-from rejoinder.catalogue import cards, load_scorer
-from rejoinder.io.folders import read_folder
-from rejoinder.judges.answers import answering
-from rejoinder.judges.boxed import FOLDER
-from rejoinder.judges.views.judge import from_parts
-from rejoinder.scorer import FACTS_NOT_CHECKED, facts_warning
+import rejoinder
+from judges_over_views import made_material, quick_judge
+from rejoinder.catalogue import load_scorer
+from rejoinder.errors import DataError
+from rejoinder.io.box import DOMAIN
+from rejoinder.judges.conversations import conversations
+from rejoinder.judges.domain import bundled_rule, flagged_by_notes, read_rule, write_rule
+from rejoinder.judges.lines import normalised_ratings
+from rejoinder.judges.notes import UNLIKE, usual_share
+from rejoinder.judges.views.adapted import _bound, of_ratings
+from rejoinder.judges.views.adapting import folds_of
+from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.records import Example
+from rejoinder.scorer import OUT_OF_DOMAIN, run
+from rejoinder.text.form import FORM, form_of
 
-CHAT = "short English chat"
+SUPPORT = Path(__file__).parent.parent / "data" / "support_replies.jsonl"
+ASSISTANT = Example(
+    ("Give three tips for staying healthy.",),
+    "Here are three tips: 1. Eat a balanced diet with many vegetables. 2. Exercise regularly. 3. Get enough sleep.",
+)
+CHAT = Example(
+    ("hi , how are you ?", "great , i just got back from the beach . you ?"), "i love the beach ! lucky you ."
+)
 
 
-def test_the_bundled_judge_declares_its_domain_and_what_it_does_not_read() -> None:
+def support(*, test: bool) -> list[Example]:
+    """Our replies of customer support: companies of odd numbers to tune on, of even numbers to test on."""
+    return [one for one in rejoinder.read(SUPPORT) if (int(one.extra["scenario"]) % 2 == 0) == test]
+
+
+def flagged(examples: list[Example]) -> float:
+    """The share that the rule of the bundled judges or a note places out of domain."""
+    return float((bundled_rule().outside(examples) | flagged_by_notes(examples)).mean())
+
+
+def adapted(lines: list[Example]) -> ViewsJudge:
+    """The bundled judge, adapted to rated lines as `fit` does it."""
     judge = load_scorer("rejoinder")
-    (rescaled,) = answering({"rejoinder": judge}, (1, 7)).values()
-    for card in (cards()["rejoinder"], judge.card, rescaled.card):
-        assert card.domain == CHAT
-        assert set(card.unread) == {"facts", "sources", "safety"}
+    assert isinstance(judge, ViewsJudge)
+    able = of_ratings(judge, lines, normalised_ratings(lines), conversations(lines))
+    rng = np.random.default_rng(0)
+    return able.adapted(folds_of(able.groups, 5, rng), rng, {"datasets": {}}, (1.0, 5.0), corrected=True)
 
 
-@pytest.mark.parametrize("name", [name for name in cards() if name != "rejoinder"] + ["column:gpt", "command:cat"])
-def test_other_scorers_declare_no_domain(name: str) -> None:
-    card = cards()[name] if name in cards() else load_scorer(name).card
-    assert not card.domain
-    assert not card.unread
+def test_an_assistants_reply_is_out_of_domain_and_chat_is_not() -> None:
+    notes = rejoinder.score([ASSISTANT, CHAT], "rejoinder").notes
+    assert notes[0][0] == OUT_OF_DOMAIN and UNLIKE in notes[0]
+    assert 1 not in notes
 
 
-def test_the_warning_is_given_once_and_names_judges_beside_other_scorers() -> None:
-    judge, length = load_scorer("rejoinder"), load_scorer("length")
-    assert facts_warning({"length": length}) == ""
-    assert facts_warning({}) == ""
-    assert facts_warning({"rejoinder": judge}) == FACTS_NOT_CHECKED
-    assert facts_warning({"a": judge, "b": judge}) == FACTS_NOT_CHECKED
-    mixed = facts_warning({"length": length, "a": judge, "b": judge})
-    assert mixed.startswith("a, b: ")
-    assert mixed.count(FACTS_NOT_CHECKED) == 1
+@pytest.mark.parametrize("reply", ["", " \n", "\u200b"])
+@pytest.mark.parametrize("context", [("Explain this. " * 200,), ("x = f(3); print(x);",), ASSISTANT.context])
+def test_an_empty_reply_is_never_out_of_domain(reply: str, context: tuple[str, ...]) -> None:
+    examples = [Example(context, reply, ("fine",))]
+    assert not any(OUT_OF_DOMAIN in notes for notes in rejoinder.score(examples, "rejoinder").notes.values())
+    assert flagged(examples) == 0
 
 
-def test_a_judge_in_a_folder_is_for_replies_like_those_it_was_fitted_on() -> None:
-    card = from_parts(read_folder(FOLDER)).card
-    assert card.domain not in ("", CHAT)
-    assert "facts" in card.unread
+def test_the_bundled_chat_is_in_the_domain() -> None:
+    assert flagged(list(rejoinder.read("@conture"))) <= 0.05
+    assert flagged(list(rejoinder.read("@dstc7"))) <= 0.1
+
+
+def test_the_support_replies_are_as_many_of_each_kind_in_both_halves() -> None:
+    for test in (False, True):
+        kinds = [one.extra["kind"] for one in support(test=test)]
+        assert {kind: kinds.count(kind) for kind in kinds} == dict.fromkeys(
+            ("correct", "wrong", "rude", "refusing", "long"), 12
+        )
+
+
+def test_most_support_replies_are_out_of_domain() -> None:
+    assert flagged(support(test=True)) >= 0.75  # docs/results/judge.md has the figures by kind
+
+
+@pytest.mark.parametrize(("name", "share"), [("pandalm", 0.95), ("tulu1", 0.95), ("oasst100", 0.92)])
+def test_replies_of_assistants_are_out_of_domain(shared: Path, name: str, share: float) -> None:
+    pairs = rejoinder.read_pairs(shared / "data" / "preferences" / f"{name}.jsonl.gz")
+    replies = [reply for pair in pairs for reply in pair.replies]
+    assert flagged([one for one in replies if one.response.strip()]) >= share
+
+
+def test_a_judge_adapted_to_support_replies_is_for_support_replies() -> None:
+    judge = adapted(support(test=False))
+    unseen = support(test=True)
+    notes = run(judge, unseen).notes
+    assert sum(OUT_OF_DOMAIN in noted for noted in notes.values()) <= 0.05 * len(unseen)
+    others = [
+        Example(("Where is my order?",), "Ich weiß leider nicht, wo Ihr Paket ist, bitte warten Sie noch."),
+        Example(("Where is my order?",), "def where(order):\n    return order.place == 'shop'\nprint(where(3));"),
+    ]
+    assert [run(judge, others).notes[row][:2] for row in (0, 1)] == [
+        (OUT_OF_DOMAIN, "not English"),
+        (OUT_OF_DOMAIN, "code"),
+    ]
+
+
+def test_only_the_bundled_judges_go_by_form(tmp_path: Path) -> None:
+    bundled = load_scorer("rejoinder")
+    judge = quick_judge(made_material(tmp_path))
+    judge.save(tmp_path / "judge")
+    again = load_scorer(str(tmp_path / "judge"))
+    assert isinstance(bundled, ViewsJudge) and isinstance(again, ViewsJudge)
+    assert bundled.form is not None and judge.form is None and again.form is None
+
+
+def test_the_bound_of_few_lines_is_the_farthest_of_many_a_rank_above_the_quantile() -> None:
+    distances = np.random.default_rng(0).permutation(1000.0 * np.arange(1000)) / 1000
+    assert _bound(distances[:60]) == distances[:60].max()
+    assert 950 < _bound(distances) < 975
+
+
+def test_a_note_on_few_lines_is_usual_sooner() -> None:
+    assert usual_share(3 / 60, 60) > 0.05 > usual_share(0, 30)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: f"  {text}\n",
+        lambda text: text.replace("\n", "\r\n"),
+        lambda text: unicodedata.normalize("NFD", text),
+    ],
+)
+def test_what_a_reader_does_not_see_changes_no_form(change: object) -> None:
+    assert callable(change)
+    texts = [one.response for one in support(test=False)]
+    examples = [Example(("Où est mon café?",), text) for text in [*texts, "Le café est là.\n\nVoilà."]]
+    changed = [Example(tuple(map(change, one.context)), change(one.response)) for one in examples]
+    assert (bundled_rule().outside(examples) == bundled_rule().outside(changed)).all()
+
+
+def test_a_reply_is_judged_by_itself() -> None:
+    examples = support(test=False)
+    together = bundled_rule().outside(examples)
+    assert [bool(bundled_rule().outside([one])[0]) for one in examples] == together.tolist()
+
+
+def test_every_feature_has_a_name_and_is_finite() -> None:
+    for context, reply in (((), ""), (("",), "?"), (("a", "b\n\n- c"), "1. x\n2. y " * 999)):
+        form = form_of(context, reply)
+        assert len(form) == len(FORM) == len(set(FORM)) and np.isfinite(form).all()
+
+
+def test_the_rule_comes_back_from_its_file(tmp_path: Path) -> None:
+    write_rule(bundled_rule(), tmp_path / "rule.json")
+    assert (tmp_path / "rule.json").read_bytes() == DOMAIN.read_bytes()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", '{"bound": 0, "features": {"reply: words": [0, 1, 2]}}'])
+def test_a_damaged_rule_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "rule.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match="rule.json"):
+        read_rule(path)

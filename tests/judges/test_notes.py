@@ -25,7 +25,7 @@ from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.records import Example
 from rejoinder.report.scores import summary_table
-from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import OUT_OF_DOMAIN, Card, Outcome
 from rejoinder.scorer import run as run_scorer
 from rejoinder.streams.noted import noted
 from rejoinder.streams.scoring import Tally, score_stream
@@ -131,7 +131,7 @@ def test_the_judge_in_the_box_notes_what_it_cannot_judge() -> None:
 
 def of_texts(notes: Sequence[str]) -> tuple[str, ...]:
     """The notes that do not hang on what the judge was fitted on."""
-    return tuple(note for note in notes if note != UNLIKE)
+    return tuple(note for note in notes if note not in (UNLIKE, OUT_OF_DOMAIN))
 
 
 def test_a_context_is_noted_where_the_judge_reads_it() -> None:
@@ -175,7 +175,8 @@ def test_a_judge_does_not_note_what_it_was_fitted_on(tmp_path: Path) -> None:
     given = [Example(("Wie geht es dir heute?",), text) for text in ODD]
     for one in (judge, load_scorer(tmp_path / "judge")):
         found = run_scorer(one, given).notes
-        assert found == {0: ("no words",), 2: ("code",), 3: ("unlike short chat",), 4: ("unlike short chat",)}
+        notes = {0: ("no words",), 2: ("code",), 3: ("unlike short chat",), 4: ("unlike short chat",)}
+        assert found == {row: (OUT_OF_DOMAIN, *each) for row, each in notes.items()}
 
 
 @pytest.mark.parametrize("model", ["dialogue_model", "tweet_model"])
@@ -224,7 +225,7 @@ def test_compare_counts_notes_for_each_side(run: Run, tmp_path: Path) -> None:
     assert '"not English"' not in ran.words.replace('replies of B are noted as "not English"', "")
     found = json.loads(run("compare", tmp_path / "a.jsonl", tmp_path / "b.jsonl", "--json").out)
     counted = {
-        side: {note: n for note, n in notes.items() if note != UNLIKE}
+        side: {note: n for note, n in notes.items() if note not in (UNLIKE, OUT_OF_DOMAIN)}
         for side, notes in found["notes"]["rejoinder"].items()
     }
     assert counted == {"a": {}, "b": {"not English": 12}}

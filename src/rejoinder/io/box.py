@@ -9,7 +9,7 @@ from typing import Any
 from rejoinder.errors import MissingAsset, UsageError
 
 _FOLDER = Path(__file__).resolve().parent.parent / "data"
-JUDGE, PLUS = _FOLDER / "judge", _FOLDER / "plus"
+JUDGE, PLUS, DOMAIN = _FOLDER / "judge", _FOLDER / "plus", _FOLDER / "domain.json"
 _LONGEST_NAME = 255  # bytes
 
 

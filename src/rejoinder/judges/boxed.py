@@ -10,6 +10,7 @@ from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.io.box import JUDGE
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.answers import SHORT_CHAT, UNREAD
+from rejoinder.judges.domain import bundled_rule
 from rejoinder.judges.views.judge import ViewsJudge, from_parts
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.learner import PREDICTED, Choices
@@ -48,7 +49,8 @@ def load(name: str, vectors: str | Path | None) -> ViewsJudge:  # noqa: ARG001 -
 def _judge() -> ViewsJudge:
     """The judge in the box, read once in a process: who scores reply after reply by its name asks for it each time."""
     # Its own name and version, because a signature must tell it from a judge of the user's.
-    return replace(from_parts(read_folder(FOLDER)), name=NAME, version=VERSION, domain=SHORT_CHAT)
+    judge = from_parts(read_folder(FOLDER))
+    return replace(judge, name=NAME, version=VERSION, domain=SHORT_CHAT, form=bundled_rule())
 
 
 def learner(name: str, choices: Choices) -> ViewsLearner:

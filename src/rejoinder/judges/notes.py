@@ -16,6 +16,7 @@ from rejoinder.learner import Side
 from rejoinder.records import Example
 from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Notes
 from rejoinder.text.looks import ELSEWHERE, is_code, is_foreign, is_long, is_wordless
+from rejoinder.text.normalize import visible
 
 NO_WORDS, CODE, NOT_ENGLISH = "no words", "code", "not English"
 UNLIKE_CHAT = "unlike short chat"
@@ -28,6 +29,8 @@ NOT_JUDGED = (*_WRITTEN, UNLIKE_CHAT)
 """Notes on replies whose score means little, whatever stands around them."""
 OUTSIDE = frozenset({CODE, NOT_ENGLISH, NO_WORDS, UNLIKE_CHAT, UNLIKE})
 """Notes that place a reply outside the domain of the judge."""
+FORM_NOTES = frozenset({UNLIKE_CHAT})
+"""Notes that place a reply outside short chat by its form alone."""
 
 USUAL = 0.05
 """A note that so large a share of the lines deserved that a judge was fitted on tells nothing of a new one."""
@@ -83,10 +86,17 @@ def usual_notes(noted: Mapping[str, float]) -> frozenset[str]:
     return frozenset(note for note, share in noted.items() if share > USUAL)
 
 
+def usual_share(share: float, lines: int) -> float:
+    """Return a share of few lines as the rule of succession estimates it, so that 3 of 60 are more than `USUAL`."""
+    return (share * lines + 1) / (lines + 2)
+
+
 def _of_texts(example: Example, terms: Sequence[Side]) -> Iterable[str]:
     """The notes on one example's texts, some of them twice."""
     reply, english = example.response, english_words()
-    if is_wordless(reply):
+    if not visible(reply):
+        pass
+    elif is_wordless(reply):
         yield NO_WORDS
     elif is_code(reply):
         yield CODE
@@ -97,7 +107,8 @@ def _of_texts(example: Example, terms: Sequence[Side]) -> Iterable[str]:
     if "context" in terms and example.context:
         if is_foreign(" ".join(example.context[-_LAST_TURNS:]), english):
             yield CONTEXT_NOT_ENGLISH
-        if is_long(example.context[-1]) or is_code(example.context[-1]):
+        # An empty reply is never out of domain, whatever it answers.
+        if visible(reply) and (is_long(example.context[-1]) or is_code(example.context[-1])):
             yield UNLIKE_CHAT
 
 

@@ -13,6 +13,7 @@ from rejoinder.errors import DataError, MissingAsset
 from rejoinder.io.box import PLUS
 from rejoinder.io.folders import Parts, read_folder
 from rejoinder.judges.answers import SHORT_CHAT, training_in
+from rejoinder.judges.domain import bundled_rule
 from rejoinder.judges.views.assembly import OWN, Material
 from rejoinder.judges.views.judge import FAMILY, ViewsJudge
 from rejoinder.judges.views.learner import boxed_material
@@ -50,7 +51,8 @@ def _judge(model: str) -> ViewsJudge:
         raise DataError("its heads belong to another judge in the box", "Install rejoinder again", where=str(FOLDER))
     material = replace(readers[0], own=(source,))
     heads = heads_in(parts, material.views)
-    return ViewsJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION, domain=SHORT_CHAT)
+    judge = ViewsJudge(material, heads, training_in(parts.config), name=NAME, version=VERSION)
+    return replace(judge, domain=SHORT_CHAT, form=bundled_rule())
 
 
 def _source(model: str) -> CausalModel:

@@ -16,17 +16,16 @@ from rejoinder.auditing.results import Result
 from rejoinder.auditing.run import LIMIT, audit
 from rejoinder.auditing.spoiling import spoilt
 from rejoinder.auditing.written import written
-from rejoinder.catalogue import score
 from rejoinder.errors import MissingAsset, UsageError
-from rejoinder.io import read_audited, read_pairs
+from rejoinder.io import read_audited
 from rejoinder.judges.lines import RatedLines, encode_rated
-from rejoinder.judges.notes import UNLIKE
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import Spoilt
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
-from rejoinder.papers.asked import PREFERENCES, RELEVANCE, Asked, Takes, files_of
+from rejoinder.papers.asked import RELEVANCE, Asked, Takes, files_of
+from rejoinder.papers.domain import Measured, measure
 from rejoinder.papers.figures import turn_level
 from rejoinder.papers.judge_folds import LeftOut, blind, left_out, seen, undefended, with_references, within_systems
 from rejoinder.papers.judge_material import CORPORA, material_from
@@ -58,7 +57,6 @@ SETS = {
 # Metrics that need a reference, on the same lines; those over word vectors read the ones in the box.
 BESIDE = ("bleu-2", "bleu-4", "rouge-l", "meteor", "chrf", "embedding-average", "embedding-greedy", "embedding-extrema")
 ATTACKED = ("conture_turn", "gupta_dailydialog")
-UNLIKE_SETS = ("pandalm", "hh_harmless")
 TAUGHT, RELEVANT = "dailydialogpp_dev", "dailydialogpp_test"
 MOST_CONTEXTS = 10_000  # all of them
 RESAMPLES = 1000
@@ -104,7 +102,7 @@ class Found:
         seen: the same of judges that saw other conversations of the set.
         attacks: by left-out set, what the battery did to the judge that never saw it.
         relevance: replies that people wrote to fit or not to fit.
-        elsewhere: by set of preference pairs, the share of replies said to be unlike what it was fitted on.
+        domain: the share of replies that are out of the domain of the judge that ships, by data set.
     """
 
     trained: Trained
@@ -116,7 +114,7 @@ class Found:
     seen: Figure
     attacks: Mapping[str, Sequence[Result]]
     relevance: Relevance | None
-    elsewhere: Mapping[str, float]
+    domain: Measured
 
 
 def find(asked: Asked) -> Found:
@@ -161,7 +159,7 @@ def _found(asked: Asked, lines: RatedLines, trained: Trained, apart: int, corpor
         mean_over_sets(lines, known, asked.seed),
         attacks,
         _relevance(asked, judge),
-        _elsewhere(asked, judge),
+        _domain(asked),
     )
 
 
@@ -282,15 +280,10 @@ def _relevance(asked: Asked, judge: Scorer) -> Relevance | None:
     return relevance(list(read_audited(*files)), judge, limit=MOST_CONTEXTS, seed=asked.seed) if files else None
 
 
-def _elsewhere(asked: Asked, judge: Scorer) -> dict[str, float]:
-    """The share of replies of language models that it says are unlike what it was fitted on, of sets that are there."""
-    found = {}
-    for name in UNLIKE_SETS:
-        replies = [reply for pair in read_pairs(*there(asked, name, PREFERENCES)) for reply in pair.replies]
-        if replies:
-            notes = score(replies, judge, out_of_domain="keep").notes
-            found[name] = sum(UNLIKE in noted for noted in notes.values()) / len(replies)
-    return found
+def _domain(asked: Asked) -> Measured:
+    """What is out of domain on the sets among the data; nothing where files were given instead."""
+    with asked.stage("measuring the domain", None):
+        return Measured((), (), (), {}) if asked.files else measure(asked)
 
 
 def there(asked: Asked, name: str, kind: str) -> list[Path]:

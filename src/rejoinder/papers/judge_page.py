@@ -8,6 +8,7 @@ import numpy as np
 
 from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.results import Result
+from rejoinder.papers.domain_page import domain_tables
 from rejoinder.papers.judge import BESIDE, SETS, Found, Unseen
 from rejoinder.papers.judge_material import CORPORA
 from rejoinder.papers.page import About, paper, table
@@ -32,7 +33,7 @@ def page(found: Found, about: About) -> Document:
             "referring": referring,
             "attacks": attacks_table(found.attacks),
             "relevance": relevance_table(found.relevance),
-            "elsewhere": _elsewhere(found.elsewhere),
+            **domain_tables(found.domain),
         },
         [unseen],
         written=found.written,
@@ -42,6 +43,7 @@ def page(found: Found, about: About) -> Document:
         of=of,
         held=f"{np.nanmean([one.held for one in shown]):.0%}",
         spread=f"{np.nanmean([one.spread for one in shown]):.0%}",
+        domain_mean=f"{found.domain.mean:.1%}",
         unlike=f"{np.nanmean([one.unlike for one in shown]):.0%}",
     )
 
@@ -127,11 +129,4 @@ def relevance_table(found: Relevance | None) -> Table:
     rows = [] if found is None else found.results
     return table(
         header, [[one.irrelevant, one.statistic, str(one.n), measured(one), plain(one.published)] for one in rows]
-    )
-
-
-def _elsewhere(shares: Mapping[str, float]) -> Table:
-    """What is said to be unlike what the judge was fitted on."""
-    return table(
-        ["replies of language models", 'noted as "unlike"'], [[name, share(one)] for name, one in shares.items()]
     )

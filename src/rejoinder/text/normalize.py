@@ -54,6 +54,11 @@ def visible_text(text: str) -> str:
     return text if settled else _settled(_MARKS.sub(" ", text))[0]
 
 
+def written_text(text: str) -> str:
+    """Return `text` as it was written: with its markup, without invisible signs, end tokens and a speaker's tag."""
+    return _once(text, marked=True)
+
+
 def visible(text: str) -> bool:
     """Return whether a reader sees anything of a text."""
     if text[:1].isascii() and text[:1].isalnum():  # nothing that is taken off begins so and leaves nothing
@@ -70,8 +75,8 @@ def _settled(text: str) -> tuple[str, bool]:
     return text, False
 
 
-def _once(text: str) -> str:
-    """Return `text` with one layer of what hides its letters taken off."""
+def _once(text: str, *, marked: bool = False) -> str:
+    """Return `text` with one layer of what hides its letters taken off; of `marked` text the markup stays."""
     if not text.isascii():
         text = _of_one_script(text)
     elif not text.isprintable():
@@ -80,7 +85,7 @@ def _once(text: str) -> str:
     text = _spaced(text)
     if "<" in text or "[" in text:
         text = _END_TOKEN.sub(" ", text)
-    if not _PROGRAM.search(text):
+    if not marked and not _PROGRAM.search(text):
         text = _unmarked(text)
     return _SPEAKER.sub("", _spaced(text), count=1) if ":" in text and _SPEAKER.match(text) else _spaced(text)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required
-from rejoinder.judges.notes import shares, text_notes
+from rejoinder.judges.notes import shares, text_notes, usual_share
 from rejoinder.judges.views.adapt import Adaptation, raw_features, table_of
 from rejoinder.judges.views.adapting import (
     FEWEST_FOLDS,
@@ -29,7 +29,7 @@ from rejoinder.judges.views.adapting import (
 )
 from rejoinder.judges.views.calibration import Calibration, with_interval
 from rejoinder.judges.views.fit import WAYS, Part, Way, parts_used
-from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.judges.views.judge import ADAPTED, ViewsJudge
 from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
 from rejoinder.judges.views.linear import SILENT, Linear
 from rejoinder.judges.views.view import Features
@@ -39,6 +39,7 @@ from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible
 
 FEWEST = 30  # items of a head; of fewer, folds of them tell nothing
+_CONFIDENCE = 0.95  # that no larger share of further lines than promised is out of domain
 _FEWEST_IN_BIN = 100  # lines in a bin of the intervals
 _AS_THEY_ARE = Calibration(0.0, 0.0, 1.0, *(np.zeros(1) for _ in range(3)))
 
@@ -111,9 +112,9 @@ class Adaptable:
         replies = list(chain.from_iterable(one.replies for one in self.own.values()))
         noted = dict(before.get("noted", {}))
         for note, share in shares(text_notes(replies, ("context",)), len(replies)).items():
-            noted[note] = max(share, noted.get(note, 0.0))
+            noted[note] = max(usual_share(share, len(replies)), noted.get(note, 0.0))
         datasets = {**before.get("datasets", {}), **added["datasets"]}
-        return {**before, "datasets": datasets, "noted": noted, "adapted": dict(added)}
+        return {**before, "datasets": datasets, "noted": noted, ADAPTED: dict(added)}
 
     def _gathered(self, found: Mapping[Way, FloatArray]) -> FloatArray:
         """[N] values, each from the way that reads the item."""
@@ -227,15 +228,28 @@ def _spread_as_before(one: Own, linear: Linear) -> Calibration:
 
 
 def _cloud(one: Own, folds: Rows) -> Likeness:
-    """The user's own lines, with the distance that `USUAL` of those stay within that the cloud was made without."""
+    """The user's own lines, with a distance that `USUAL` or more of further lines stay within; see `_bound`."""
     own = np.tile(folds[one.rows], len(one.features) // len(one.rows))
     features, distances = one.part.plain(one.features), np.empty(len(own))
     for fold in np.unique(own):
         inside = own == fold
         if not inside.all():
             distances[inside] = _cloud_of(features[~inside], one.part).distances(features[inside])
-    bound = float(np.quantile(distances, USUAL, method="higher"))
-    return replace(_cloud_of(features, one.part), bound=bound)
+    return replace(_cloud_of(features, one.part), bound=_bound(distances))
+
+
+def _bound(distances: FloatArray) -> float:
+    """The upper tolerance limit: with 95 % confidence `USUAL` of all lines like these lie within.
+
+    It is one of the distances, which suffices from 59 lines on; of fewer it is the largest. The distances are those of
+    lines to clouds that were made without them.
+
+    Source: Wilks (1941), Determination of sample sizes for setting tolerance limits.
+    """
+    from scipy.stats import binom
+
+    inside = int(binom.ppf(_CONFIDENCE, len(distances), USUAL))
+    return float(np.sort(distances)[min(inside, len(distances) - 1)])
 
 
 def _cloud_of(features: Features, part: Part) -> Likeness:

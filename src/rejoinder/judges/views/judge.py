@@ -15,7 +15,8 @@ from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
-from rejoinder.judges.notes import CONTEXT_CUT, CUT, UNLIKE, text_notes, usual_notes, with_domain
+from rejoinder.judges.domain import FormRule
+from rejoinder.judges.notes import CONTEXT_CUT, CUT, FORM_NOTES, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.explaining import explanations_of
 from rejoinder.judges.views.extent import Shown, bounded
@@ -29,6 +30,8 @@ from rejoinder.scorer import Card, Notes, Outcome
 from rejoinder.text.normalize import visible
 
 FAMILY = "views"
+ADAPTED = "adapted"
+"""What the record of the training calls an adaptation to a user's lines."""
 EMPTY = "the response is empty"
 
 
@@ -44,6 +47,8 @@ class ViewsJudge:
         name: on its card.
         version: goes up when its scores change.
         domain: see `Card.domain`.
+        form: what tells replies out of its domain by their form; only the bundled judges have it. Others go by how
+            far a line is from those that they were fitted on.
     """
 
     material: Material
@@ -53,6 +58,7 @@ class ViewsJudge:
     name: str = "judge"
     version: int = 1
     domain: str = FITTED_LINES
+    form: FormRule | None = None
 
     @property
     def views(self) -> Views:
@@ -106,7 +112,9 @@ class ViewsJudge:
             answers = part.calibration.answers(part.predict(features, own))
             for name, values in zip(found, answers, strict=True):
                 found[name][rows] = values
-            unlike.update(rows[place] for place in np.flatnonzero(part.unlike(features)).tolist())
+            raw = [bounded(examples[row]) for row in rows]  # the form of a text is in its markup too
+            outside = part.unlike(features) if self.form is None else self.form.outside(raw)
+            unlike.update(rows[place] for place in np.flatnonzero(outside).tolist())
         outcome = Outcome(
             found["values"], reasons, notes=self._notes(examples, shown, unlike), low=found["low"], high=found["high"]
         )
@@ -140,6 +148,8 @@ class ViewsJudge:
     def _notes(self, examples: Sequence[Example], shown: Sequence[Shown], unlike: set[int]) -> Notes:
         """What the judge cannot judge."""
         usual = usual_notes(self.training.get("noted", {}))
+        if ADAPTED in self.training:  # its domain is the user's lines, and a distance tells how long those are
+            usual |= FORM_NOTES
         told = text_notes(list(map(bounded, examples)), ("context",))
         cut = self.material.cuts([one.example.response for one in shown])
         found = {}
