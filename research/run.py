@@ -173,7 +173,7 @@ def _parser(name: str) -> argparse.ArgumentParser:
     for key, form in forms.items():
         shown = _HELP[key] if key in takes else argparse.SUPPRESS
         flags = {"files": ["files"], "encoders": ["-e", "--encoder"], "responders": ["-r", "--responder"]}
-        named = {} if key == "files" else {"dest": key}
+        named: dict[str, Any] = {} if key == "files" else {"dest": key}
         parser.add_argument(*flags.get(key, [FLAGS[key]]), **named, **form, help=shown)
     parser.add_argument("--on-error", choices=[*OnError], default="stop", help="what to do with a bad line")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where the page goes")
