@@ -11,7 +11,7 @@ out, so that no dialogue that people rated has shaped the vectors. The method is
     3. truncated SVD, PPMI = U S V^T; the vectors are the rows of U, scaled so that the mean length is 1
 
 Leaving S out (the paper's p = 0) agreed better with people than U S^0.5 and U S for every window (3, 5, 10) and shift
-(1, 3) tried, on the six rated sets that docs/results/word_vectors.md lists as those the settings were chosen on.
+(1, 3) tried, on the six rated sets that research/archive/word_vectors.md lists as those the settings were chosen on.
 
 The same corpora in the same order, the same libraries and the same seed give the same file. It takes about 15 seconds
 on one core for the seven corpora behind the file in the package.

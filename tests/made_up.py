@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from rejoinder.papers import lowe2017
-from rejoinder.papers.encodings import Prepared, prepare
-from rejoinder.papers.material import Material, collect
 from rejoinder.records import Example
+from research import lowe2017
+from research.encodings import Prepared, prepare
+from research.material import Material, collect
 
 WORDS = (  # noqa: SIM905 - shorter to read
     "i you we like love hate play music games movies dogs cats food pizza work school today tomorrow friend family "

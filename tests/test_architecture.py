@@ -33,7 +33,6 @@ FLOORS = {
     "cli": 8,
     "integrations": 7,
     "pages": 7,
-    "papers": 7,
     "serving": 7,
     "report": 6,
     "auditing": 5,

@@ -201,6 +201,8 @@ RESULTS = sorted((PROJECT / "docs" / "results").glob("*.md"))
 def test_calls_over_corpora_pass_over_their_bad_lines(page: Path) -> None:
     """The corpora hold dialogues that a reader refuses; a printed call that stops at one is none that can be made."""
     text = page.read_text(encoding="utf-8").replace("\n", " ")
-    for call in re.findall(r"`(rejoinder (?:pretrain|reproduce|respond|selftalk) [^`]+)`", text):
+    for call in re.findall(
+        r"`((?:rejoinder (?:pretrain|reproduce|respond|selftalk)|python -m research\.\w+) [^`]+)`", text
+    ):
         if "CORPUS" in call or "ubuntu_irc" in call:
             assert "--on-error skip" in call, call

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from rejoinder.meta.next_lines import next_lines
     from rejoinder.meta.ratings import ratings
     from rejoinder.meta.training import train
-    from rejoinder.papers.run import reproduce
     from rejoinder.records import Example, Pair, Rating, ReplySet
     from rejoinder.report.cards import show
     from rejoinder.report.doctor import doctor
@@ -84,7 +83,6 @@ _HOME = {
     "reinforce": "rejoinder.improve.reinforcing",
     "relevance": "rejoinder.auditing",
     "reply_sets_of": "rejoinder.io",
-    "reproduce": "rejoinder.papers.run",
     "rerank": "rejoinder.improve.reranking",
     "reward": "rejoinder.improve.reward",
     "request": "rejoinder.responder",
@@ -146,7 +144,6 @@ __all__ = [
     "reinforce",
     "relevance",
     "reply_sets_of",
-    "reproduce",
     "request",
     "rerank",
     "respond",

@@ -26,7 +26,6 @@ from rejoinder.judges.train import train_judge
 PLAIN = {
     ("estimate", "dimension"),
     ("study", "dimension"),
-    ("reproduce", "name"),
     ("train", "components"),
     ("audit", "family"),
     ("train", "kind"),
@@ -97,7 +96,7 @@ def written_by(name: str, out: str, given: Path) -> list[Path]:
     """Where the command would write."""
     mark = marks(commands()[name])[out]
     assert isinstance(mark, Writes)
-    return mark.places(given, {"name": "name"})
+    return mark.places(given, {})
 
 
 def test_every_parameter_that_may_name_a_file_is_marked() -> None:
@@ -144,8 +143,7 @@ def test_an_output_never_takes_the_place_of_an_input(
         place.parent.mkdir(exist_ok=True)
         place.symlink_to(source) if way == "link" else os.link(source, place)
     before = contents(tmp_path)
-    value = source if read != "responder" or name != "reproduce" else Path(f"x={source}")
-    ran = run(*call_of(name, {out: given, read: value}, tmp_path))
+    ran = run(*call_of(name, {out: given, read: source}, tmp_path))
     assert (ran.code, ran.out) == (2, ""), ran.err
     said = {"inside": "lies inside the input", "around": "holds the input"}.get(way, "is an input too")
     assert said in ran.err and str(place) in ran.err and ran.err.count("\n") == 1
@@ -179,13 +177,6 @@ def test_a_scorer_is_no_folder_that_is_called_so(run: Run, tmp_path: Path, monke
     monkeypatch.chdir(tmp_path)
     Path("length").mkdir()
     assert run("score", "@conture", "-s", "length", "-o", "length/out.jsonl").code == 0
-
-
-def test_figures_of_an_earlier_page_are_no_input(run: Run, tmp_path: Path) -> None:
-    figure = tmp_path / "lowe2017-a.svg"
-    figure.write_text("<svg/>")
-    ran = run("reproduce", "lowe2017", figure, "-o", tmp_path)
-    assert ran.code == 2 and "is an input too" in ran.err
 
 
 def test_streams_and_devices_hold_nothing_to_lose(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ _TAGGER: Mapping[str, Callable[[], str]] = {"tagger": speech.tagger}
 _SYNONYMS: Mapping[str, Callable[[], str]] = {**_TAGGER, "synonyms": speech.wordnet}
 _SAI3, _SAI4 = "Sai et al. 2019, table 3", "Sai et al. 2019, table 4"
 _SAI6 = "Sai et al. 2019, table 6"
-_RESULTS = "what a policy said that a judge rewarded, docs/results/reinforce.md"
+_RESULTS = "what a policy said that a judge rewarded, research/archive/reinforce.md"
 _SAI2020 = "Sai et al. 2020, DailyDialog++"
 # The keys of DailyDialog++ for replies that do not fit, the second written to share words with the context.
 _RANDOM, _HARD = "random_negative_responses", "adversarial_negative_responses"

@@ -21,7 +21,6 @@ TASKS = {
         "study": "Show which scorers agree with human ratings or preferences.",
         "ratings": "Measure how far raters agree, and make one rating of several.",
         "audit": "Find out what fools a scorer, and how often.",
-        "reproduce": "Experiments of papers, and other results, anew.",
     },
     "Ask people": {
         "annotate": "A web page on which people rate replies.",

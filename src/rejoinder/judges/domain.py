@@ -107,6 +107,6 @@ def write_rule(rule: FormRule, path: Path) -> None:
         for name, *values in zip(FORM, rule.centre, rule.spread, rule.weights, strict=True)
     }
     lines = ",\n".join(f"    {json.dumps(name)}: {json.dumps(values)}" for name, values in rows.items())
-    about = "made by python -m rejoinder.papers.domain: centre, spread and weight of each feature"
+    about = "made by python -m research.domain: centre, spread and weight of each feature"
     text = f'{{\n  "about": {json.dumps(about)},\n  "bound": {rule.bound:.6g},\n  "features": {{\n{lines}\n  }}\n}}\n'
     path.write_text(text, encoding="utf-8")

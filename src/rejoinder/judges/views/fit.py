@@ -152,30 +152,6 @@ def columns_of(views: Views, way: Way) -> NDArray[np.intp]:
     return np.asarray(columns[np.argsort(views.readers[columns], kind="stable")])
 
 
-def head_over(
-    lines: ViewLines,
-    ratings: FloatArray,
-    rows: Rows,
-    views: Views,
-    columns: NDArray[np.intp],
-    growth: Growth,
-    rng: np.random.Generator,
-) -> Head:
-    """A head alone, for whoever ranks replies: without calibration, which takes further heads and changes no order.
-
-    Args:
-        lines: N lines.
-        ratings: [N] from 1 to 5.
-        rows: those to fit on, ascending.
-        views: what the features of the lines are.
-        columns: what it reads, all or some of `columns_of` in their order; the feature of a rule is among them.
-        growth: how trees are grown.
-        rng: decides what is random.
-    """
-    material = _material(lines, ratings, rows, views, columns, rng)
-    return _head(material, np.arange(len(rows)), rng, growth)
-
-
 def _material(
     lines: ViewLines,
     ratings: FloatArray,

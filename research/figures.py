@@ -1,0 +1,186 @@
+"""Scores and ratings to figures: correlations over splits with intervals, and correlations of systems.
+
+Shapes: N lines, S splits, A appearances (a line in the test part of a split), G contexts, B resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rejoinder.learner import Rows
+from rejoinder.meta import Study
+from rejoinder.meta.agreement import Agreement
+from rejoinder.scorer import FloatArray
+from rejoinder.stats.arrays import Counts, number_of, renumbered
+from rejoinder.stats.bootstrap import group_means, percentile_interval, resample_group_correlations
+from rejoinder.stats.correlation import FEWEST, pearson
+from rejoinder.stats.figure import Figure
+from rejoinder.stats.paired import OverParts, Statistic, mean_correlation, mean_of_parts, paired_permutation
+from rejoinder.stats.sampling import Sampling
+from research.material import Material
+
+RESAMPLES = 1000
+STATISTICS: tuple[Statistic, ...] = ("spearman", "pearson")
+
+
+class Appearances(NamedTuple):
+    """Lines in the test parts of splits.
+
+    Attributes:
+        rows: [A] the lines.
+        parts: [A] the splits.
+    """
+
+    rows: Rows
+    parts: Rows
+
+    def where(self, wanted: NDArray[np.bool_]) -> Appearances:
+        """Those of the lines that `wanted` [N] names."""
+        kept = wanted[self.rows]
+        return Appearances(self.rows[kept], self.parts[kept])
+
+
+def appearances(tests: Sequence[Rows]) -> Appearances:
+    """The lines of each split's test part, one split after the other."""
+    return Appearances(np.concatenate(tests), np.repeat(np.arange(len(tests)), [len(test) for test in tests]))
+
+
+@dataclass(frozen=True)
+class Figures:
+    """How to work out figures on a material.
+
+    Attributes:
+        material: the lines.
+        counts: [G, B] how often each context is drawn.
+        seed: of the draws.
+    """
+
+    material: Material
+    counts: Counts
+    seed: int
+
+    def correlation(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> OverParts:
+        """The mean over splits of the correlation of `scores` [S, N] with people."""
+        rows, parts = where
+        values = scores[parts, rows]
+        return mean_correlation(
+            statistic, values, self.material.ratings[rows], parts, self.material.contexts[rows], self.counts
+        )
+
+    def both(self, scores: FloatArray, where: Appearances) -> tuple[OverParts, OverParts]:
+        """Spearman and Pearson."""
+        spearman, pearson_ = (self.correlation(statistic, scores, where) for statistic in STATISTICS)
+        return spearman, pearson_
+
+    def within(self, statistic: Statistic, scores: FloatArray, where: Appearances) -> OverParts:
+        """The mean over splits and data sets of the correlation inside a set: what set a line is from does not help."""
+        rows, parts = where
+        _, sets = np.unique(self.material.datasets[rows], return_inverse=True)
+        values, cells = scores[parts, rows], parts * (sets.max() + 1) + sets
+        return mean_correlation(
+            statistic, values, self.material.ratings[rows], cells, self.material.contexts[rows], self.counts
+        )
+
+    def error(self, scores: FloatArray, where: Appearances) -> OverParts:
+        """The mean over splits of the mean absolute error."""
+        rows, parts = where
+        errors = np.abs(scores[parts, rows] - self.material.ratings[rows])
+        known = np.isfinite(errors)
+        return mean_of_parts(errors[known], parts[known], self.material.contexts[rows[known]], self.counts)
+
+    def versus(self, statistic: Statistic, first: FloatArray, second: FloatArray, where: Appearances) -> Figure:
+        """Whether `first` agrees better with people than `second`, both [S, N], on the lines that both score."""
+        rows, parts = where
+        a, b = first[parts, rows], second[parts, rows]
+        ratings, contexts = self.material.ratings[rows], self.material.contexts[rows]
+        rng = Sampling(RESAMPLES, self.seed).generator((), "paper, swaps")
+        return paired_permutation(statistic, a, b, ratings, parts, contexts, rng)
+
+    def systems(self, scores: FloatArray, where: Appearances, *, centred: bool) -> OfSystems:
+        """Pearson's correlation over systems of mean score and mean rating.
+
+        A system is one name in one data set. Where `centred`, the mean of the data set is taken off first, so that sets
+        whose level differs do not make the correlation.
+        """
+        rows, parts = where
+        known = np.isfinite(scores[parts, rows]) & (self.material.systems[rows] != "")
+        rows, values = rows[known], scores[parts, rows][known]
+        ratings, sets = self.material.ratings[rows], self.material.datasets[rows]
+        if centred:
+            values, ratings = _centred(values, sets), _centred(ratings, sets)
+        names = np.char.add(np.char.add(sets, ": "), self.material.systems[rows])
+        labels, groups = np.unique(names, return_inverse=True)
+        return _of_systems(labels.tolist(), groups, values, ratings, self.material.contexts[rows], self.counts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfSystems(Figure):
+    """Pearson's correlation over n systems; p takes systems as independent.
+
+    Attributes:
+        names: of the systems.
+        scores: their mean scores.
+        ratings: their mean ratings.
+    """
+
+    names: list[str]
+    scores: FloatArray
+    ratings: FloatArray
+
+
+def figures(material: Material, seed: int, resamples: int = RESAMPLES) -> Figures:
+    """Figures of `material` that all rest on the same resamples of contexts."""
+    counts = Sampling(resamples, seed).counts(number_of(material.contexts), (), "paper")
+    return Figures(material, counts, seed)
+
+
+def _of_systems(
+    names: list[str], groups: Rows, scores: FloatArray, ratings: FloatArray, contexts: Rows, counts: Counts
+) -> OfSystems:
+    """The correlation over groups, with the interval from resampled contexts."""
+    if len(names) < FEWEST:
+        return OfSystems(names=names, scores=scores[:0], ratings=ratings[:0])
+    once = np.ones((len(counts), 1))
+    ours, theirs = (group_means(values, groups, contexts, once)[:, 0] for values in (scores, ratings))
+    found = pearson(ours, theirs)
+    if not found.known:
+        return OfSystems.of(found, names=names, scores=ours, ratings=theirs)
+    values = resample_group_correlations(scores, ratings, groups, contexts, counts)["pearson"]
+    interval = percentile_interval(values, len(np.unique(contexts)), value=found.value)
+    return OfSystems.of(interval, names=names, scores=ours, ratings=theirs, n=found.n, p=found.p)
+
+
+def _centred(values: FloatArray, sets: NDArray[np.str_]) -> FloatArray:
+    """`values` less the mean of their set."""
+    _, place = np.unique(sets, return_inverse=True)
+    return values - (np.bincount(place, values) / np.bincount(place))[place]
+
+
+def mean_by(values: FloatArray, clusters: NDArray[Any], seed: int) -> OverParts:
+    """The mean of the finite ones among `values` [N], with an interval from resampled `clusters` [N]; p is NaN.
+
+    Args:
+        values: numbers, NaN where there is none.
+        clusters: what each hangs together with, as names or numbers.
+        seed: decides the resamples.
+    """
+    known = np.isfinite(values)
+    if not known.any():
+        return OverParts()
+    groups = renumbered(clusters[known])
+    counts = Sampling(RESAMPLES, seed).counts(number_of(groups), (), "paper")
+    return mean_of_parts(values[known], np.zeros(len(groups), dtype=np.int64), groups, counts)
+
+
+def turn_level(study: Study) -> dict[tuple[str, str], dict[str, Agreement]]:
+    """The turn-level rows of a study by data set and scorer, then by statistic."""
+    found: dict[tuple[str, str], dict[str, Agreement]] = {}
+    for row in study.agreements:
+        if row.level == "turn":
+            found.setdefault((row.dataset, row.scorer), {})[row.statistic] = row
+    return found

@@ -1,0 +1,180 @@
+"""How a judge does on a system that it never saw, and with fewer ratings (Lowe et al. 2017, table 4 and supplement).
+
+Shapes: N lines, S splits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rejoinder.judges.bilinear.fit import FitOptions
+from rejoinder.judges.bilinear.judge import Kind
+from rejoinder.learner import Rows
+from rejoinder.scorer import Advance, FloatArray, ignore
+from rejoinder.stats.paired import OverParts
+from rejoinder.stats.sampling import Sampling
+from rejoinder.stats.splits import growing_shares, keep_at_random, leave_one_out
+from research.figures import Appearances, Figures
+from research.fits import Judgement, Split, judge, predictions
+from research.material import Material
+
+FEWEST_LINES = 80
+KEPT_AT_RANDOM = 0.75
+SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+
+
+class Unseen(NamedTuple):
+    """A judge that never saw a system.
+
+    Attributes:
+        system: which was left out of training and validation; "" where lines were left out at random.
+        lines: how many lines it has in all.
+        share: share of the training lines that were left out, mean over the splits.
+        full: Spearman and Pearson on the full test parts.
+        removed: the same on the test lines of the system left out; None at random.
+        seen: the same lines, judged by the judge that was fitted on everything; None at random.
+    """
+
+    system: str
+    lines: int
+    share: float
+    full: tuple[OverParts, OverParts]
+    removed: tuple[OverParts, OverParts] | None
+    seen: tuple[OverParts, OverParts] | None
+
+
+class Point(NamedTuple):
+    """A judge that was given a share of the labels.
+
+    Attributes:
+        share: of the contexts of training and of validation.
+        lines: how many lines that is, training and validation together, mean over the splits.
+        spearman: on the full test parts.
+        pearson: the same.
+    """
+
+    share: float
+    lines: float
+    spearman: OverParts
+    pearson: OverParts
+
+
+def systems_to_leave_out(material: Material) -> list[str]:
+    """The systems with enough lines to say something about them, most lines first.
+
+    One name is one system, in whatever data set it stands.
+    """
+    known = material.systems[material.own]
+    names, lines = np.unique(known[known != ""], return_counts=True)
+    order = np.lexsort((names, -lines))
+    return [str(names[place]) for place in order if lines[place] >= FEWEST_LINES]
+
+
+def unseen_systems(
+    figures: Figures,
+    splits: Sequence[Split],
+    full: Sequence[Judgement],
+    options: Sequence[FitOptions],
+    kind: Kind,
+    where: Appearances,
+    advance: Advance = ignore,
+) -> list[Unseen]:
+    """Each system with 80 lines or more left out once, most lines first; in the end a quarter left out at random.
+
+    Args:
+        figures: of the material.
+        splits: the splits.
+        full: [S] the judges that were fitted on everything, whose encodings are used.
+        options: [S] how each split fits.
+        kind: the judge's.
+        where: the test lines.
+        advance: called with 1 after each fit.
+    """
+    material, seen = figures.material, predictions(full)
+    parts = {one.label: one for one in leave_one_out(material.systems)}
+    found = []
+    for system in systems_to_leave_out(material):
+        reduced = [_only(split, parts[system].rest) for split in splits]
+        scores = _fitted(material, reduced, full, options, kind, advance)
+        theirs = where.where(material.systems == system)
+        found.append(
+            Unseen(
+                system,
+                int((~material.copies[parts[system].left]).sum()),
+                _share(splits, reduced),
+                figures.both(scores, where),
+                figures.both(scores, theirs),
+                figures.both(seen, theirs),
+            )
+        )
+    rngs = [Sampling(0, split.seed).generator((), "paper, kept at random") for split in splits]
+    at_random = [
+        split._replace(train=keep_at_random(split.train, KEPT_AT_RANDOM, rng))
+        for split, rng in zip(splits, rngs, strict=True)
+    ]
+    scores = _fitted(material, at_random, full, options, kind, advance)
+    return [*found, Unseen("", 0, _share(splits, at_random), figures.both(scores, where), None, None)]
+
+
+def fewer_labels(
+    figures: Figures,
+    splits: Sequence[Split],
+    full: Sequence[Judgement],
+    options: Sequence[FitOptions],
+    kind: Kind,
+    where: Appearances,
+    advance: Advance = ignore,
+) -> list[Point]:
+    """The judge with growing shares of the labels, those of the validation part among them. Arguments as above."""
+    material = figures.material
+    points = []
+    for place, share in enumerate(SHARES):
+        reduced = [
+            split._replace(
+                train=_growing(material, split.train, split.seed)[place],
+                validation=_growing(material, split.validation, split.seed)[place],
+            )
+            for split in splits
+        ]
+        # As many steps for few lines as for many; else the judge of few would be one that was stopped too soon.
+        longer = [replace(one, epochs=round(one.epochs / share)) for one in options]
+        scores = _fitted(material, reduced, full, longer, kind, advance)
+        lines = float(np.mean([len(split.train) + len(split.validation) for split in reduced]))
+        points.append(Point(share, lines, *figures.both(scores, where)))
+    return points
+
+
+def _fitted(
+    material: Material,
+    splits: Sequence[Split],
+    full: Sequence[Judgement],
+    options: Sequence[FitOptions],
+    kind: Kind,
+    advance: Advance,
+) -> FloatArray:
+    """[S, N] what judges predict that were fitted on reduced splits."""
+    found = []
+    for split, one, option in zip(splits, full, options, strict=True):
+        found.append(judge(material, one.encoding, split, kind, option))
+        advance(1)
+    return predictions(found)
+
+
+def _only(split: Split, rows: Rows) -> Split:
+    """The split with training and validation cut to `rows`."""
+    return split._replace(train=np.intersect1d(split.train, rows), validation=np.intersect1d(split.validation, rows))
+
+
+def _share(splits: Sequence[Split], reduced: Sequence[Split]) -> float:
+    """The share of the training lines that was left out, mean over the splits."""
+    return float(np.mean([1 - len(less.train) / len(split.train) for split, less in zip(splits, reduced, strict=True)]))
+
+
+def _growing(material: Material, rows: Rows, seed: int) -> list[Rows]:
+    """Growing shares of the contexts of `rows`, each inside the next."""
+    rng = Sampling(0, seed).generator((), "paper, growing shares")
+    return [rows[part] for part in growing_shares(material.contexts[rows], SHARES, rng)]

@@ -1,0 +1,69 @@
+"""What models add to the judge: which features judges read, and the page from end to end on made-up ratings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tiny
+from conftest import Run
+from judges_over_views import QUICK, made_material, rated
+from rejoinder.io import write
+from rejoinder.judges.lines import encode_rated
+from rejoinder.judges.views.assembly import Material
+from rejoinder.judges.views.learner import ViewsLearner
+from rejoinder.judges.views.lines import NO_LINE, Spoilt
+from rejoinder.judges.views.own import source_called
+from rejoinder.records import Example
+from research import plus
+from research.plus import reading
+
+
+@pytest.fixture(scope="module")
+def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
+    return made_material(tmp_path_factory.mktemp("material"))
+
+
+def test_judges_read_the_views_of_the_models_that_are_named(material: Material, tmp_path: Path) -> None:
+    own = ("length", str(tiny.dan_model(tmp_path / "dan")), "bleu-2")
+    learner = ViewsLearner(replace(material, own=tuple(map(source_called, own))))
+    examples = rated("one", 6)
+    lines = encode_rated(examples, learner)
+    for chosen in [(), (1,), (0, 2)]:
+        fewer = replace(material, own=tuple(source_called(own[place]) for place in chosen))
+        part = reading(lines, chosen)
+        np.testing.assert_array_equal(part.encoded.features, fewer.views.features(examples))
+        assert part.encoded.added.features.shape[1] == len(fewer.views.columns)
+
+
+def test_harmless_changes_weigh_more_than_other_attacks_do() -> None:
+    example = Example(("hello",), "hi there")
+    changed, parrot = (plus.heavier(Spoilt(example, 0, most, weight=0.1)).weight for most in (np.inf, -1.5))
+    assert parrot == pytest.approx(0.1 * plus.HEAVIER) and changed == pytest.approx(parrot * plus.HARMLESS)
+    apart = plus.heavier(Spoilt(example, NO_LINE, 0.5, weight=0.1)).weight
+    assert apart == pytest.approx(0.1 * plus.HEAVIER * plus.WRITTEN) and apart != pytest.approx(parrot)
+    assert plus.HARMLESS > 1
+
+
+@pytest.mark.slow
+def test_the_page(experiment: Run, material: Material, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plus, "boxed_material", lambda: material)
+    monkeypatch.setattr(plus, "ViewsLearner", partial(ViewsLearner, growth=QUICK))
+    monkeypatch.setattr("research.judge.RESAMPLES", 50)
+    monkeypatch.delenv("REJOINDER_SHARED", raising=False)
+    names = ("fed_turn", "holistic_context", "usr_personachat")
+    for name in names:
+        write(rated(name, 60), tmp_path / f"{name}.jsonl")
+    model = tiny.dan_model(tmp_path / "dan")
+    files = [tmp_path / f"{name}.jsonl" for name in names]
+    done = experiment("plus", *files, "-e", f"small={model}", "-o", tmp_path)
+    assert done.code == 0, done.err
+    page = (tmp_path / "plus.md").read_text(encoding="utf-8")
+    assert "| own views + small |" in page and page.count("| usr_personachat | 60 |") == 1
+    assert "3 data sets" in " ".join(page.split()) and "180 rated lines" in " ".join(page.split())
+    twice = experiment("plus", *files, "-e", f"small={model}", "-e", f"small={model}", "-o", tmp_path)
+    assert twice.code == 2 and "two models have the same name" in twice.err
