@@ -43,6 +43,7 @@ GOLDEN = Path(__file__).resolve().parent / "golden"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+    parser.addoption("--update-contract", action="store_true", help="record the values of the contract cases anew")
 
 
 def pytest_configure(config: pytest.Config) -> None:

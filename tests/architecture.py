@@ -1,0 +1,119 @@
+"""The packages of rejoinder: floors, line budgets, and which packages are rewritten already.
+
+`python tests/architecture.py` prints the table: lines today, budget, floor.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+SOURCE = Path(__file__).resolve().parent.parent / "src" / "rejoinder"
+CORE = "core"
+"""The name under which the modules directly under `rejoinder/` count."""
+DOORS = {"__init__", "__main__"}
+# A module of a package that imports nothing of rejoinder, and that the core may therefore import.
+LEAVES = {"rejoinder.text.normalize"}
+CEILING = 71_000
+"""Lines of all packages together; only ever lowered."""
+REWRITTEN: frozenset[str] = frozenset()
+"""Packages that have reached their design: final floor and budget, plain English, no circle of files."""
+
+
+class Package(NamedTuple):
+    """A package of the design.
+
+    Attributes:
+        floor: it imports only from floors below.
+        budget: the most lines of Python that it may have.
+    """
+
+    floor: int
+    budget: int
+
+
+DESIGN = {
+    "cli": Package(10, 1_750),
+    "annotation": Package(9, 1_700),
+    "serving": Package(9, 1_100),
+    "integrations": Package(9, 450),
+    "analysis": Package(8, 4_400),
+    "auditing": Package(8, 1_600),
+    "systems": Package(8, 1_450),
+    "scoring": Package(7, 1_100),
+    "judges": Package(6, 4_550),
+    "pretraining": Package(6, 2_200),
+    "models": Package(5, 3_480),
+    "report": Package(4, 1_150),
+    "metrics": Package(4, 1_160),
+    "perturbations": Package(4, 760),
+    "llm": Package(4, 1_200),
+    "external": Package(4, 400),
+    "data": Package(3, 2_750 + 1_200),
+    CORE: Package(2, 1_320),
+    "text": Package(1, 740),
+    "stats": Package(1, 1_900),
+}
+TODAY = {
+    "cli": Package(8, 3_748),
+    "integrations": Package(7, 548),
+    "pages": Package(7, 737),
+    "serving": Package(7, 2_190),
+    "report": Package(6, 4_256),
+    "auditing": Package(5, 3_911),
+    "improve": Package(5, 1_982),
+    "meta": Package(4, 9_063),
+    "annotation": Package(3, 1_766),
+    "judges": Package(3, 7_386),
+    "responders": Package(3, 1_604),
+    "streams": Package(3, 1_854),
+    "encoders": Package(2, 1_413),
+    "humans": Package(2, 2_072),
+    "metrics": Package(2, 1_627),
+    "outside": Package(2, 1_951),
+    "training": Package(2, 3_985),
+    "nn": Package(1, 2_190),
+    "io": Package(1, 10_457),
+    "text": Package(1, 1_297),
+    "stats": Package(1, 4_207),
+    CORE: Package(0, 2_331),
+}
+"""The packages that are not rewritten yet, with the floors and sizes that they have."""
+
+
+def package_of(module: str) -> str:
+    """Return the package of a dotted module name inside rejoinder, or `core` for a module directly under it."""
+    name = CORE if module in LEAVES else module.split(".")[1]
+    return name if (SOURCE / name).is_dir() else CORE
+
+
+def files_of(package: str) -> list[Path]:
+    """Return the modules of a package."""
+    return sorted(SOURCE.glob("*.py") if package == CORE else (SOURCE / package).rglob("*.py"))
+
+
+def lines_of(package: str) -> int:
+    """Return how many lines of Python a package has."""
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files_of(package))
+
+
+def packages() -> dict[str, Package]:
+    """Return every package there is, a rewritten one as the design has it."""
+    names = {path.parent.name for path in SOURCE.glob("*/__init__.py")} | {CORE}
+    return {name: DESIGN[name] if name in REWRITTEN else TODAY.get(name, Package(-1, 0)) for name in sorted(names)}
+
+
+def main() -> None:
+    """Print the table."""
+    write, total = sys.stdout.write, 0
+    for name, package in sorted(packages().items(), key=lambda item: -item[1].floor):
+        lines = lines_of(name)
+        total += lines
+        state = "rewritten" if name in REWRITTEN else ""
+        write(f"{package.floor:>3} {name:<14} {lines:>7,} of {package.budget:>6,}  {state}\n")
+    write(f"    {'total':<14} {total:>7,} of {CEILING:>6,}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,206 @@
+"""The contract of every command: a folder with input files, the call, and the values that the call must give.
+
+A case is `cases/COMMAND/NAME/` with `call.txt` (the command line), its input files, and `expect.json`:
+
+    {"exit": 0, "out": {...}, "files": {"scores.jsonl": [...]}}
+    {"exit": 3, "error": {"file": "broken.jsonl", "line": 2, "field": "stars"}}
+
+Only what `expect.json` names is compared. Numbers agree to 1e-6; `low`, `high` and `p` of a row, which are drawn, to a
+tenth of the width of its interval. Rows of a list are found by their labels, so their order does not count. Sentences
+are never compared. `pytest tests/contract --update-contract` records the values anew: review the difference.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rejoinder import cli
+
+CASES = sorted(path.parent for path in (Path(__file__).parent / "cases").glob("*/*/call.txt"))
+TOLERANCE = 1e-6
+SHARE_OF_WIDTH = 0.1
+DRAWN = {"low", "high", "p", "p_adjusted"}
+# Sentences, provenance, and what is a file's or a machine's own.
+NOT_RECORDED = {
+    *(
+        "answer",
+        "signature",
+        "signatures",
+        "why",
+        "why_failed",
+        "method",
+        "reason",
+        "reasons",
+        "words",
+        "card",
+        "about",
+    ),
+    *("worst", "cases", "source", "notes", "summary", "seconds"),
+}
+PLACE = re.compile(r'^rejoinder: (?P<file>[^\s:]+?)(?::(?P<line>\d+))?: (?:field "(?P<field>[^"]*)": )?')
+
+
+def differences(expected: Any, actual: Any, path: str = "$") -> list[str]:
+    """Return the places where `actual` lacks what `expected` names."""
+    if isinstance(expected, dict):
+        if not isinstance(actual, dict):
+            return [f"{path}: expected an object, not {actual!r:.60}"]
+        return [line for key, value in expected.items() for line in _value(key, value, actual, expected, path)]
+    if isinstance(expected, list):
+        return _list_differences(expected, actual, path)
+    if isinstance(expected, float) and isinstance(actual, (int, float)):
+        same = math.isclose(expected, actual, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        return [] if same else [f"{path}: {expected} != {actual}"]
+    return [] if expected == actual else [f"{path}: {expected!r:.60} != {actual!r:.60}"]
+
+
+def _value(key: str, expected: Any, actual: dict[str, Any], row: dict[str, Any], path: str) -> list[str]:
+    """Return the differences of one value of an object, drawn ones within a share of the interval."""
+    found, low, high = actual.get(key), row.get("low"), row.get("high")
+    drawn = key in DRAWN and isinstance(expected, float) and isinstance(found, (int, float))
+    if drawn and isinstance(low, float) and isinstance(high, float):
+        within = abs(expected - found) <= max(TOLERANCE, SHARE_OF_WIDTH * (high - low))
+        return [] if within else [f"{path}.{key}: {expected} and {found} are too far apart"]
+    return differences(expected, found, f"{path}.{key}")
+
+
+def _list_differences(expected: list[Any], actual: Any, path: str) -> list[str]:
+    """Return the differences of a list: rows with labels are found by these, others by their place."""
+    if not isinstance(actual, list):
+        return [f"{path}: expected a list, not {actual!r:.60}"]
+    if expected and all(isinstance(row, dict) and labels(row) for row in expected) and len(distinct(expected)) > 1:
+        return [line for row in expected for line in _row_differences(row, actual, path)]
+    if len(expected) != len(actual):
+        return [f"{path}: expected {len(expected)} items, not {len(actual)}"]
+    pairs = enumerate(zip(expected, actual, strict=True))
+    return [line for place, (one, other) in pairs for line in differences(one, other, f"{path}[{place}]")]
+
+
+def labels(row: dict[str, Any]) -> dict[str, str]:
+    """Return the texts of a row, which tell it from others."""
+    return {key: value for key, value in row.items() if isinstance(value, str)}
+
+
+def distinct(rows: list[dict[str, Any]]) -> set[tuple[tuple[str, str], ...]]:
+    """Return the different sets of labels of some rows."""
+    return {tuple(sorted(labels(row).items())) for row in rows}
+
+
+def _row_differences(row: dict[str, Any], actual: list[Any], path: str) -> list[str]:
+    """Return the differences of a row from the one row of `actual` that has its labels."""
+    named = labels(row)
+    rows = [other for other in actual if isinstance(other, dict) and named.items() <= labels(other).items()]
+    if len(rows) != 1:
+        return [f"{path}: {len(rows)} rows with {named}"]
+    return differences(row, rows[0], f"{path}[{','.join(named.values())}]")
+
+
+def recorded(value: Any) -> Any:
+    """Return JSON values without sentences and provenance, as they are kept in `expect.json`."""
+    if isinstance(value, dict):
+        kept = {key: recorded(item) for key, item in value.items() if key not in NOT_RECORDED}
+        return {key: item for key, item in kept.items() if item not in (None, {}, [], "")}
+    if isinstance(value, float):
+        return float(f"{value:.10g}")
+    return [recorded(item) for item in value] if isinstance(value, list) else value
+
+
+def lines_of(path: Path) -> list[Any]:
+    """Return the lines of a written file: objects of JSON lines, rows of a table with numbers as numbers."""
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8", newline="") as stream:
+            return [{key: _cell(cell) for key, cell in row.items()} for row in csv.DictReader(stream)]
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def _cell(text: str) -> str | float:
+    """Return a cell as a number where it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.parent.name}/{case.name}")
+def test_contract(
+    case: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    request: pytest.FixtureRequest,
+) -> None:
+    shutil.copytree(case, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        cli.main(shlex.split((case / "call.txt").read_text(encoding="utf-8")))
+    printed = capsys.readouterr()
+    code = int(stop.value.code or 0)
+    expectation = case / "expect.json"
+    if request.config.getoption("--update-contract"):
+        expectation.write_text(json.dumps(_result(code, printed.out, printed.err, case, tmp_path), indent=1) + "\n")
+        return
+    expected = json.loads(expectation.read_text(encoding="utf-8"))
+    assert code == expected["exit"], printed.err
+    if "out" in expected:
+        assert differences(expected["out"], json.loads(printed.out)) == []
+    if "error" in expected:
+        assert differences(expected["error"], place_of(printed.err)) == []
+    for name, lines in expected.get("files", {}).items():
+        assert differences(lines, lines_of(tmp_path / name)) == []
+    for name, columns in expected.get("columns", {}).items():
+        assert (tmp_path / name).read_text(encoding="utf-8").splitlines()[0] == columns
+
+
+def place_of(message: str) -> dict[str, Any]:
+    """Return file, line and field that the last error line names; a part that it lacks is left out."""
+    match = PLACE.match(message.splitlines()[-1]) if message else None
+    place = {key: value for key, value in match.groupdict().items() if value is not None} if match else {}
+    return {**place, "line": int(place["line"])} if "line" in place else place
+
+
+def _result(code: int, out: str, err: str, case: Path, folder: Path) -> dict[str, Any]:
+    """Return what a case gave, as `expect.json` keeps it."""
+    result: dict[str, Any] = {"exit": code}
+    if code not in (0, 6):
+        return {**result, "error": place_of(err)}
+    if out.startswith("{"):
+        result["out"] = recorded(json.loads(out))
+    given = {path.relative_to(case) for path in case.rglob("*")}
+    written = [path for path in sorted(folder.rglob("*")) if path.relative_to(folder) not in given]
+    for path in written:
+        name = str(path.relative_to(folder))
+        if path.suffix in (".jsonl", ".csv"):
+            result.setdefault("files", {})[name] = recorded(lines_of(path))
+        if path.suffix == ".csv":
+            result.setdefault("columns", {})[name] = path.read_text(encoding="utf-8").splitlines()[0]
+    return result
+
+
+def test_a_wrong_value_is_seen() -> None:
+    rows = [{"scorer": "a", "value": 0.5, "low": 0.4, "high": 0.6}, {"scorer": "b", "value": 0.1}]
+    assert differences({"results": rows}, {"results": rows[::-1]}) == [], "rows are found by their labels"
+    near = [{**rows[0], "low": 0.41}, rows[1]]
+    assert differences(rows, near) == [], "ends of intervals are drawn"
+    assert len(differences(rows, [{**rows[0], "low": 0.43}, rows[1]])) == 1
+    assert len(differences(rows, [{**rows[0], "value": 0.51}, rows[1]])) == 1
+    assert len(differences(rows, rows[:1])) == 1
+    assert len(differences([1, 2], [1])) == 1 and len(differences({"a": 1}, {})) == 1
+
+
+def test_the_place_of_an_error() -> None:
+    assert place_of('rejoinder: a.jsonl:2: field "stars": is 9. Correct it\n') == {
+        "file": "a.jsonl",
+        "line": 2,
+        "field": "stars",
+    }
+    assert place_of("rejoinder: a.csv: two columns. Say which\n") == {"file": "a.csv"}
+    assert place_of("") == {}
