@@ -1,4 +1,4 @@
-"""Count the modules that data passes in a command: `python tests/count_modules.py score lines.jsonl -s length -o out.jsonl`.
+"""Count the modules that data passes in a command: `python tests/count_modules.py score lines.jsonl -o out.jsonl`.
 
 A module counts where a frame of it holds an Example, or a row of the input, among its arguments or variables. The
 command should have few lines: every call is looked at.

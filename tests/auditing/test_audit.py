@@ -313,7 +313,9 @@ def test_one_family_changes_no_other() -> None:
 def test_a_judge_that_knows_the_data_set_is_told() -> None:
     found = rejoinder.audit("@dstc7", families=["upper-case"], limit=40)
     assert found.fitted == ["dstc7"] and any("was fitted on lines of dstc7" in said for said in found.answer)
-    assert not any("fitted" in said for said in rejoinder.audit(lines(40), families=["upper-case"]).answer)
+    assert not any(
+        "was fitted on lines of" in said for said in rejoinder.audit(lines(40), families=["upper-case"]).answer
+    )
 
 
 def test_empty_replies_are_left_out() -> None:

@@ -249,8 +249,8 @@ def test_scores_in_a_frame_are_not_taken_for_ratings() -> None:
         rejoinder.estimate(scored)
     named = frame.assign(score=scored["score"])
     own = "to the last digit. If scores were taken for people's ratings, say where those are: --map rating=NAME."
-    (_, said, *_) = rejoinder.full_study(named, ["rejoinder"], resamples=100).answer
-    assert said == f"20 ratings are what rejoinder said, {own}"
+    answer = rejoinder.full_study(named, ["rejoinder"], resamples=100).answer
+    assert f"20 ratings are what rejoinder said, {own}" in answer
     found = rejoinder.estimate(named)
     assert (found.own, found.answer[1]) == (20, f"20 ratings are what rejoinder said, {own}")
 

@@ -189,7 +189,7 @@ def test_an_unknown_preset_from_python() -> None:
 
 
 def test_a_head_that_training_did_not_better_is_told(run: Run, tmp_path: Path) -> None:
-    lines = few("@conture", 100, tmp_path)
+    lines = few("@conture", 300, tmp_path)
     arguments = ("c-adem", lines, "--step", "1e6", "--epochs", 20)
     found = trained(run, tmp_path, *arguments)
     assert found["best_epoch"] == 0

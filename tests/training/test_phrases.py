@@ -140,7 +140,7 @@ def test_pretrain_makes_a_folder(run: Run, tmp_path: Path) -> None:
     )
     ran = run("pretrain", PROJECT / "recipes" / "phrases.toml", file, "-o", out)
     assert (ran.code, ran.out) == (0, f"saved in {out}\n"), ran.err
-    assert ran.err == "2 turns: 4 words, 2 pairs of words, 1 of three, 0 usual replies\n"
+    assert ran.err.splitlines(keepends=True)[-1] == "2 turns: 4 words, 2 pairs of words, 1 of three, 0 usual replies\n"
     assert "2 turns: 4 words" in (out / "card.md").read_text()
     found = from_parts(read_folder(out))
     assert set(found.words) == {"the", "cat", "sat", "ran"}

@@ -115,10 +115,10 @@ def test_a_judge_says_what_it_cut_and_scores_what_it_read() -> None:
     assert isinstance(judge, ViewsJudge)
     sentence = "we talked about the film and the weather. "
     long = [holding(side, sentence * (MEGABYTE // len(sentence))) for side in SIDES]
-    scores = rejoinder.score([LINE, *long], judge)
+    scores = rejoinder.score([LINE, *long], judge, out_of_domain="keep")
     assert scores.scored.all()
     noted = [(CUT in notes, CONTEXT_CUT in notes) for notes in (scores.notes.get(row, ()) for row in range(4))]
     assert noted == [(False, False), (True, False), (False, True), (True, False)]
     read = [judge.views.shown(example).example for example in long]
     assert all(len(judge.views.pieces(text_of(side, one))) <= SUBWORDS for side, one in zip(SIDES, read, strict=True))
-    np.testing.assert_array_equal(scores.values[1:], rejoinder.score(read, judge).values)
+    np.testing.assert_array_equal(scores.values[1:], rejoinder.score(read, judge, out_of_domain="keep").values)
