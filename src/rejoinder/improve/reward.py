@@ -168,11 +168,20 @@ def reward(
     return Reward(loaded, between, lower=lower, references=references, most_unscored=most_unscored)
 
 
+_BENT = 0.05  # of the scale: where `calibration.bent` puts a prediction of an end of the scale
+
+
 def _bounds_of(name: str, scorer: Scorer) -> tuple[float, float]:
-    """The scale of a judge, or the range of a metric."""
-    if is_judge(scorer):
-        return scorer.scale
+    """Return the scores of a judge that are worth 0 and 1, or the range of a metric.
+
+    A judge over views bends its scores into its scale, which they never reach: what it predicts to be the highest
+    rating has a score a twentieth of the scale below it.
+    """
     low, high = scorer.card.range
+    if is_judge(scorer):
+        ends = scorer.scale
+        inside = _BENT * (ends[1] - ends[0]) if (low, high) == ends else 0.0
+        return ends[0] + inside, ends[1] - inside
     if low is None or high is None:
         raise UsageError(f"{name} has no lowest and highest score. Say what is worth 0 and 1: bounds=(1, 5)")
     return low, high
