@@ -286,6 +286,14 @@ def test_a_study_of_several_sets_judges_each_by_its_own_share() -> None:
     assert not any(one.scorer == "narrow" for one in many.nearness)
 
 
+def test_a_mean_over_sets_counts_the_share_of_each_set_alike() -> None:
+    small = rated(80, "a")[:7]  # 7 of 87 lines, and half of the mean
+    found = full_study([*small, *rated(0, "b")], [NarrowJudge()], resamples=200)
+    assert found.verdicts["narrow"] == "out of domain" and "50 % of them" in found.answer[0]
+    assert not any("narrow agrees" in sentence or "includes a" in sentence for sentence in found.answer)
+    assert not any("narrow" in figure.what for figure in study_document(found).keys)
+
+
 def test_a_study_of_given_scores_goes_by_their_notes() -> None:
     lines = rated(40)
     scores = run(NarrowJudge(), lines)
