@@ -264,7 +264,8 @@ def test_a_conversation_is_out_of_domain_where_more_than_half_of_its_turns_are()
     lines = [spoken("a", "b !", "c !"), spoken("a", "b !"), spoken("a b c d", "b !", "c d", "e f g")]
     scores = rejoinder.score(lines, Marking(), level="dialogue")
     assert scores.scored.tolist() == [False, True, True] and scores.reasons == {0: OUT_OF_DOMAIN}
-    assert scores.notes == {0: (OUT_OF_DOMAIN, "loud")}
+    some = ("some turns out of domain",)
+    assert scores.notes == {0: (OUT_OF_DOMAIN, "loud"), 1: some, 2: some}
     assert {row: [turn.turn for turn in worst] for row, worst in scores.worst.items()} == {1: [2], 2: [6]}
     kept = rejoinder.score(lines, Marking(), level="dialogue", out_of_domain="keep")
     assert kept.scored.all() and kept.values[1:].tolist() == scores.values[1:].tolist()

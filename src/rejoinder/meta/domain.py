@@ -75,7 +75,7 @@ def out_of_domain(name: str, card: Card | None, *shares: DomainShare) -> str:
 
 
 def out_on_average(name: str, card: Card | None, shares: Sequence[DomainShare]) -> str:
-    """Return why a scorer has no verdict on a mean over data sets, which count alike; "" where it has one."""
+    """Return why a scorer has no verdict on a mean over data sets of equal weight; "" if it has a verdict."""
     parts = [one.outside / one.scored for one in shares if one.scored]
     if not parts or (average := sum(parts) / len(parts)) <= MOST_OUTSIDE:
         return ""

@@ -232,7 +232,7 @@ def _outside(
 ) -> str:
     """Return why a scorer cannot judge the lines of a set; "" where it can. Of given scores the notes alone tell.
 
-    A pool has `members`, which count alike in its means: so their shares count alike too.
+    A pool has `members`, which have equal weights in its means, so their shares have too.
     """
     scorer = scorers.get(name)
     card = scorer.card if scorer else None
