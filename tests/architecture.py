@@ -63,7 +63,7 @@ TODAY = {
     "report": Package(6, 4_256),
     "auditing": Package(5, 3_911),
     "improve": Package(5, 1_992),
-    "meta": Package(4, 9_084),
+    "meta": Package(4, 9_110),
     "annotation": Package(3, 1_766),
     "judges": Package(3, 7_386),
     "responders": Package(3, 1_604),

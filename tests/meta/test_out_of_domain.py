@@ -112,6 +112,19 @@ def test_compare_of_values_of_a_field_has_no_verdict_out_of_domain() -> None:
     assert "<svg" not in html(comparison(found, ("a", "b")))
 
 
+def test_compare_has_no_verdict_for_a_value_of_a_field_that_is_out_of_domain() -> None:
+    a, b = (
+        [replace(one, extra={"topic": "odd" if place < 4 else "chat"}) for place, one in enumerate(side)]
+        for side in (replies(LOW, 4), replies(HIGH, 4))
+    )
+    found = compare(a, b, [NarrowJudge()], by="topic")
+    (judged,) = found.contrasts
+    verdicts = {stratum.name: (stratum.verdict, stratum.needed) for stratum in judged.strata}
+    assert judged.verdict == "B is better" and verdicts["odd"] == ("out of domain", None)
+    assert verdicts["chat"][0] == "B is better" and any("no verdict for odd" in said for said in found.answer)
+    assert ">odd<" not in "".join(_drawings(html(comparison(found, ("a", "b")))))
+
+
 QUESTIONS = [
     "Can I get my money back for the blue jacket?",
     "How long do I have to return the headphones?",
