@@ -67,7 +67,7 @@ TODAY = {
     "annotation": Package(3, 1_766),
     "judges": Package(3, 7_386),
     "responders": Package(3, 1_604),
-    "streams": Package(3, 1_857),
+    "streams": Package(3, 1_866),
     "encoders": Package(2, 1_413),
     "humans": Package(2, 2_072),
     "metrics": Package(2, 1_627),
