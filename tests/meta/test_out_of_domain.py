@@ -112,6 +112,19 @@ def test_compare_of_values_of_a_field_has_no_verdict_out_of_domain() -> None:
     assert "<svg" not in html(comparison(found, ("a", "b")))
 
 
+def test_compare_has_no_verdict_for_a_value_of_a_field_that_is_out_of_domain() -> None:
+    a, b = (
+        [replace(one, extra={"topic": "odd" if place < 4 else "chat"}) for place, one in enumerate(side)]
+        for side in (replies(LOW, 4), replies(HIGH, 4))
+    )
+    found = compare(a, b, [NarrowJudge()], by="topic")
+    (judged,) = found.contrasts
+    verdicts = {stratum.name: (stratum.verdict, stratum.needed) for stratum in judged.strata}
+    assert judged.verdict == "B is better" and verdicts["odd"] == ("out of domain", None)
+    assert verdicts["chat"][0] == "B is better" and any("no verdict for odd" in said for said in found.answer)
+    assert ">odd<" not in "".join(_drawings(html(comparison(found, ("a", "b")))))
+
+
 QUESTIONS = [
     "Can I get my money back for the blue jacket?",
     "How long do I have to return the headphones?",
@@ -284,6 +297,14 @@ def test_a_study_of_several_sets_judges_each_by_its_own_share() -> None:
     many = full_study([*rated(0, "a"), *rated(80, "b")], [NarrowJudge()], resamples=200)
     assert many.verdicts["narrow"] == "out of domain" and "80 of 160 replies" in many.answer[0]
     assert not any(one.scorer == "narrow" for one in many.nearness)
+
+
+def test_a_mean_over_sets_counts_the_share_of_each_set_alike() -> None:
+    small = rated(80, "a")[:7]  # 7 of 87 lines, and half of the mean
+    found = full_study([*small, *rated(0, "b")], [NarrowJudge()], resamples=200)
+    assert found.verdicts["narrow"] == "out of domain" and "50 % of them" in found.answer[0]
+    assert not any("narrow agrees" in sentence or "includes a" in sentence for sentence in found.answer)
+    assert not any("narrow" in figure.what for figure in study_document(found).keys)
 
 
 def test_a_study_of_given_scores_goes_by_their_notes() -> None:

@@ -245,6 +245,18 @@ def test_withheld_scores_can_be_scored_again(run: Run, tmp_path: Path) -> None:
     assert german["scores"]["rejoinder"] > 0 and german["unscored"] == {}
 
 
+def test_a_table_scored_before_keeps_no_interval_of_a_score_that_is_withheld(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f'context,response\n{ASKED},"{GERMAN}"\n{ASKED},"{GOOD}"\n')
+    again = ("--out-of-domain", "keep", "--explain")
+    assert run("score", tmp_path / "a.csv", *again, "-o", tmp_path / "b.csv").code == 0
+    assert run("score", tmp_path / "b.csv", "-o", tmp_path / "c.csv").code == 0
+    with (tmp_path / "c.csv").open(newline="") as stream:
+        german, good = csv.DictReader(stream)
+    figures = [key for key in german if key.startswith(("scores.", "low.", "high.", "explained."))]
+    assert len(figures) > 3 and not any(german[key] for key in figures)
+    assert float(good["low.rejoinder"]) < float(good["scores.rejoinder"]) and not good["explained.rejoinder.base"]
+
+
 # Whole conversations
 
 
@@ -264,7 +276,8 @@ def test_a_conversation_is_out_of_domain_where_more_than_half_of_its_turns_are()
     lines = [spoken("a", "b !", "c !"), spoken("a", "b !"), spoken("a b c d", "b !", "c d", "e f g")]
     scores = rejoinder.score(lines, Marking(), level="dialogue")
     assert scores.scored.tolist() == [False, True, True] and scores.reasons == {0: OUT_OF_DOMAIN}
-    assert scores.notes == {0: (OUT_OF_DOMAIN, "loud")}
+    some = ("some turns out of domain",)
+    assert scores.notes == {0: (OUT_OF_DOMAIN, "loud"), 1: some, 2: some}
     assert {row: [turn.turn for turn in worst] for row, worst in scores.worst.items()} == {1: [2], 2: [6]}
     kept = rejoinder.score(lines, Marking(), level="dialogue", out_of_domain="keep")
     assert kept.scored.all() and kept.values[1:].tolist() == scores.values[1:].tolist()

@@ -174,8 +174,8 @@ _BENT = 0.05  # of the scale: where `calibration.bent` puts a prediction of an e
 def _bounds_of(name: str, scorer: Scorer) -> tuple[float, float]:
     """Return the scores of a judge that are worth 0 and 1, or the range of a metric.
 
-    A feature judge bends its scores into its scale, whose ends they never reach: what it predicts to be the highest
-    rating has a score a twentieth of the scale below it.
+    A judge with views bends its scores into its scale, and they never reach its ends: what it predicts to be the
+    highest rating has a score a twentieth of the scale below it.
     """
     low, high = scorer.card.range
     if is_judge(scorer):

@@ -33,6 +33,7 @@ from rejoinder.streams.dialogue import as_rated
 from rejoinder.text.normalize import visible
 
 Sides = tuple[Sequence[Example], Sequence[Example]]
+Kinds = tuple[list[str], list[str]]  # of each line of either side the value of the field
 Told = TypeVar("Told", bound=Gap)
 
 
@@ -94,7 +95,8 @@ def compare(
     if not any(one.n for one in contrasts):
         raise TooManyUnscored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
     outside = {name: reason for name, one in loaded.items() if (reason := _outside(name, one, scored[name]))}
-    found = _comparison(_judged(contrasts, outside), compared, scored, choice.why, by, sampling, scorers)
+    judged = _judged(contrasts, outside, _strata_outside(loaded, scored, strata))
+    found = _comparison(judged, compared, scored, choice.why, by, sampling, scorers)
     found = replace(found, out_of_domain=outside, facts=facts_warning(loaded))
     notes = dict.fromkeys(one.note for one in compared.clusters if one.note)
     return replace(found, answer=(*answer(found), *notes))
@@ -106,12 +108,25 @@ def _outside(name: str, scorer: Scorer, scores: tuple[Scores, Scores]) -> str:
     return out_of_domain(name, scorer.card, *shares)
 
 
+def _strata_outside(
+    scorers: Mapping[str, Scorer], scores: Mapping[str, tuple[Scores, Scores]], strata: Kinds | None
+) -> set[tuple[str, str]]:
+    """Return the scorers, each with a value of the field under which it cannot judge the replies of a side."""
+    return {
+        (name, kind)
+        for name, one in scorers.items()
+        for own, kinds in zip(scores[name], strata or (), strict=False)
+        for kind in set(kinds)
+        if domain_share(own, one, [row for row, of in enumerate(kinds) if of == kind]).too_large
+    }
+
+
 def _compared(
     sides: Sides,
     cards: Mapping[str, Card],
     scored: Mapping[str, tuple[Scores, Scores]],
     pairs: Pairs | None,
-    strata: tuple[list[str], list[str]] | None,
+    strata: Kinds | None,
 ) -> Compared:
     """The lines of both sides with their scores, those of empty replies in."""
     filled = {name: with_the_worst(cards[name], *sides, both) for name, both in scored.items()}
@@ -160,7 +175,7 @@ def _empty_replies(side: Sequence[Example]) -> int:
     return sum(one.unanswered and not one.is_dialogue for one in side)
 
 
-def _strata(sides: Sides, by: str) -> tuple[list[str], list[str]]:
+def _strata(sides: Sides, by: str) -> Kinds:
     """The value under a key of every line.
 
     Raises:
@@ -338,10 +353,13 @@ def _method(compared: Compared, resamples: int) -> str:
     return f"{what}; 95% expanded percentile interval, {resamples} resamples of {unit}; p: {resamples} {dealt}"
 
 
-def _judged(found: Sequence[Contrast], outside: Container[str] = ()) -> tuple[Contrast, ...]:
+def _judged(
+    found: Sequence[Contrast], outside: Container[str] = (), parts: Container[tuple[str, str]] = ()
+) -> tuple[Contrast, ...]:
     """The contrasts with p adjusted for their number, strata for the number of all strata, and the verdicts.
 
-    The scorers in `outside` cannot judge the replies: they have neither a verdict nor a forecast.
+    The scorers in `outside` cannot judge the replies, nor those in `parts` the ones under a value of the field: there
+    they have neither a verdict nor a forecast.
     """
     p_values = iter(adjusted([one.p for one in found], "holm").tolist())
     of_strata = iter(adjusted([stratum.p for one in found for stratum in one.strata], "holm").tolist())
@@ -349,8 +367,9 @@ def _judged(found: Sequence[Contrast], outside: Container[str] = ()) -> tuple[Co
         replace(
             _told(one, next(p_values), one.higher_is_better, outside=one.scorer in outside),
             strata=tuple(
-                _told(stratum, next(of_strata), one.higher_is_better, outside=one.scorer in outside)
+                _told(stratum, next(of_strata), one.higher_is_better, outside=is_outside)
                 for stratum in one.strata
+                for is_outside in [one.scorer in outside or (one.scorer, stratum.name) in parts]
             ),
         )
         for one in found

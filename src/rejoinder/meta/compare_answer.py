@@ -126,15 +126,22 @@ def _by_stratum(one: Contrast, found: Comparison) -> list[str]:
     if found.by is None:
         return []
     whose = f" ({one.scorer})" if len(found.contrasts) > 1 else ""
-    lower, higher, other = (
+    lower, higher, other, outside = (
         [stratum for stratum in one.strata if stratum.verdict in verdicts]
-        for verdicts in (("A is better", "A is higher"), ("B is better", "B is higher"), ("not separable",))
+        for verdicts in (
+            ("A is better", "A is higher"),
+            ("B is better", "B is higher"),
+            ("not separable",),
+            ("out of domain",),
+        )
     )
     down, up = ("lower", "higher") if one.higher_is_better is None else ("worse", "better")
     parts = [f"B is {down} for {_names(lower)}"] if lower else []
     parts += [f"B is {up} for {_names(higher)}"] if higher else []
     if other:
         parts.append(f"no difference is shown for {'the other' if parts else 'any of'} {len(other):,}")
+    if outside and one.verdict != "out of domain":
+        parts.append(f"no verdict for {', '.join(stratum.name for stratum in outside)} (out of domain)")
     said = [f"By {found.by}{whose}: {'; '.join(parts)}."] if parts else []
     return [*said, *_left_out(one, found.by)]
 

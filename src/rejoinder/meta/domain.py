@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scorer, Scores
@@ -68,10 +68,24 @@ def out_of_domain(name: str, card: Card | None, *shares: DomainShare) -> str:
     share = next((one for one in shares if one.too_large), None)
     if share is None:
         return ""
-    of, domain = f"{share.scored:,} replies{share.whose}", f" ({card.domain})" if card and card.domain else ""
+    of, domain = f"{share.scored:,} replies{share.whose}", _domain(card)
     part = percent(share.outside / share.scored)
     are = "is" if share.outside == 1 else "are"
     return f"{name} cannot judge these replies: {share.outside:,} of {of} ({part}) {are} out of its domain{domain}"
+
+
+def out_on_average(name: str, card: Card | None, shares: Sequence[DomainShare]) -> str:
+    """Return why a scorer has no verdict on a mean over data sets of equal weight; "" if it has a verdict."""
+    parts = [one.outside / one.scored for one in shares if one.scored]
+    if not parts or (average := sum(parts) / len(parts)) <= MOST_OUTSIDE:
+        return ""
+    said = f"{percent(average)} of them, on average over {len(parts)} data sets"
+    return f"{name} cannot judge these replies: {said}, are out of its domain{_domain(card)}"
+
+
+def _domain(card: Card | None) -> str:
+    """Return the domain of a scorer in brackets; "" if it declares none."""
+    return f" ({card.domain})" if card and card.domain else ""
 
 
 def advice(reason: str) -> str:

@@ -20,7 +20,7 @@ from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent, partly_unscored
 from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.disagreements import explained
-from rejoinder.meta.domain import domain_share, out_of_domain
+from rejoinder.meta.domain import domain_share, out_of_domain, out_on_average
 from rejoinder.meta.findings import Findings, findings_of
 from rejoinder.meta.full_study import FullStudy
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, LeftOut, left_out_of, left_out_scores
@@ -219,18 +219,25 @@ def _scored_sets(
     def scored(one: RatedSet, members: tuple[ScoredSet, ...] = ()) -> ScoredSet:
         values = {name: found.values[one.places] for name, found in scores.items()}
         own = tuple(row for row in rows if row.dataset == one.name)
-        outside = {name: why for name, found in scores.items() if (why := _outside(one, name, found, scorers))}
+        inside = [member.rated for member in members]
+        outside = {name: why for name, found in scores.items() if (why := _outside(one, inside, name, found, scorers))}
         return ScoredSet(one, values, kinds, own, tuple(asked.signatures), sampling, members, outside)
 
     sets = tuple(map(scored, rated.filled))
     return _ScoredSets(sets, scored(rated.pool, sets) if rated.pool else None)
 
 
-def _outside(rated: RatedSet, name: str, scores: Scores, scorers: Mapping[str, Scorer]) -> str:
-    """Return why a scorer cannot judge the lines of a set; "" where it can. Of given scores the notes alone tell."""
+def _outside(
+    rated: RatedSet, members: Sequence[RatedSet], name: str, scores: Scores, scorers: Mapping[str, Scorer]
+) -> str:
+    """Return why a scorer cannot judge the lines of a set; "" where it can. Of given scores the notes alone tell.
+
+    A pool has `members`, which have equal weights in its means, so their shares have too.
+    """
     scorer = scorers.get(name)
-    share = domain_share(scores, scorer, rated.places.tolist())
-    return out_of_domain(name, scorer.card if scorer else None, share)
+    card = scorer.card if scorer else None
+    share, *shares = (domain_share(scores, scorer, one.places.tolist()) for one in (rated, *members))
+    return out_of_domain(name, card, share) or out_on_average(name, card, shares)
 
 
 def _findings(scored: ScoredSet, scores: Mapping[str, Scores], scorers: Mapping[str, Scorer]) -> Findings:

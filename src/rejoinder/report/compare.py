@@ -166,7 +166,7 @@ def _wins(found: Comparison) -> list[tuple[str, Gap]]:
             (one.scorer, one),
             *((f"{kind.name} ({one.scorer})" if several else kind.name, kind) for kind in one.strata),
         ]
-        if gap.win.known
+        if gap.win.known and gap.verdict != "out of domain"
     ]
 
 

@@ -7,7 +7,7 @@ on one score and falls with the length of the talk. The rule was set by this sen
 speaker says nothing the turn counts as the worst end of the scale: who falls silent is no better for it.
 
 A conversation is out of the scorer's domain if more than half of its judged turns are. Otherwise all turns count, but a
-turn out of the domain is not shown among the worst: the scorer cannot judge it.
+turn out of the domain is not shown among the worst, because the scorer cannot judge it; a note says that there is one.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from rejoinder.records import LEVEL, Example
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, FloatArray, Outcome, Scorer, Scores, Turn, missing_need, run
 
 TAIL = 0.25  # share of the turns that count once more: the worst
+SOME_OUTSIDE = "some turns out of domain"
 NO_TURN = "no turn of the judged speaker has a score"
 
 
@@ -217,9 +218,11 @@ def _why(scores: Scores, own: range) -> str:
 
 
 def _notes(scores: Scores, own: range) -> tuple[str, ...]:
-    """What is noted of more than half of the turns: one odd turn makes no odd conversation."""
+    """What is noted of more than half of the turns, and whether fewer are out of domain: one odd turn makes no more."""
     counts = Counter(note for at in own for note in scores.notes.get(at, ()))
     notes = [note for note, count in counts.items() if 2 * count > len(own)]
+    if counts[OUT_OF_DOMAIN] and OUT_OF_DOMAIN not in notes:
+        notes.append(SOME_OUTSIDE)
     return tuple(sorted(notes, key=lambda note: note != OUT_OF_DOMAIN))  # it comes first
 
 

@@ -213,8 +213,17 @@ def _scored_record(
         "signatures": earlier["signatures"] | dict(signatures),
     }
     if table_row is not None:
-        return _with_row(table_row, added, record)
+        return _with_row(_without_details(table_row, results), added, record)
     return {"id": record.pop("id"), **added, **record}
+
+
+def _without_details(row: Mapping[str, Any], scorers: Iterable[str]) -> Mapping[str, Any]:
+    """Return a row with empty cells for the intervals and explanations that an earlier run of these scorers wrote."""
+    if not {"unscored", "signatures"} <= row.keys():
+        return row
+    begins = tuple(f"{EXPLAINED}.{name}." for name in scorers)
+    ends = {f"{end}.{name}" for name in scorers for end in ("low", "high")}
+    return {key: None if key in ends or key.startswith(begins) else cell for key, cell in row.items()}
 
 
 def _with_row(row: Mapping[str, Any], added: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
