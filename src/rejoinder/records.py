@@ -63,7 +63,7 @@ class Rating:
 
 
 def _person(rating: Rating) -> str:
-    """The name of a rater with single blanks inside and none around; "" where nobody is named."""
+    """The name of a rater with single blanks inside and none around; "" for no name."""
     return " ".join((rating.rater or "").split())
 
 
