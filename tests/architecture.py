@@ -69,15 +69,15 @@ TODAY = {
     "responders": Package(3, 1_604),
     "streams": Package(3, 1_866),
     "encoders": Package(2, 1_413),
-    "humans": Package(2, 2_072),
+    "humans": Package(2, 2_073),
     "metrics": Package(2, 1_627),
-    "outside": Package(2, 1_951),
+    "outside": Package(2, 1_952),
     "training": Package(2, 3_985),
     "nn": Package(1, 2_190),
     "io": Package(1, 10_457),
     "text": Package(1, 1_297),
     "stats": Package(1, 4_207),
-    CORE: Package(0, 2_331),
+    CORE: Package(0, 2_336),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
 

@@ -62,6 +62,11 @@ class Rating:
         _require_text("rater", self.rater, or_none=True)
 
 
+def _person(rating: Rating) -> str:
+    """The name of a rater with single blanks inside and none around; "" for no name."""
+    return " ".join((rating.rater or "").split())
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A response to judge, with what is known about it. Every loader makes it, every scorer takes it.
@@ -155,10 +160,10 @@ class Example:
     def counted(self, dimension: str = OVERALL) -> tuple[Rating, ...]:
         """The single ratings in `dimension` that analyses count: of each person who is named, the first."""
         ratings = tuple(rating for rating in self.ratings if rating.dimension == dimension)
-        named = [rating.rater for rating in ratings if rating.rater is not None]
+        named = [_person(rating) for rating in ratings if rating.rater is not None]
         if len(set(named)) == len(named):
             return ratings
-        first = {id(rating) for rating in {rating.rater: rating for rating in reversed(ratings)}.values()}
+        first = {id(rating) for rating in {_person(rating): rating for rating in reversed(ratings)}.values()}
         return tuple(rating for rating in ratings if rating.rater is None or id(rating) in first)
 
     def scale(self, dimension: str = OVERALL) -> tuple[float, float] | None:

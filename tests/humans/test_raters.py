@@ -234,6 +234,14 @@ def test_names_that_differ_in_case_or_blanks_alone_are_one_rater() -> None:
     assert one_spelling(found) == (found, [])
 
 
+def test_names_that_differ_in_blanks_alone_are_one_person_in_one_line_too() -> None:
+    twice = line(0, [("ann", 2), ("ann ", 3), ("bob", 1), (" ann", 4)])
+    assert [one.value for one in twice.counted("overall")] == [2, 1]
+    (found,), told = one_spelling([twice])
+    assert [one.rater for one in found.ratings] == [found.ratings[0].rater] * 2 + ["bob", found.ratings[0].rater]
+    assert len(told) == 1 and "one rater" in told[0]
+
+
 def test_two_who_rated_one_line_are_two_whatever_their_names() -> None:
     lines = [line(0, [("aB", 2), ("ab", 3)]), line(1, [("AB", 4)])]
     found, told = one_spelling(lines)

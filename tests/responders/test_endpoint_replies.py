@@ -83,6 +83,12 @@ def test_a_cut_reply_is_marked_and_an_empty_one_is_none(endpoint: Endpoint, fini
         assert asked(endpoint) == Answer((), "cut off before the reply began")
 
 
+@pytest.mark.parametrize("finish", ["content_filter", "SAFETY", "error", "abort"])
+def test_a_reply_that_a_filter_or_a_fault_ends_is_marked_as_cut(endpoint: Endpoint, finish: str) -> None:
+    endpoint.script = [message(finish, content="Tea it")]
+    assert asked(endpoint) == Answer((Reply("Tea it", cut=True),))
+
+
 def test_of_several_replies_only_those_that_were_cut_are_marked(endpoint: Endpoint) -> None:
     choices = [
         {"index": place, "message": {"content": text}, "finish_reason": finish}

@@ -137,8 +137,8 @@ class Raters:
 def one_spelling(lines: Sequence[Example]) -> tuple[list[Example], list[str]]:
     """Lines whose raters go by one name each, and what was made of names that differ in case or blanks alone.
 
-    Such names are one rater, under the spelling that is met most, unless two of them rated the same line: then they are
-    left as they are.
+    Such names are one rater, under the spelling that is met most, unless two of them that differ in case rated the same
+    line: then they are left as they are.
     """
     met: dict[str, Counter[str]] = {}
     apart: set[str] = set()
@@ -148,7 +148,8 @@ def one_spelling(lines: Sequence[Example]) -> tuple[list[Example], list[str]]:
             if one.rater is not None:
                 plain = _plain(one.rater)
                 met.setdefault(plain, Counter())[one.rater] += 1
-                if here.setdefault((one.dimension, plain), one.rater) != one.rater:
+                name = " ".join(one.rater.split())
+                if here.setdefault((one.dimension, plain), name) != name:
                     apart.add(plain)
     several = {plain: spellings for plain, spellings in met.items() if len(spellings) > 1}
     names = {plain: max(sorted(spellings), key=spellings.__getitem__) for plain, spellings in several.items()}

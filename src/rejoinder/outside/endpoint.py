@@ -42,8 +42,9 @@ _LONGEST_PAUSE = 60.0
 _LONGEST_BODY = 10_000_000
 _TOO_MANY = 429
 _BAD_REQUESTS = (400, 422)
-_CUT = frozenset(("length", "max_tokens", "max_output_tokens", "model_length", "max_length", "incomplete"))
 _FILTERED = "content_filter"
+_CUT = frozenset(("length", "max_tokens", "max_output_tokens", "model_length", "max_length", "incomplete"))
+_BROKEN_OFF = frozenset((_FILTERED, "safety", "recitation", "error", "abort", "insufficient_system_resource"))
 _INSTEAD = frozenset(("refusal", "reasoning_content", "reasoning", "tool_calls"))  # with them content may lack
 RENAMED = {"max_tokens": "max_completion_tokens"}
 """What newer endpoints call a parameter."""
@@ -211,7 +212,7 @@ class Endpoint:
         read = [(content, _spoken(content), _is_cut(choice), choice) for content, choice in found]
         texts, why = list[str](), ""
         for content, spoken, cut, choice in read:
-            if spoken is None or (not spoken and (cut or content or choice.get("finish_reason") == _FILTERED)):
+            if spoken is None or (not spoken and (cut or content)):
                 why = why or _reason(choice, cut=cut, thoughts=bool(content and content.strip()))
             else:
                 texts.append(spoken)
@@ -261,17 +262,17 @@ def _spoken(text: str | None) -> str | None:
 
 
 def _is_cut(choice: Mapping[str, Any]) -> bool:
-    """Whether a choice ends because it has as many tokens as it may."""
+    """Whether a choice ends before its reply does: at the limit of tokens, by a filter or by a fault."""
     ends = (choice.get(name) for name in ("finish_reason", "stop_reason", "finishReason", "native_finish_reason"))
-    return any(isinstance(end, str) and end.lower() in _CUT for end in ends)
+    return any(isinstance(end, str) and end.lower() in _CUT | _BROKEN_OFF for end in ends)
 
 
 def _reason(choice: Mapping[str, Any], *, cut: bool, thoughts: bool) -> str:
     """Why a choice has no reply."""
-    if cut:
-        return "cut off before the reply began"
     if choice.get("finish_reason") == _FILTERED:
         return "the endpoint withheld the reply (content_filter)"
+    if cut:
+        return "cut off before the reply began"
     return "the endpoint has thoughts and no reply" if thoughts else "the endpoint has no reply"
 
 
