@@ -173,18 +173,6 @@ def test_a_sentence_model_runs_no_chat_template(strange: Path) -> None:
     refused("sentence", strange / "sentence")
 
 
-def test_a_prompt_that_makes_each_text_long_is_refused(strange: Path) -> None:
-    settings = {"prompts": {"a": "x" * 20_000}, "default_prompt_name": "a"}
-    (strange / "sentence" / "config_sentence_transformers.json").write_text(json.dumps(settings))
-    assert "prompt" in refused("sentence", strange / "sentence")
-
-
-def test_a_huge_file_of_settings_is_refused(strange: Path) -> None:
-    with (strange / "sentence" / "vocab.x").open("wb") as file:
-        file.truncate(1 << 40)
-    assert "vocab.x" in refused("sentence", strange / "sentence")
-
-
 @pytest.mark.parametrize("path", ["../lm", "/etc", "a/../../lm", ".", "..", 3, ""])
 def test_modules_are_folders_inside(strange: Path, path: Any) -> None:
     modules = json.loads((strange / "sentence" / "modules.json").read_text())
