@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 import rejoinder
+import tiny
 from conftest import Run
 from rejoinder.encoders import Limited, from_parts, load_encoder, sentence
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableModel, UsageError
@@ -208,3 +211,12 @@ def test_real_models_that_pool_otherwise_have_other_signatures(tmp_path: Path) -
     mean, first = (load_encoder(f"sentence:{tmp_path / name}") for name in ("mean", "first"))
     assert not np.allclose(mean.encode(["the cat"]), first.encode(["the cat"]))
     assert mean.options != first.options and mean.options["weights"] == first.options["weights"]
+
+
+@pytest.mark.parametrize("name", ["config_sentence_transformers.json", "vocab.x"])
+def test_long_prompts_and_huge_settings_are_refused(tmp_path: Path, name: str) -> None:
+    file = tiny.sentence_model(tmp_path / "model") / name
+    file.write_text(json.dumps({"prompts": {"a": "x" * 20_000}, "default_prompt_name": "a"}))
+    os.truncate(file, 1 << 40 if name == "vocab.x" else file.stat().st_size)
+    with pytest.raises(UnusableModel, match=f"^sentence:{file.parent}: "):
+        load_encoder(f"sentence:{file.parent}")

@@ -163,6 +163,15 @@ FAR = {
     "a sign within an attribute": b'<row r="3"><c s=">" r="ZZZ3" t="str"><v>x</v></c></row>',
     "a namespace": b'<x:row r="3"><x:c r="ZZZ3" t="str"><v>x</v></x:c></x:row>',
     "a line end before the place": b'<row r="3"><c\nr="ZZZ3" t="str"><v>x</v></c></row>',
+    "a namespace with a hyphen": b'<row r="3"><a-b:c r="ZZZ3" t="str"><v>x</v></a-b:c></row>',
+    "a place within an attribute": b"""<row r="3"><c x=" r='A3' " r="ZZZ3" t="str"><v>x</v></c></row>""",
+    "a row within an attribute": b"""<row x=" r='3' " r="4000000000"><c t="str"><v>x</v></c></row>""",
+    "two places": b'<row r="3"><c r="A3" r="ZZZ3" t="str"><v>x</v></c></row>',
+    "no blank before the place": b'<row r="3"><c t="str"r="ZZZ3"><v>x</v></c></row>',
+    "hidden by comments": b"""<row r="3"><!-- <c y=" --><c r='ZZZ3' t='str'><v>x</v></c><!-- "> --></row>""",
+    "a row within a cell": b'<row r="3"><c t="str"><row r="1"/><v>x</v></c></row>',
+    "an open cell": b'<row r="3"></row><c r="A3">',
+    "a comment, and no place": b'<row r="3"><!-- a --><c t="str"><v>x</v></c></row>',
     "many cells far out": b'<row r="1048576"><c r="CV1048576" t="str"><v>x</v></c></row>',
 }
 
@@ -170,6 +179,19 @@ FAR = {
 @pytest.mark.parametrize("xml", FAR.values(), ids=FAR)
 def test_a_cell_outside_any_spreadsheet_does_not_abort_the_process(tmp_path: Path, xml: bytes) -> None:
     the_refusal(workbook(tmp_path / "a.xlsx", with_cell(xml)))
+
+
+def test_starts_without_ends_take_linear_time(tmp_path: Path) -> None:
+    open_texts = {"xl/more.xml": b"<sst>" + b"<si>" * 300_000, "xl/other.xml": b"sheetData" + b"<c-x>" * 300_000}
+    assert not refusals(workbook(tmp_path / "a.xlsx", lambda _, data: data, open_texts))
+
+
+def test_a_sheet_with_comments_is_read(tmp_path: Path) -> None:
+    xml = b'<!-- a --><row r="3"><c r="A3" t="str"><v>hi</v></c><c r="B3" t="str"><v>you</v></c></row>'
+    assert [example.response for example in rejoinder.read(workbook(tmp_path / "a.xlsx", with_cell(xml)))] == [
+        "ho",
+        "you",
+    ]
 
 
 def test_a_cell_in_a_sheet_by_another_name_is_found(tmp_path: Path) -> None:
@@ -190,8 +212,11 @@ def test_members_that_unpack_to_too_much_are_refused(tmp_path: Path, monkeypatch
     the_refusal(padded)
 
 
-def test_long_texts_that_many_cells_repeat_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = b"".join(b'<row r="%d"><c r="A%d" t="s"><v>4</v></c></row>' % (n, n) for n in range(3, 103))
+@pytest.mark.parametrize("value", [b"<v>4</v>", b"<a-b:v>4</a-b:v>", b"<v>&#52;</v>", b"<v><!-- -->4</v>"])
+def test_long_texts_that_many_cells_repeat_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: bytes
+) -> None:
+    rows = b"".join(b'<row r="%d"><c r="A%d" t="s">%s</c></row>' % (n, n, value) for n in range(3, 103))
 
     def edit(name: str, data: bytes) -> bytes:
         text = b"<si><t>" + b"x" * 10_000 + b"</t></si></sst>"

@@ -166,7 +166,14 @@ def test_modules_are_classes_of_the_library(strange: Path, marker: Path, kind: s
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("path", ["../lm", "/etc", "a/../../lm", ".", "..", 3])
+def test_a_sentence_model_runs_no_chat_template(strange: Path) -> None:
+    reads = {"method": "forward", "method_output_name": "last_hidden_state", "format": "flat"}
+    change(strange / "sentence" / "sentence_bert_config.json", modality_config={"text": reads, "message": reads})
+    (strange / "sentence" / "chat_template.jinja").write_text("{{ messages[0]['content'] }}")
+    refused("sentence", strange / "sentence")
+
+
+@pytest.mark.parametrize("path", ["../lm", "/etc", "a/../../lm", ".", "..", 3, ""])
 def test_modules_are_folders_inside(strange: Path, path: Any) -> None:
     modules = json.loads((strange / "sentence" / "modules.json").read_text())
     modules[1]["path"] = path

@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ import numpy as np
 from rejoinder.errors import DataError, MissingExtra
 from rejoinder.io.checks import named_again
 from rejoinder.io.folders import Parts
+from rejoinder.io.model_folders import settings_digest
 from rejoinder.io.models import bare_name, find_model, load_sentence_model, usable
 from rejoinder.scorer import FloatArray
 
@@ -139,8 +139,9 @@ def _encoder(name: str, *, bare: bool = False) -> SentenceEncoder:
     called = f"{KIND}:{name}"
     cache_folder = os.environ.get("SENTENCE_TRANSFORMERS_HOME")
     place = find_model(name, called, owner="sentence-transformers", cache_folder=cache_folder, bare=bare)
-    found = SentenceEncoder(name, load_sentence_model(place, called), _settings(place))
+    model = load_sentence_model(place, called)
     with usable(called):
+        found = SentenceEncoder(name, model, settings_digest(place, called, _SETTINGS, _MODULE))
         if not np.isfinite(found.encode(["hello there"])).all():
             raise ValueError("its vectors hold NaN or infinity")
     return found
@@ -159,17 +160,6 @@ def from_parts(parts: Parts) -> SentenceEncoder:
         problem = f"{KIND}:{found.name} has its weights, but cuts, pools, normalises or prompts texts in another way"
         raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
     return found
-
-
-def _settings(folder: Path) -> str:
-    """The digest of all files beside the weights that decide what a text becomes, wherever the folder lies."""
-    modules = [one for one in folder.iterdir() if one.is_dir() and _MODULE.fullmatch(one.name)]
-    total = hashlib.sha256()
-    for path in sorted(file for place in (folder, *modules) for file in place.iterdir() if file.is_file()):
-        if any(path.match(pattern) for pattern in _SETTINGS):
-            text = path.read_bytes()
-            total.update(f"\n{path.relative_to(folder).as_posix()} {len(text)}\n".encode() + text)
-    return total.hexdigest()[:12]
 
 
 def _last(context: Sequence[str]) -> list[str]:

@@ -23,10 +23,14 @@ TEXTS = 1 << 30  # bytes of all members of a workbook, of its texts cell by cell
 PARQUET_ROWS = 4096  # rows of a Parquet file that are held at once
 
 _AS_LINES = "Write JSON lines (.jsonl), which are read one at a time"
-# Attribute values may hold ">"; tags may have a namespace.
-_TAG = re.compile(rb"""<(?:\w+:)?(row|c)\b((?:[^>"']|"[^"]*"|'[^']*')*)>""")
-_REFERENCE = re.compile(rb"""(?:^|\s)r\s*=\s*["']([^"']*)["']""")
-_SHARED = re.compile(rb"<(?:\w+:)?v\b[^>]*>\s*(\d{1,9})\s*</")
+_ATTRIBUTE = rb"""\s+([^\s=<>/"']+)\s*=\s*("[^"<]*"|'[^'<]*')"""
+_ATTRIBUTES = re.compile(_ATTRIBUTE)
+# Every start and end of a row or a cell, with any namespace; what follows is looked at, not consumed, so that no tag
+# can hide in a value of another.
+_TAG = re.compile(
+    rb"<(/?)(?:[^\s<>/]*:)?(row|c)(?=[\s/>])(?:(?=((?:%s)*)\s*(/?)>)|)" % _ATTRIBUTE.replace(b"(", b"(?:")
+)
+_SHARED = re.compile(rb"<(?:[^\s<>/]*:)?v(?:\s[^<>]*)?>(?:\s*(\d{1,9})\s*</|[^<]*(?:&#|<[!?]))")
 _PLACE = re.compile(rb"([A-Za-z]{1,3})([0-9]{1,7})")
 
 
@@ -105,22 +109,34 @@ def cells_of_sheet(xml: bytes, where: str) -> int:
     Excel's own range; so this counts as the library does, also where rows or cells do not say their place.
 
     Raises:
-        DataError: a cell or row is outside any spreadsheet.
+        DataError: a cell or row is outside any spreadsheet, or damaged.
     """
     row = column = rows = columns = 0
+    inside = False
+    hidden = b"<!" in xml or xml.count(b"<?") > 1  # a comment may hold tags that the library does not see
     for tag in _TAG.finditer(xml):
-        reference = _REFERENCE.search(tag[2])
-        if tag[1] == b"row":
-            row, column = (_number(reference[1]) if reference else row + 1), 0
+        if tag[3] is None or (inside and (tag[2] == b"row" or not tag[1])):
+            raise _damaged(where)
+        inside = tag[2] == b"c" and not tag[1] and not tag[4]
+        if tag[1]:
+            continue
+        found = [value[1:-1] for name, value in _ATTRIBUTES.findall(tag[3]) if name == b"r"]
+        reference = found[0] if found else None
+        if len(found) > 1 or (hidden and reference is None):
+            raise _damaged(where)
+        if tag[2] == b"row":
+            row, column = (row + 1 if reference is None else _number(reference)), 0
         elif reference is None:
             column += 1
-        elif place := _PLACE.fullmatch(reference[1]):
+        elif place := _PLACE.fullmatch(reference):
             column, row = _column(place[1]), int(place[2])
         else:
-            raise _outside(reference[1], where)
-        if row > ROWS or column > COLUMNS or (tag[1] == b"c" and row < 1) or row < 0:
-            raise _outside(reference[1] if reference else b"%d:%d" % (row, column), where)
+            raise _outside(reference, where)
+        if row > ROWS or column > COLUMNS or (tag[2] == b"c" and row < 1) or row < 0:
+            raise _outside(reference or b"%d:%d" % (row, column), where)
         rows, columns = max(rows, row), max(columns, column)
+    if inside:
+        raise _damaged(where)
     return rows * columns
 
 
@@ -135,8 +151,8 @@ def require_short_texts(sheet: bytes, lengths: Sequence[int], where: str) -> Non
     longest = max(lengths, default=0)
     if longest * sheet.count(b"</v>") <= TEXTS and longest * sheet.count(b":v>") <= TEXTS:
         return
-    places = (int(index[1]) for index in _SHARED.finditer(sheet))
-    if sum(lengths[place] for place in places if place < len(lengths)) > TEXTS:
+    places = (int(index[1] or -1) for index in _SHARED.finditer(sheet))  # -1: an index that is not plainly written
+    if sum(longest if place < 0 else lengths[place] for place in places if place < len(lengths)) > TEXTS:
         problem = f"its cells hold more than {_size(TEXTS)} of texts"
         raise DataError(problem, "Split it, or save it as CSV", where=where)
 
@@ -152,6 +168,11 @@ def _outside(reference: bytes, where: str) -> DataError:
     """The refusal of a cell that no spreadsheet has."""
     place = ascii(reference[:20].decode("latin-1"))
     return DataError(f"a cell at {place}, outside any spreadsheet", "Save it again, or as CSV", where=where)
+
+
+def _damaged(where: str) -> DataError:
+    """The refusal of a row or cell that different readers would understand differently."""
+    return DataError("a damaged row or cell", "Save it again, or as CSV", where=where)
 
 
 def _number(digits: bytes) -> int:

@@ -7,12 +7,13 @@ linked. So no Python file, no pickle and no file outside the folder can be opene
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,7 @@ _MAX_SIZE, _MAX_ROWS = 2**20, 2**24  # of a layer; of a vocabulary or of positio
 _MAX_CONFIG, _MAX_TOKENIZER, _MAX_HEADER = 2**24, 2**27, 100_000_000  # bytes
 _MAX_ENTRIES = 10_000  # files and folders in a model's folder
 _MAX_TEMPLATE = 2**20  # characters
+_MAX_PROMPT = 10_000  # characters that stand before each text
 _MAX_GROWTH = 1000
 _BITS = {"BOOL": 8, "U8": 8, "I8": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16} | {
     "I32": 32,
@@ -53,8 +55,8 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _PICKLED = re.compile(r".*\.(?:bin|pt|pth|pkl|pickle|ckpt|h5|npy|npz|joblib|msgpack|onnx)", re.IGNORECASE)
 _AS_THEY_ARE = re.compile(
     r"tokenizer\.json|vocab\.(?:json|txt)|merges\.txt|added_tokens\.json|unigram\.json|[\w.-]+\.model"
-    r"|chat_template\.jinja|chat_template\.json"
 )
+_TEMPLATES = re.compile(r"chat_template\.jinja|chat_template\.json")
 # Keys by which a configuration would make a library open other files or run other code. They are left away: nothing
 # that is in the folder itself needs them.
 _LEFT_AWAY = re.compile(
@@ -223,6 +225,31 @@ class _Source:
             self.require_key_absent(value, name, key)
 
 
+def settings_digest(place: Path, called: str, patterns: Sequence[str], modules: re.Pattern[str]) -> str:
+    """Twelve hexadecimal digits that tell the settings of a model from others, wherever its folder lies.
+
+    Args:
+        place: its folder.
+        called: its name in messages.
+        patterns: of the names of the files that are settings.
+        modules: of the names of the folders inside it that hold settings too.
+
+    Raises:
+        UnusableModel: a file leads out of the folder, or is larger than any setting.
+    """
+    source = _Source(place, called)
+    folders = [place, *(inside for inside in place.iterdir() if inside.is_dir() and modules.fullmatch(inside.name))]
+    total = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in folder.iterdir() if path.is_file()):
+        name = path.relative_to(place).as_posix()
+        if any(path.match(pattern) for pattern in patterns) and (file := source.file(name)):
+            if file.stat().st_size > _MAX_TOKENIZER:
+                raise source.refusal(f"{name} is larger than {_MAX_TOKENIZER:,} bytes")
+            text = file.read_bytes()
+            total.update(f"\n{name} {len(text)}\n".encode() + text)
+    return total.hexdigest()[:12]
+
+
 def usable_memory() -> int:
     """How many bytes of memory this process may use at most: of the machine, or of its container."""
     limits = [machine_memory()]
@@ -248,6 +275,8 @@ def _modules(source: _Source, to: Path) -> list[tuple[str, str]]:
             raise source.refusal(f"it is a {kept['model_type']!r:.40}, no sentence encoder")
         if not isinstance(prompts, dict) or not all(isinstance(text, (str, type(None))) for text in prompts.values()):
             raise source.refusal("config_sentence_transformers.json is damaged (prompts)")
+        if any(len(text or "") > _MAX_PROMPT for text in prompts.values()):
+            raise source.refusal(f"a prompt is longer than {_MAX_PROMPT:,} characters")
         if not isinstance(kept.get("default_prompt_name"), (str, type(None))):
             raise source.refusal("config_sentence_transformers.json is damaged (default_prompt_name)")
         _write(to / "config_sentence_transformers.json", kept)
@@ -263,6 +292,8 @@ def _modules(source: _Source, to: Path) -> list[tuple[str, str]]:
             raise source.refusal(f"modules.json names {kind!r:.60}, which is no module that is loaded here")
         if not isinstance(path, str) or (path and not _NAME.fullmatch(path)):
             raise source.refusal(f"modules.json names {path!r:.60}, which is no folder inside it")
+        if path in (place for _, place in known):  # the settings of one would be taken for those of the other
+            raise source.refusal(f"modules.json names the folder {path!r:.60} twice")
         known.append((match[1], path))
         written.append({"idx": len(written), "name": str(len(written)), "path": path, "type": kind})
     if not known:
@@ -309,18 +340,26 @@ def _transformer(source: _Source, path: str, to: Path, sentence: bool) -> Declar
         found = source.json(f"{at}{name}")
         if found is not None:
             _require_short_templates(source, found)
-            _write(to / at / name, _tokenizer_keys(found))
+            kept = _tokenizer_keys(found)
+            if sentence:
+                kept.pop("chat_template", None)
+            _write(to / at / name, kept)
     for name in _SENTENCE_CONFIGS if sentence else ():
         found = source.json(f"{at}{name}")
         if found is not None:
             _write(to / at / name, _sentence_keys(source, found, f"{at}{name}"))
-    _as_they_are(source, path, to)
+    _as_they_are(source, path, to, templates=not sentence)
     return declared
 
 
-def _as_they_are(source: _Source, path: str, to: Path) -> None:
-    """Link the files of a tokenizer."""
-    for name in filter(_AS_THEY_ARE.fullmatch, source.names(path)):
+def _as_they_are(source: _Source, path: str, to: Path, *, templates: bool = False) -> None:
+    """Link the files of a tokenizer.
+
+    Sentence-transformers would run a chat template in this process, without limits, so it gets none.
+    """
+    for name in source.names(path):
+        if not (_AS_THEY_ARE.fullmatch(name) or (templates and _TEMPLATES.fullmatch(name))):
+            continue
         file = source.file(f"{path}/{name}" if path else name)
         most = _MAX_TEMPLATE if name.startswith("chat_template") else _MAX_TOKENIZER
         if file is not None:

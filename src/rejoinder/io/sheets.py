@@ -21,11 +21,12 @@ from rejoinder.io.tables import Row, Table, named_rows, seekable
 
 _MOST_TITLES = 6  # rows among which the header is looked for, below rows of one cell
 _SHEET = b"sheetData"  # what only a sheet holds, whatever it is called
-_TEXTS = b"<sst"
-_TEXT = re.compile(rb"<(?:\w+:)?si\b.*?</(?:\w+:)?si>", re.DOTALL)
+_TEXTS = b"sst"  # with any namespace
+# Each pattern stops at the next start of its kind, so a file of starts without ends takes linear time.
+_TEXT = re.compile(rb"<(?:[^\s<>/]*:)?si[\s>](?:(?!<(?:[^\s<>/]*:)?si[\s>]).)*?</(?:[^\s<>/]*:)?si\s*>", re.DOTALL)
 _OTHER_KINDS = frozenset(("content.xml", "xl/workbook.bin"))  # of OpenDocument and of .xlsb, which hold no such sheets
 _ERROR = re.compile(rb'(<c [^<>]*)t="e"')
-_FORMULA = re.compile(rb"<c\b([^<>]*[^<>/])>((?:(?!</c>).)*<f\b(?:(?!</c>).)*)</c>", re.DOTALL)
+_FORMULA = re.compile(rb"<c\b([^<>]*[^<>/])>((?:(?!</?c\b|<f\b).)*<f\b(?:(?!</?c\b).)*)</c>", re.DOTALL)
 _VALUE = re.compile(rb"<v[^>]*>[^<]")
 _KIND = re.compile(rb"\bt=\"[^\"]*\"")
 
