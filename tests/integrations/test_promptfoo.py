@@ -30,7 +30,7 @@ def test_a_reply_passes_by_the_scorers_own_scale() -> None:
     (value,) = rejoinder.score([{"context": [ASKED], "response": GOOD}]).values
     found = get_assert(GOOD, asked(config={"at_least": 3}))
     assert found["pass"] is True and found["namedScores"] == {"rejoinder": value}
-    assert found["score"] == min(1, (value - 1) / 4) and found["reason"].startswith(f"{value:.2f} [")
+    assert found["score"] == min(1, (value - 1.2) / 3.6) and found["reason"].startswith(f"{value:.2f} [")
     assert FACTS_NOT_CHECKED in found["reason"]
     bad = get_assert(BAD, asked(config={"at_least": 3}))
     assert bad["pass"] is False and 0 < bad["score"] < 0.2 and FACTS_NOT_CHECKED in bad["reason"]

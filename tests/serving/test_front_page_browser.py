@@ -510,7 +510,7 @@ def test_what_is_copied_gives_what_is_shown(browser: Browser, base: str) -> None
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         page.goto(base)
         box(page, "Turn 1").fill("Whose is it? It's \"Ann's\".")
-        reply(page).fill("I don't know $HOME `id` \\ it's\nlate.")
+        reply(page).fill("I don't know, $HOME \\ it's\nlate.")
         page.wait_for_selector(".result")
         rests(page)
         page.get_by_role("button", name="Copy as JSON").click()

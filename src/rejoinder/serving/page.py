@@ -71,14 +71,14 @@ class Sample(NamedTuple):
 
 
 _WEEKEND = ("Hi, what are you doing this weekend?", "I am going hiking with my sister. How about you?")
-_BOOKING = (
-    "Good morning, I would like to change my booking.",
-    "Of course. What is your booking number?",
-    "It is 4471.",
-    "Thank you. What would you like to change?",
-    "I can only arrive on Saturday, not on Friday.",
+_HOLIDAY = (
+    "Hey, how was your trip to the sea?",
+    "It was great, we swam every day.",
+    "Lucky you! Was the water warm?",
+    "A bit cold in the morning, but lovely at noon.",
+    "Did your brother come along too?",
     "The capital of France is Paris.",
-    "Sorry? I asked about Saturday.",
+    "Haha, what? I asked about your brother.",
 )
 SAMPLES = (
     Sample(
@@ -101,8 +101,8 @@ SAMPLES = (
     ),
     Sample(
         "a lapse in a long talk",
-        _BOOKING,
-        ("I am sorry. I have moved your arrival to Saturday. Anything else?",),
+        _HOLIDAY,
+        ("Oh sorry! No, he had to work, and he was so jealous.",),
         "Each turn of the assistant is judged; one is not like the others.",
     ),
     Sample(
