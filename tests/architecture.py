@@ -74,7 +74,7 @@ TODAY = {
     "outside": Package(2, 1_952),
     "training": Package(2, 3_985),
     "nn": Package(1, 2_190),
-    "io": Package(1, 10_457),
+    "io": Package(1, 10_518),
     "text": Package(1, 1_297),
     "stats": Package(1, 4_207),
     CORE: Package(0, 2_336),
