@@ -102,7 +102,7 @@ SAMPLES = (
     Sample(
         "a lapse in a long talk",
         _HOLIDAY,
-        ("Oh sorry! No, he had to work, and he was so jealous.",),
+        ("Oh, I am sorry! My brother stayed at home with his new dog.",),
         "Each turn of the assistant is judged; one is not like the others.",
     ),
     Sample(
