@@ -61,6 +61,10 @@ def test_answers_go_out_and_in(run: Run, place: Path) -> None:
         rate_all(study, raters(study)[0])
     out = run("annotate", "-o", place / "here", "--export", place / "rows.csv")
     assert (out.code, out.err) == (0, f"{place / 'rows.csv'}: 12 rows\n")
+    inside = run("annotate", "-o", place / "here", "--export", place / "here" / "rows.csv")
+    assert inside.code == 0 and (place / "here" / "rows.csv").read_text() == (place / "rows.csv").read_text()
+    for own in ("study.sqlite", "study.json", "."):
+        assert run("annotate", "-o", place / "here", "--export", place / "here" / own).code == 2
     renamed = place / "renamed.csv"
     renamed.write_text((place / "rows.csv").read_text().replace("rater-1", "ann"))
     back = run("annotate", "-o", place / "there", "--import", renamed)

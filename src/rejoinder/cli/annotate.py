@@ -12,7 +12,7 @@ import typer
 
 from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, progress, reporting, tell
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
-from rejoinder.cli.places import Reads, Writes, in_scorer
+from rejoinder.cli.places import Given, Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
 from rejoinder.io.listening import address, path_of
 from rejoinder.records import Example, Pair
@@ -31,10 +31,18 @@ GivenFiles = Annotated[
     ),
     Reads(),
 ]
+
+
+def _study_files(folder: Path, others: Given) -> list[Path]:
+    """Return what a call writes of a study: its folder, or the files that it keeps, so that an export may lie there."""
+    export = others.get("export")
+    return [folder] if export in (None, folder) else [folder / name for name in ("study.json", "study.sqlite")]
+
+
 Out = Annotated[
     Path,
     typer.Option("-o", "--out", help="Where to: the folder of the study, kept and gone on with.", metavar="FOLDER"),
-    Writes(),
+    Writes(_study_files),
 ]
 Raters = Annotated[
     int | None,
