@@ -35,8 +35,8 @@ GivenFiles = Annotated[
 
 def _study_files(folder: Path, others: Given) -> list[Path]:
     """Return what a call writes of a study: its folder, or the files that it keeps, so that an export may lie there."""
-    export = others.get("export")
-    return [folder] if export in (None, folder) else [folder / name for name in ("study.json", "study.sqlite")]
+    files = [folder / name for name in ("study.json", "study.sqlite")]
+    return files if others.get("export") not in (None, folder) and files[0].exists() else [folder]
 
 
 Out = Annotated[
