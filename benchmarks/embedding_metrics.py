@@ -32,10 +32,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.example import Example
 from rejoinder.io.vectors import WordVectors, read_vectors, word_vectors
 from rejoinder.metrics.embedding import EmbeddingMetric, _reader
 from rejoinder.metrics.embedding_presets import CARDS, RULES
-from rejoinder.records import Example
 from rejoinder.scorer import run
 from rejoinder.text import tokenizer
 

@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 import rejoinder
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import run
 

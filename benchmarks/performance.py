@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from performance_systems import ALONE, RIVALS, Make
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.stats.figure import Figure
 
 RESULT = Path(__file__).parents[1] / "docs" / "results" / "performance.md"

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 Score = Callable[[Sequence[Example]], Any]
 Make = Callable[[], Score]

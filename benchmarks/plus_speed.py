@@ -25,7 +25,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import rejoinder
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Scorer, run
 

@@ -29,9 +29,9 @@ import torch
 from torch import Tensor, nn
 
 from rejoinder.io.corpus import Dialogue
+from rejoinder.nn.bpe import train_bpe
 from rejoinder.nn.dialogue import DialogueModel, Dialogues, Sizes
 from rejoinder.nn.recurrent import Normalise, cross_entropy, masked
-from rejoinder.text.bpe import train_bpe
 from rejoinder.training.batches import batch_stream, padding
 from rejoinder.training.dialogue import as_tensors
 from rejoinder.training.tokens import TokenStore, write_tokens

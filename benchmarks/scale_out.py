@@ -36,9 +36,9 @@ from rejoinder.io.part_folder import open_parts
 from rejoinder.io.write import open_writer
 from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Scorer
-from rejoinder.streams.on_ray import on_ray
-from rejoinder.streams.parts import PART, Asked, Scoring, elsewhere
-from rejoinder.streams.scoring import CHUNK, Tally, score_stream
+from rejoinder.scoring.on_ray import on_ray
+from rejoinder.scoring.parts import PART, Asked, Scoring, elsewhere
+from rejoinder.scoring.scoring import CHUNK, Tally, score_stream
 
 RESULT = Path(__file__).parent / "results" / "scale_out.md"
 JUDGE = Asked(("rejoinder",))

@@ -20,12 +20,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import rejoinder
+from rejoinder.example import Example
 from rejoinder.judges.views import reading, reference
 from rejoinder.judges.views.language import LanguageView
 from rejoinder.judges.views.lexical import LexicalView
 from rejoinder.judges.views.reference import ReferenceView
 from rejoinder.judges.views.view import View
-from rejoinder.records import Example
 from rejoinder.report.markdown import markdown_table
 from rejoinder.training.phrases import Counts, count_phrases
 

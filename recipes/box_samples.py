@@ -1,4 +1,4 @@
-"""Cut the samples in the box from rating sets whose licence allows it (see `src/rejoinder/data/ATTRIBUTION.md`).
+"""Cut the samples in the box from rating sets whose licence allows it (see `src/rejoinder/assets/ATTRIBUTION.md`).
 
     python recipes/box_samples.py DSTC7.jsonl.gz CONTURE.jsonl.gz [--seed 0]
 
@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import rejoinder
-from rejoinder.records import OVERALL, Example
+from rejoinder.example import OVERALL, Example
 
 DATA = Path(__file__).resolve().parent.parent / "src" / "rejoinder" / "data"
 LINES = 400

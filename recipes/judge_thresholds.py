@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rejoinder.io.box import JUDGE, PLUS
+from rejoinder.assets import JUDGE, PLUS
 from rejoinder.io.folders import Parts, read_card, read_folder, write_folder
 from rejoinder.judges.views.fit import WAYS
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rejoinder.errors import MissingAsset, UsageError
+from rejoinder.example import Example
 from rejoinder.io import read
 from rejoinder.io.lines import Note, OnBad, raise_bad, silent
-from rejoinder.records import Example
 from rejoinder.scorer import Advance, ignore
 
 SHARED = "REJOINDER_SHARED"

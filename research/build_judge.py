@@ -1,4 +1,4 @@
-"""Fit the judge in the box anew and put it into its place, src/rejoinder/data/judge.
+"""Fit the judge in the box anew and put it into its place, src/rejoinder/assets/judge.
 
     python -m research.build_judge [-e phrases=FOLDER -e student=FOLDER -e selector=FOLDER -e mood=FOLDER]
         [--data FOLDER]
@@ -15,7 +15,7 @@ import sys
 import time
 from pathlib import Path
 
-from rejoinder.io.box import JUDGE
+from rejoinder.assets import JUDGE
 from rejoinder.report.markdown import markdown
 from research.asked import RELEVANCE, Asked, typed
 from research.judge import TAKES, TAUGHT, find, there

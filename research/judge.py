@@ -17,6 +17,7 @@ from rejoinder.auditing.run import LIMIT, audit
 from rejoinder.auditing.spoiling import spoilt
 from rejoinder.auditing.written import written
 from rejoinder.errors import MissingAsset, UsageError
+from rejoinder.example import Example, ReplySet
 from rejoinder.io import read_audited
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
@@ -24,7 +25,6 @@ from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import Spoilt
 from rejoinder.meta import study
 from rejoinder.meta.agreement import Agreement
-from rejoinder.records import Example, ReplySet
 from rejoinder.scorer import FloatArray, Scorer, Scores, Signature
 from rejoinder.stats.arrays import Counts, IntArray
 from rejoinder.stats.bootstrap import cluster_counts

@@ -17,12 +17,12 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, load_responder, load_scorer
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example
 from rejoinder.io.corpus import Dialogue, corpus_files
 from rejoinder.io.folders import read_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.meta.diversity import distinct
 from rejoinder.meta.recall import Recall, recall_at
-from rejoinder.records import Example
 from rejoinder.responder import Decoding, Responder, answer, request, signature_of
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, Scorer, ignore, run

@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.humans.lines import UNNAMED, refuse_duplicates
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import FEWEST_CONTEXTS
 from rejoinder.learner import Rows
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Need
 
 # What the data sets call people, without spaces and signs.

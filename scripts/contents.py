@@ -15,18 +15,18 @@ from packaging.metadata import Metadata
 LARGEST = 40 * 10**6  # bytes of a wheel
 # Parts of the wheel, by what its paths match; the first that does.
 PARTS = {
-    "judges": r"rejoinder/data/(?:(?:judge|plus)/|domain\.json$)",
-    "word vectors": r"rejoinder/data/word_vectors\.npz$",
-    "samples": r"rejoinder/data/\w+\.jsonl\.gz$",
-    "licences and metadata": r"rejoinder-[^/]+\.dist-info/|rejoinder/data/ATTRIBUTION\.md$",
+    "judges": r"rejoinder/assets/(?:(?:judge|plus)/|domain\.json$)",
+    "word vectors": r"rejoinder/assets/word_vectors\.npz$",
+    "samples": r"rejoinder/assets/\w+\.jsonl\.gz$",
+    "licences and metadata": r"rejoinder-[^/]+\.dist-info/|rejoinder/assets/ATTRIBUTION\.md$",
     "code": r"rejoinder/.*\.(py|jinja|css|js|toml|txt|md|json)$|rejoinder/py\.typed$",
 }
 NEEDED = (
     r"rejoinder/py\.typed",
-    r"rejoinder/data/ATTRIBUTION\.md",
-    r"rejoinder/data/judge/config\.json",
-    r"rejoinder/data/plus/config\.json",
-    r"rejoinder/data/domain\.json",
+    r"rejoinder/assets/ATTRIBUTION\.md",
+    r"rejoinder/assets/judge/config\.json",
+    r"rejoinder/assets/plus/config\.json",
+    r"rejoinder/assets/domain\.json",
     r"rejoinder-[^/]+\.dist-info/licenses/LICENSE",
     r"rejoinder-[^/]+\.dist-info/METADATA",
 )

@@ -13,8 +13,9 @@ SOURCE = Path(__file__).resolve().parent.parent / "src" / "rejoinder"
 CORE = "core"
 """The name under which the modules directly under `rejoinder/` count."""
 DOORS = {"__init__", "__main__"}
-# A module of a package that imports nothing of rejoinder, and that the core may therefore import.
-LEAVES = {"rejoinder.text.normalize"}
+BASE = "base"
+"""The lower half of the core: the modules that every package may import. Their lines count in the core."""
+BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
 CEILING = 71_000
 """Lines of all packages together; only ever lowered."""
 REWRITTEN: frozenset[str] = frozenset()
@@ -56,41 +57,46 @@ DESIGN = {
     "stats": Package(1, 1_900),
 }
 TODAY = {
-    "cli": Package(8, 3_757),
-    "integrations": Package(7, 548),
-    "pages": Package(7, 737),
-    "serving": Package(7, 2_190),
-    "report": Package(6, 4_256),
-    "auditing": Package(5, 3_911),
-    "improve": Package(5, 1_992),
-    "meta": Package(4, 9_110),
-    "annotation": Package(3, 1_766),
-    "judges": Package(3, 7_386),
-    "responders": Package(3, 1_604),
-    "streams": Package(3, 1_866),
-    "encoders": Package(2, 1_413),
-    "humans": Package(2, 2_073),
-    "metrics": Package(2, 1_627),
-    "outside": Package(2, 1_952),
-    "training": Package(2, 3_985),
-    "nn": Package(1, 2_190),
-    "io": Package(1, 10_518),
+    "cli": Package(10, 3_757),
+    "integrations": Package(9, 548),
+    "pages": Package(9, 737),
+    "serving": Package(9, 2_190),
+    "report": Package(8, 4_256),
+    "auditing": Package(7, 3_911),
+    "improve": Package(7, 1_992),
+    "meta": Package(6, 9_110),
+    "annotation": Package(5, 1_766),
+    "judges": Package(5, 7_386),
+    "responders": Package(5, 1_604),
+    "scoring": Package(5, 1_866),
+    "encoders": Package(4, 1_413),
+    "humans": Package(4, 2_073),
+    "metrics": Package(4, 1_400),
+    "llm": Package(4, 1_530),
+    "external": Package(4, 670),
+    "training": Package(4, 3_985),
+    "nn": Package(3, 2_520),
+    "io": Package(3, 10_518),
+    CORE: Package(2, 2_460),
     "text": Package(1, 1_297),
     "stats": Package(1, 4_207),
-    CORE: Package(0, 2_336),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
 
 
 def package_of(module: str) -> str:
-    """Return the package of a dotted module name inside rejoinder, or `core` for a module directly under it."""
-    name = CORE if module in LEAVES else module.split(".")[1]
+    """Return the package of a dotted module name inside rejoinder; `core` or `base` for one directly under it."""
+    name = module.split(".")[1]
+    if name in BASE_MODULES:
+        return BASE
     return name if (SOURCE / name).is_dir() else CORE
 
 
 def files_of(package: str) -> list[Path]:
     """Return the modules of a package."""
-    return sorted(SOURCE.glob("*.py") if package == CORE else (SOURCE / package).rglob("*.py"))
+    if package == CORE:
+        return sorted([*SOURCE.glob("*.py"), *SOURCE.glob("assets/*.py")])
+    return sorted((SOURCE / package).rglob("*.py"))
 
 
 def lines_of(package: str) -> int:
@@ -100,7 +106,7 @@ def lines_of(package: str) -> int:
 
 def packages() -> dict[str, Package]:
     """Return every package there is, a rewritten one as the design has it."""
-    names = {path.parent.name for path in SOURCE.glob("*/__init__.py")} | {CORE}
+    names = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - BASE_MODULES | {CORE}
     return {name: DESIGN[name] if name in REWRITTEN else TODAY.get(name, Package(-1, 0)) for name in sorted(names)}
 
 

@@ -13,7 +13,7 @@ from axe_playwright_python.sync_playwright import Axe
 from fastapi import FastAPI
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
-from rejoinder.io.listening import listening
+from rejoinder.listening import listening
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")

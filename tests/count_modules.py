@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any
 
 from rejoinder import cli
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 _DEPTH = 2  # lists of lists of examples count, deeper nests do not
 

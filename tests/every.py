@@ -12,9 +12,9 @@ from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.models import FOLDERS
 from rejoinder.kinds import KINDS
+from rejoinder.nn.bpe import train_bpe
 from rejoinder.responders import dual, retrieval
 from rejoinder.responders.pool import PART, sample
-from rejoinder.text.bpe import train_bpe
 
 # The two ways in which models read HREDs; the others have one state.
 RECURRENT = ("hred", "vhred")

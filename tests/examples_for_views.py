@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from every import ODD_TEXTS
+from rejoinder.example import Example
 from rejoinder.judges.views.view import Features, View
-from rejoinder.records import Example
 from rejoinder.training.phrases import Counts, Phrases, count_phrases
 
 TURNS = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Outcome
 
 DOMAIN = "short chat about numbers"

@@ -11,13 +11,13 @@ from rejoinder.auditing.spoiling import spoilt
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.selector import from_parts as from_selector
 from rejoinder.encoders.student import StudentEncoder
+from rejoinder.example import Example
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.trees import Growth
-from rejoinder.records import Example
 from rejoinder.training.phrases import from_parts as from_phrases
 
 QUICK = Growth(trees=20, step=0.2, fewest=5)

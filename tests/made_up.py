@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from research import lowe2017
 from research.encodings import Prepared, prepare
 from research.material import Material, collect

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 MEANS = {"good": 4.0, "poor": 2.5}
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from rejoinder.example import Example
 from rejoinder.humans.rated_set import RatedSet
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.yardsticks import Kind
-from rejoinder.records import Example
 from rejoinder.stats.sampling import Sampling
 
 NONE = math.nan

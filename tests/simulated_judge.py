@@ -17,7 +17,7 @@ import numpy as np
 
 import rejoinder
 from loopback import Entry, completion
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 LENGTH_BIAS, USUAL = 0.04, 12
 """What each word more than the usual number adds to the judge's score."""

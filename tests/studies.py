@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rejoinder.annotation.answers import Answer, Rater, all_raters, next_place, save, task_at
 from rejoinder.annotation.study import Study
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 
 def replies(contexts: int = 6, systems: int = 2) -> list[Example]:

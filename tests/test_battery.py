@@ -24,13 +24,13 @@ from rejoinder.catalogue import cards, load_scorer
 from rejoinder.cli import main
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.io.wordnet import find_wordnet
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import TERMS
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.records import Example
 from rejoinder.scorer import Scorer, Scores, run, signature_of
 
 OVER_HRED = "adem over an hred"

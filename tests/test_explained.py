@@ -14,8 +14,8 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.catalogue import SCORERS
+from rejoinder.example import Example
 from rejoinder.explained import Explanation
-from rejoinder.records import Example
 from rejoinder.report.html import html
 from rejoinder.report.study import study
 from rejoinder.scorer import Card, Outcome, Scorer

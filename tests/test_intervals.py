@@ -15,8 +15,8 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.catalogue import SCORERS
+from rejoinder.example import Example
 from rejoinder.judges.answers import Answering
-from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Scorer, run
 
 

@@ -18,11 +18,11 @@ METADATA = b"Metadata-Version: 2.4\nName: rejoinder\nVersion: 0.1.0\nRequires-Di
 WHEEL = {
     "rejoinder/__init__.py": b"",
     "rejoinder/py.typed": b"",
-    "rejoinder/data/ATTRIBUTION.md": b"Where it comes from",
-    "rejoinder/data/conture.jsonl.gz": gzip.compress(b"{}"),
-    "rejoinder/data/judge/config.json": b"{}",
-    "rejoinder/data/plus/config.json": b"{}",
-    "rejoinder/data/domain.json": b"{}",
+    "rejoinder/assets/ATTRIBUTION.md": b"Where it comes from",
+    "rejoinder/assets/conture.jsonl.gz": gzip.compress(b"{}"),
+    "rejoinder/assets/judge/config.json": b"{}",
+    "rejoinder/assets/plus/config.json": b"{}",
+    "rejoinder/assets/domain.json": b"{}",
     "rejoinder-0.1.0.dist-info/METADATA": METADATA,
     "rejoinder-0.1.0.dist-info/licenses/LICENSE": b"Apache",
 }
@@ -32,19 +32,19 @@ SDIST = {f"src/{name}": content for name, content in WHEEL.items() if name.start
 def test_what_is_whole_may_go_out() -> None:
     assert contents.faults(WHEEL, SDIST, 10**6) == []
     assert contents.metadata_faults(WHEEL, "# Changelog\n\n## 0.1.0, unreleased\n\n## 0.0.9\n") == []
-    assert contents.sizes(WHEEL)["samples"] == (1, len(WHEEL["rejoinder/data/conture.jsonl.gz"]))
+    assert contents.sizes(WHEEL)["samples"] == (1, len(WHEEL["rejoinder/assets/conture.jsonl.gz"]))
 
 
 @pytest.mark.parametrize(
     ("added", "fault"),
     [
-        ({"rejoinder/data/corpus.jsonl": b"{}"}, "rejoinder/data/corpus.jsonl: belongs to no part of the wheel"),
+        ({"rejoinder/assets/corpus.jsonl": b"{}"}, "rejoinder/assets/corpus.jsonl: belongs to no part of the wheel"),
         ({"tests/test_x.py": b""}, "tests/test_x.py: belongs to no part of the wheel"),
         ({"rejoinder/new.py": b""}, "rejoinder/new.py: the source distribution lacks it"),
         ({"rejoinder/__init__.py": b"# /home/ann/x"}, "names a place of one machine, /home/ann"),
         (
-            {"rejoinder/data/conture.jsonl.gz": gzip.compress(b"/Users/ann/chats.jsonl")},
-            "rejoinder/data/conture.jsonl.gz: names a place of one machine, /Users/ann",
+            {"rejoinder/assets/conture.jsonl.gz": gzip.compress(b"/Users/ann/chats.jsonl")},
+            "rejoinder/assets/conture.jsonl.gz: names a place of one machine, /Users/ann",
         ),
     ],
     ids=["data", "test", "not in the sdist", "machine", "machine, packed"],

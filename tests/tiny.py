@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from rejoinder.io.folders import Parts, write_folder
+from rejoinder.nn.bpe import Vocabulary, train_bpe
 from rejoinder.nn.convolving import StudentSizes
 from rejoinder.nn.dan import DanModel, DanSizes
 from rejoinder.nn.dialogue import DialogueModel, Sizes
@@ -22,7 +23,6 @@ from rejoinder.nn.selector import SelectorModel
 from rejoinder.nn.student import StudentModel
 from rejoinder.nn.tweet import TweetModel, TweetSizes
 from rejoinder.scorer import Encoder
-from rejoinder.text.bpe import Vocabulary, train_bpe
 from rejoinder.training.pretrain_selector import kept
 
 WORDS = ["the", "cat", "dog", "bird", "sat", "ran", "on", "under", "mat", "hello", "you", "how", "are", "thanks", "bye"]

@@ -27,7 +27,7 @@ PLACES = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "README.md": "index.md",
-    "src/rejoinder/data/ATTRIBUTION.md": "attribution.md",
+    "src/rejoinder/assets/ATTRIBUTION.md": "attribution.md",
 }
 FENCE = re.compile(r"^(`{3,})(\w+) ([^\s=]+)$", re.MULTILINE)
 FENCED = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)

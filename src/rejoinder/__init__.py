@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rejoinder.catalogue import cards, explain, load_responder, load_scorer, score
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
+    from rejoinder.example import Example, Pair, Rating, ReplySet
     from rejoinder.explained import Explanation
     from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
@@ -28,16 +29,15 @@ if TYPE_CHECKING:
     from rejoinder.meta.next_lines import next_lines
     from rejoinder.meta.ratings import ratings
     from rejoinder.meta.training import train
-    from rejoinder.records import Example, Pair, Rating, ReplySet
     from rejoinder.report.cards import show
     from rejoinder.report.doctor import doctor
     from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
     from rejoinder.responders.pretrain import pretrain
     from rejoinder.scorer import Card, Encoder, Scorer, Scores
+    from rejoinder.scoring.replies import contexts_of, respond
+    from rejoinder.scoring.scoring import score_stream
+    from rejoinder.scoring.selftalk import selftalk
     from rejoinder.serving.run import serve
-    from rejoinder.streams.replies import contexts_of, respond
-    from rejoinder.streams.scoring import score_stream
-    from rejoinder.streams.selftalk import selftalk
 
 _HOME = {
     "Answer": "rejoinder.responder",
@@ -45,13 +45,13 @@ _HOME = {
     "Card": "rejoinder.scorer",
     "Decoding": "rejoinder.responder",
     "Encoder": "rejoinder.scorer",
-    "Example": "rejoinder.records",
+    "Example": "rejoinder.example",
     "Explanation": "rejoinder.explained",
-    "Pair": "rejoinder.records",
-    "Rating": "rejoinder.records",
+    "Pair": "rejoinder.example",
+    "Rating": "rejoinder.example",
     "RejoinderError": "rejoinder.errors",
     "Reply": "rejoinder.responder",
-    "ReplySet": "rejoinder.records",
+    "ReplySet": "rejoinder.example",
     "Request": "rejoinder.responder",
     "Responder": "rejoinder.responder",
     "Scorer": "rejoinder.scorer",
@@ -61,7 +61,7 @@ _HOME = {
     "audit": "rejoinder.auditing",
     "cards": "rejoinder.catalogue",
     "compare": "rejoinder.meta",
-    "contexts_of": "rejoinder.streams.replies",
+    "contexts_of": "rejoinder.scoring.replies",
     "doctor": "rejoinder.report.doctor",
     "encode": "rejoinder.encoders",
     "estimate": "rejoinder.meta.estimate",
@@ -86,10 +86,10 @@ _HOME = {
     "rerank": "rejoinder.improve.reranking",
     "reward": "rejoinder.improve.reward",
     "request": "rejoinder.responder",
-    "respond": "rejoinder.streams.replies",
+    "respond": "rejoinder.scoring.replies",
     "score": "rejoinder.catalogue",
-    "score_stream": "rejoinder.streams.scoring",
-    "selftalk": "rejoinder.streams.selftalk",
+    "score_stream": "rejoinder.scoring.scoring",
+    "selftalk": "rejoinder.scoring.selftalk",
     "serve": "rejoinder.serving.run",
     "show": "rejoinder.report.cards",
     "study": "rejoinder.meta",

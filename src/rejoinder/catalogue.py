@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 from rejoinder.errors import UsageError, require_one_of
+from rejoinder.example import NO_SET
 from rejoinder.kinds import BILINEAR, RESPONDERS, learners
-from rejoinder.records import NO_SET
 
 if TYPE_CHECKING:
+    from rejoinder.example import Example, Given
     from rejoinder.explained import Explanation
     from rejoinder.learner import AnyLearner, Choices
-    from rejoinder.records import Example, Given
     from rejoinder.responder import Decoding, Responder
     from rejoinder.scorer import Card, Scorer, ScorerLike, Scores
 
@@ -42,12 +42,12 @@ SCORERS: dict[str, str] = {
 
 # What stands before the colon in the name of a scorer that needs what is made or stands elsewhere, and the module whose
 # `load(name)` makes it.
-ELSEWHERE = "rejoinder.metrics.elsewhere"
+ELSEWHERE = "rejoinder.external.elsewhere"
 PREFIXES = {
     "column": ELSEWHERE,
     "python": ELSEWHERE,
-    "command": "rejoinder.outside.command",
-    "openai": "rejoinder.outside.chat",
+    "command": "rejoinder.external.command",
+    "openai": "rejoinder.llm.chat",
     "plus": "rejoinder.judges.plus",
 }
 
@@ -59,9 +59,9 @@ DEFAULT, PLUS = "rejoinder", "plus"
 JUDGES = "rejoinder.judges"
 # The module whose `answering(scorers, scale)` brings the answers of judges to a scale.
 ANSWERS = "rejoinder.judges.answers"
-DIALOGUES = "rejoinder.streams.dialogue"
+DIALOGUES = "rejoinder.scoring.dialogue"
 # The module whose `withhold(scores)` leaves out scores of replies that a scorer cannot judge.
-WITHHOLDING = "rejoinder.streams.withholding"
+WITHHOLDING = "rejoinder.scoring.withholding"
 # The module whose `load(folder, decoding)` makes a responder of a trained model.
 MODELS = "rejoinder.responders"
 

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, TypeGuard, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Encoder, FloatArray, Scorer
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeGuard, cast
 
 from rejoinder.errors import UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Scorer, missing_need
 
 SHOWN = 3  # groups in words: the strongest; the rest seldom changes a mind

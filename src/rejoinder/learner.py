@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Advance, Encoder, FloatArray, Scorer
 
 Rows = NDArray[np.intp]

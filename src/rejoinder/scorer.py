@@ -18,9 +18,9 @@ from typing import Any, Literal, NamedTuple, Protocol, SupportsFloat
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.example import FOLLOWED, UNANSWERED, Example
 from rejoinder.frames import to_pandas
 from rejoinder.outcomes import sound
-from rejoinder.records import FOLLOWED, UNANSWERED, Example
 from rejoinder.text.normalize import visible
 from rejoinder.version import __version__
 

@@ -18,7 +18,7 @@ from rejoinder.annotation.answers import Answer, all_answers, assigned, counts, 
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import CONFIG, DATABASE, Study, add_raters, annotate, opened
 from rejoinder.errors import DataError, UsageError
-from rejoinder.records import Example, Pair, Rating
+from rejoinder.example import Example, Pair, Rating
 from studies import rate_all, raters, replies
 
 

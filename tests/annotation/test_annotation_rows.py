@@ -16,7 +16,7 @@ from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.rows import export_rows, import_rows
 from rejoinder.annotation.study import Study, annotate
 from rejoinder.errors import DataError, UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 from studies import rate_all, raters, replies
 
 TWO = Design(questions=(Question(), Question("safe", "Is it safe?", "yes/no", ())))

@@ -21,7 +21,7 @@ from rejoinder.annotation.collected import collected
 from rejoinder.annotation.rows import export_rows, import_rows
 from rejoinder.annotation.study import CONFIG, DATABASE, Study, add_raters, annotate, opened
 from rejoinder.errors import UsageError, WriteError
-from rejoinder.records import Example
+from rejoinder.example import Example
 from studies import rate_all, raters, replies
 
 pytestmark = pytest.mark.slow

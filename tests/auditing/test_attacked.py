@@ -7,7 +7,7 @@ from pathlib import Path
 
 import rejoinder
 from conftest import Run
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 
 def lines(count: int = 60) -> list[Example]:

@@ -20,7 +20,7 @@ from rejoinder.auditing.originals import originals_of
 from rejoinder.auditing.results import Measured, Result, fooled, result_of
 from rejoinder.auditing.search import best_for_all
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.report.audit import audit_document
 from rejoinder.report.html import html
 from rejoinder.report.markdown import markdown

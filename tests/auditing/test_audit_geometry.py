@@ -9,7 +9,7 @@ import pytest
 
 import rejoinder
 from rejoinder.auditing.geometry import breadth, cones
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.report.audit import audit_document
 from rejoinder.report.markdown import markdown
 from rejoinder.stats.geometry import conicity

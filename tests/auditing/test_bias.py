@@ -10,7 +10,7 @@ import pytest
 
 import rejoinder
 from rejoinder.auditing.bias import PROPERTIES, Bias, biases
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.report.audit_bias import bias_table
 from rejoinder.stats.sampling import Sampling
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import rejoinder
 from rejoinder.auditing.climbing import ROUNDS, TRIED, climbing
 from rejoinder.auditing.search import Target
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 ODD = ("a", "Tag, wie geht es dir?", "你好", "one two three", "w " * 2000, "🙂")
 

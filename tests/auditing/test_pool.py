@@ -19,9 +19,9 @@ from rejoinder.auditing.pool import Pool, best_of, one_for_all, pool_of, toward,
 from rejoinder.auditing.search import Target
 from rejoinder.differentiable import Differentiable, Side, Slopes, Space
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
-from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome
 from rejoinder.stats.neighbours import approximate_index, exact_index
 from samples import small_panel

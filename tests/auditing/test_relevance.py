@@ -15,7 +15,7 @@ import pytest
 import rejoinder
 from rejoinder.auditing.relevance import _pairs, _Replies
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.records import Example, ReplySet
+from rejoinder.example import Example, ReplySet
 from rejoinder.report.relevance import relevance_document
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome
 

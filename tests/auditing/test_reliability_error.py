@@ -13,7 +13,7 @@ import pytest
 
 from rejoinder.auditing.reliability import PUBLISHED_ERROR, reliability_error
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.responders.plain import FunctionResponder
 
 

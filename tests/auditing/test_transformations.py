@@ -17,7 +17,7 @@ from rejoinder.auditing.attack import BAD, SAME, Attack, Rng, Transformation
 from rejoinder.auditing.battery import ATTACKS, battery
 from rejoinder.auditing.stop_words import COMMON, NLTK
 from rejoinder.errors import MissingAsset, MissingExtra
-from rejoinder.records import Example, Rating
+from rejoinder.example import Example, Rating
 from sentences import SENTENCES
 
 WORDS = ("i", "like", "you", ",", "do", "n't", "we", "don't", "New", "York", "is", "very", "nice", ".")

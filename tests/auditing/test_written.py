@@ -10,10 +10,10 @@ import pytest
 from judges_over_views import QUICK, made_material, rated
 from rejoinder.auditing.spoiling import spoilt
 from rejoinder.auditing.written import written
+from rejoinder.example import Example, ReplySet
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import NO_LINE
-from rejoinder.records import Example, ReplySet
 
 ASKED = ReplySet(
     ("Where shall we go for lunch today, any idea?",), ("The new place.",), ("No.",), ("A lunch box.", "X.")

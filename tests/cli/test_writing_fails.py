@@ -18,8 +18,8 @@ import pytest
 import rejoinder
 from conftest import Ran, Run
 from rejoinder.cli.stops import _stop
+from rejoinder.example import Example
 from rejoinder.io.atomic import atomic_file, atomic_folder
-from rejoinder.records import Example
 
 INTERRUPTED = "rejoinder: interrupted; every output file is whole or as it was\n"
 FULL = Path("/dev/full")

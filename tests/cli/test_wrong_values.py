@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run
 from rejoinder.errors import DataError, RejoinderError, UsageError
-from rejoinder.records import Example, Rating
+from rejoinder.example import Example, Rating
 from rejoinder.stats.bootstrap import MOST_DRAWS, cluster_counts
 from rejoinder.stats.sampling import MOST_RESAMPLES
 

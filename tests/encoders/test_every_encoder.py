@@ -13,9 +13,9 @@ import rejoinder
 from conftest import Run
 from every import ODD_TEXTS, RECURRENT, made
 from rejoinder.encoders import PortableEncoder, encode_once, load_encoder
+from rejoinder.example import Example
 from rejoinder.io.folders import write_folder
 from rejoinder.kinds import ENCODERS, makers
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 
 # The names that come along, a folder of every kind, and the other state of those that have two.

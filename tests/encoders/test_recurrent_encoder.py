@@ -14,9 +14,9 @@ import pytest
 from conftest import Run, refused
 from rejoinder.encoders import encode, load_encoder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.example import Example
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, write_folder
-from rejoinder.records import Example
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("tokenizers", reason="needs the extra train")

@@ -18,10 +18,10 @@ import tiny
 from conftest import Run
 from rejoinder.encoders import Limited, from_parts, load_encoder, sentence
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableModel, UsageError
+from rejoinder.example import Example
 from rejoinder.io.folders import Parts
 from rejoinder.io.models import FOLDERS
 from rejoinder.judges.train import train_judge
-from rejoinder.records import Example
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 

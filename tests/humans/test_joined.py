@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.humans.joined import WEIGHT, joined, weights_of
-from rejoinder.records import Example
 
 
 def line(number: int, **other: object) -> Example:

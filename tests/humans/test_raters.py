@@ -12,12 +12,12 @@ import pytest
 
 from conftest import GOLDEN
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, Rating
 from rejoinder.humans.aggregation import AGGREGATIONS, aggregate, surest
 from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, Rule, Watched, excluded, watched
 from rejoinder.humans.rated_set import RatedSet, rated_sets, ratings_of
 from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
-from rejoinder.records import Example, Rating
 from rejoinder.stats.sampling import Sampling
 
 SAMPLING = Sampling(100, 0)

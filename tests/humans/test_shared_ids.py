@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run
 from rejoinder.errors import DataError
+from rejoinder.example import Example, Rating
 from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
-from rejoinder.records import Example, Rating
 
 REMEDY = (
     "Give each file once; name two systems in a column system; where ids only number the lines of a file, leave them "

@@ -6,11 +6,11 @@ import pytest
 
 from rejoinder import answer, load_scorer, request
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
+from rejoinder.external.elsewhere import of_function
 from rejoinder.improve.best import BestOf
-from rejoinder.metrics.elsewhere import of_function
-from rejoinder.records import Example
 from rejoinder.responders.plain import FunctionResponder
-from rejoinder.streams.selftalk import self_talk
+from rejoinder.scoring.selftalk import self_talk
 
 
 def letters(examples: list[Example]) -> list[float]:

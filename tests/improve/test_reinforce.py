@@ -17,7 +17,7 @@ import pytest
 from conftest import Run as Command
 from conftest import refused
 from rejoinder.errors import DataError, TooManyUnscored, UsageError, WriteError
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 
@@ -57,7 +57,7 @@ def policy(start: Path) -> Policy:
 
 def test_what_is_told_of_a_reply_is_what_it_was_drawn_with(start: Path) -> None:
     from rejoinder.nn import generate
-    from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID
+    from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID
 
     own = policy(start)
     draws = torch.rand(len(CONTEXTS), 6, generator=torch.Generator().manual_seed(1))

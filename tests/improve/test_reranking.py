@@ -18,10 +18,10 @@ import rejoinder
 from conftest import Run, refused
 from judges_of_domain import NarrowJudge
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.example import Example
 from rejoinder.improve.choosing import choose
 from rejoinder.improve.pools import Pool
 from rejoinder.improve.reranking import CHUNK, Reranked, rerank
-from rejoinder.records import Example
 from rejoinder.report.reranking import reranking
 from rejoinder.report.terminal import terminal
 from rejoinder.responders.plain import FunctionResponder

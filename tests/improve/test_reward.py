@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import rejoinder
 from rejoinder.errors import TooManyUnscored, UsageError
+from rejoinder.example import Example
 from rejoinder.improve.reward import FEWEST, Reward
-from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome
 
 CHAT = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]

@@ -11,11 +11,11 @@ import pytest
 import rejoinder
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.integrations.judged import example_of, judged
-from rejoinder.records import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome
-from rejoinder.streams.dialogue import of_dialogues
-from rejoinder.streams.withholding import INSTEAD
+from rejoinder.scoring.dialogue import of_dialogues
+from rejoinder.scoring.withholding import INSTEAD
 
 CHAT = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
 

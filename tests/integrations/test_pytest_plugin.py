@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.integrations.pytest_plugin import UnsureWarning, assert_reply_quality
-from rejoinder.records import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED
 
 pytest_plugins = ["pytester"]

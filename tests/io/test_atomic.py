@@ -17,10 +17,10 @@ import pytest
 
 import rejoinder
 from rejoinder.errors import UsageError, WriteError
+from rejoinder.example import Example
 from rejoinder.io import atomic
 from rejoinder.io.atomic import atomic_file, atomic_folder
 from rejoinder.io.folders import Parts, read_folder, write_folder
-from rejoinder.records import Example
 
 EXAMPLE = Example(("Hi!",), "Hello 🙂", id="a1")
 

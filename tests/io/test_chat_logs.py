@@ -12,7 +12,7 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.errors import DataError
-from rejoinder.records import Example, Rating
+from rejoinder.example import Example, Rating
 
 ASKED = [{"role": "user", "content": "Tea or coffee?"}]
 COMPLETION = {

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, refused
 from rejoinder.errors import DataError, UnclearColumn, UsageError
+from rejoinder.example import Example, Rating
 from rejoinder.humans.lines import unnamed_raters_said
 from rejoinder.io.columns import Names
 from rejoinder.io.names import plain
-from rejoinder.records import Example, Rating
 
 
 def table(path: Path, *rows: str) -> Path:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io import corpus
 from rejoinder.io.corpus import Dialogue, corpus_files, read_dialogues
-from rejoinder.text.bpe import END_ID, PAD_ID, SPECIALS, UNK_ID, Vocabulary, as_turn, train_bpe
+from rejoinder.nn.bpe import END_ID, PAD_ID, SPECIALS, UNK_ID, Vocabulary, as_turn, train_bpe
 from rejoinder.training.corpora import part_of
 
 PRINTABLE = "".join(map(chr, range(33, 127))) + "éß☺"

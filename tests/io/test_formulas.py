@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, drawn
+from rejoinder.example import Example
 from rejoinder.io.blanks import is_error, is_sign
 from rejoinder.io.formulas import guarded, plain
-from rejoinder.records import Example
 
 RISKY = "=+-@\t\r\n"
 TEXTS = st.text(st.sampled_from(f"{RISKY}'0.eE a"), max_size=6) | st.text(max_size=8)

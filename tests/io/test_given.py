@@ -17,7 +17,7 @@ import pytest
 
 import rejoinder
 from rejoinder.errors import DataError, MissingExtra, RejoinderError, UsageError
-from rejoinder.records import Example, Rating
+from rejoinder.example import Example, Rating
 
 RECORDS: list[dict[str, Any]] = [
     {"prompt": f"question {number}?", "answer": "word " * (number % 7 + 1), "stars": number % 5 + 1, "model": "v1"}

@@ -15,10 +15,10 @@ import rejoinder
 from conftest import Run
 from rejoinder.cli.inputs import _mapped
 from rejoinder.errors import UsageError
+from rejoinder.example import Rating
 from rejoinder.io.names import header, plain, scaled
 from rejoinder.io.parse import to_record
 from rejoinder.io.scales import scales_said
-from rejoinder.records import Rating
 
 OPENS_AND_ENDS = ["()", "[]"]
 BETWEEN = ["-", " - ", "–", " — ", "−", "..", "...", "…", "~", ", ", " to "]

@@ -23,14 +23,14 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import drawn
+from rejoinder.assets import samples
+from rejoinder.example import Example, Rating
 from rejoinder.io.blanks import ERRORS, is_sign
-from rejoinder.io.box import box
 from rejoinder.io.flat import LISTS, OBJECTS
 from rejoinder.io.names import is_known
 from rejoinder.io.parse import FIELDS, _nearest, parse_record
 from rejoinder.io.totals import is_label
 from rejoinder.io.write import open_writer
-from rejoinder.records import Example, Rating
 
 RECORD: dict[str, Any] = {
     "id": "a1",
@@ -235,7 +235,7 @@ def test_a_rater_may_have_any_name(tmp_path: Path, name: str) -> None:
 
 
 def test_the_samples_in_the_box() -> None:
-    assert set(box()) >= {"conture", "dstc7"}
+    assert set(samples()) >= {"conture", "dstc7"}
     for name in ("conture", "dstc7"):
         examples = list(rejoinder.read(f"@{name}"))
         assert len(examples) > 300

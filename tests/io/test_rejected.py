@@ -11,7 +11,7 @@ import pytest
 
 import rejoinder
 from conftest import Run
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 MTURK = {"HITId": "H1", "WorkerId": "W1", "Input.context": "Open?", "Input.response": "Yes.", "Answer.rating": "5"}
 PROLIFIC = {"participant_id": "p1", "context": "Open?", "response": "Yes.", "rating": "5"}

@@ -11,8 +11,8 @@ import pytest
 
 import rejoinder
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, ReplySet
 from rejoinder.io import read_audited
-from rejoinder.records import Example, ReplySet
 
 LINE: dict[str, Any] = {
     "id": 3,

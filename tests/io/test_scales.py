@@ -18,6 +18,7 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, Rating
 from rejoinder.humans.ceiling import people_of
 from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.io.scales import (
@@ -35,7 +36,6 @@ from rejoinder.io.values import yes_or_no
 from rejoinder.judges.answers import from_config
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.train import train_judge
-from rejoinder.records import Example, Rating
 from samples import bilinear_of, few, panel_of
 
 QUICK = FitOptions(epochs=2)

@@ -11,8 +11,8 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.errors import DataError
+from rejoinder.example import Example, Pair, Rating
 from rejoinder.io.read import read_either
-from rejoinder.records import Example, Pair, Rating
 
 TWO = {"prompt": "Tea?", "response_a": "No.", "response_b": "Yes, please."}
 

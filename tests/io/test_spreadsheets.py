@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, drawn, refused
 from rejoinder.errors import DataError
-from rejoinder.records import Example, Rating
+from rejoinder.example import Example, Rating
 
 ROWS: list[list[Any]] = [
     ["Prompt", "Response", "Stars", "Topic"],

@@ -21,9 +21,9 @@ import rejoinder
 from conftest import Run, drawn
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError, MissingAsset, RejoinderError
+from rejoinder.example import Example
 from rejoinder.io.folders import Parts, read_folder, write_folder
-from rejoinder.records import Example
-from rejoinder.text.bpe import train_bpe
+from rejoinder.nn.bpe import train_bpe
 
 EXAMPLES = [
     Example(("hello how are you", "fine thanks"), "the cat sat on the mat", ("a dog ran", "hello you")),

@@ -19,15 +19,15 @@ import pytest
 import rejoinder
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError, MissingAsset, RejoinderError, UnusableModel
+from rejoinder.example import Example
 from rejoinder.io.checks import is_bare_name
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.models import FOLDERS, bare_name
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.own import source_of
-from rejoinder.outside import template_process
-from rejoinder.outside.causal import PACKAGED, causal_model
-from rejoinder.outside.chat_form import chat_form
-from rejoinder.records import Example
+from rejoinder.llm import template_process
+from rejoinder.llm.causal import PACKAGED, causal_model
+from rejoinder.llm.chat_form import chat_form
 
 pytest.importorskip("torch", reason="needs the extra train")
 transformers = pytest.importorskip("transformers", reason="needs the extra encoders")

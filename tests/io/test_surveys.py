@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import rejoinder
-from rejoinder.records import Example, Rating
+from rejoinder.example import Example, Rating
 
 
 def written(path: Path, *rows: list[Any]) -> list[Example]:

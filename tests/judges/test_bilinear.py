@@ -17,6 +17,7 @@ import rejoinder
 from conftest import GOLDEN
 from rejoinder.encoders import AverageEncoder, fit_projection
 from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.example import Example
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions, Normalise, fit_head
@@ -25,7 +26,6 @@ from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind
 from rejoinder.judges.bilinear.recipes import options_of
 from rejoinder.judges.bilinear.sides import References, encode
 from rejoinder.judges.train import train_judge
-from rejoinder.records import Example
 from rejoinder.scorer import run
 from rejoinder.stats.splits import split_groups
 from samples import bilinear_of

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import PROJECT, Run
+from rejoinder.example import Example
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.boxed import FOLDER
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
 from rejoinder.judges.views.extent import SUBWORDS
 from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.records import Example
 from rejoinder.scorer import Scores
 
 BOTH = Example(("any plans for the weekend?",), "i will see a movie.", ("a film with friends.", "nothing much."))

@@ -10,9 +10,10 @@ import pytest
 
 import rejoinder
 from judges_over_views import made_material, quick_judge
+from rejoinder.assets import DOMAIN
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError
-from rejoinder.io.box import DOMAIN
+from rejoinder.example import Example
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.domain import bundled_rule, flagged_by_notes, read_rule, write_rule
 from rejoinder.judges.lines import normalised_ratings
@@ -20,7 +21,6 @@ from rejoinder.judges.notes import UNLIKE, usual_share
 from rejoinder.judges.views.adapted import _bound, of_ratings
 from rejoinder.judges.views.adapting import folds_of
 from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.records import Example
 from rejoinder.scorer import OUT_OF_DOMAIN, run
 from rejoinder.text.form import FORM, form_of
 

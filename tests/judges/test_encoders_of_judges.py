@@ -22,6 +22,7 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.encoders import AverageEncoder, PortableEncoder, fit_projection, from_parts, load_encoder
 from rejoinder.errors import DataError, MissingExtra, UsageError
+from rejoinder.example import Example
 from rejoinder.io.folders import Parts
 from rejoinder.io.scales import rescaled
 from rejoinder.io.vectors import read_vectors, word_vectors
@@ -34,7 +35,6 @@ from rejoinder.judges.bilinear.recipes import DERIU2019, options_of
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import train_judge
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, run
 from samples import bilinear_of, few
 

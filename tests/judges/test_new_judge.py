@@ -16,13 +16,13 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.catalogue import load_learner, load_scorer
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.train import train_judge
 from rejoinder.kinds import KINDS, Kind
 from rejoinder.learner import Choices, Rows
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_scores
-from rejoinder.records import Example
 from rejoinder.scorer import Advance, Card, FloatArray, Outcome
 
 # The file

@@ -18,18 +18,18 @@ from conftest import Run
 from rejoinder.catalogue import load_scorer
 from rejoinder.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.encoders.batching import is_cut, numbered_turns
+from rejoinder.example import Example
 from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, UNLIKE, notes_on, text_notes
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
-from rejoinder.records import Example
+from rejoinder.nn.bpe import train_bpe
 from rejoinder.report.scores import summary_table
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Outcome
 from rejoinder.scorer import run as run_scorer
-from rejoinder.streams.noted import noted
-from rejoinder.streams.scoring import Tally, score_stream
-from rejoinder.text.bpe import train_bpe
+from rejoinder.scoring.noted import noted
+from rejoinder.scoring.scoring import Tally, score_stream
 from sentences import HELD_OUT, SENTENCES
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from conftest import GOLDEN
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
 from rejoinder.judges.bilinear.head import Vectors
 from rejoinder.judges.bilinear.oversample import Lengths, oversample, oversample_release, response_lengths
-from rejoinder.records import Example
 
 ITEMS = st.lists(st.tuples(st.floats(1, 5), st.integers(0, 50)), min_size=1, max_size=60)
 

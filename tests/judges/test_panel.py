@@ -13,13 +13,13 @@ import pytest
 from conftest import Run
 from rejoinder.catalogue import load_scorer, score
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.bilinear.panel import MEMBERS, Panel
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.train import Trained, fit_member, train_judge
 from rejoinder.learner import members_of
-from rejoinder.records import Example
 from samples import bilinear_learner, panel_of
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]

@@ -17,6 +17,7 @@ from conftest import Run
 from judges_over_views import QUICK, rated
 from rejoinder.catalogue import fitted_on
 from rejoinder.errors import DataError, MissingAsset, UsageError
+from rejoinder.example import Example
 from rejoinder.io import write
 from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.judges import plus
@@ -24,8 +25,7 @@ from rejoinder.judges.notes import CUT
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
-from rejoinder.outside.causal import PACKAGED, causal_model
-from rejoinder.records import Example
+from rejoinder.llm.causal import PACKAGED, causal_model
 
 pytest.importorskip("transformers", reason="needs the extra encoders")
 

@@ -10,12 +10,12 @@ import pytest
 
 import rejoinder
 from rejoinder.differentiable import Differentiable
+from rejoinder.example import Example
 from rejoinder.judges.bilinear.fit import FitOptions, Normalise
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.bilinear.sides import References
 from rejoinder.judges.train import train_judge
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from samples import bilinear_of, small_panel
 

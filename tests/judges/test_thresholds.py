@@ -10,10 +10,10 @@ import pytest
 
 import rejoinder
 from conftest import PROJECT
-from rejoinder.io.box import JUDGE, PLUS
+from rejoinder.assets import JUDGE, PLUS
+from rejoinder.example import Example
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.records import Example
 
 RECIPE = runpy.run_path(str(PROJECT / "recipes" / "judge_thresholds.py"))
 TEXTS = ("i see.", "we talked about the film and the weather yesterday", "The trains, late again! Who knows why?")

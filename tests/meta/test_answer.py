@@ -15,10 +15,10 @@ import pytest
 
 import rejoinder
 from conftest import Run
+from rejoinder.example import Example
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.meta.verdict import needed, verdicts_of
-from rejoinder.records import Example
 from rejoinder.scorer import Scores, Signature
 from samples import few
 

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import rejoinder
+from rejoinder.example import Example, Pair
 from rejoinder.judges.conversations import conversations
 from rejoinder.meta.preferences import study_pairs
 from rejoinder.meta.quality import quality
-from rejoinder.records import Example, Pair
 from rejoinder.scorer import Scores, Signature
 
 REFERENCES, REPLIES = 40, 6

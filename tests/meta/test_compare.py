@@ -17,10 +17,10 @@ from scipy import stats
 import rejoinder
 from conftest import Run, refused
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.example import Example
 from rejoinder.meta import Comparison, compare
 from rejoinder.meta.compare_answer import verdict
 from rejoinder.meta.quality import quality
-from rejoinder.records import Example
 from rejoinder.report.compare import comparison
 from rejoinder.report.terminal import terminal
 from rejoinder.scorer import Card, Outcome

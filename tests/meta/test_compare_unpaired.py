@@ -20,9 +20,9 @@ from test_compare import Worth, only, side
 
 from conftest import Run, refused
 from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.example import Example
 from rejoinder.meta import Contrast, compare
 from rejoinder.meta.design import choose
-from rejoinder.records import Example
 from rejoinder.report.compare import comparison
 from rejoinder.report.terminal import terminal
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from rejoinder.example import Example
 from rejoinder.meta.conclusions import Conclusion, conclusions_of
 from rejoinder.meta.systems import systems_of
-from rejoinder.records import Example
 from sets import NONE, array, rated, scored
 
 COUNTS = ("pairs", "same", "neither", "only_scorer", "only_people", "reversed")

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import stats
 
+from rejoinder.example import Example
 from rejoinder.meta.contrasts import _resampled
-from rejoinder.records import Example
 from rejoinder.stats.bootstrap import cluster_counts
 from sets import rated
 

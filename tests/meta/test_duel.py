@@ -9,8 +9,8 @@ from dataclasses import astuple, replace
 import numpy as np
 import pytest
 
+from rejoinder.example import Example
 from rejoinder.meta.duel import Duel, duel_of
-from rejoinder.records import Example
 from sets import NONE, array, rated, scored
 
 RESPONSES = ("a", "a b", "a b c", "x x x x x x x x")

@@ -16,6 +16,7 @@ import rejoinder
 from conftest import Run
 from judges_over_views import made_material, quick_judge, rated
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, Pair
 from rejoinder.io import write
 from rejoinder.io.parse import to_record
 from rejoinder.judges.views.judge import ViewsJudge
@@ -23,7 +24,6 @@ from rejoinder.meta.fitting import STEPS, _how_many_folds, _is_kept, fit
 from rejoinder.meta.fitting_answer import fitting_answer
 from rejoinder.meta.fitting_figures import NOBODY, of_correlations
 from rejoinder.meta.fitting_results import Fit
-from rejoinder.records import Example, Pair
 from rejoinder.report.document import Table
 from rejoinder.report.fitting import fitting
 from rejoinder.stats.figure import Figure

@@ -15,12 +15,12 @@ from scipy import stats
 
 import rejoinder
 from rejoinder.catalogue import SCORERS
+from rejoinder.example import Example, Pair, Rating
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.meta.disagreements import on_rating_scale
 from rejoinder.meta.findings import Findings
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.yardsticks import OF_SET, OF_SYSTEM
-from rejoinder.records import Example, Pair, Rating
 from rejoinder.report import study as report
 from rejoinder.report.files import RENDERERS
 from rejoinder.scorer import Scores, Signature

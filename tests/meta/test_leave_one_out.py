@@ -15,6 +15,7 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
@@ -25,7 +26,6 @@ from rejoinder.judges.train import train_judge
 from rejoinder.learner import AnyLearner
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of, left_out_scores
-from rejoinder.records import Example
 from rejoinder.report import study as report
 from rejoinder.report.files import RENDERERS
 from rejoinder.report.markdown import markdown

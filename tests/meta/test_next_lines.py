@@ -11,7 +11,7 @@ import pytest
 import rejoinder
 from rated_systems import parted, replies, truth
 from rejoinder.errors import DataError, UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 
 def bare(count: int = 400) -> list[Example]:

@@ -14,13 +14,13 @@ import pytest
 
 from conftest import Run
 from judges_of_domain import DOMAIN, NarrowJudge, replies
+from rejoinder.example import Choice, Example, Pair
 from rejoinder.integrations.pytest_plugin import assert_reply_quality
 from rejoinder.meta import compare, full_study, study_pairs
 from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.preference_results import PairStudy, Preference
 from rejoinder.meta.quality import quality
 from rejoinder.meta.quality_answer import answer
-from rejoinder.records import Choice, Example, Pair
 from rejoinder.report.compare import comparison
 from rejoinder.report.html import html
 from rejoinder.report.preferences import preferences

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, refused
 from rejoinder import Example, Pair
+from rejoinder.example import Choice
 from rejoinder.meta import PairStudy, Preference
 from rejoinder.meta.preference_results import FIRST, LESS_LENGTH, OF_LONGER, OF_SHORTER, PEOPLE, Statistic
-from rejoinder.records import Choice
 from rejoinder.report.preferences import notes_of
 from rejoinder.stats.cluster_means import cluster_means
 from samples import records

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example
 from rejoinder.meta.quality import Quality, quality
 from rejoinder.meta.quality_answer import answer
-from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome
 
 

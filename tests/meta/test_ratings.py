@@ -14,8 +14,8 @@ import rejoinder
 from conftest import Run
 from rejoinder.annotation.study import annotate
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, Rating
 from rejoinder.meta.ratings import ASIDE
-from rejoinder.records import Example, Rating
 from rejoinder.report.ratings import rating_report
 from studies import rate_all, raters, replies
 

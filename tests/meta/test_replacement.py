@@ -11,10 +11,10 @@ import pytest
 import rejoinder
 from conftest import GOLDEN, Run
 from rejoinder.errors import UsageError
+from rejoinder.example import Example, Rating
 from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.humans.raters import Raters, raters_of
 from rejoinder.meta.replacement import MEAN_RATING, alternative, on_scale
-from rejoinder.records import Example, Rating
 from rejoinder.stats.sampling import Sampling
 
 SAMPLING = Sampling(100, 0)

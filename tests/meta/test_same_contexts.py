@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from rejoinder.example import Example
 from rejoinder.meta.design import choose
-from rejoinder.records import Example
 
 LINES = [
     Example(

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from rejoinder.example import Example, Rating
 from rejoinder.humans.rated_set import rated_sets
 from rejoinder.meta import full_study
 from rejoinder.meta.same_lines import common_lines
-from rejoinder.records import Example, Rating
 from rejoinder.report.over_sets import nearness_table
 from rejoinder.scorer import FloatArray, Scores, Signature
 

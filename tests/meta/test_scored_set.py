@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from rejoinder.example import Example
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.yardsticks import OF_SYSTEM, Kind
-from rejoinder.records import Example
 from sets import rated, scored
 
 KINDS: dict[str, Kind] = {"judge": "judge", OF_SYSTEM: "reads ratings"}

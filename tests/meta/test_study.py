@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.example import Example, Rating
 from rejoinder.meta import Agreement, Study, study
-from rejoinder.records import Example, Rating
 from rejoinder.scorer import Card, Need, Outcome, Scores, Signature
 from rejoinder.stats.bootstrap import cluster_counts, expanded_tail
 

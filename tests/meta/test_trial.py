@@ -19,6 +19,7 @@ import rejoinder
 from conftest import Run
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
 from rejoinder.judges.bilinear.learner import BilinearLearner
 from rejoinder.judges.lines import RatedLines, encode_rated
@@ -29,7 +30,6 @@ from rejoinder.meta.alternatives import Role
 from rejoinder.meta.training import steps, train
 from rejoinder.meta.trial import Candidate, Trial, trial_of
 from rejoinder.meta.trial_answer import trial_answer
-from rejoinder.records import Example
 from rejoinder.stats.bootstrap import cluster_counts
 from rejoinder.stats.correlation import CORRELATIONS
 from rejoinder.stats.figure import NOTHING, Figure

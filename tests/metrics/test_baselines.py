@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rejoinder.catalogue import load_scorer
+from rejoinder.example import Example
 from rejoinder.metrics.baselines import overlap
-from rejoinder.records import Example
 from rejoinder.scorer import run
 
 

@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import GOLDEN, drawn
+from rejoinder.example import Example
 from rejoinder.io.vectors import WordVectors, word_vectors
 from rejoinder.metrics import embedding
 from rejoinder.metrics.embedding import CARDS, EmbeddingMetric, load
 from rejoinder.metrics.embedding_presets import RULES
-from rejoinder.records import Example
 from rejoinder.scorer import run, signature_of
 
 KINDS = ("greedy", "average", "extrema")

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from conftest import GOLDEN, Run, has_wordnet, loaded, refused
 from rejoinder.catalogue import cards, load_scorer
 from rejoinder.errors import MissingExtra
+from rejoinder.example import Example
 from rejoinder.metrics import bleu, chrf
-from rejoinder.records import Example
 from rejoinder.scorer import Scores
 from rejoinder.scorer import run as score
 from rejoinder.text import uncut

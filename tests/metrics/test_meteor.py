@@ -14,9 +14,9 @@ import pytest
 
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, MissingAsset
+from rejoinder.example import Example
 from rejoinder.io import wordnet
 from rejoinder.io.wordnet import ENDINGS, VARIABLE, WordNet, find_wordnet, load_wordnet
-from rejoinder.records import Example
 from rejoinder.scorer import run
 
 REMEDY = "apt-get install wordnet-base"

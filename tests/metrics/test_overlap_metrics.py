@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from conftest import GOLDEN, drawn, loaded
 from rejoinder.catalogue import load_scorer
+from rejoinder.example import Example
 from rejoinder.metrics import bleu, ngram_counts, rouge
-from rejoinder.records import Example
 from rejoinder.scorer import Scores, run
 from rejoinder.text import tokenizer
 from rejoinder.version import __version__

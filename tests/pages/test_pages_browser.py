@@ -15,9 +15,9 @@ from chromium import DESK, faults, launched, opened
 from rejoinder.annotation.answers import all_answers
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import Study, annotate
+from rejoinder.example import Example
 from rejoinder.pages.app import make_app
 from rejoinder.pages.show import links
-from rejoinder.records import Example
 from studies import replies
 
 pytestmark = pytest.mark.slow

@@ -15,9 +15,9 @@ from conftest import Run
 from rejoinder.annotation.answers import Rater, all_answers, next_place, task_at
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import Study, annotate
+from rejoinder.example import Example
 from rejoinder.pages.app import make_app
 from rejoinder.pages.guard import LARGEST_FORM, shown_at, stamped
-from rejoinder.records import Example
 from studies import raters, replies
 
 

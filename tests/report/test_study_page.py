@@ -15,8 +15,8 @@ import pytest
 
 from conftest import Run, refused
 from page import Page
+from rejoinder.example import Example, Rating
 from rejoinder.meta import FullStudy, full_study
-from rejoinder.records import Example, Rating
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.data import csv_text, json_text
 from rejoinder.report.files import RENDERERS

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from rejoinder.example import Example
 from rejoinder.meta import FullStudy, full_study
-from rejoinder.records import Example
 from rejoinder.report import study as report
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.data import csv_text, json_text

@@ -16,8 +16,8 @@ import pytest
 import rejoinder
 from conftest import Run, refused
 from made_up import made_up, row
-from rejoinder.io.box import JUDGE
-from rejoinder.records import Example
+from rejoinder.assets import JUDGE
+from rejoinder.example import Example
 from research.run import reproduce
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from made_up import CONTEXTS, collected, made_up
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.learner import Rows
-from rejoinder.records import Example
 from research import deriu2019
 from research.fits import splits
 from research.material import Material, collect, speakers

@@ -12,13 +12,13 @@ import pytest
 import tiny
 from conftest import Run
 from judges_over_views import QUICK, made_material, rated
+from rejoinder.example import Example
 from rejoinder.io import write
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import NO_LINE, Spoilt
 from rejoinder.judges.views.own import source_called
-from rejoinder.records import Example
 from research import plus
 from research.plus import reading
 

@@ -16,7 +16,7 @@ from conftest import Run, refused
 from every import made
 from made_up import made_up, row
 from rejoinder.auditing.battery import battery
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.report.markdown import markdown
 from research import sai2019
 from research.asked import Asked

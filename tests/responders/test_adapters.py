@@ -15,7 +15,7 @@ import pytest
 from loopback import Endpoint, Handler, completion, serving
 from rejoinder.catalogue import load_responder, load_responders
 from rejoinder.errors import DataError, MissingAsset, RejoinderError, UsageError
-from rejoinder.outside.endpoint import KEY
+from rejoinder.llm.endpoint import KEY
 from rejoinder.responder import Answer, Context, Decoding, Reply, Responder, answer, request, signature_of
 from rejoinder.responders.command import CommandResponder
 from rejoinder.responders.endpoint import EndpointResponder, load
@@ -224,7 +224,7 @@ def test_a_command_that_ends_is_told_with_its_last_words(command: Callable[..., 
 def test_a_command_that_closes_its_output_is_told(
     command: Callable[..., CommandResponder], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rejoinder.outside.program._LEAVE", 0.1)
+    monkeypatch.setattr("rejoinder.external.program._LEAVE", 0.1)
     responder = command("os.close(1); time.sleep(60)")
     assert said(DataError, responder) == (
         f"{responder.name}: closed its output after 0 answers. It must go on until its standard input ends"

@@ -14,8 +14,8 @@ from conftest import Run
 from loopback import Endpoint, Entry, serving
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import MissingAsset
-from rejoinder.outside.endpoint import KEY
-from rejoinder.records import Example
+from rejoinder.example import Example
+from rejoinder.llm.endpoint import KEY
 from rejoinder.responder import Answer, Decoding, Reply, answer, request
 from rejoinder.responders.endpoint import EndpointResponder
 from rejoinder.scorer import run as score

@@ -16,8 +16,8 @@ import pytest
 import rejoinder
 from conftest import Run
 from every import ODD_TEXTS, made
+from rejoinder.example import Example
 from rejoinder.kinds import RESPONDERS, makers
-from rejoinder.records import Example
 from rejoinder.responder import Answer, Decoding, Request, Responder, answer, request, signature_of
 
 CONTEXTS = [

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import rejoinder
+from rejoinder.example import Example
 from rejoinder.judges.notes import english_words
-from rejoinder.records import Example
 from rejoinder.text.looks import is_foreign
 
 KINDS = (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Card, Outcome
 from rejoinder.serving.app import make_app
 

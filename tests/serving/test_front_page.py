@@ -12,9 +12,9 @@ from fastapi.testclient import TestClient
 import rejoinder
 from page import Page
 from rejoinder.catalogue import load_scorer, load_scorers
+from rejoinder.example import Example
 from rejoinder.judges import notes
 from rejoinder.judges.views.view import Group
-from rejoinder.records import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, run
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits

@@ -15,11 +15,11 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request,
 
 from chromium import DESK, faults, launched, opened, served
 from rejoinder.catalogue import load_scorers
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome, Scorer
+from rejoinder.scoring.withholding import INSTEAD
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
-from rejoinder.streams.withholding import INSTEAD
 
 pytestmark = pytest.mark.slow
 PHONE = {

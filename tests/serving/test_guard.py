@@ -19,7 +19,7 @@ from fastapi.testclient import TestClient
 from conftest import Run
 from rejoinder.catalogue import load_scorers
 from rejoinder.errors import UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Card, Outcome
 from rejoinder.serving.app import make_app
 from rejoinder.serving.batching import CHARACTERS, PORTION, Asked, Batcher, portions

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from conftest import drawn
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io.corpus import Dialogue, read_dialogues
-from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
+from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.training import batches, tokens
 from rejoinder.training.batches import MOST_PADDING, Batch, batch_count, batch_stream, make_batch, padding
 from rejoinder.training.tokens import FILES, Counts, TokenStore, write_tokens

@@ -25,7 +25,7 @@ from conftest import PROJECT, Ran, Run
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.corpus import read_dialogues
 from rejoinder.io.folders import Parts, read_folder
-from rejoinder.text.bpe import Vocabulary, train_bpe
+from rejoinder.nn.bpe import Vocabulary, train_bpe
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")

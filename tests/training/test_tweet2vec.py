@@ -20,7 +20,7 @@ from rejoinder.encoders.tweet import TweetEncoder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.folders import read_folder
 from rejoinder.io.tweets import Post, read_posts
-from rejoinder.text.tweets import as_numbers, clean_tweet, hashtags_in, is_retweet, most_frequent, numbered
+from rejoinder.nn.tweets import as_numbers, clean_tweet, hashtags_in, is_retweet, most_frequent, numbered
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from rejoinder.annotation.answers import Answer, all_answers, all_raters, assigned
 from rejoinder.annotation.items import Item, example_of
 from rejoinder.annotation.study import Study, opened
-from rejoinder.records import Choice, Example, Pair, Rating, majority
+from rejoinder.example import Choice, Example, Pair, Rating, majority
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import DataError, MissingAsset
+from rejoinder.example import OVERALL
 from rejoinder.io.values import kind_of
-from rejoinder.records import OVERALL
 
 YES_NO, PAIR = "yes/no", "pair"
 TIE = None

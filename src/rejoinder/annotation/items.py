@@ -13,10 +13,10 @@ import numpy as np
 
 from rejoinder.annotation.design import Check, Design, Option
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, Pair
 from rejoinder.io.chat import SPEAKERS, in_turn, is_conversation, spoken
 from rejoinder.io.parse import parse_record, to_record
 from rejoinder.io.roles import SIDES
-from rejoinder.records import Example, Pair
 from rejoinder.text.normalize import visible
 
 Record = Mapping[str, Any]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rejoinder.annotation.design import Design, design_of
 from rejoinder.annotation.items import Item, checks_of, items_of
 from rejoinder.errors import DataError
-from rejoinder.records import Example, Pair
+from rejoinder.example import Example, Pair
 from rejoinder.stats.sampling import Sampling
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from rejoinder.annotation.collected import rater_records
 from rejoinder.annotation.items import Item, texts_digest
 from rejoinder.annotation.study import Study
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import OVERALL
 from rejoinder.io.flat import from_cells
 from rejoinder.io.lines import Row, raise_bad
 from rejoinder.io.read import rows
 from rejoinder.io.write import open_writer
-from rejoinder.records import OVERALL
 
 Record = Mapping[str, Any]
 _WINNER = {0: "a", 1: "b", None: "tie"}

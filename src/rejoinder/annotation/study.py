@@ -13,10 +13,10 @@ from rejoinder.annotation.design import PAIRWISE, Design, design_of, read_design
 from rejoinder.annotation.items import items_of
 from rejoinder.annotation.plan import Plan, planned, read_plan, write_plan
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, Given, Pair
 from rejoinder.humans.assignment import dealt, with_checks
 from rejoinder.io.atomic import atomic_folder, require_replaceable
 from rejoinder.io.given import either_of
-from rejoinder.records import Example, Given, Pair
 from rejoinder.stats.sampling import Sampling
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from rejoinder.auditing.results import FEWEST, UNTOLD, Result, Verdict
 from rejoinder.judges.notes import NOT_ENGLISH
 from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.verdict import LEVEL, TURN_RATINGS
+from rejoinder.scoring.noted import noted
 from rejoinder.stats.written import number, percent, so_many
-from rejoinder.streams.noted import noted
 
 _NAMED = 4
 _AGAINST = -0.3  # a correlation that judges have with ratings turned round, and length with hardly any

@@ -16,7 +16,7 @@ import numpy as np
 
 from rejoinder.auditing.search import Search, Seek, the_only
 from rejoinder.errors import UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 Goal = Literal["bad scores high", "good scores low", "no change"]
 BAD: Goal = "bad scores high"

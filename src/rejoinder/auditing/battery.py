@@ -29,8 +29,8 @@ from rejoinder.auditing.attack import (
 from rejoinder.auditing.climbing import climbing
 from rejoinder.auditing.pool import Pool, best_of, one_for_all, white_box
 from rejoinder.auditing.search import Search, best_for_all, the_only
+from rejoinder.example import Example
 from rejoinder.kinds import Entry
-from rejoinder.records import Example
 from rejoinder.stats.neighbours import approximate_index, exact_index, faiss_version
 
 VERSION = 2

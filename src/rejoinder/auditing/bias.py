@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.auditing.stop_words import NLTK
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import BoolArray, IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import percentile_interval

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from rejoinder.auditing.search import Seek, Target
-from rejoinder.records import Example
+from rejoinder.example import Example
 
 ROUNDS, TRIED = 8, 4
 """How often a word is changed, and how many changes are tried each time: the budget is 1 + 8 * 4 questions a reply."""

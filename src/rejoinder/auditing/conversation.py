@@ -9,7 +9,7 @@ import numpy as np
 
 from rejoinder.auditing.attack import Rng, Transformation
 from rejoinder.auditing.words import half
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.stats.arrays import blocks
 
 _LONGEST = 20  # words that the bigram model says

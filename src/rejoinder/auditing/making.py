@@ -17,7 +17,7 @@ from rejoinder.auditing.pool import Pool
 from rejoinder.auditing.search import Seek, Target
 from rejoinder.differentiable import is_differentiable
 from rejoinder.errors import MissingAsset, MissingExtra, UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Scorer
 from rejoinder.stats.sampling import Sampling
 

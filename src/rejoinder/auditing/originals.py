@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rejoinder.example import Example
 from rejoinder.humans.clusters import sorted_clusters
-from rejoinder.records import Example
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
 

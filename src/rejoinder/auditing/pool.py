@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from rejoinder.auditing.search import Seek, Target
 from rejoinder.differentiable import Differentiable, Space, is_differentiable
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.io.replies import read_replies
 from rejoinder.judges.answers import is_judge
-from rejoinder.records import Example
 from rejoinder.scorer import Encoder
 from rejoinder.stats.arrays import FloatArray, IntArray, blocks
 from rejoinder.stats.neighbours import Index

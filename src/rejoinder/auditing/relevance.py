@@ -27,11 +27,11 @@ from rejoinder.auditing.results import Case
 from rejoinder.auditing.run import ALLOWED, LIMIT, require_range
 from rejoinder.catalogue import DEFAULT, columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.example import Example, Given, ReplySet
 from rejoinder.humans.lines import numbered
 from rejoinder.io.given import reply_sets_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.domain import domain_share, out_of_domain
-from rejoinder.records import Example, Given, ReplySet
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, facts_warning, ignore, run
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.figure import NONE, Figure

@@ -24,8 +24,8 @@ import numpy as np
 from rejoinder.auditing.conversation import bigram_reply
 from rejoinder.catalogue import load_responder, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.example import Example
 from rejoinder.frames import FORMAT_VERSION
-from rejoinder.records import Example
 from rejoinder.responder import Responder, answer, request
 from rejoinder.responder import signature_of as responder_signature
 from rejoinder.scorer import Advance, Encoder, FloatArray, ScorerLike, Signature, ignore, run

@@ -27,7 +27,7 @@ import numpy as np
 
 from rejoinder.auditing.attack import BAD, GOOD, Attack, Goal
 from rejoinder.auditing.published import PUBLISHED, Row
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.stats.arrays import FloatArray, IntArray, renumbered
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.figure import NONE, NOTHING, Figure, written_as

@@ -13,8 +13,8 @@ from itertools import accumulate, pairwise
 
 import numpy as np
 
+from rejoinder.example import Example
 from rejoinder.meta.domain import NO_REPLIES, DomainShare, domain_share
-from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, Scorer, Signature, run, signature_of
 from rejoinder.stats.arrays import BoolArray
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rejoinder.auditing.scoring import carefully
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Advance, Scorer, ignore
 from rejoinder.stats.arrays import FloatArray, IntArray
 

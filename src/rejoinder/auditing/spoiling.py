@@ -15,8 +15,8 @@ import numpy as np
 from rejoinder.auditing.attack import Attack, Transformation
 from rejoinder.auditing.battery import battery
 from rejoinder.errors import MissingAsset, MissingExtra
+from rejoinder.example import Example
 from rejoinder.judges.views.lines import Spoilt
-from rejoinder.records import Example
 from rejoinder.stats.sampling import Sampling
 
 EACH = 6

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from rejoinder.example import Example, ReplySet
 from rejoinder.humans.clusters import is_telling, normalized
 from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
-from rejoinder.records import Example, ReplySet
 
 _FITS, _MISLEADS, _RANDOM = 0.5, -1.0, -1.0
 _WEIGHT = 0.06

@@ -118,14 +118,14 @@ def _finish_programs() -> None:
     Raises:
         DataError: one has.
     """
-    asked = sys.modules.get("rejoinder.outside.program")
+    asked = sys.modules.get("rejoinder.external.program")
     for program in tuple(asked.RUNNING) if asked else ():  # `list` is a command of this package
         program.finish()
 
 
 def _say_spent() -> None:
     """What asking endpoints cost, where a scorer did; where the command failed too, for it is paid all the same."""
-    asked = sys.modules.get("rejoinder.outside.spent")
+    asked = sys.modules.get("rejoinder.llm.spent")
     while asked and asked.SPENT:
         name, spent = asked.SPENT.popitem()
         if spent.asked or spent.kept:
@@ -134,7 +134,7 @@ def _say_spent() -> None:
 
 def _say_left_out() -> None:
     """Which options endpoints refused, so that they were asked without these."""
-    asked = sys.modules.get("rejoinder.outside.endpoint")
+    asked = sys.modules.get("rejoinder.llm.endpoint")
     while asked and asked.REFUSING:
         name, endpoint = asked.REFUSING.popitem()
         if endpoint.left_out:

@@ -14,8 +14,8 @@ from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, progress, r
 from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Given, Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
-from rejoinder.io.listening import address, path_of
-from rejoinder.records import Example, Pair
+from rejoinder.example import Example, Pair
+from rejoinder.listening import address, path_of
 
 if TYPE_CHECKING:
     from rejoinder.annotation.study import Study

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rejoinder.auditing.card import Audit
     from rejoinder.auditing.relevance_results import Relevance
-    from rejoinder.records import Example, ReplySet
+    from rejoinder.example import Example, ReplySet
     from rejoinder.report.document import Document
 
 GATE_CLOSED = 6

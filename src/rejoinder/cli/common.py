@@ -19,7 +19,7 @@ from rejoinder.io.terminal import exact, inert, inert_streams
 from rejoinder.scorer import Advance, ignore
 
 if TYPE_CHECKING:
-    from rejoinder.streams.parts import Workers
+    from rejoinder.scoring.parts import Workers
 
 _LISTED = 20
 
@@ -123,7 +123,7 @@ def workers(address: str | None) -> Iterator[Workers | None]:
     if address is None:
         yield None
         return
-    from rejoinder.streams.on_ray import on_ray
+    from rejoinder.scoring.on_ray import on_ray
 
     with on_ray(address, note=lambda said: tell(said, err=True)) as found:
         yield found

@@ -13,7 +13,7 @@ from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, Vectors, p
 from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales, typed
 from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
-from rejoinder.records import OVERALL
+from rejoinder.example import OVERALL
 
 Rated = Annotated[
     list[str] | None,

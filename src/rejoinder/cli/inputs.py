@@ -11,8 +11,8 @@ import typer
 
 from rejoinder.cli.common import OnError, tell
 from rejoinder.errors import UsageError
+from rejoinder.example import OVERALL, Example, Pair
 from rejoinder.io.lines import OnBad
-from rejoinder.records import OVERALL, Example, Pair
 
 if TYPE_CHECKING:
     from rejoinder.io.read import How

@@ -108,7 +108,7 @@ def in_scorer(name: str) -> list[str]:
     if name.startswith("command:"):
         return in_responder(name)
     if name.startswith("openai:"):
-        from rejoinder.outside.chat import files_in
+        from rejoinder.llm.chat import files_in
 
         return files_in(name)
     if name.startswith(f"{PLUS}:"):
@@ -118,7 +118,7 @@ def in_scorer(name: str) -> list[str]:
 
 def in_language_model(name: str) -> list[str]:
     """A folder or file; the model that a package carries is none."""
-    from rejoinder.outside.causal import PACKAGED
+    from rejoinder.llm.causal import PACKAGED
 
     return [] if name in ("", PACKAGED) else [name]
 

@@ -14,8 +14,8 @@ from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, Vectors, pr
 from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales, typed
 from rejoinder.cli.places import Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
+from rejoinder.example import OVERALL, Example
 from rejoinder.io.lines import OnBad
-from rejoinder.records import OVERALL, Example
 
 if TYPE_CHECKING:
     from rejoinder.humans.exclusion import Watched

@@ -103,8 +103,8 @@ def command(
     """
     from rejoinder.catalogue import DEFAULT
     from rejoinder.improve.reinforcing import practice_of, reinforce
-    from rejoinder.streams.replies import contexts_of
-    from rejoinder.streams.selftalk import random_cut
+    from rejoinder.scoring.replies import contexts_of
+    from rejoinder.scoring.selftalk import random_cut
 
     given: dict[str, Any] = {"updates": updates, "minutes": minutes, "most_kl": most_kl, "episodes": episodes}
     given |= {"group": group, "baseline": baseline.value, "kl": kl, "entropy": entropy, "step": step, "turns": add}

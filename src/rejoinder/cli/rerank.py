@@ -93,7 +93,7 @@ def command(
     """
     from rejoinder.improve.reranking import rerank
     from rejoinder.io.write import format_of, open_writer
-    from rejoinder.streams.replies import contexts_of
+    from rejoinder.scoring.replies import contexts_of
 
     if as_json and str(out) == "-":
         raise UsageError("--json and the lines would both go to standard output. Name a file for the lines: -o FILE")

@@ -54,7 +54,7 @@ def command(
     line, with an empty response and the reason under "unanswered".
     """
     from rejoinder.io.write import format_of, open_writer
-    from rejoinder.streams.replies import contexts_of, require_answers, respond
+    from rejoinder.scoring.replies import contexts_of, require_answers, respond
 
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)

@@ -30,13 +30,13 @@ from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
+    from rejoinder.example import Example
     from rejoinder.io.lines import OnBad
     from rejoinder.io.part_folder import PartFolder
     from rejoinder.io.read import How
-    from rejoinder.records import Example
     from rejoinder.scorer import Scorer
-    from rejoinder.streams.parts import Asked
-    from rejoinder.streams.scoring import Tally
+    from rejoinder.scoring.parts import Asked
+    from rejoinder.scoring.scoring import Tally
 
 
 class OutOfDomain(StrEnum):
@@ -125,8 +125,8 @@ def command(
     from rejoinder.catalogue import load_scorers
     from rejoinder.io.write import format_of
     from rejoinder.report.scores import lines_table
-    from rejoinder.streams.parts import PART, elsewhere
-    from rejoinder.streams.scoring import CHUNK, Tally, score_stream
+    from rejoinder.scoring.parts import PART, elsewhere
+    from rejoinder.scoring.scoring import CHUNK, Tally, score_stream
 
     to_file = out is not None and str(out) != "-"
     if as_format is Format.TABLE and to_file:
@@ -170,7 +170,7 @@ def _tell_summary(tallies: Mapping[str, Tally], table: str, *, streaming: bool) 
         TooManyUnscored: not a single line has a score.
     """
     from rejoinder.report.scores import domain_lines, summary_table
-    from rejoinder.streams.scoring import require_some
+    from rejoinder.scoring.scoring import require_some
 
     if not streaming:
         tell(table + summary_table(tallies, width()))
@@ -242,7 +242,7 @@ def _write(
 def _require_better(older: Path, tallies: list[Tally]) -> None:
     """Raise where lines without a single score would replace an older file."""
     from rejoinder.errors import TooManyUnscored
-    from rejoinder.streams.scoring import require_some
+    from rejoinder.scoring.scoring import require_some
 
     try:
         require_some(tallies)
@@ -255,7 +255,7 @@ def _asked(scorers: list[str] | None, vectors: Path | None, scale: str | None, l
     """What is asked for, in words that other processes understand too."""
     from rejoinder.catalogue import DEFAULT
     from rejoinder.io.scales import scale_of
-    from rejoinder.streams.parts import Asked
+    from rejoinder.scoring.parts import Asked
 
     names, file = tuple(scorers or [DEFAULT]), None if vectors is None else str(vectors)
     return Asked(names, file, None if scale is None else scale_of(scale), level.value, explain)

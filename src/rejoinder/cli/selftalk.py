@@ -27,7 +27,7 @@ from rejoinder.cli.inputs import Columns, InputFormat, how
 from rejoinder.cli.places import Reads, Writes, in_responder
 
 if TYPE_CHECKING:
-    from rejoinder.streams.selftalk import Conversation
+    from rejoinder.scoring.selftalk import Conversation
 
 DIALOGUES, TURNS = "dialogues.jsonl", "turns.jsonl"
 
@@ -73,8 +73,8 @@ def command(
     """
     from rejoinder.errors import TooManyUnscored
     from rejoinder.io.atomic import atomic_folder
-    from rejoinder.streams.replies import contexts_of
-    from rejoinder.streams.selftalk import random_cut, sample_contexts, selftalk
+    from rejoinder.scoring.replies import contexts_of
+    from rejoinder.scoring.selftalk import random_cut, sample_contexts, selftalk
 
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest)
     with atomic_folder(out, ours=(DIALOGUES, TURNS)) as folder:
@@ -108,7 +108,7 @@ def command(
 def _write(found: Iterable[Conversation], folder: Path) -> tuple[Counter[str], int, int]:
     """Write conversations as they come; why some ended early, counted, how many turns were added, and cut off."""
     from rejoinder.io.write import open_writer
-    from rejoinder.streams.replies import CUT_OFF
+    from rejoinder.scoring.replies import CUT_OFF
 
     ended, said, cut = Counter[str](), 0, 0
     with open_writer(folder / DIALOGUES) as put_dialogue, open_writer(folder / TURNS) as put_turn:

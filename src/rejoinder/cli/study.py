@@ -27,7 +27,7 @@ from rejoinder.cli.common import (
 from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales, typed
 from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
-from rejoinder.records import OVERALL, Example, Pair
+from rejoinder.example import OVERALL, Example, Pair
 
 if TYPE_CHECKING:
     from rejoinder.meta import FullStudy, PairStudy

@@ -15,10 +15,10 @@ from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Given
 from rejoinder.io import examples_of
 from rejoinder.io.folders import Parts, in_folder, read_folder
 from rejoinder.kinds import ENCODERS, NAMED_ENCODERS, makers
-from rejoinder.records import Given
 from rejoinder.scorer import Encoder
 
 if TYPE_CHECKING:

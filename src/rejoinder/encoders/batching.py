@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError, MissingExtra
 from rejoinder.io.checks import AGAIN, inner, tensor, text_of, whole
 from rejoinder.io.folders import Parts
+from rejoinder.nn.bpe import PAD_ID, Vocabulary, as_turn
 from rejoinder.scorer import FloatArray
-from rejoinder.text.bpe import PAD_ID, Vocabulary, as_turn
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -18,8 +18,8 @@ from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, Tensors, held_in, inner, tensor, text_of, whole
 from rejoinder.io.folders import Parts
 from rejoinder.nn.averaging import SIDES, TABLE, AveragingNetwork, Floats
+from rejoinder.nn.bpe import Vocabulary, as_turn
 from rejoinder.scorer import FloatArray
-from rejoinder.text.bpe import Vocabulary, as_turn
 
 VOCABULARY = "vocabulary.json"
 _TOGETHER = 64

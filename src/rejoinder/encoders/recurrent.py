@@ -24,8 +24,8 @@ from rejoinder.encoders.batching import (
 )
 from rejoinder.io.checks import choice, sizes
 from rejoinder.io.folders import Parts
+from rejoinder.nn.bpe import Vocabulary, as_turn
 from rejoinder.scorer import FloatArray
-from rejoinder.text.bpe import Vocabulary, as_turn
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -15,8 +15,8 @@ from rejoinder.encoders.batching import encode_batches, padded, require_torch, w
 from rejoinder.errors import DataError
 from rejoinder.io.checks import AGAIN, inner, listed, sizes, whole
 from rejoinder.io.folders import Parts
+from rejoinder.nn.tweets import UNKNOWN, as_numbers, clean_tweet, numbered
 from rejoinder.scorer import FloatArray
-from rejoinder.text.tweets import UNKNOWN, as_numbers, clean_tweet, numbered
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.records import Example, Pair
+from rejoinder.example import Example, Pair
 from rejoinder.stats.splits import Rows, joined_ties, numbered
 
 # A text of so many words or more is of one conversation; a shorter one ("how are you ?") may stand in many.

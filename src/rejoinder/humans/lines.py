@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
-from rejoinder.records import Example, Pair
+from rejoinder.example import Example, Pair
 
 UNNAMED = "all"
 LEAVE_IDS_OUT = "where ids only number the lines of a file, leave them out of account: --map id="

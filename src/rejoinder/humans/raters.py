@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.example import Example, Rating
 from rejoinder.humans.rated_set import RatedSet
-from rejoinder.records import Example, Rating
 from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray
 
 NOBODY = -1

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.humans.lines import LEAVE_IDS_OUT, UNNAMED, given_twice
-from rejoinder.records import Example
 
 _Id = tuple[str | None, str]
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.improve.choosing import Choice, choose, require_direction
 from rejoinder.improve.pools import Pool
-from rejoinder.records import Example
 from rejoinder.responder import Answer, Reply, Request, Responder, answer, signature_of
 from rejoinder.scorer import Scorer
 from rejoinder.scorer import signature_of as signature_of_scorer

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.improve.pools import Pool
 from rejoinder.meta.domain import NO_REPLIES, DomainShare, domain_share
-from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Scorer, run
 
 _EMPTY = "an empty reply, which is never chosen"

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.example import Example
 from rejoinder.improve.choosing import Choice
 from rejoinder.improve.pools import Pool
 from rejoinder.meta.domain import NO_REPLIES, DomainShare, domain_share
-from rejoinder.records import Example
 from rejoinder.scorer import Scorer, run
 from rejoinder.stats.arrays import number_of, renumbered
 from rejoinder.stats.cluster_means import Mean, cluster_means

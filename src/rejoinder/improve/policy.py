@@ -16,10 +16,10 @@ from rejoinder.errors import UsageError
 from rejoinder.io.checks import sizes
 from rejoinder.io.folders import Parts
 from rejoinder.nn import generate
+from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.nn.dialogue import DialogueModel, Sizes
 from rejoinder.responder import Context
 from rejoinder.responders.generation import states
-from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID
 
 KINDS = ("hred", "seq2seq")
 _NEVER = -1e9  # finite, so that what is never said adds nothing to a divergence

@@ -8,13 +8,13 @@ from itertools import islice
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.example import UNANSWERED, Example
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import parse_record, to_record
 from rejoinder.io.values import decoded, kind_of
-from rejoinder.records import UNANSWERED, Example
 from rejoinder.responder import answer, request, signature_of
 from rejoinder.scorer import finish
-from rejoinder.streams.replies import BATCH, CUT_OFF, Tally, with_response
+from rejoinder.scoring.replies import BATCH, CUT_OFF, Tally, with_response
 
 CANDIDATES = "candidates"
 REPLIES = "replies"  # what `respond --count` writes

@@ -14,8 +14,8 @@ from rejoinder.improve.reward import reward
 from rejoinder.io.folders import in_folder, read_folder
 from rejoinder.io.lines import silent
 from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
-from rejoinder.streams.replies import GivenContext, as_examples
-from rejoinder.streams.selftalk import sample_contexts
+from rejoinder.scoring.replies import GivenContext, as_examples
+from rejoinder.scoring.selftalk import sample_contexts
 from rejoinder.training.processes import claim_run
 
 if TYPE_CHECKING:

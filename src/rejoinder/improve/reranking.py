@@ -9,6 +9,7 @@ from typing import Any
 
 from rejoinder.catalogue import DEFAULT, load_responders, load_scorers
 from rejoinder.errors import UsageError
+from rejoinder.example import UNANSWERED
 from rejoinder.improve.choosing import Choice, choose, require_direction
 from rejoinder.improve.measuring import Measuring
 from rejoinder.improve.pools import CANDIDATES, Pool, pools_by, pools_in
@@ -16,11 +17,10 @@ from rejoinder.improve.result import Reranking
 from rejoinder.improve.winnings import Winnings
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import to_record
-from rejoinder.records import UNANSWERED
 from rejoinder.responder import Decoding
 from rejoinder.scorer import Advance, ScorerLike, finish, ignore, signature_of
+from rejoinder.scoring.replies import GivenContext, ResponderLike, Tally, as_examples, several
 from rejoinder.stats.sampling import Sampling
-from rejoinder.streams.replies import GivenContext, ResponderLike, Tally, as_examples, several
 
 CHUNK = 2048
 """Candidates that are scored together."""

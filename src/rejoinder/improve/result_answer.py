@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from rejoinder.improve.result import Reranking
 from rejoinder.meta.domain import advice, without_domain
+from rejoinder.scoring.noted import noted
 from rejoinder.stats.written import interval, percent, so_many
-from rejoinder.streams.noted import noted
 
 _NAMED = 6  # systems in a sentence
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, load_scorers
 from rejoinder.errors import TooManyUnscored, UsageError
+from rejoinder.example import Example
 from rejoinder.improve.choosing import require_direction
 from rejoinder.io.chat import as_turns, content_of, spoken
 from rejoinder.io.scales import required
 from rejoinder.io.thoughts import without_opening_tag, without_thoughts
 from rejoinder.io.values import kind_of
 from rejoinder.judges.answers import is_judge
-from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
 from rejoinder.stats.arrays import BoolArray
 

@@ -10,7 +10,7 @@ from rejoinder.integrations.judged import Judged, example_of, judged
 from rejoinder.io.given import examples_of
 from rejoinder.meta.quality import require_least
 from rejoinder.scorer import ScorerLike
-from rejoinder.streams.dialogue import of_dialogues
+from rejoinder.scoring.dialogue import of_dialogues
 
 try:
     from deepeval.metrics import BaseConversationalMetric, BaseMetric

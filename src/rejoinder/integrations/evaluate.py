@@ -7,10 +7,10 @@ from typing import Any
 
 from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import MissingExtra
+from rejoinder.example import Example
 from rejoinder.io.chat import as_turns
-from rejoinder.records import Example
 from rejoinder.scorer import ScorerLike, facts_warning, run
-from rejoinder.streams.withholding import withhold
+from rejoinder.scoring.withholding import withhold
 
 try:
     from datasets import Features, Value

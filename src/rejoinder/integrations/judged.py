@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from rejoinder.example import Example
 from rejoinder.explained import explanations, is_explained
 from rejoinder.io.chat import as_turns, content_of, is_conversation
 from rejoinder.io.given import examples_of
-from rejoinder.records import Example
 from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, Turn, facts_warning, run
+from rejoinder.scoring.withholding import withheld_reason, withhold
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.written import interval, number
-from rejoinder.streams.withholding import withheld_reason, withhold
 
 TOLD = 80  # characters of the worst turn
 

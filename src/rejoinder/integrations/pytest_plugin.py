@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 if TYPE_CHECKING:
+    from rejoinder.example import Given
     from rejoinder.meta.quality import Quality
-    from rejoinder.records import Given
     from rejoinder.scorer import ScorerLike
 
 

@@ -17,8 +17,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from rejoinder.assets import as_path
 from rejoinder.errors import UsageError, WriteError
-from rejoinder.io.box import as_path
 
 # What the system says where nothing more fits: the disk, a quota, the largest file; or the disk may only be read.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.example import FOLLOWED, UNANSWERED
 from rejoinder.io import limits
 from rejoinder.io.roles import SIDES, role_of, staff_in
 from rejoinder.io.thoughts import without_thoughts
 from rejoinder.io.values import kind_of
-from rejoinder.records import FOLLOWED, UNANSWERED
 
 SPEAKERS = "speakers"
 """The key of who said each turn of context and response, where they do not alternate."""

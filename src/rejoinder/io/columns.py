@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rejoinder.errors import DataError, UsageError, shown
+from rejoinder.example import OVERALL
 from rejoinder.io.blanks import Blanks
 from rejoinder.io.chat import as_context, as_said, turns_of
 from rejoinder.io.flat import OBJECTS, decoded
@@ -19,7 +20,6 @@ from rejoinder.io.scales import said
 from rejoinder.io.shapes import is_flag, shape_of
 from rejoinder.io.single_messages import REMEDY, speakers_in
 from rejoinder.io.values import inside, is_id, rating_of, yes_or_no
-from rejoinder.records import OVERALL
 
 Columns = Mapping[str, str | Sequence[str]]
 """Our name to the name, or the names, in the file; an empty text: nothing in the file is this."""

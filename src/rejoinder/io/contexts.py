@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.io.chat import spoken
 from rejoinder.io.columns import Names
 from rejoinder.io.corpus import Dialogue, read_dialogues, require_conversation, texts
@@ -16,7 +17,6 @@ from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.pairs import refuse_pair
 from rejoinder.io.parse import parse_record
 from rejoinder.io.read import How, names_of, records_of, rows, too_deep, within_memory
-from rejoinder.records import Example
 
 _GIVE = 'Give every line a "context", "turns" or "messages"'
 Cut = Callable[[Dialogue], int]

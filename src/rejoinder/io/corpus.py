@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rejoinder.assets import asset
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.box import in_the_box
 from rejoinder.io.chat import spoken
 from rejoinder.io.lines import STDIN, OnBad, name_of, raise_bad, text_lines
 from rejoinder.io.names import is_rated
@@ -118,7 +118,7 @@ def of_fair_length(line: str, where: str, what: str) -> str:
 
 def _parser(path: str | Path) -> _Parse:
     """What reads a line of the file's format."""
-    suffix = ".jsonl" if str(path) == STDIN else _suffix(Path(in_the_box(path)))
+    suffix = ".jsonl" if str(path) == STDIN else _suffix(Path(asset(path)))
     if suffix not in _FORMATS:
         raise UsageError(f"{path}: unknown corpus format {suffix or '(no suffix)'}. Known: {_KNOWN}")
     return _from_text if suffix == ".txt" else _from_json

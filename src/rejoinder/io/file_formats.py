@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from rejoinder.assets import asset
 from rejoinder.errors import UsageError
-from rejoinder.io.box import in_the_box
 from rejoinder.io.evaluations.inspect_log import is_log_file
 from rejoinder.io.lines import STDIN, UTF_16, open_bytes
 
@@ -36,7 +36,7 @@ def format_of(path: str | Path) -> Format:
     """
     if str(path) == STDIN:
         return "jsonl"
-    name = Path(in_the_box(path))
+    name = Path(asset(path))
     suffix = (Path(name.stem) if name.suffix == ".gz" else name).suffix.lower()
     first = _first_bytes(name)
     if first == _ZIP and (suffix == ".eval" or is_log_file(name)):

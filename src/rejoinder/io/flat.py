@@ -19,12 +19,12 @@ from collections.abc import Container, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.example import FOLLOWED, OVERALL, UNANSWERED
 from rejoinder.io.chat import SPEAKERS, are_said, as_context, is_conversation, messages_in, said_in
 from rejoinder.io.logs import is_reply, reply_in
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, are_explained, are_intervals, of_scoring
 from rejoinder.io.rating_words import rating_in
 from rejoinder.io.values import as_json, object_in, require_whole_characters, unanswered_of, yes_or_no
-from rejoinder.records import FOLLOWED, OVERALL, UNANSWERED
 
 TEXTS = ("context", "references")
 MESSAGES = "messages"

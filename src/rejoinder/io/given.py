@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, TypeVar, Unpack, cast
 
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, Given, Pair, ReplySet
 from rejoinder.io.chat import is_conversation
 from rejoinder.io.lines import Row, raise_bad
 from rejoinder.io.pairs import parse_either, parse_only_pair, parse_single
 from rejoinder.io.parse import to_record
 from rejoinder.io.read import How, names_of, of_values, parsed_rows, read, read_audited, read_either, read_pairs
 from rejoinder.io.reply_sets import parse_reply_set
-from rejoinder.records import Example, Given, Pair, ReplySet
 from rejoinder.scorer import Scores
 
 _FRAMES = ("pandas", "polars")

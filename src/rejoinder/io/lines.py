@@ -14,9 +14,9 @@ from itertools import chain
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
 
+from rejoinder.assets import asset
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.io import limits
-from rejoinder.io.box import in_the_box
 
 STDIN = "-"
 SAVE_AS_UTF8 = "Save it as UTF-8 (from Excel: .xlsx or CSV UTF-8; else: iconv -f CP1252 -t UTF-8)"
@@ -66,7 +66,7 @@ def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
         yield _unpacked(sys.stdin.buffer)
         return
     try:
-        raw = Path(in_the_box(path)).open("rb")  # noqa: SIM115 (closed by the block below; only opening may fail here)
+        raw = Path(asset(path)).open("rb")  # noqa: SIM115 (closed by the block below; only opening may fail here)
     except FileNotFoundError as error:
         hint = "" if Path(path).suffix else "; each scorer or responder needs its own -s or -r"
         raise MissingAsset(

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import combinations
 from pathlib import Path
 
+from rejoinder.assets import as_path
 from rejoinder.errors import UsageError
-from rejoinder.io.box import as_path
 
 STANDARD = "-"
 

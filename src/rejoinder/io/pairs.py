@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.example import Choice, Example, Pair, ReplySet
 from rejoinder.io.chat import SPEAKERS, as_said, in_turn, is_conversation, spoken, turns_of
 from rejoinder.io.names import plain
 from rejoinder.io.parse import parse_record
@@ -33,7 +34,6 @@ from rejoinder.io.verdicts import (
     verdict_key,
     votes_of,
 )
-from rejoinder.records import Choice, Example, Pair, ReplySet
 
 Said = tuple[list[str], str]
 """The turns before a reply, and the reply."""

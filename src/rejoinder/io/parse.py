@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from rejoinder.errors import DataError
+from rejoinder.example import OVERALL, UNANSWERED, Example
 from rejoinder.io.chat import (
     SPEAKERS,
     as_context,
@@ -22,7 +23,6 @@ from rejoinder.io.logs import reply_in
 from rejoinder.io.ratings import grouped, quality_of, ratings_of, scales_of
 from rejoinder.io.single_messages import is_one_message, listed, one_message
 from rejoinder.io.values import kind_of, plain_json
-from rejoinder.records import OVERALL, UNANSWERED, Example
 
 Record = Mapping[str, Any]
 FIELDS = (

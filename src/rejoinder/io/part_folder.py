@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.io.atomic import unwritten
 from rejoinder.io.parts import parts_of
 from rejoinder.io.write import open_writer
-from rejoinder.records import Example
 
 LOG = "_rejoinder.jsonl"
 

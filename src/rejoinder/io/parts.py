@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rejoinder.assets import asset
 from rejoinder.errors import MissingAsset, UsageError
-from rejoinder.io.box import in_the_box
 from rejoinder.io.lines import STDIN
 
 SUFFIX = ".parquet"
@@ -14,7 +14,7 @@ _HIDDEN = (".", "_")  # what programs that read such folders pass over
 
 def is_folder(path: str | Path) -> bool:
     """Whether an input is a folder: no file, not standard input, no sample of the box."""
-    return str(path) != STDIN and Path(in_the_box(path)).is_dir()
+    return str(path) != STDIN and Path(asset(path)).is_dir()
 
 
 def parts_of(folder: str | Path) -> list[Path]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from rejoinder.errors import UnclearColumn, UsageError
+from rejoinder.example import OVERALL
 from rejoinder.io.names import (
     ASKED,
     BOTS,
@@ -33,7 +34,6 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.shapes import is_flag, shape_of
 from rejoinder.io.single_messages import has_text, is_message_of_a_user, is_one_message, one_message
 from rejoinder.io.values import is_id
-from rejoinder.records import OVERALL
 
 PARTS_OF_ONE_TURN = ("instruction", "input")
 """Names that make one turn together."""

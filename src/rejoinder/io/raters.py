@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 from rejoinder.errors import DataError
+from rejoinder.example import Example, Pair, ReplySet, majority
 from rejoinder.io.lines import Note, OnBad, silent
 from rejoinder.io.names import NAMES, RATER, plain
 from rejoinder.io.planner import file_of
-from rejoinder.records import Example, Pair, ReplySet, majority
 
 # Published pairs name a judge where each is judged once.
 _RATERS = frozenset(name for names in NAMES[RATER] for name in names if "judge" not in name)

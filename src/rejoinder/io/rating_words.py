@@ -13,10 +13,10 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rejoinder.errors import UnclearColumn
+from rejoinder.example import OVERALL
 from rejoinder.io.lines import Note
 from rejoinder.io.ratings import BINARY, Scale
 from rejoinder.io.values import number_in
-from rejoinder.records import OVERALL
 
 _NONE = frozenset(
     (

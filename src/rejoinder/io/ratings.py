@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.example import OVERALL, Rating
 from rejoinder.io.values import is_missing, is_number, kind_of, native, yes_or_no
-from rejoinder.records import OVERALL, Rating
 
 Record = Mapping[str, Any]
 Scale = tuple[float, float]

@@ -11,6 +11,7 @@ from types import NoneType
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
 from rejoinder.errors import DataError, UnclearColumn, UsageError, require_one_of
+from rejoinder.example import ROW, UNANSWERED, Example, Pair, ReplySet
 from rejoinder.io.blanks import refuse_errors
 from rejoinder.io.chat import is_conversation, messages_in
 from rejoinder.io.columns import Columns, Names
@@ -38,7 +39,6 @@ from rejoinder.io.tables import csv_rows, parquet_rows
 from rejoinder.io.totals import refuse_totals
 from rejoinder.io.values import object_in, unanswered_of
 from rejoinder.io.verdicts import empty_verdicts
-from rejoinder.records import ROW, UNANSWERED, Example, Pair, ReplySet
 
 Turns = Literal["last", "all"]
 Item = TypeVar("Item")

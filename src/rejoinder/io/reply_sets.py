@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from rejoinder.errors import DataError
+from rejoinder.example import ReplySet
 from rejoinder.io.parse import name_in, texts_in
 from rejoinder.io.values import kind_of
-from rejoinder.records import ReplySet
 
 RELEVANT = "positive_responses"
 RANDOM, MISLEADING = "random_negative_responses", "adversarial_negative_responses"

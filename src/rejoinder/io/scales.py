@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, UsageError, shown
+from rejoinder.example import OVERALL, Example, Pair
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.no_answers import code_among
 from rejoinder.io.ratings import Scale, require_inside
-from rejoinder.records import OVERALL, Example, Pair
 
 UNLIKE = 1.4
 """Sets whose highest ratings are so many times apart are not on one scale: 5 and 7, 5 and 10, 1 and 5, 5 and 100."""

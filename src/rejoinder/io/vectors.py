@@ -28,8 +28,8 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.assets import VECTORS, as_path
 from rejoinder.errors import DataError, MissingAsset
-from rejoinder.io.box import as_path
 
 IdArray = NDArray[np.intp]
 Rows = NDArray[np.floating[Any]]
@@ -116,7 +116,7 @@ def word_vectors(words: Sequence[str], matrix: Rows, source: str = "") -> WordVe
 
 def vectors_in_the_box() -> Path:
     """The file of the word vectors that come with the package."""
-    return Path(__file__).resolve().parent.parent / "data" / "word_vectors.npz"
+    return VECTORS
 
 
 def read_vectors(path: str | Path | None = None) -> WordVectors:

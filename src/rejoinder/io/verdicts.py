@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rejoinder.errors import DataError, UnclearColumn
+from rejoinder.example import Choice, majority
 from rejoinder.io.names import plain
 from rejoinder.io.values import is_number, kind_of, number_in
-from rejoinder.records import Choice, majority
 
 Record = Mapping[str, Any]
 

@@ -14,9 +14,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, Literal, get_args
 
+from rejoinder.assets import as_path
 from rejoinder.errors import MissingExtra, UsageError
+from rejoinder.example import Example, Given
 from rejoinder.io.atomic import atomic_file
-from rejoinder.io.box import as_path
 from rejoinder.io.chat import as_chat
 from rejoinder.io.flat import decoded, is_end, is_moved, to_cells
 from rejoinder.io.formulas import guarded
@@ -24,7 +25,6 @@ from rejoinder.io.given import examples_of
 from rejoinder.io.parse import to_record
 from rejoinder.io.terminal import data_output
 from rejoinder.io.values import as_json
-from rejoinder.records import Example, Given
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "chat"]
 Put = Callable[[Mapping[str, Any]], None]

@@ -9,12 +9,12 @@ from typing import Any, TypeGuard, cast
 import numpy as np
 
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example
 from rejoinder.explained import Explained, Explanation, is_explained
 from rejoinder.io.checks import inner, number
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
 from rejoinder.learner import PREDICTED, Judge
-from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome, Scorer, SlowScorer
 
 SHORT_CHAT = "short English chat"

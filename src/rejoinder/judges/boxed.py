@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from rejoinder.assets import JUDGE
 from rejoinder.encoders import PortableEncoder, load_encoder
-from rejoinder.io.box import JUDGE
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.answers import SHORT_CHAT, UNREAD
 from rejoinder.judges.domain import bundled_rule

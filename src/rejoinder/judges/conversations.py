@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rejoinder.example import Example, Pair
 from rejoinder.humans.clusters import clusters_of
 from rejoinder.learner import Rows
-from rejoinder.records import Example, Pair
 
 
 def conversations(items: Sequence[Example | Pair]) -> Rows:

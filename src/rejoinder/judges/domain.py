@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.assets import DOMAIN
 from rejoinder.errors import DataError
-from rejoinder.io.box import DOMAIN
+from rejoinder.example import Example
 from rejoinder.io.checks import AGAIN
 from rejoinder.judges.notes import OUTSIDE, text_notes
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.text.form import FORM, form_of
 from rejoinder.text.normalize import visible, written_text

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from rejoinder.errors import UsageError
+from rejoinder.example import Example
 from rejoinder.judges.lines import RatedLines, encode_rated, unlearnable
 from rejoinder.judges.many import Manner, Task, folds_of, scores_of
 from rejoinder.learner import AnyLearner, Rows, members_of
-from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 

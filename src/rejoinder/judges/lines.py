@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
+from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.clusters import Clusters, NumberedTies
 from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale, require_inside
 from rejoinder.io.scales import Span, doubtful_code, hint, require_alike, rescaled, spans_of, with_scale
 from rejoinder.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
-from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible
 

@@ -11,9 +11,9 @@ from functools import lru_cache
 from itertools import chain
 
 from rejoinder.encoders import Limited
+from rejoinder.example import Example
 from rejoinder.io.vectors import common_words
 from rejoinder.learner import Side
-from rejoinder.records import Example
 from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Notes
 from rejoinder.text.looks import ELSEWHERE, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import visible

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 
+from rejoinder.assets import PLUS
 from rejoinder.errors import DataError, MissingAsset
-from rejoinder.io.box import PLUS
 from rejoinder.io.folders import Parts, read_folder
 from rejoinder.judges.answers import SHORT_CHAT, training_in
 from rejoinder.judges.domain import bundled_rule
@@ -18,7 +18,7 @@ from rejoinder.judges.views.assembly import OWN, Material
 from rejoinder.judges.views.judge import FAMILY, ViewsJudge
 from rejoinder.judges.views.learner import boxed_material
 from rejoinder.judges.views.parts import heads_in, with_heads
-from rejoinder.outside.causal import PACKAGED, RELEASE, CausalModel, causal_model
+from rejoinder.llm.causal import PACKAGED, RELEASE, CausalModel, causal_model
 
 PREFIX = "plus"
 NAME = f"{PREFIX}:{PACKAGED}"  # however a user called the model: no other goes with it

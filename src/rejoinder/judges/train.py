@@ -13,6 +13,7 @@ import numpy as np
 
 from rejoinder.catalogue import load_learner
 from rejoinder.errors import DataError
+from rejoinder.example import NO_SET, Example, Given
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.lines import MAPPED, NOT_RATED, OF_DIALOGUE, UNREAD, RatedLines, encode_rated
@@ -29,7 +30,6 @@ from rejoinder.learner import (
     is_several,
     members_of,
 )
-from rejoinder.records import NO_SET, Example, Given
 from rejoinder.scorer import Advance, Encoder, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.splits import split_groups

@@ -18,8 +18,8 @@ from rejoinder.meta.leave_one_out import SEEN, UNSEEN
 from rejoinder.meta.standings import Standing
 from rejoinder.meta.verdict import FEWEST_OWN, LEVEL, SCORES_FOR_RATINGS, TURN_RATINGS, Verdict, needed, own_scores
 from rejoinder.meta.yardsticks import OF_SYSTEM
+from rejoinder.scoring.noted import noted
 from rejoinder.stats.written import interval, rounded, so_many
-from rejoinder.streams.noted import noted
 
 
 class _Ranking(NamedTuple):

@@ -11,6 +11,7 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.example import Example, Given
 from rejoinder.humans.clusters import Clusters, sorted_clusters
 from rejoinder.humans.lines import numbered
 from rejoinder.io.given import examples_of
@@ -24,12 +25,11 @@ from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
-from rejoinder.records import Example, Given
 from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore, run
+from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
-from rejoinder.streams.dialogue import as_rated
 from rejoinder.text.normalize import visible
 
 Sides = tuple[Sequence[Example], Sequence[Example]]

@@ -14,8 +14,8 @@ from rejoinder.meta.conversations import users_said
 from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.meta.verdict import LEVEL
+from rejoinder.scoring.noted import noted
 from rejoinder.stats.written import interval, rounded
-from rejoinder.streams.noted import noted
 
 _SINGLE = 3  # scorers that have a sentence each
 

@@ -13,10 +13,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from rejoinder.example import FOLLOWED, Example
 from rejoinder.humans.clusters import Clusters
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled
-from rejoinder.records import FOLLOWED, Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.figure import plain
 

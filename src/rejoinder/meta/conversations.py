@@ -12,9 +12,9 @@ from functools import lru_cache
 from itertools import pairwise, takewhile
 
 from rejoinder.errors import DataError
+from rejoinder.example import FOLLOWED, UNANSWERED, Example
 from rejoinder.humans.lines import given_twice
 from rejoinder.io.names import plain
-from rejoinder.records import FOLLOWED, UNANSWERED, Example
 from rejoinder.text.normalize import visible_text
 
 SEVERAL = 1.25  # conversations a user, for them to be worth a word

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from rejoinder.errors import DataError, require_one_of
+from rejoinder.example import Example
 from rejoinder.io.parse import to_record
 from rejoinder.io.values import inside
 from rejoinder.meta.compared import Aligned, Pairs
@@ -25,7 +26,6 @@ from rejoinder.meta.conversations import (
     several_of,
     talk_of,
 )
-from rejoinder.records import Example
 from rejoinder.stats.cluster_means import FEWEST_CLUSTERS
 from rejoinder.text.normalize import visible
 

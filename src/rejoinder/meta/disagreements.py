@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rejoinder.example import Example
 from rejoinder.explained import Explanation, explanations, is_explained
 from rejoinder.humans.rated_set import RatedSet
 from rejoinder.io.ratings import Scale
 from rejoinder.meta.scored_set import ScoredSet
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.stats.written import so_many
 

@@ -9,11 +9,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from rejoinder.example import Example
 from rejoinder.humans.rated_set import RatedSet
 from rejoinder.meta.ranking import ranking_of
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import IntArray, numbers_of
 from rejoinder.stats.bootstrap import group_means, percentile_interval

@@ -14,6 +14,7 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, called, columns_of, fitted_on, load_scorer
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.example import OVERALL, Example, Given, unread
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.joined import Joined, joined, weights_of
 from rejoinder.humans.rated_set import rated_sets, ratings_of
@@ -24,12 +25,11 @@ from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.estimate_answer import answer
 from rejoinder.meta.estimates import Estimate, Estimates, Plan
 from rejoinder.meta.verdict import LEVEL, own_scores
-from rejoinder.records import OVERALL, Example, Given, unread
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
+from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.prediction_powered import Sample, powered, ratings_needed, sample_of, shared_power, worth
 from rejoinder.stats.significance import adjusted
-from rejoinder.streams.dialogue import as_rated
 
 ALL_PAIRS = 20  # systems: with more, each is compared with the highest alone
 ALL = "all lines"

@@ -16,6 +16,7 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import NO_SET, Example, Given, Pair
 from rejoinder.humans.clusters import clusters_of, sorted_clusters
 from rejoinder.io.given import either_of
 from rejoinder.io.ratings import Scale
@@ -30,7 +31,6 @@ from rejoinder.meta.fitting_answer import fitting_answer
 from rejoinder.meta.fitting_figures import NOBODY, Measure, of_correlations, of_shares
 from rejoinder.meta.fitting_results import Fit, Kind, Point
 from rejoinder.metrics.baselines import words
-from rejoinder.records import NO_SET, Example, Given, Pair
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore
 from rejoinder.stats.arrays import renumbered
 from rejoinder.stats.figure import Figure, plain

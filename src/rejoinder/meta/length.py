@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.example import Example
 from rejoinder.humans.rated_set import PEOPLE, RatedSet
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.metrics.baselines import words
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import numbers_of
 from rejoinder.stats.bootstrap import group_means, percentile_interval

@@ -9,14 +9,14 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, columns_of, load_scorer
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.joined import WEIGHT, joined
 from rejoinder.io.given import examples_of
 from rejoinder.meta.estimate import filled, names_of
-from rejoinder.records import OVERALL, Example, Given
 from rejoinder.scorer import Advance, ScorerLike, ignore, run
+from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.strata import shares, stratified
-from rejoinder.streams.dialogue import as_rated
 
 
 def next_lines(

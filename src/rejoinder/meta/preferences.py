@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import chosen, load_scorer, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.example import Choice, Example, Given, Pair
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
 from rejoinder.io.given import pairs_of
@@ -46,15 +47,14 @@ from rejoinder.meta.preference_results import (
     Verdict,
 )
 from rejoinder.meta.verdict import LEVEL
-from rejoinder.records import Choice, Example, Given, Pair
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore
+from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.figure import NONE
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
 from rejoinder.stats.written import so_many
-from rejoinder.streams.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.text.normalize import visible
 
 _NULL: Mapping[Statistic, float] = {ACCURACY: CHANCE, OF_LONGER: CHANCE, OF_SHORTER: CHANCE, LESS_LENGTH: 0.0}

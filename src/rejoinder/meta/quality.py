@@ -12,6 +12,7 @@ import numpy as np
 
 from rejoinder.catalogue import DEFAULT, columns_of, load_scorer
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, Given
 from rejoinder.explained import explanations, is_explained
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.shared_ids import refuse_again
@@ -21,14 +22,13 @@ from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.comparison import MIN_SCORED
 from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.worst import with_the_worst
-from rejoinder.records import Example, Given
 from rejoinder.scorer import FloatArray, Scorer, ScorerLike, Scores, Signature, facts_warning, run
+from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.cluster_means import cluster_means
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.sampling import Sampling
-from rejoinder.streams.dialogue import as_rated
 
 FEWEST = 5  # contexts that are resampled: of four, all means that can be drawn hold the truth in 88 % of cases only
 

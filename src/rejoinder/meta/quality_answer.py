@@ -6,8 +6,8 @@ from textwrap import shorten
 
 from rejoinder.meta.domain import advice, without_domain
 from rejoinder.meta.quality import Quality
+from rejoinder.scoring.noted import noted
 from rejoinder.stats.written import interval, so_many
-from rejoinder.streams.noted import noted
 
 _TURNS = 3  # of a context that are shown: the last
 _LONGEST = 160  # characters of a text

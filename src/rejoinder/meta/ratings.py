@@ -12,6 +12,7 @@ import numpy as np
 
 from rejoinder.catalogue import chosen, columns_of, listed, load_scorers
 from rejoinder.errors import DataError
+from rejoinder.example import OVERALL, Example, Given, Rating
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, ByChance, Excluded, Rule, Watched, by_chance, excluded, watched
@@ -23,13 +24,12 @@ from rejoinder.io.given import examples_of
 from rejoinder.meta.rating_answer import answer
 from rejoinder.meta.rating_results import Disagreement, Pace, RatedSystem, RatingStudy, SetRatings
 from rejoinder.meta.replacement import EPSILON, MEAN_RATING, Alternative, alternative, on_scale
-from rejoinder.records import OVERALL, Example, Given, Rating
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
+from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.arrays import FloatArray, number_of, renumbered
 from rejoinder.stats.bootstrap import group_means, percentile_interval
 from rejoinder.stats.kappa import Weighting
 from rejoinder.stats.sampling import Sampling
-from rejoinder.streams.dialogue import as_rated
 
 ASIDE = "set_aside"
 """The key under which a line keeps the ratings that do not count, with why."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError, UsageError
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.responder import request
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, FloatArray, ignore

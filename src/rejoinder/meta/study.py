@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, listed, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError, shown
+from rejoinder.example import OVERALL, Example, Given, unread
 from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
 from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
@@ -30,11 +31,10 @@ from rejoinder.meta.same_lines import on_same_lines
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.verdict import verdicts_apart
 from rejoinder.meta.yardsticks import kind_of, yardsticks
-from rejoinder.records import OVERALL, Example, Given, unread
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, facts_warning, ignore
+from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.stats.sampling import Sampling
-from rejoinder.streams.dialogue import as_rated
-from rejoinder.streams.parts import Workers, asked_of, elsewhere, scored
 
 
 def study(

@@ -8,6 +8,7 @@ from typing import Any
 
 from rejoinder.catalogue import load_learner
 from rejoinder.errors import UsageError
+from rejoinder.example import Given
 from rejoinder.frames import FORMAT_VERSION
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
@@ -17,7 +18,6 @@ from rejoinder.judges.train import SHARES, Trained, fit_judge
 from rejoinder.learner import AnyLearner, Choices, PortableJudge, members_of
 from rejoinder.meta.trial import Trial, trial_of
 from rejoinder.meta.trial_answer import trial_answer
-from rejoinder.records import Given
 from rejoinder.scorer import Advance, Encoder, ignore
 from rejoinder.stats.figure import plain
 

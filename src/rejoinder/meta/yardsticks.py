@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.catalogue import cards, load_scorer
+from rejoinder.example import Example
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, RatedSets
 from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray, Scores, Signature, run
-from rejoinder.streams.dialogue import as_rated
+from rejoinder.scoring.dialogue import as_rated
 from rejoinder.version import __version__
 
 Kind = Literal["metric", "judge", "baseline", "reads ratings"]

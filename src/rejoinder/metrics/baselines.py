@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Card, Outcome, Scorer
 from rejoinder.text import tokenizer
 

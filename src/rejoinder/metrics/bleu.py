@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from rejoinder.errors import MissingExtra
+from rejoinder.example import Example
 from rejoinder.metrics.baselines import words
 from rejoinder.metrics.ngram_counts import count_ngrams, unpack, unread
-from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome, Scorer
 
 ORDERS = (1, 2, 3, 4)

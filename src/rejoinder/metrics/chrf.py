@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Card, FloatArray, Outcome, Scorer
 
 CHARACTERS, BETA = 6, 2  # the longest run of characters; recall counts four times as much as precision

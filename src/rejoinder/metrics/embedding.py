@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.example import Example
 from rejoinder.io.vectors import IdArray, WordVectors, read_vectors
 from rejoinder.metrics.embedding_presets import CARDS, RULES, Rules
-from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Outcome
 from rejoinder.text import tokenizer
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from rejoinder.errors import DataError, MissingAsset
+from rejoinder.example import Example
 from rejoinder.io.wordnet import WordNet, find_wordnet, load_wordnet
-from rejoinder.records import Example
 from rejoinder.scorer import Card, Outcome, Scorer
 from rejoinder.text import tokenizer
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.text import uncut, without_spaces
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Card, Outcome, Scorer
 from rejoinder.text import Tokenize, tokenizer, uncut, without_spaces
 

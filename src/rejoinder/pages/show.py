@@ -7,7 +7,7 @@ from collections.abc import Callable
 from rejoinder.annotation.answers import all_raters
 from rejoinder.annotation.study import Study
 from rejoinder.errors import MissingExtra
-from rejoinder.io.listening import LOOPBACK, address, is_loopback, listening
+from rejoinder.listening import LOOPBACK, address, is_loopback, listening
 
 HOST, PORT = "127.0.0.1", 8000
 _GRACE = 5  # seconds that an answer on its way has when the server is stopped

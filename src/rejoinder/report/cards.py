@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.catalogue import load_scorer
+from rejoinder.example import Example
 from rejoinder.io.folders import kind_of, read_card
 from rejoinder.judges import written_card
 from rejoinder.kinds import Entry, makers
-from rejoinder.records import Example
 from rejoinder.report.tables import text_table
 from rejoinder.scorer import Card, Scorer, Scores, run, signature_of
 from rejoinder.stats.written import number

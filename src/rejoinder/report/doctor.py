@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import NamedTuple
 
+from rejoinder.assets import samples
 from rejoinder.errors import MissingAsset
-from rejoinder.io.box import box
 from rejoinder.io.vectors import vectors_in_the_box
 from rejoinder.io.wordnet import REMEDY, find_wordnet
 from rejoinder.report.tables import text_table
@@ -77,7 +77,7 @@ def _wordnet() -> Finding:
 def _boxed() -> list[Finding]:
     """The samples and word vectors that come with the package."""
     vectors = vectors_in_the_box()
-    files = [Finding(f"@{name}", f"{path.stat().st_size // 1024} KiB", "samples") for name, path in box().items()]
+    files = [Finding(f"@{name}", f"{path.stat().st_size // 1024} KiB", "samples") for name, path in samples().items()]
     there = f"{vectors.stat().st_size // 1024} KiB" if vectors.is_file() else "missing"
     remedy = "" if vectors.is_file() else "pip install --force-reinstall rejoinder"
     return [*files, Finding("word vectors", there, "embedding metrics, adem", remedy)]

@@ -21,9 +21,9 @@ from rejoinder.report.cells import count, measured, nothing, p, plain
 from rejoinder.report.chart import Mark, Point, chart
 from rejoinder.report.document import Cell, Document, KeyFigure, Picture, Prose, Section, Table
 from rejoinder.report.looks import KINDS
+from rejoinder.scoring.noted import noted
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.written import percent, so_many
-from rejoinder.streams.noted import noted
 
 _FOLDED = ("scorer",)
 _AGREEMENT: dict[str | None, str] = {

@@ -11,10 +11,10 @@ from rejoinder.explained import Explanation
 from rejoinder.io.parse import EXPLAINED, INTERVALS, WORST, are_explained, are_intervals
 from rejoinder.report.tables import text_table
 from rejoinder.scorer import OUT_OF_DOMAIN, facts_warning
+from rejoinder.scoring.noted import noted
+from rejoinder.scoring.scoring import Tally
+from rejoinder.scoring.withholding import INSTEAD
 from rejoinder.stats.written import number
-from rejoinder.streams.noted import noted
-from rejoinder.streams.scoring import Tally
-from rejoinder.streams.withholding import INSTEAD
 
 SHOWN = 20
 _LONGEST, _REASONS, _WORST = 48, 3, 3

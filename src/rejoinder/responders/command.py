@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rejoinder.outside.program import PATIENCE, Program
+from rejoinder.external.program import PATIENCE, Program
 from rejoinder.responder import Answer, Decoding, Request
 from rejoinder.responders.plain import plain_answer
 

@@ -26,11 +26,11 @@ from rejoinder.encoders.batching import (
 )
 from rejoinder.io.checks import sizes, tensor
 from rejoinder.io.folders import Parts
+from rejoinder.nn.bpe import PAD_ID, UNK_ID, Vocabulary, as_turn
 from rejoinder.responder import Answer, Context, Decoding, Request
 from rejoinder.responders import pool as pools
 from rejoinder.responders.pool import EMPTY, PART, UNKNOWN, Pool, best
 from rejoinder.scorer import FloatArray
-from rejoinder.text.bpe import PAD_ID, UNK_ID, Vocabulary, as_turn
 
 if TYPE_CHECKING:
     from torch import Tensor

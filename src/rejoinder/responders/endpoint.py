@@ -9,7 +9,7 @@ from time import sleep
 from typing import Any
 
 from rejoinder.errors import UsageError
-from rejoinder.outside.endpoint import AT_ONCE, PATIENCE, SEEDS, Endpoint, place_of
+from rejoinder.llm.endpoint import AT_ONCE, PATIENCE, SEEDS, Endpoint, place_of
 from rejoinder.responder import Answer, Context, Decoding, Reply, Request
 from rejoinder.responders.plain import plain_answer
 

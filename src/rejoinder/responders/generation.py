@@ -22,9 +22,9 @@ from rejoinder.encoders.batching import (
 )
 from rejoinder.io.checks import sizes
 from rejoinder.io.folders import Parts
+from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
+from rejoinder.nn.coarse import coarse_text
 from rejoinder.responder import Answer, Context, Decoding, Reply, Request
-from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
-from rejoinder.text.coarse import coarse_text
 
 if TYPE_CHECKING:
     import torch

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.io.contexts import read_contexts
-from rejoinder.records import Example
 from rejoinder.responder import Answer, Context, Decoding, Request
 from rejoinder.responders.plain import plain_answer
 

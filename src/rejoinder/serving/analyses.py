@@ -13,10 +13,10 @@ from starlette.requests import Request
 
 from rejoinder.auditing import audit
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.io.json_rows import listed, of_array, of_line
 from rejoinder.io.values import as_json, kind_of
 from rejoinder.meta import compare
-from rejoinder.records import Example
 from rejoinder.serving.bodies import A_BODY, BODY, body_of, examples_in
 from rejoinder.serving.service import Service, TheService
 from rejoinder.serving.shapes import JSON, LINES, SIDES, AuditQuery, CompareQuery, Record, problems, takes

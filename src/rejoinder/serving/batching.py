@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from rejoinder.errors import DataError
-from rejoinder.records import Example
+from rejoinder.example import Example
+from rejoinder.scoring.withholding import OutOfDomain
 from rejoinder.serving.workers import Workers
-from rejoinder.streams.withholding import OutOfDomain
 
 PORTION = 16  # lines scored together at most: a large request delays a small one by two portions at most
 CHARACTERS = 20_000  # characters scored together at most; a single longer line is a portion of its own

@@ -12,12 +12,12 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from rejoinder.errors import DataError
+from rejoinder.example import Example, Pair
 from rejoinder.io.columns import Names
 from rejoinder.io.json_rows import Found, of_array
 from rejoinder.io.lines import Row, no_text, raise_bad
 from rejoinder.io.pairs import form_of, parse_either, parse_single, singly
 from rejoinder.io.read import each_row, parsed_rows
-from rejoinder.records import Example, Pair
 from rejoinder.serving.batching import characters_of
 from rejoinder.serving.limits import Limits, TooLong
 

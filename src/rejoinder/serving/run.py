@@ -12,8 +12,8 @@ from typing import cast
 
 from rejoinder.catalogue import DEFAULT, PREFIXES, cards, load_scorers
 from rejoinder.errors import MissingExtra, UsageError, shown
-from rejoinder.io.listening import LOOPBACK, address, is_loopback, listening
-from rejoinder.outside.command import CommandScorer
+from rejoinder.external.command import CommandScorer
+from rejoinder.listening import LOOPBACK, address, is_loopback, listening
 from rejoinder.report.cards import EXAMPLE
 from rejoinder.scorer import Scorer, ScorerLike, run
 from rejoinder.serving.limits import Limits

@@ -12,10 +12,11 @@ from starlette.requests import Request
 
 from rejoinder.catalogue import columns_of
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example
 from rejoinder.explained import require_explained
 from rejoinder.io.values import as_json
-from rejoinder.records import Example
 from rejoinder.scorer import Scorer, ScorerLike
+from rejoinder.scoring.scoring import Tally, score_stream
 from rejoinder.serving.aside import Aside
 from rejoinder.serving.batching import Asked, Batcher, Line
 from rejoinder.serving.counting import Counts
@@ -23,7 +24,6 @@ from rejoinder.serving.limits import Limits
 from rejoinder.serving.shapes import ScoreQuery
 from rejoinder.serving.waiting import StoppableScorer, waited_for
 from rejoinder.serving.workers import Workers
-from rejoinder.streams.scoring import Tally, score_stream
 
 _FEWER = "Send fewer lines at once, or start the service with a longer --timeout"
 

@@ -12,11 +12,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
 from rejoinder.errors import DataError, RejoinderError
+from rejoinder.example import Example
 from rejoinder.io.columns import Names
 from rejoinder.io.json_rows import of_line
 from rejoinder.io.lines import Row
 from rejoinder.io.values import as_json
-from rejoinder.records import Example
 from rejoinder.serving.batching import Asked, Line
 from rejoinder.serving.bodies import BODY, decoded, replies_of, require_plain, require_short
 from rejoinder.serving.limits import Limits

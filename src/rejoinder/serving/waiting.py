@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 from starlette.requests import ClientDisconnect, Request
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.scorer import Outcome, Scorer
 
 Result = TypeVar("Result")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import UsageError
-from rejoinder.text.bpe import PAD_ID
+from rejoinder.nn.bpe import PAD_ID
 from rejoinder.training.tokens import TokenStore
 
 Ints = NDArray[np.int64]

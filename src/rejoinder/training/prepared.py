@@ -11,9 +11,9 @@ from rejoinder.io.atomic import atomic_file
 from rejoinder.io.corpus import Dialogue
 from rejoinder.io.folders import Parts, in_folder
 from rejoinder.io.lines import OnBad, silent
+from rejoinder.nn.bpe import Vocabulary, train_bpe
+from rejoinder.nn.coarse import coarse_text
 from rejoinder.nn.multiresolution import MultiresolutionSizes
-from rejoinder.text.bpe import Vocabulary, train_bpe
-from rejoinder.text.coarse import coarse_text
 from rejoinder.training.corpora import part_of
 from rejoinder.training.recipe import Recipe
 from rejoinder.training.tokens import TokenStore, write_tokens

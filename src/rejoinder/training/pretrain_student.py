@@ -18,9 +18,9 @@ from rejoinder.io.checks import text_of
 from rejoinder.io.corpus import read_dialogues
 from rejoinder.io.folders import Parts, in_folder, read_folder
 from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.nn.packing import packed, unpacked
 from rejoinder.scorer import Advance, ignore
-from rejoinder.text.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.text.untokenised import untokenised
 from rejoinder.training.corpora import digests, unjudged
 from rejoinder.training.fit import fit

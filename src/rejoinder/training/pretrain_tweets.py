@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 
 from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.nn.tweets import as_numbers, most_frequent, numbered
 from rejoinder.scorer import Advance, ignore
-from rejoinder.text.tweets import as_numbers, most_frequent, numbered
 from rejoinder.training.corpora import digests
 from rejoinder.training.fit import fit
 from rejoinder.training.pretrain import Pretrained, require_own, save_run, tensors_of

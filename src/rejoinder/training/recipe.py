@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.kinds import KINDS, makers
+from rejoinder.nn.bpe import END_ID, UNK_ID
 from rejoinder.nn.convolving import StudentSizes
 from rejoinder.nn.selecting import SelectorSizes
-from rejoinder.text.bpe import END_ID, UNK_ID
 from rejoinder.training.mood import MoodRecipe
 from rejoinder.training.phrases import Counts, PhraseRecipe
 from rejoinder.training.recipe_keys import REMEDY, Place

@@ -19,9 +19,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from rejoinder.nn.bpe import PAD_ID
 from rejoinder.nn.convolving import StudentSizes
 from rejoinder.nn.student import StudentModel
-from rejoinder.text.bpe import PAD_ID
 from rejoinder.training.fit import RunOptions, Task
 from rejoinder.training.taught import Taught
 

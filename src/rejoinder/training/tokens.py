@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.io.atomic import atomic_folder
 from rejoinder.io.corpus import Dialogue
-from rejoinder.text.bpe import UNK_ID, Vocabulary, as_turn
+from rejoinder.nn.bpe import UNK_ID, Vocabulary, as_turn
 
 FORMAT = 1
 _TOKENS, _TURNS, _PIECES, _STORE = FILES = ("tokens.bin", "turns.bin", "pieces.bin", "store.json")

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from rejoinder.nn.tweet import TweetModel, TweetSizes
-from rejoinder.text.tweets import UNKNOWN
+from rejoinder.nn.tweets import UNKNOWN
 from rejoinder.training.fit import RunOptions, Task
 
 BATCHES_A_BUCKET = 50

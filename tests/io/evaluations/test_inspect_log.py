@@ -13,8 +13,8 @@ import pytest
 import rejoinder
 from conftest import GOLDEN, Run
 from rejoinder.errors import DataError, MissingExtra
+from rejoinder.example import Example
 from rejoinder.io.evaluations import archive
-from rejoinder.records import Example
 
 LOG = GOLDEN / "evaluations" / "inspect.json"
 PACKED = LOG.with_suffix(".eval")

@@ -11,7 +11,7 @@ import pytest
 import rejoinder
 from conftest import GOLDEN, Run
 from rejoinder.errors import DataError
-from rejoinder.records import Rating
+from rejoinder.example import Rating
 
 RUN = GOLDEN / "evaluations" / "deepeval.json"
 MESSAGES = [

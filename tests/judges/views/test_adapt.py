@@ -11,6 +11,7 @@ import pytest
 from judges_over_views import made_material, quick_judge, rated
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError
+from rejoinder.example import Example, Pair
 from rejoinder.io.folders import Parts
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings
@@ -19,7 +20,6 @@ from rejoinder.judges.views.adapt import RAW, raw_features
 from rejoinder.judges.views.adapted import of_choices, of_ratings
 from rejoinder.judges.views.adapting import NO_CORRECTION, Choices, Ratings, balanced, chosen, folds_of, left_out
 from rejoinder.judges.views.judge import ViewsJudge, from_parts
-from rejoinder.records import Example, Pair
 from rejoinder.scorer import run
 
 SCALE = (0.0, 100.0)

@@ -13,6 +13,7 @@ from examples_for_views import phrases
 from judges_over_views import rated
 from rejoinder.auditing.written import written
 from rejoinder.errors import DataError
+from rejoinder.example import Example, ReplySet
 from rejoinder.io.folders import Parts
 from rejoinder.judges.views.contrasts import AGAINST, FEWEST, FOLDS, Written, fit_contrasts, said_of, shared_out
 from rejoinder.judges.views.fit import Part, Way, fit_parts
@@ -23,7 +24,6 @@ from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.trees import Growth
 from rejoinder.judges.views.view import WIDE, Features, Group, View
 from rejoinder.judges.views.views import Views
-from rejoinder.records import Example, ReplySet
 from rejoinder.scorer import FloatArray
 
 SMALL = Growth(trees=15, leaves=5, step=0.3, fewest=5)

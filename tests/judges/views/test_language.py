@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples_for_views import EXAMPLES, features, phrases, require_rows_of_their_own
+from rejoinder.example import Example
 from rejoinder.judges.views.language import LanguageView
-from rejoinder.records import Example
 
 VIEW = LanguageView(phrases())
 

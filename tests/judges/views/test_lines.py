@@ -10,10 +10,10 @@ from examples_for_views import phrases
 from judges_over_views import rated
 from rejoinder.auditing.spoiling import spoilt
 from rejoinder.auditing.written import written
+from rejoinder.example import Example, ReplySet
 from rejoinder.judges.views.lexical import LexicalView
 from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, OTHER, RANDOM, Spoilt, encode
 from rejoinder.judges.views.views import Views
-from rejoinder.records import Example, ReplySet
 
 VIEWS = Views((LexicalView(phrases()),))
 

@@ -13,6 +13,7 @@ from conftest import Run
 from judges_over_views import QUICK, made_material, rated
 from rejoinder.catalogue import load_scorer, score
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example
 from rejoinder.io import write
 from rejoinder.io.folders import Parts
 from rejoinder.judges.train import train_judge
@@ -20,7 +21,6 @@ from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.own import source_called, source_of
-from rejoinder.records import Example
 
 
 @pytest.fixture(scope="module")

@@ -17,9 +17,9 @@ from rejoinder.encoders import load_encoder
 from rejoinder.encoders.remembered import Remembered
 from rejoinder.encoders.selector import from_parts
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.io.folders import read_folder
 from rejoinder.judges.views.selection import SelectionView
-from rejoinder.records import Example
 from tiny import dan_model, selector_model, student_model
 
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.example import DIALOGUE, LEVEL, UNANSWERED
 from rejoinder.io.evaluations.said import Found, objects_in, scored
 from rejoinder.io.values import kind_of
-from rejoinder.records import DIALOGUE, LEVEL, UNANSWERED
 
 _WRAPPED = "testRunData"
 _SINGLE, _TALKS = "testCases", "conversationalTestCases"

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.example import UNANSWERED
 from rejoinder.io.chat import content_of, spoken
 from rejoinder.io.evaluations.archive import Archive, opened
 from rejoinder.io.evaluations.said import Found, objects_in, scored, short
 from rejoinder.io.lines import OnBad, name_of, open_bytes
 from rejoinder.io.tables import seekable
 from rejoinder.io.values import decoded, kind_of
-from rejoinder.records import UNANSWERED
 
 _VERSION = 2
 _HEADERS = ("header.json", "_journal/start.json")  # the second alone in the log of a run that did not end

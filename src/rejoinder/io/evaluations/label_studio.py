@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rejoinder.example import OVERALL
 from rejoinder.io.evaluations.said import objects_in
 from rejoinder.io.names import NAMES, RATING, plain
 from rejoinder.io.rating_words import rating_in
 from rejoinder.io.values import is_number, yes_or_no
-from rejoinder.records import OVERALL
 
 _OVERALL = frozenset((OVERALL, "quality", "score")).union(*NAMES[RATING])
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.errors import DataError
+from rejoinder.example import UNANSWERED
 from rejoinder.io.evaluations.said import Found, asked, objects_in, scored, short
 from rejoinder.io.values import kind_of
-from rejoinder.records import UNANSWERED
 
 _VERSION = 3
 _OF_A_ROW = frozenset(("promptIdx", "testIdx", "vars", "provider"))

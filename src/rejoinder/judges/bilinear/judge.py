@@ -20,6 +20,7 @@ from rejoinder.differentiable import Side, Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.io.checks import AGAIN, choice, number, tensor
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
@@ -31,7 +32,6 @@ from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.bilinear.slopes import forms_of, gradients
 from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.learner import PREDICTED, Rows
-from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
 from rejoinder.text.normalize import visible
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from rejoinder.encoders import WORD_VECTORS, AverageEncoder, PortableEncoder, load_encoder
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.bilinear.account import account_of
 from rejoinder.judges.bilinear.fit import BilinearFit, FitOptions, fit_bilinear
@@ -25,7 +26,6 @@ from rejoinder.judges.bilinear.panel import MEMBERS, Panel
 from rejoinder.judges.bilinear.recipes import fit_options, options_of
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.learner import Choices, PortableJudge, Rows
-from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 PANEL = "panel"

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.learner import Rows
 from rejoinder.metrics.baselines import words
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 
 # What the release appends to a response before it counts characters: ` </s>`.

@@ -18,6 +18,7 @@ from rejoinder.differentiable import Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.io.checks import AGAIN, inner
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
@@ -25,7 +26,6 @@ from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind, from_own_parts, training_lines
 from rejoinder.learner import PREDICTED, Rows
-from rejoinder.records import Example
 from rejoinder.scorer import Card, FloatArray, Need, Outcome, missing_need
 
 FAMILY = "panel"

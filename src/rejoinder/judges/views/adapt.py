@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.errors import DataError
+from rejoinder.example import Example
 from rejoinder.io.checks import AGAIN, tensor
 from rejoinder.io.folders import Parts
 from rejoinder.judges.views.head import Head
 from rejoinder.judges.views.likeness import Likeness
 from rejoinder.judges.views.linear import FARTHEST, Linear
 from rejoinder.judges.views.view import Column, Features, table
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible_text
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.example import Example
 from rejoinder.judges.views.view import Features, Group
 from rejoinder.learner import Side
-from rejoinder.records import Example
 
 Floats = NDArray[np.float32]
 LONGEST = 4096  # pieces that are read of a reply, from its beginning

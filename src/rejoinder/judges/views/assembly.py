@@ -26,7 +26,7 @@ from rejoinder.judges.views.reference import ReferenceView
 from rejoinder.judges.views.selection import SelectionView
 from rejoinder.judges.views.view import View
 from rejoinder.judges.views.views import Views
-from rejoinder.outside.causal import CausalModel
+from rejoinder.llm.causal import CausalModel
 from rejoinder.training.mood import Mood
 from rejoinder.training.mood import from_parts as mood_of
 from rejoinder.training.phrases import Phrases

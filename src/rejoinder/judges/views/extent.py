@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.text.normalize import visible_text
 
 SUBWORDS = 2000  # of a text

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.example import Example
 from rejoinder.explained import Explanation
 from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
@@ -25,7 +26,6 @@ from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
 from rejoinder.learner import PREDICTED
-from rejoinder.records import Example
 from rejoinder.scorer import Card, Notes, Outcome
 from rejoinder.text.normalize import visible
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.assets import JUDGE as BOXED
 from rejoinder.errors import DataError
-from rejoinder.io.box import JUDGE as BOXED
+from rejoinder.example import Example
 from rejoinder.io.folders import read_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.lines import UNREAD
@@ -23,7 +24,6 @@ from rejoinder.judges.views.trees import FULL, Growth
 from rejoinder.judges.views.views import Views
 from rejoinder.kinds import SPOILERS
 from rejoinder.learner import Choices, Rows, Side
-from rejoinder.records import Example
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 NAME = "judge"

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.example import Example
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
 from rejoinder.learner import Rows
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible
 

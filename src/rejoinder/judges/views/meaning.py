@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.encoders import PortableEncoder
+from rejoinder.example import Example
 from rejoinder.judges.views.view import Features, Group
 from rejoinder.learner import Side
-from rejoinder.records import Example
 from rejoinder.scorer import FloatArray
 
 _TURNS = 6  # turns that are read one by one

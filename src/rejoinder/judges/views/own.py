@@ -17,15 +17,15 @@ from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered
 from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example
 from rejoinder.io.checks import AGAIN
 from rejoinder.io.folders import Parts
 from rejoinder.judges.views.likelihood import LikelihoodView
 from rejoinder.judges.views.meaning import MeaningView, ReferenceMeaningView
 from rejoinder.judges.views.view import Features, Group, View
 from rejoinder.learner import Side
-from rejoinder.outside import causal
-from rejoinder.outside.causal import CausalModel
-from rejoinder.records import Example
+from rejoinder.llm import causal
+from rejoinder.llm.causal import CausalModel
 from rejoinder.scorer import Scorer, run
 
 SCORE, COLUMN = "score", "column"

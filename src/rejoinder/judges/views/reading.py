@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import fsum
 from typing import Generic, TypeVar
 
-from rejoinder.records import Example
+from rejoinder.example import Example
 from rejoinder.text.plain import plain_words
 from rejoinder.training.phrases import Phrases
 

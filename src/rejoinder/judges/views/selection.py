@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.encoders.selector import Selector
+from rejoinder.example import Example
 from rejoinder.judges.views.view import Column, Features, Group, groups_of, names_of, table
 from rejoinder.learner import Side
 from rejoinder.nn.selecting import Floats
-from rejoinder.records import Example
 from rejoinder.scorer import Encoder, FloatArray
 
 

@@ -11,8 +11,8 @@ from typing import Any, Generic, Literal, NamedTuple, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.example import Example
 from rejoinder.learner import Side
-from rejoinder.records import Example
 
 Features = NDArray[np.float32]
 Read = TypeVar("Read")

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.encoders.threads import one_thread
+from rejoinder.example import Example
 from rejoinder.judges.views.extent import Pieces, Shown, shown
 from rejoinder.judges.views.lexical import SENSELESS
 from rejoinder.judges.views.view import WIDE, Features, Group, View
-from rejoinder.records import Example
 
 RULE, VECTOR = 1, 2
 _TOGETHER = 512  # examples at a time, so that what is known of their texts is kept no longer than needed

@@ -1,0 +1,1 @@
+"""Scorers that get their numbers elsewhere: a column, a Python function, a program."""

@@ -1,0 +1,1 @@
+"""Language models: endpoints and local models, as judges and as features of judges."""
