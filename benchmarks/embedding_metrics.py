@@ -33,11 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.io.vectors import WordVectors, read_vectors, word_vectors
 from rejoinder.metrics.embedding import EmbeddingMetric, _reader
 from rejoinder.metrics.embedding_presets import CARDS, RULES
 from rejoinder.scorer import run
 from rejoinder.text import tokenizer
+from rejoinder.text.vectors import WordVectors, read_vectors, word_vectors
 
 Array = NDArray[Any]
 Table = Mapping[str, Any]  # word to vector: an array, for `plain` a list

@@ -32,10 +32,10 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 import rejoinder
+from rejoinder.data.folders import Parts
 from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.encoders.student import from_parts
 from rejoinder.errors import RejoinderError
-from rejoinder.io.folders import Parts
 from rejoinder.nn.bpe import train_bpe
 from rejoinder.report.markdown import markdown_table
 from rejoinder.training.recipe import StudentRecipe, read_recipe

@@ -28,7 +28,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from rejoinder.io.corpus import Dialogue
+from rejoinder.data.dialogues import Dialogue
 from rejoinder.nn.bpe import train_bpe
 from rejoinder.nn.dialogue import DialogueModel, Dialogues, Sizes
 from rejoinder.nn.recurrent import Normalise, cross_entropy, masked

@@ -32,8 +32,8 @@ from typing import NamedTuple
 from judge_speed import examples_of
 
 import rejoinder
-from rejoinder.io.part_folder import open_parts
-from rejoinder.io.write import open_writer
+from rejoinder.data.part_folder import open_parts
+from rejoinder.data.write import open_writer
 from rejoinder.report.markdown import markdown_table
 from rejoinder.scorer import Scorer
 from rejoinder.scoring.on_ray import on_ray

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rejoinder.catalogue import SCORERS as CATALOGUE
-from rejoinder.io.vectors import read_vectors
+from rejoinder.text.vectors import read_vectors
 
 RESULT = Path(__file__).parent / "results" / "score_memory.md"
 SCORERS = tuple(name for name in CATALOGUE if name != "meteor")  # which takes milliseconds a line

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rejoinder.io.corpus import read_dialogues
+from rejoinder.data.dialogues import read_dialogues
 
 _LONG = 50  # letters from which on a turn tells a conversation from others
 _FREQUENT = 8_000  # words that may come in

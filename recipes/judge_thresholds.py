@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from rejoinder.assets import JUDGE, PLUS
-from rejoinder.io.folders import Parts, read_card, read_folder, write_folder
+from rejoinder.data.folders import Parts, read_card, read_folder, write_folder
 from rejoinder.judges.views.fit import WAYS
 
 VIEWS = ("alignment", "meaning", "selection", "reference_meaning")

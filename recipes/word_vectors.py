@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.extmath import randomized_svd
 
-from rejoinder.io.atomic import atomic_file
+from rejoinder.data.outputs import atomic_file
 from rejoinder.text import tokenizer
 
 WINDOW = 5

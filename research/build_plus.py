@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import cast
 
 from rejoinder.assets import PLUS
-from rejoinder.io.folders import write_folder
+from rejoinder.data.folders import write_folder
 from rejoinder.judges.plus import kept
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.llm.causal import PACKAGED

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.assets import DOMAIN
+from rejoinder.data.dialogues import read_dialogues
 from rejoinder.errors import MissingAsset
 from rejoinder.example import Example
 from rejoinder.io import read, read_pairs
-from rejoinder.io.corpus import read_dialogues
 from rejoinder.judges.domain import FormRule, bundled_rule, flagged_by_notes, forms_of, write_rule
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.figure import Figure

@@ -13,7 +13,6 @@ import numpy as np
 from rejoinder.encoders import AverageEncoder, PortableEncoder, load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import BilinearFit
 from rejoinder.judges.bilinear.head import Terms, Vectors
 from rejoinder.judges.bilinear.learner import Lines
@@ -21,6 +20,7 @@ from rejoinder.judges.bilinear.oversample import response_lengths
 from rejoinder.judges.bilinear.sides import encode
 from rejoinder.learner import Rows
 from rejoinder.scorer import FloatArray
+from rejoinder.text.vectors import read_vectors
 from research.asked import Asked
 from research.material import Material, collect
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rejoinder.data.folders import Parts, read_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.selector import from_parts as selector_of
 from rejoinder.encoders.student import StudentEncoder
 from rejoinder.errors import UsageError
-from rejoinder.io.folders import Parts, read_folder
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.learner import boxed_material
 from rejoinder.training.mood import from_parts as mood_of

@@ -16,10 +16,10 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from rejoinder.catalogue import DEFAULT, load_responder, load_scorer
+from rejoinder.data.dialogues import Dialogue, corpus_files
+from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.io.corpus import Dialogue, corpus_files
-from rejoinder.io.folders import read_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.meta.diversity import distinct
 from rejoinder.meta.recall import Recall, recall_at

@@ -14,9 +14,9 @@ from typing import Any, NoReturn, Protocol, cast
 from rejoinder.cli.common import OnError, progress, reporting, tell, width
 from rejoinder.cli.inputs import say
 from rejoinder.cli.places import in_named
+from rejoinder.data.outputs import require_apart
 from rejoinder.errors import MissingExtra, RejoinderError, UsageError
 from rejoinder.io.lines import Note, OnBad, raise_bad, silent
-from rejoinder.io.outputs import require_apart
 from rejoinder.io.terminal import inert_streams
 from rejoinder.report.document import Document
 from rejoinder.report.files import write_document

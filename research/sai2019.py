@@ -13,10 +13,10 @@ import numpy as np
 from rejoinder.auditing import Attack, Audit, audit
 from rejoinder.auditing.attack import alone
 from rejoinder.auditing.battery import POOL_ATTACKS, battery
+from rejoinder.auditing.reply_corpus import read_replies
 from rejoinder.catalogue import load_responder, load_scorer
 from rejoinder.differentiable import is_differentiable
 from rejoinder.example import Example
-from rejoinder.io.replies import read_replies
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
 from rejoinder.learner import PREDICTED
 from rejoinder.responder import Decoding, answer, request

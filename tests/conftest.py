@@ -21,8 +21,8 @@ from hypothesis import HealthCheck, settings
 from rejoinder import cli
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import MissingAsset, MissingExtra
-from rejoinder.io.wordnet import find_wordnet
 from rejoinder.scorer import Scorer
+from rejoinder.text.wordnet import find_wordnet
 
 PROJECT = Path(__file__).resolve().parent.parent
 # The same examples on every run, however long each takes: a change is judged by what it does, not by what was drawn

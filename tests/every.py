@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.encoders import load_encoder
-from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, write_folder
-from rejoinder.io.models import FOLDERS
 from rejoinder.kinds import KINDS
+from rejoinder.llm.loading import FOLDERS
 from rejoinder.nn.bpe import train_bpe
 from rejoinder.responders import dual, retrieval
 from rejoinder.responders.pool import PART, sample

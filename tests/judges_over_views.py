@@ -8,11 +8,11 @@ from pathlib import Path
 import tiny
 from examples_for_views import TURNS, phrases
 from rejoinder.auditing.spoiling import spoilt
+from rejoinder.data.folders import read_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.selector import from_parts as from_selector
 from rejoinder.encoders.student import StudentEncoder
 from rejoinder.example import Example
-from rejoinder.io.folders import read_folder
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import ViewsJudge

@@ -25,13 +25,13 @@ from rejoinder.cli import main
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.io.wordnet import find_wordnet
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import TERMS
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.scorer import Scorer, Scores, run, signature_of
+from rejoinder.text.wordnet import find_wordnet
 
 OVER_HRED = "adem over an hred"
 JUDGES = (*TERMS, OVER_HRED)

@@ -16,9 +16,9 @@ import pytest
 import rejoinder
 from conftest import Run
 from rejoinder.catalogue import load_responder
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.example import Example
-from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.train import train_judge
 from rejoinder.kinds import KINDS, Kind
 from rejoinder.responder import Answer, Decoding, Reply, Request

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from rejoinder.io.folders import Parts, write_folder
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.nn.bpe import Vocabulary, train_bpe
 from rejoinder.nn.convolving import StudentSizes
 from rejoinder.nn.dan import DanModel, DanSizes

@@ -3,7 +3,7 @@
     RejoinderError
       UsageError        the call itself is wrong: unknown scorer, bad option   (exit code 2)
       DataError         a line, file or set of examples cannot be used         (exit code 3)
-        UnclearColumn   a value that makes its column doubtful                 (exit code 3)
+        ColumnError   a value that makes its column doubtful                 (exit code 3)
       MissingAsset      a file that scoring needs is not there                 (exit code 4)
       UnusableModel     a model of another library cannot be used              (exit code 4)
       MissingExtra      an optional library is not installed                   (exit code 4)
@@ -67,7 +67,7 @@ class DataError(RejoinderError, ValueError):
         super().__init__(f"{place}: {problem}. {remedy}" if place else f"{problem}. {remedy}")
 
 
-class UnclearColumn(DataError):
+class ColumnError(DataError):
     """A value after which a whole column is not understood: passing over its line would misread the others."""
 
 

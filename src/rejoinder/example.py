@@ -75,6 +75,7 @@ class Example:
         context: the turns before the response, oldest first; may be empty.
         response: the text to judge; may be the empty string.
         references: human responses to the same context; none, one or many.
+        sources: texts that the system had at hand (retrieved documents, results of tools), oldest first.
         id: names the line; "" where the input had none and nobody gave one.
         system: who responded, or None.
         dataset: the set the line belongs to, or None.
@@ -89,6 +90,7 @@ class Example:
     context: tuple[str, ...]
     response: str
     references: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
     id: str = ""
     system: str | None = None
     dataset: str | None = None
@@ -106,7 +108,7 @@ class Example:
             UsageError: a field is not of its type; a text stands where a list of texts belongs, which would be read
                 letter by letter; a number is NaN or infinite.
         """
-        for name in ("context", "references"):
+        for name in ("context", "references", "sources"):
             object.__setattr__(self, name, _texts(name, getattr(self, name)))
         _require_text("response", self.response, 'an empty reply is ""')
         _require_text("id", self.id)

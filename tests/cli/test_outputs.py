@@ -18,8 +18,8 @@ import rejoinder
 from conftest import PROJECT, Run
 from rejoinder.cli import COMMANDS
 from rejoinder.cli.places import Writes, marks
+from rejoinder.data.outputs import require_apart
 from rejoinder.errors import UsageError
-from rejoinder.io.outputs import require_apart
 from rejoinder.judges.train import train_judge
 
 # Parameters of type text that name neither a file nor a folder. Whatever is not here has to be marked.

@@ -10,7 +10,7 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.io.part_folder import LOG
+from rejoinder.data.part_folder import LOG
 from rejoinder.judges.boxed import FOLDER
 
 LINES = {"part-00000": 3, "part-00001": 0, "part-00002": 5, "part-00010": 2}

@@ -18,8 +18,8 @@ import pytest
 import rejoinder
 from conftest import Ran, Run
 from rejoinder.cli.stops import _stop
+from rejoinder.data.outputs import atomic_file, atomic_folder
 from rejoinder.example import Example
-from rejoinder.io.atomic import atomic_file, atomic_folder
 
 INTERRUPTED = "rejoinder: interrupted; every output file is whole or as it was\n"
 FULL = Path("/dev/full")
@@ -190,7 +190,7 @@ def test_an_interruption_at_any_moment_leaves_nothing(
 @pytest.mark.parametrize("old", [False, True])
 def test_an_interruption_while_writing_leaves_all_as_it_was(run: Run, rated: Path, name: str, old: bool) -> None:
     arguments = [*OUTPUTS[name].format(rated).split(), *(["--force"] if name == "train" else [])]
-    within, out = f"{OURS}/io/atomic.py", rated / "out"
+    within, out = f"{OURS}/data/outputs.py", rated / "out"
     with at_call(0, within) as calls:
         assert run(*arguments).code == 0
         total = calls()

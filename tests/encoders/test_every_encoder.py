@@ -12,9 +12,9 @@ import pytest
 import rejoinder
 from conftest import Run
 from every import ODD_TEXTS, RECURRENT, made
+from rejoinder.data.folders import write_folder
 from rejoinder.encoders import PortableEncoder, encode_once, load_encoder
 from rejoinder.example import Example
-from rejoinder.io.folders import write_folder
 from rejoinder.kinds import ENCODERS, makers
 from rejoinder.scorer import FloatArray
 

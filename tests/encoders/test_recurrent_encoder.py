@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from conftest import Run, refused
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.encoders import encode, load_encoder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UsageError
 from rejoinder.example import Example
-from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, write_folder
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("tokenizers", reason="needs the extra train")

@@ -11,9 +11,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rejoinder.data.folders import Parts
 from rejoinder.encoders import PortableEncoder
 from rejoinder.encoders.remembered import Remembered
-from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
 
 

@@ -16,12 +16,12 @@ import pytest
 import rejoinder
 import tiny
 from conftest import Run
+from rejoinder.data.folders import Parts
 from rejoinder.encoders import Limited, from_parts, load_encoder, sentence
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableModel, UsageError
 from rejoinder.example import Example
-from rejoinder.io.folders import Parts
-from rejoinder.io.models import FOLDERS
 from rejoinder.judges.train import train_judge
+from rejoinder.llm.loading import FOLDERS
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 

@@ -23,10 +23,10 @@ torch = pytest.importorskip("torch", reason="needs the extra train")
 
 import tiny  # noqa: E402 - needs torch
 from rejoinder import load_responder, reinforce, request  # noqa: E402
+from rejoinder.data.folders import read_folder  # noqa: E402
 from rejoinder.improve.episodes import Episode, advantages, looks, play  # noqa: E402
 from rejoinder.improve.policy import Policy  # noqa: E402
 from rejoinder.improve.reinforce import Practice, Run  # noqa: E402
-from rejoinder.io.folders import read_folder  # noqa: E402
 
 CONTEXTS = [("hello you",), ("the cat sat", "on the mat"), ("how are you",)]
 QUICK = Practice(updates=4, episodes=8, turns=2, group=4, longest=6, every=100, step=0.02, kl=0.0)

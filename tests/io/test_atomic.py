@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import rejoinder
+from rejoinder.data import outputs as atomic
+from rejoinder.data.folders import Parts, read_folder, write_folder
+from rejoinder.data.outputs import atomic_file, atomic_folder
 from rejoinder.errors import UsageError, WriteError
 from rejoinder.example import Example
-from rejoinder.io import atomic
-from rejoinder.io.atomic import atomic_file, atomic_folder
-from rejoinder.io.folders import Parts, read_folder, write_folder
 
 EXAMPLE = Example(("Hi!",), "Hello 🙂", id="a1")
 
@@ -217,7 +217,7 @@ def test_an_empty_folder_is_filled(tmp_path: Path) -> None:
 WRITING = """
 import sys, time
 from pathlib import Path
-from rejoinder.io.atomic import atomic_file, atomic_folder
+from rejoinder.data.outputs import atomic_file, atomic_folder
 place = Path(sys.argv[1])
 with atomic_file(place / "file") as one, atomic_folder(place / "folder", ours={"a"}) as two:
     one.write_text("half")

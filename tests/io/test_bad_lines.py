@@ -433,7 +433,7 @@ def test_files_that_are_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             match=rf"{name}: is a folder without .parquet files. Name a file; each scorer or responder needs its own ",
         ):
             list(rejoinder.read(tmp_path / name))
-    with pytest.raises(MissingAsset, match="@nothing: nothing in the box is called so. There are: @conture, @dstc7"):
+    with pytest.raises(MissingAsset, match="@nothing: no bundled sample has this name. Use one of @conture, @dstc7"):
         list(rejoinder.read("@nothing"))
 
     def refuse(*_: Any) -> None:

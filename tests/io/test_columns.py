@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.errors import DataError, UnclearColumn, UsageError
+from rejoinder.errors import ColumnError, DataError, UsageError
 from rejoinder.example import Example, Rating
 from rejoinder.humans.lines import unnamed_raters_said
 from rejoinder.io.columns import Names
@@ -480,7 +480,7 @@ def test_rows_of_one_id_are_joined_system_by_system(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["prompt_version", "Version", "variant", "experiment"])
 def test_two_columns_that_could_be_the_system_stop_the_run(tmp_path: Path, version: str) -> None:
     path = table(tmp_path / "log.csv", f"prompt,answer,model,{version},rating", "hi,ho,m,v1,3", "hi,hu,m,v2,4")
-    with pytest.raises(UnclearColumn) as error:
+    with pytest.raises(ColumnError) as error:
         list(rejoinder.read(path))
     assert f"--map system={version}" in str(error.value) and "--map system=model" in str(error.value)
     first, second = rejoinder.read(path, map={"system": version})

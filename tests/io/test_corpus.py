@@ -13,9 +13,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from rejoinder.data import dialogues as corpus
+from rejoinder.data.dialogues import Dialogue, corpus_files, read_dialogues
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io import corpus
-from rejoinder.io.corpus import Dialogue, corpus_files, read_dialogues
 from rejoinder.nn.bpe import END_ID, PAD_ID, SPECIALS, UNK_ID, Vocabulary, as_turn, train_bpe
 from rejoinder.training.corpora import part_of
 

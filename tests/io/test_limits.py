@@ -17,10 +17,9 @@ import pytest
 import xlsxwriter
 
 import rejoinder
+from rejoinder.data.dialogues import read_contexts, read_dialogues
 from rejoinder.errors import DataError
 from rejoinder.io import limits
-from rejoinder.io.contexts import read_contexts
-from rejoinder.io.corpus import read_dialogues
 
 RECIPE = str(Path(__file__).parents[2] / "recipes" / "dan-tiny.toml")
 SHEET = "xl/worksheets/sheet1.xml"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
-from rejoinder.errors import DataError, UnclearColumn
+from rejoinder.errors import ColumnError, DataError
 
 HEADER = ["conversation_id", "role", "text"]
 TALK = [["7", "user", "Hi!"], ["7", "bot", "Hello."], ["7", "user", "Tea?"], ["7", "bot", "Please."]]
@@ -140,10 +140,10 @@ def test_one_day_beyond_12_tells_the_whole_file(tmp_path: Path) -> None:
     assert [one[2] for one in replies(path)] == ["Hello.", "Please.", "Yes?"]
     path = table(tmp_path / "b.csv", [*HEADER, "date"], *rows)
     assert [one[2] for one in replies(path)] == ["Hello.", "Please."], "as it stands, it is in order in one way"
-    with pytest.raises(UnclearColumn, match="what is day and what is month in date cannot be told"):
+    with pytest.raises(ColumnError, match="what is day and what is month in date cannot be told"):
         replies(table(tmp_path / "c.csv", [*HEADER, "date"], *reversed(rows)))
     either = [[*row, time] for row, time in zip(TALK[:2], ["12.1.2026", "1.2.2026"], strict=True)]
-    with pytest.raises(UnclearColumn, match="Write dates as 2026-01-31 9:58"):  # oldest first, or newest first
+    with pytest.raises(ColumnError, match="Write dates as 2026-01-31 9:58"):  # oldest first, or newest first
         replies(table(tmp_path / "d.csv", [*HEADER, "date"], *either))
 
 
@@ -161,7 +161,7 @@ def test_day_and_hour_may_have_columns_of_their_own(tmp_path: Path) -> None:
     rows = [[*row, "1/1/2026", time] for row, time in zip(TALK, times, strict=True)]
     assert [one[2] for one in replies(table(path, [*HEADER, "date", "time"], *reversed(rows)))] == ["Hello.", "Please."]
     rows[1][-1] = ""
-    with pytest.raises(UnclearColumn, match="by date and time the messages seem to stand newest first"):
+    with pytest.raises(ColumnError, match="by date and time the messages seem to stand newest first"):
         replies(table(path, [*HEADER, "date", "time"], *reversed(rows)))
 
 
@@ -175,7 +175,7 @@ def test_what_stands_newest_first_is_put_in_order_or_refused(tmp_path: Path) -> 
         *(["0:01", "0:00", "23:59", "23:58", "23:57"], [f"the 23. at 10:0{minute} AM" for minute in (5, 4, 3, 2)]),
         *(["2026-01-01 10:00", "", "2026-01-01 9:58", "2026-01-01 9:57"], ["4", "", "2", "1"]),
     ):
-        with pytest.raises(UnclearColumn, match="by time the messages seem to stand newest first, .* Sort the rows"):
+        with pytest.raises(ColumnError, match="by time the messages seem to stand newest first, .* Sort the rows"):
             replies(timed(tmp_path / "b.csv", [*back, TALK[0]][: len(times)], "time", times))
 
 
@@ -218,7 +218,7 @@ def test_what_would_mix_conversations_up_is_refused(
     tmp_path: Path, header: list[str], row: list[str], problem: str
 ) -> None:
     rows = [[*one, "5"][: len(header)] for one in TALK]
-    with pytest.raises(UnclearColumn, match=problem):
+    with pytest.raises(ColumnError, match=problem):
         list(rejoinder.read(table(tmp_path / "log.csv", header, *rows, row), on_bad=lambda _: None))
 
 

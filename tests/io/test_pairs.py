@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, refused
 from rejoinder import Pair
-from rejoinder.errors import DataError, UnclearColumn
+from rejoinder.errors import ColumnError, DataError
 from rejoinder.io.pairs import form_of, parse_pair
 from rejoinder.io.read import read_pairs
 
@@ -188,7 +188,7 @@ def test_a_column_with_0s_is_not_read_by_its_1s_alone(tmp_path: Path, run: Run) 
     file = tmp_path / "lab.csv"
     file.write_text("prompt,response_1,response_2,label\nhi,hello there,no,1\nhi there,hello you,no,0\n")
     skipped: list[DataError] = []
-    with pytest.raises(UnclearColumn, match=r"lab\.csv:3: field \"label\": '0', expected"):
+    with pytest.raises(ColumnError, match=r"lab\.csv:3: field \"label\": '0', expected"):
         list(read_pairs(file, on_bad=skipped.append))
     assert not skipped
     ran = run("study", file, "-s", "length", "--on-error", "skip")

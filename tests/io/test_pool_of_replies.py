@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rejoinder.auditing.reply_corpus import read_replies
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io.replies import read_replies
 
 
 def test_a_text_file_has_a_reply_a_line(tmp_path: Path) -> None:

@@ -24,13 +24,13 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import drawn
 from rejoinder.assets import samples
+from rejoinder.data.write import open_writer
 from rejoinder.example import Example, Rating
 from rejoinder.io.blanks import ERRORS, is_sign
 from rejoinder.io.flat import LISTS, OBJECTS
 from rejoinder.io.names import is_known
 from rejoinder.io.parse import FIELDS, _nearest, parse_record
 from rejoinder.io.totals import is_label
-from rejoinder.io.write import open_writer
 
 RECORD: dict[str, Any] = {
     "id": "a1",

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, drawn
+from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError, MissingAsset, RejoinderError
 from rejoinder.example import Example
-from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.nn.bpe import train_bpe
 
 EXAMPLES = [
@@ -74,10 +74,10 @@ def refused(folder: Path, match: str | None = None) -> None:
 def small() -> Any:
     """A panel over averaged vectors of twenty words, fitted on nothing: quick to load."""
     from rejoinder.encoders import AverageEncoder
-    from rejoinder.io.vectors import word_vectors
     from rejoinder.judges.bilinear.head import Head
     from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge
     from rejoinder.judges.bilinear.panel import MEMBERS, Panel
+    from rejoinder.text.vectors import word_vectors
 
     rng = np.random.default_rng(0)
     words = "hello how are you fine thanks the cat sat on mat a dog ran one two".split()  # noqa: SIM905

@@ -15,11 +15,10 @@ from scipy import optimize
 
 import rejoinder
 from conftest import GOLDEN
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.encoders import AverageEncoder, fit_projection
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.io.folders import Parts, write_folder
-from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions, Normalise, fit_head
 from rejoinder.judges.bilinear.head import Head, Penalty, Vectors, gradient, initial_head, objective, penalty
 from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind
@@ -28,6 +27,7 @@ from rejoinder.judges.bilinear.sides import References, encode
 from rejoinder.judges.train import train_judge
 from rejoinder.scorer import run
 from rejoinder.stats.splits import split_groups
+from rejoinder.text.vectors import word_vectors
 from samples import bilinear_of
 
 KINDS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")

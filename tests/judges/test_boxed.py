@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import PROJECT, Run
+from rejoinder.data.folders import read_folder
 from rejoinder.example import Example
-from rejoinder.io.folders import read_folder
 from rejoinder.judges.boxed import FOLDER
 from rejoinder.judges.notes import CONTEXT_CUT, CUT
 from rejoinder.judges.views.extent import SUBWORDS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rejoinder.catalogue import cards, load_scorer
-from rejoinder.io.folders import read_folder
+from rejoinder.data.folders import read_folder
 from rejoinder.judges.answers import answering
 from rejoinder.judges.boxed import FOLDER
 from rejoinder.judges.views.judge import from_parts

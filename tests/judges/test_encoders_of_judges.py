@@ -20,12 +20,11 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, refused
+from rejoinder.data.folders import Parts
 from rejoinder.encoders import AverageEncoder, PortableEncoder, fit_projection, from_parts, load_encoder
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.example import Example
-from rejoinder.io.folders import Parts
 from rejoinder.io.scales import rescaled
-from rejoinder.io.vectors import read_vectors, word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
 from rejoinder.judges.bilinear.head import Vectors
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
@@ -36,6 +35,7 @@ from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import train_judge
 from rejoinder.scorer import FloatArray, run
+from rejoinder.text.vectors import read_vectors, word_vectors
 from samples import bilinear_of, few
 
 QUICK = FitOptions(components=3, epochs=2)

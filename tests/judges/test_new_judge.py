@@ -15,9 +15,9 @@ import pytest
 import rejoinder
 from conftest import Run, refused
 from rejoinder.catalogue import load_learner, load_scorer
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.io.folders import Parts, write_folder
 from rejoinder.judges.train import train_judge
 from rejoinder.kinds import KINDS, Kind
 from rejoinder.learner import Choices, Rows

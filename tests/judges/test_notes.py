@@ -19,7 +19,6 @@ from rejoinder.catalogue import load_scorer
 from rejoinder.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.encoders.batching import is_cut, numbered_turns
 from rejoinder.example import Example
-from rejoinder.io.vectors import word_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, UNLIKE, notes_on, text_notes
 from rejoinder.judges.train import train_judge
@@ -30,6 +29,7 @@ from rejoinder.scorer import OUT_OF_DOMAIN, Card, Outcome
 from rejoinder.scorer import run as run_scorer
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.scoring import Tally, score_stream
+from rejoinder.text.vectors import word_vectors
 from sentences import HELD_OUT, SENTENCES
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from conftest import Run
 from rejoinder.catalogue import load_scorer, score
+from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.folders import read_folder
 from rejoinder.judges.bilinear.panel import MEMBERS, Panel
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import encode_rated

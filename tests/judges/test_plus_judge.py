@@ -16,10 +16,10 @@ import tiny
 from conftest import Run
 from judges_over_views import QUICK, rated
 from rejoinder.catalogue import fitted_on
+from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
 from rejoinder.io import write
-from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.judges import plus
 from rejoinder.judges.notes import CUT
 from rejoinder.judges.train import train_judge

@@ -11,8 +11,8 @@ import pytest
 import rejoinder
 from conftest import PROJECT
 from rejoinder.assets import JUDGE, PLUS
+from rejoinder.data.folders import read_folder
 from rejoinder.example import Example
-from rejoinder.io.folders import read_folder
 from rejoinder.judges.views.judge import ViewsJudge
 
 RECIPE = runpy.run_path(str(PROJECT / "recipes" / "judge_thresholds.py"))

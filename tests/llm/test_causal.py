@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import tiny
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, UnusableModel
 from rejoinder.example import Example
-from rejoinder.io import models
-from rejoinder.io.folders import Parts
-from rejoinder.io.models import FOLDERS
 from rejoinder.judges.views.own import source_called, source_of, views_of
 from rejoinder.llm import causal
+from rejoinder.llm import loading as models
 from rejoinder.llm.causal import CausalModel, causal_model
+from rejoinder.llm.loading import FOLDERS
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 transformers = pytest.importorskip("transformers", reason="needs the extra encoders")

@@ -17,7 +17,6 @@ from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.humans.rated_set import rated_sets, ratings_of
-from rejoinder.io.vectors import read_vectors
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
@@ -34,6 +33,7 @@ from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.independent import mean_of_independent
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.splits import fold_groups
+from rejoinder.text.vectors import read_vectors
 from samples import bilinear_learner, panel_of
 
 WORDS = [

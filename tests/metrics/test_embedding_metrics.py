@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from conftest import GOLDEN, drawn
 from rejoinder.example import Example
-from rejoinder.io.vectors import WordVectors, word_vectors
 from rejoinder.metrics import embedding
 from rejoinder.metrics.embedding import CARDS, EmbeddingMetric, load
 from rejoinder.metrics.embedding_presets import RULES
 from rejoinder.scorer import run, signature_of
+from rejoinder.text.vectors import WordVectors, word_vectors
 
 KINDS = ("greedy", "average", "extrema")
 SETS = {

@@ -15,9 +15,9 @@ import pytest
 from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.example import Example
-from rejoinder.io import wordnet
-from rejoinder.io.wordnet import ENDINGS, VARIABLE, WordNet, find_wordnet, load_wordnet
 from rejoinder.scorer import run
+from rejoinder.text import wordnet
+from rejoinder.text.wordnet import ENDINGS, VARIABLE, WordNet, find_wordnet, load_wordnet
 
 REMEDY = "apt-get install wordnet-base"
 LICENCE = "  1 This software and database is being provided to you\n  2 WordNet 9.9 Copyright\n"

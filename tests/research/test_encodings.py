@@ -9,10 +9,10 @@ import pytest
 import rejoinder
 from conftest import Run, refused
 from made_up import made_up
+from rejoinder.data.folders import write_folder
 from rejoinder.encoders import AverageEncoder
 from rejoinder.errors import UsageError
-from rejoinder.io.folders import write_folder
-from rejoinder.io.vectors import read_vectors
+from rejoinder.text.vectors import read_vectors
 from research import lowe2017
 from research.encodings import Source, prepare, source
 

@@ -48,8 +48,8 @@ def made_of(place: Path, corpus: str) -> list[str]:
     """The four models that the judge in the box stands on, tiny ones, counted in a corpus of that name."""
     pytest.importorskip("torch", reason="needs the extra train")
     from examples_for_views import phrases
+    from rejoinder.data.folders import Parts, read_folder, write_folder
     from rejoinder.encoders import load_encoder
-    from rejoinder.io.folders import Parts, read_folder, write_folder
     from rejoinder.training.mood import KIND, REACTION, TURN
     from tiny import selector_model, student_model
 
@@ -98,7 +98,7 @@ def test_judge_names_what_has_no_licence(experiment: Run, two_sets: Path, tmp_pa
 
 
 def test_without_models_the_judge_stands_on_those_in_the_box() -> None:
-    from rejoinder.io.folders import Parts, read_folder
+    from rejoinder.data.folders import Parts, read_folder
     from rejoinder.judges.views.assembly import material_of
     from research.judge_material import CORPORA, material_from
 

@@ -13,8 +13,8 @@ import pytest
 
 import rejoinder
 from conftest import Ran, Run, refused
-from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, read_folder, write_folder
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.responder import answer, request
 from rejoinder.responders.build import build_retrieval
 from rejoinder.training.corpora import is_held_out

@@ -73,7 +73,7 @@ def test_an_experiment_must_have_only_what_it_may_have(name: str) -> None:
 
 
 def test_scripts_that_the_documents_name_are_there() -> None:
-    documents = [*PROJECT.glob("docs/**/*.md"), PROJECT / "src" / "rejoinder" / "data" / "ATTRIBUTION.md"]
+    documents = [*PROJECT.glob("docs/**/*.md"), PROJECT / "src" / "rejoinder" / "assets" / "ATTRIBUTION.md"]
     for document in documents:
         for script in re.findall(r"(?:recipes|research)/\w+\.py", document.read_text(encoding="utf-8")):
             assert (PROJECT / script).is_file(), f"{document.name}: {script}"

@@ -17,8 +17,8 @@ import pytest
 import rejoinder
 from conftest import PROJECT, Run
 from rejoinder.catalogue import load_responder
+from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra
-from rejoinder.io.folders import read_folder
 from rejoinder.responder import Answer, Decoding, Method, Request, answer, request, signature_of
 
 torch = pytest.importorskip("torch", reason="needs the extra train")

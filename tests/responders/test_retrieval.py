@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from conftest import PROJECT, Run, refused
 from rejoinder.catalogue import load_responder
+from rejoinder.data.dialogues import Dialogue, read_dialogues
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.io.corpus import Dialogue, read_dialogues
-from rejoinder.io.folders import Parts, write_folder
 from rejoinder.meta.recall import Recall, recall_at
 from rejoinder.nn.bpe import Vocabulary, train_bpe
 from rejoinder.responder import Answer, Context, Decoding, Request, answer, request

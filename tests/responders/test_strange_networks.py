@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from conftest import drawn
 from every import made
 from rejoinder.catalogue import load_responder
+from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError
-from rejoinder.io.folders import Parts, read_folder, write_folder
 from rejoinder.responder import Decoding, request
 from rejoinder.responders.pool import PART
 

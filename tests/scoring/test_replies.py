@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Run, drawn, refused
+from rejoinder.data.dialogues import read_contexts
 from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.example import Example, Rating
-from rejoinder.io.contexts import read_contexts
 from rejoinder.responder import Answer, Reply, Request
 from rejoinder.responders.plain import FunctionResponder
 from rejoinder.scoring.replies import BATCH, Tally, contexts_of, reply_stream, require_answers

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import rejoinder
 from rejoinder.example import Example
-from rejoinder.io.vectors import common_words
 from rejoinder.judges.notes import CONTEXT_NOT_ENGLISH, NOT_ENGLISH, english_words, text_notes
 from rejoinder.text.looks import LONGEST_CHAT, PLAINLY_FOREIGN, is_code, is_foreign, is_long, is_wordless
+from rejoinder.text.vectors import common_words
 from sentences import HELD_OUT, SENTENCES
 
 CODE = (

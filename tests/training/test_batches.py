@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import drawn
+from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io.corpus import Dialogue, read_dialogues
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.training import batches, tokens
 from rejoinder.training.batches import MOST_PADDING, Batch, batch_count, batch_stream, make_batch, padding

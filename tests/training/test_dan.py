@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Run
+from rejoinder.data.folders import Parts, read_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.dan import DanEncoder, from_parts
 from rejoinder.errors import DataError
-from rejoinder.io.folders import Parts, read_folder
 from rejoinder.nn.averaging import LEFT, RIGHT, TABLE, AveragingNetwork
 
 torch = pytest.importorskip("torch", reason="needs the extra train")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.io.corpus import Dialogue
+from rejoinder.data.dialogues import Dialogue
 
 pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")

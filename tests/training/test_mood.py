@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Run, refused
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts, read_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError
-from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, read_folder
 from rejoinder.training.mood import REACTION, TURN, Mood, from_parts, is_sympathy, news_in
 
 BAD = ("my dog died", "i lost my money", "she is very sick", "we missed the train", "the storm killed the cat")

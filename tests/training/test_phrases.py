@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import PROJECT, Run
+from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError
-from rejoinder.io.folders import Parts, read_folder
 from rejoinder.training.phrases import Counts, PhraseRecipe, Phrases, count_phrases, from_parts
 from rejoinder.training.recipe import read_recipe
 

@@ -22,9 +22,9 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Ran, Run
+from rejoinder.data.dialogues import read_dialogues
+from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.corpus import read_dialogues
-from rejoinder.io.folders import Parts, read_folder
 from rejoinder.nn.bpe import Vocabulary, train_bpe
 
 torch = pytest.importorskip("torch", reason="needs the extra train")

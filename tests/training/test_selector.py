@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Run, refused
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts, read_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.selector import Selector, from_parts
 from rejoinder.errors import DataError
-from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, read_folder
 from rejoinder.nn.selecting import SelectorNetwork, SelectorSizes
 from rejoinder.scorer import FloatArray
 
@@ -274,7 +274,7 @@ def test_a_selector_runs_without_torch(folder: Path) -> None:
         "import sys; sys.modules['torch'] = None\n"
         "import numpy\n"
         "from rejoinder.encoders.selector import from_parts\n"
-        "from rejoinder.io.folders import read_folder\n"
+        "from rejoinder.data.folders import read_folder\n"
         f"print(from_parts(read_folder({str(folder)!r})).reply(numpy.ones(9)).shape)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

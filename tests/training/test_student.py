@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Run, refused
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts, read_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.student import StudentEncoder, from_parts
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, read_folder
 from rejoinder.nn.convolving import StudentNetwork, StudentSizes
 from rejoinder.nn.packing import Table, packed
 from rejoinder.scorer import FloatArray

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from conftest import PROJECT, Run, refused
+from rejoinder.data.folders import read_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.tweet import TweetEncoder
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.folders import read_folder
-from rejoinder.io.tweets import Post, read_posts
 from rejoinder.nn.tweets import as_numbers, clean_tweet, hashtags_in, is_retweet, most_frequent, numbered
+from rejoinder.training.tweet_posts import Post, read_posts
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")

@@ -19,12 +19,12 @@ from rejoinder.annotation.answers import LONGEST_COMMENT, Answer, Values, all_an
 from rejoinder.annotation.collected import rater_records
 from rejoinder.annotation.items import Item, texts_digest
 from rejoinder.annotation.study import Study
+from rejoinder.data.write import open_writer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import OVERALL
 from rejoinder.io.flat import from_cells
 from rejoinder.io.lines import Row, raise_bad
 from rejoinder.io.read import rows
-from rejoinder.io.write import open_writer
 
 Record = Mapping[str, Any]
 _WINNER = {0: "a", 1: "b", None: "tie"}

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from rejoinder.auditing.stop_words import NLTK
 from rejoinder.auditing.words import cut
-from rejoinder.io.wordnet import WordNet, find_wordnet, load_wordnet
 from rejoinder.text.speech import Word, tagged, tagger_name
+from rejoinder.text.wordnet import WordNet, find_wordnet, load_wordnet
 
 _PURPOSE = "An attack by part of speech"
 _NOUN, _PRONOUN, _VERB = ("NN",), ("PRP", "WP"), ("VB", "MD")

@@ -21,8 +21,8 @@ from rejoinder.cli.help import COMMANDS as COMMANDS
 from rejoinder.cli.help import Command, overview
 from rejoinder.cli.places import guard, require_finite, writes_elsewhere
 from rejoinder.cli.stops import stops, unstopped
+from rejoinder.data.outputs import is_full, is_unwritable, remove_unfinished, unwritten
 from rejoinder.errors import RejoinderError, UsageError
-from rejoinder.io.atomic import is_full, is_unwritable, remove_unfinished, unwritten
 from rejoinder.io.terminal import close, ignore_closed_output, inert_streams
 from rejoinder.version import __version__
 

@@ -42,9 +42,9 @@ def command(
 
     `reference_row` [M] says which line each reference belongs to. A text without a known word is a row of NaN.
     """
+    from rejoinder.data.write import write_arrays
     from rejoinder.encoders import encode
     from rejoinder.io import read
-    from rejoinder.io.write import write_arrays
 
     with reporting(on_error) as on_bad:
         examples = list(read(*files, on_bad=on_bad, **how(columns, input_format, turns)))

@@ -49,9 +49,9 @@ def command(
     What it bought comes from cross-validation over conversations. Where that is shown to be a loss, the folder holds
     the judge as it was, brought to the scale of the ratings.
     """
+    from rejoinder.data.folders import require_free
     from rejoinder.example import Example
     from rejoinder.io import read_either
-    from rejoinder.io.folders import require_free
     from rejoinder.io.scales import scale_of
     from rejoinder.meta.fitting import STEPS, fit
     from rejoinder.report.fitting import fitting

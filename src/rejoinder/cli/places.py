@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from rejoinder.data.outputs import require_apart
 from rejoinder.errors import UsageError
-from rejoinder.io.outputs import require_apart
 
 Given = Mapping[str, Any]
 STDOUT = "-"

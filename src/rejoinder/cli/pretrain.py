@@ -16,7 +16,7 @@ from rejoinder.cli.places import Given, Reads, Writes, in_encoder
 
 def _with_run(out: Path, _others: Given) -> list[Path]:
     """The model's folder, and the one beside it that a run works in."""
-    from rejoinder.io.folders import run_folder
+    from rejoinder.data.folders import run_folder
 
     return [out, run_folder(out)]
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def _with_run(out: Path, _others: Given) -> list[Path]:
     """The model's folder, and the one beside it that a run works in."""
-    from rejoinder.io.folders import run_folder
+    from rejoinder.data.folders import run_folder
 
     return [out, run_folder(out)]
 

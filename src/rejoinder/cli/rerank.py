@@ -91,8 +91,8 @@ def command(
     several systems that have one context. One line out a context, ready for `rejoinder score`. References are hidden
     from the scorer that chooses, unless it reads nothing else.
     """
+    from rejoinder.data.write import format_of, open_writer
     from rejoinder.improve.reranking import rerank
-    from rejoinder.io.write import format_of, open_writer
     from rejoinder.scoring.replies import contexts_of
 
     if as_json and str(out) == "-":

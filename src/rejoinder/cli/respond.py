@@ -53,7 +53,7 @@ def command(
     turn becomes one; ratings and scores, which were for another response, go. A context without an answer keeps its
     line, with an empty response and the reason under "unanswered".
     """
-    from rejoinder.io.write import format_of, open_writer
+    from rejoinder.data.write import format_of, open_writer
     from rejoinder.scoring.replies import contexts_of, require_answers, respond
 
     kind = format_of(out)

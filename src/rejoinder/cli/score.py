@@ -30,9 +30,9 @@ from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
+    from rejoinder.data.part_folder import PartFolder
     from rejoinder.example import Example
     from rejoinder.io.lines import OnBad
-    from rejoinder.io.part_folder import PartFolder
     from rejoinder.io.read import How
     from rejoinder.scorer import Scorer
     from rejoinder.scoring.parts import Asked
@@ -123,7 +123,7 @@ def command(
     asks for them. With -o, a summary of each scorer goes to standard output.
     """
     from rejoinder.catalogue import load_scorers
-    from rejoinder.io.write import format_of
+    from rejoinder.data.write import format_of
     from rejoinder.report.scores import lines_table
     from rejoinder.scoring.parts import PART, elsewhere
     from rejoinder.scoring.scoring import CHUNK, Tally, score_stream
@@ -202,7 +202,7 @@ def _parted(
 
     A call that finds every part there is done.
     """
-    from rejoinder.io.part_folder import open_parts
+    from rejoinder.data.part_folder import open_parts
 
     if out is None or not _in_parts(files, out, chosen):
         yield None
@@ -226,7 +226,7 @@ def _write(
     Raises:
         TooManyUnscored: there is no score among them, and an older file at `out`, which stays.
     """
-    from rejoinder.io.write import format_of, open_writer
+    from rejoinder.data.write import format_of, open_writer
 
     if isinstance(out, Path):
         with open_writer(out, "csv" if chosen is Format.CSV else "jsonl" if chosen else format_of(out)) as put:

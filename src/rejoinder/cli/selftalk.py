@@ -71,8 +71,8 @@ def command(
     FOLDER/dialogues.jsonl gets a line a dialogue; FOLDER/turns.jsonl a line a turn that was added, with what was said
     before as its context, ready for `rejoinder score` and for raters.
     """
+    from rejoinder.data.outputs import atomic_folder
     from rejoinder.errors import TooManyUnscored
-    from rejoinder.io.atomic import atomic_folder
     from rejoinder.scoring.replies import contexts_of
     from rejoinder.scoring.selftalk import random_cut, sample_contexts, selftalk
 
@@ -107,7 +107,7 @@ def command(
 
 def _write(found: Iterable[Conversation], folder: Path) -> tuple[Counter[str], int, int]:
     """Write conversations as they come; why some ended early, counted, how many turns were added, and cut off."""
-    from rejoinder.io.write import open_writer
+    from rejoinder.data.write import open_writer
     from rejoinder.scoring.replies import CUT_OFF
 
     ended, said, cut = Counter[str](), 0, 0

@@ -204,9 +204,9 @@ def _options(asked: Mapping[str, Any]) -> dict[str, Any]:
 
 def _check_places(out: Path, held_out: Path | None, force: bool) -> None:
     """Refuse, before any work, places that the results cannot be written to."""
-    from rejoinder.io.atomic import require_place
-    from rejoinder.io.folders import require_free
-    from rejoinder.io.write import format_of
+    from rejoinder.data.folders import require_free
+    from rejoinder.data.outputs import require_place
+    from rejoinder.data.write import format_of
 
     require_free(out, force=force)
     if held_out is not None:

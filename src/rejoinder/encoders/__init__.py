@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.folders import Parts, in_folder, read_folder
 from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Given
 from rejoinder.io import examples_of
-from rejoinder.io.folders import Parts, in_folder, read_folder
 from rejoinder.kinds import ENCODERS, NAMED_ENCODERS, makers
 from rejoinder.scorer import Encoder
 

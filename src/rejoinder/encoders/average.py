@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.io.checks import choice, listed, tensor
-from rejoinder.io.folders import Parts
-from rejoinder.io.vectors import WordVectors, read_vectors, word_vectors
+from rejoinder.data.checks import choice, listed, tensor
+from rejoinder.data.folders import Parts
 from rejoinder.scorer import FloatArray
 from rejoinder.text import Tokenize, tokenizer
 from rejoinder.text.tokenizers import TOKENIZERS
+from rejoinder.text.vectors import WordVectors, read_vectors, word_vectors
 
 KIND = "average"
 WORDS = "words.json"

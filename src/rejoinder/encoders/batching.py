@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import AGAIN, inner, tensor, text_of, whole
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError, MissingExtra
-from rejoinder.io.checks import AGAIN, inner, tensor, text_of, whole
-from rejoinder.io.folders import Parts
 from rejoinder.nn.bpe import PAD_ID, Vocabulary, as_turn
 from rejoinder.scorer import FloatArray
 

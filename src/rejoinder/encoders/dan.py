@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import AGAIN, Tensors, held_in, inner, tensor, text_of, whole
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, Tensors, held_in, inner, tensor, text_of, whole
-from rejoinder.io.folders import Parts
 from rejoinder.nn.averaging import SIDES, TABLE, AveragingNetwork, Floats
 from rejoinder.nn.bpe import Vocabulary, as_turn
 from rejoinder.scorer import FloatArray

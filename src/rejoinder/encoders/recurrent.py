@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from rejoinder.data.checks import choice, sizes
+from rejoinder.data.folders import Parts
 from rejoinder.encoders.batching import (
     as_dialogues,
     encode_batches,
@@ -22,8 +24,6 @@ from rejoinder.encoders.batching import (
     vocabulary_of,
     with_weights,
 )
-from rejoinder.io.checks import choice, sizes
-from rejoinder.io.folders import Parts
 from rejoinder.nn.bpe import Vocabulary, as_turn
 from rejoinder.scorer import FloatArray
 

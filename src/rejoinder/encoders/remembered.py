@@ -13,8 +13,8 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from rejoinder.data.folders import Parts
 from rejoinder.encoders import PortableEncoder
-from rejoinder.io.folders import Parts
 from rejoinder.scorer import FloatArray
 
 MOST = 4096

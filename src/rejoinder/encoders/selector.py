@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import held_in, inner, sizes, tensor, whole
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
-from rejoinder.io.checks import held_in, inner, sizes, tensor, whole
-from rejoinder.io.folders import Parts
 from rejoinder.nn.selecting import Floats, SelectorNetwork, SelectorSizes, unit
 from rejoinder.scorer import Encoder
 

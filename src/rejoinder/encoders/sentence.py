@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.data.checks import named_again
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError, MissingExtra
-from rejoinder.io.checks import named_again
-from rejoinder.io.folders import Parts
-from rejoinder.io.model_folders import settings_digest
-from rejoinder.io.models import bare_name, find_model, load_sentence_model, usable
+from rejoinder.llm.loading import bare_name, find_model, load_sentence_model, usable
+from rejoinder.llm.model_folders import settings_digest
 from rejoinder.scorer import FloatArray
 
 KIND = "sentence"

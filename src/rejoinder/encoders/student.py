@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import AGAIN, Tensors, inner, require_finite, sizes, tensor, text_of, whole
+from rejoinder.data.folders import Parts
 from rejoinder.encoders.threads import one_thread
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, Tensors, inner, require_finite, sizes, tensor, text_of, whole
-from rejoinder.io.folders import Parts
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.nn.convolving import StudentNetwork, StudentSizes
 from rejoinder.nn.packing import Floats, packed, packed_shapes

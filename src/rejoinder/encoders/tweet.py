@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from rejoinder.data.checks import AGAIN, inner, listed, sizes, whole
+from rejoinder.data.folders import Parts
 from rejoinder.encoders.batching import encode_batches, padded, require_torch, with_weights
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, inner, listed, sizes, whole
-from rejoinder.io.folders import Parts
 from rejoinder.nn.tweets import UNKNOWN, as_numbers, clean_tweet, numbered
 from rejoinder.scorer import FloatArray
 

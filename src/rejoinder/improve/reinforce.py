@@ -19,12 +19,12 @@ from typing import Any, get_args
 import numpy as np
 import torch
 
+from rejoinder.data.folders import Parts, write_folder
+from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import DataError, UsageError, require_one_of
 from rejoinder.improve.critic import Critic
 from rejoinder.improve.episodes import Baseline, Episode, Rewards, advantages, looks, play
 from rejoinder.improve.policy import Policy
-from rejoinder.io.atomic import atomic_file
-from rejoinder.io.folders import Parts, write_folder
 from rejoinder.responder import Context
 from rejoinder.scorer import Advance
 from rejoinder.training.curves import draw_curves, write_table

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from rejoinder.errors import DataError, UnclearColumn, UsageError
+from rejoinder.errors import ColumnError, DataError, UsageError
 from rejoinder.io.columns import Names
 from rejoinder.io.lines import Row
 from rejoinder.io.message_times import in_time
@@ -47,7 +47,7 @@ def conversations(found: Iterable[Row], names: Names) -> Iterator[Row]:
     """The rows of a file; where they are messages, a row for each conversation, in order of their beginnings.
 
     Raises:
-        UnclearColumn: who speaks is no role, a message belongs to no conversation, or messages have ratings.
+        ColumnError: who speaks is no role, a message belongs to no conversation, or messages have ratings.
     """
     stream = iter(found)
     first = next(stream, None)
@@ -66,10 +66,10 @@ def conversations(found: Iterable[Row], names: Names) -> Iterator[Row]:
     for row in rows:
         if role_of(_cell(row, speaker)) is None:
             problem = f"{_cell(row, speaker)!r} in the column {speaker} is no role"
-            raise UnclearColumn(problem, "Write bot there for who is judged, user for the others", where=row.where)
+            raise ColumnError(problem, "Write bot there for who is judged, user for the others", where=row.where)
         if not _cell(row, columns.conversation):
             problem = f"a message without a conversation in the column {columns.conversation}"
-            raise UnclearColumn(problem, "Say in every row which conversation it belongs to", where=row.where)
+            raise ColumnError(problem, "Say in every row which conversation it belongs to", where=row.where)
     yield from _joined(rows, columns, speaker, names)
 
 
@@ -114,7 +114,7 @@ def _joined(rows: Sequence[Row], columns: _Columns, speaker: str, names: Names) 
     varied = [name for name in beside if any(len(_values(chat, name)) > 1 for chat in chats.values())]
     if judged := [name for name in varied if _JUDGED.search(plain(name)) or name in names.mapped]:
         problem = f"{listed(judged)} differs inside a conversation, and what is said of single messages is not read so"
-        raise UnclearColumn(problem, REMEDY, where=rows[0].where)
+        raise ColumnError(problem, REMEDY, where=rows[0].where)
     ordered = _in_order(chats, columns.times)
     moved = sum(chat != ordered[key] for key, chat in chats.items())
     roles = [name for chat in chats.values() for name in judged_in(_cell(row, speaker) for row in chat)]

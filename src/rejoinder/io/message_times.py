@@ -14,7 +14,7 @@ from functools import partial
 from itertools import chain, pairwise
 from typing import Any
 
-from rejoinder.errors import UnclearColumn
+from rejoinder.errors import ColumnError
 
 _HOUR = re.compile(r"(?<=[T ])(\d):")  # of one digit, which ISO 8601 does not know
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?: ?([AP])\.? ?M\b\.?)?")
@@ -42,7 +42,7 @@ def in_time(chats: Iterable[Sequence[str]], name: str, where: str) -> list[list[
         where: the place of the first message.
 
     Raises:
-        UnclearColumn: the messages do not stand in order, and what order it is cannot be told.
+        ColumnError: the messages do not stand in order, and what order it is cannot be told.
     """
     times = _in_one_zone([[_simple(time) for time in chat] for chat in chats])
     as_they_stand = [list(range(len(chat))) for chat in times]
@@ -58,7 +58,7 @@ def in_time(chats: Iterable[Sequence[str]], name: str, where: str) -> list[list[
         if any(not falls for _, falls in steps) and all(rises for rises, _ in steps):
             return as_they_stand
         problem = f"what is day and what is month in {name} cannot be told, and so neither which message came first"
-        raise UnclearColumn(problem, "Write dates as 2026-01-31 9:58", where=where)
+        raise ColumnError(problem, "Write dates as 2026-01-31 9:58", where=where)
     rises, falls = _steps(readings[0])
     unsorted = [keys for keys in readings[0] if None in keys and len(keys) > 1]
     if unsorted and (falls > rises or _steps(unsorted)[1]):
@@ -66,11 +66,11 @@ def in_time(chats: Iterable[Sequence[str]], name: str, where: str) -> list[list[
     return orders[0]
 
 
-def _disorder(name: str, where: str) -> UnclearColumn:
+def _disorder(name: str, where: str) -> ColumnError:
     """The error of messages that do not stand in order, and cannot be put into it."""
     problem = f"by {name} the messages seem to stand newest first, or in no order, and not all can be sorted by it"
     remedy = "Sort the rows, oldest first, or write each time as 2026-01-31 9:58; else give such columns another name"
-    return UnclearColumn(problem, remedy, where=where)
+    return ColumnError(problem, remedy, where=where)
 
 
 def _sorted(reading: Sequence[Keys]) -> list[list[int]]:

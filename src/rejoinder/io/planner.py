@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
-from rejoinder.errors import UnclearColumn, UsageError
+from rejoinder.errors import ColumnError, UsageError
 from rejoinder.example import OVERALL
 from rejoinder.io.names import (
     ASKED,
@@ -236,13 +236,13 @@ class Planner:
         """Raise where a version stands beside the name that was taken for the system: either may be what is compared.
 
         Raises:
-            UnclearColumn: `model` beside `prompt_version`, for instance.
+            ColumnError: `model` beside `prompt_version`, for instance.
         """
         names = [take.sources[0] for take in self.found if take.field == "system" and "system" not in self.columns]
         if names and (versions := self._free_names(VERSIONS)):
             either = listed([*names, *versions])
             remedy = f"Say which: --map system={versions[0]} or --map system={names[0]}"
-            raise UnclearColumn(f"{either} could each be the system", remedy, where=file_of(self.where))
+            raise ColumnError(f"{either} could each be the system", remedy, where=file_of(self.where))
 
     def _context(self) -> None:
         """Fill the context: from one name, from what went before and what was asked, or from instruction and input."""

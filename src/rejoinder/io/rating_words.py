@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from rejoinder.errors import UnclearColumn
+from rejoinder.errors import ColumnError
 from rejoinder.example import OVERALL
 from rejoinder.io.lines import Note
 from rejoinder.io.ratings import BINARY, Scale
@@ -146,7 +146,7 @@ def numbered(records: Iterable[Placed], note: Note) -> Iterator[Placed]:
         note: is told what words were taken for, and how many signs of no rating were met.
 
     Raises:
-        UnclearColumn: words of a dimension belong to no known order or to several, or stand among numbers; texts of it
+        ColumnError: words of a dimension belong to no known order or to several, or stand among numbers; texts of it
             state several scales.
     """
     signs: Counter[str] = Counter()
@@ -256,7 +256,7 @@ def _read(
     own = (record.get("scale") if dimension == OVERALL else None) or (record.get("scales") or {}).get(dimension)
     if own is not None and list(own) != list(reading.scale):
         problem = f"the {dimension} ratings are written on a scale of {list(reading.scale)}, but {list(own)} is stated"
-        raise UnclearColumn(problem, "Correct the scale, or write the ratings as numbers", where=where, field="scale")
+        raise ColumnError(problem, "Correct the scale, or write the ratings as numbers", where=where, field="scale")
     record = _replaced(record, field, dimension, found)
     return {**record, "scales": {**(record.get("scales") or {}), dimension: list(reading.scale)}}
 
@@ -265,7 +265,7 @@ def _reading(dimension: str, texts: Sequence[tuple[str, Said]]) -> _Reading:
     """How the texts of a dimension are read.
 
     Raises:
-        UnclearColumn: it cannot be told.
+        ColumnError: it cannot be told.
     """
     where = texts[0][0]
     words = list(dict.fromkeys(said.word for _, said in texts if said.word))
@@ -273,12 +273,12 @@ def _reading(dimension: str, texts: Sequence[tuple[str, Said]]) -> _Reading:
     remedy = "Replace them by numbers on one scale, or leave empty what is not rated"
     if words and tops:
         problem = f"the {dimension} ratings are words ({_listed(words)}) and numbers"
-        raise UnclearColumn(problem, remedy, where=where)
+        raise ColumnError(problem, remedy, where=where)
     if words:
         return _ordered(words, dimension, where, remedy)
     if len(tops) > 1:
         problem = f"the {dimension} ratings are out of {' and out of '.join(f'{top:g}' for top in tops)}"
-        raise UnclearColumn(problem, "Bring them to one scale", where=list(tops.values())[1])
+        raise ColumnError(problem, "Bring them to one scale", where=list(tops.values())[1])
     (top,) = tops
     lows = [said.low for _, said in texts if said.low is not None]
     low = 0 if lows or top > _FROM_ONE or top <= 1 or any((said.value or 0) < 1 for _, said in texts) else 1
@@ -289,7 +289,7 @@ def _ordered(words: Sequence[str], dimension: str, where: str, remedy: str) -> _
     """What each word is worth, by the shortest order that has all of them.
 
     Raises:
-        UnclearColumn: none has, or several that do not say the same.
+        ColumnError: none has, or several that do not say the same.
     """
     places = [found for order in _ORDERS if (found := _places(order, words)) is not None]
     shortest = min((length for length, _ in places), default=0)
@@ -297,7 +297,7 @@ def _ordered(words: Sequence[str], dimension: str, where: str, remedy: str) -> _
     if len(several) != 1:
         why = "words of no order that is known" if not several else "words that may be more than one order"
         problem = f"the {dimension} ratings are {why}: {_listed(words)}"
-        raise UnclearColumn(problem, remedy, where=where)
+        raise ColumnError(problem, remedy, where=where)
     worth = dict(sorted(zip(words, several.pop(), strict=True), key=lambda one: one[1]))
     if shortest == len(BINARY):
         return _Reading({word: number - 1 for word, number in worth.items()}, BINARY)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, get_args
 
-from rejoinder.errors import DataError, UnclearColumn, UsageError, require_one_of
+from rejoinder.errors import ColumnError, DataError, UsageError, require_one_of
 from rejoinder.example import ROW, UNANSWERED, Example, Pair, ReplySet
 from rejoinder.io.blanks import refuse_errors
 from rejoinder.io.chat import is_conversation, messages_in
@@ -99,7 +99,7 @@ def read(*paths: str | Path, on_bad: OnBad = raise_bad, **how: Unpack[How]) -> I
 
     Raises:
         DataError: a bad line, unless `on_bad` keeps it. One that concerns a whole file ends that file. An
-            `UnclearColumn`, which makes the other lines doubtful, is always raised.
+            `ColumnError`, which makes the other lines doubtful, is always raised.
         MissingAsset: a file is not there.
         MissingExtra: the library that reads the format is not installed.
         UsageError: the suffix is of no known format; two columns could be the same thing; what `map` names is not
@@ -195,7 +195,7 @@ def each_row(
             if len(records) > 1:  # a row of several replies is the row of none
                 records = [{key: value for key, value in record.items() if key != ROW} for record in records]
             made = [parse(one, where) for one in records]
-        except UnclearColumn:
+        except ColumnError:
             raise
         except DataError as error:
             on_bad(error)
@@ -219,7 +219,7 @@ def _understood(found: Iterable[Row], names: Names, on_bad: OnBad) -> Iterator[t
         file = file_of(row.where)
         try:
             records = _records_in(row, names)
-        except UnclearColumn:
+        except ColumnError:
             raise
         except DataError as error:
             on_bad(error)

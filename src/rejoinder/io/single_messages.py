@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rejoinder.errors import DataError, UnclearColumn
+from rejoinder.errors import ColumnError, DataError
 
 _SPEAKER = re.compile(r"(?:.*[\W_])?(?:role|speaker|sender|author|participant|from)(?:[\W_]*(?:name|type|id))?")
 _TEXT = re.compile(r"(?:.*[\W_])?(?:text|content|message|utterance|body|msg|context)(?:[\W_]*text)?")
@@ -65,7 +65,7 @@ class Halves:
         """Look at a record under our names.
 
         Raises:
-            UnclearColumn: rows with a reply alone alternate with rows that lack one.
+            ColumnError: rows with a reply alone alternate with rows that lack one.
         """
         if self.kinds is None or not isinstance(record, Mapping):
             return
@@ -77,7 +77,7 @@ class Halves:
             if min(self.kinds["asked"], self.kinds["replied"]) >= _HALVES:
                 problem = "what was said and what was replied stand in rows of their own"
                 remedy = "Put both into one row, or give each row a speaker: 'A row for each message' in formats.md"
-                raise UnclearColumn(problem, remedy, where=where)
+                raise ColumnError(problem, remedy, where=where)
 
 
 def _is_text(value: Any) -> bool:

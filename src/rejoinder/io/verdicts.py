@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from rejoinder.errors import DataError, UnclearColumn
+from rejoinder.errors import ColumnError, DataError
 from rejoinder.example import Choice, majority
 from rejoinder.io.names import plain
 from rejoinder.io.values import is_number, kind_of, number_in
@@ -116,7 +116,7 @@ def _verdict(value: Any, record: Record, form: Form, field: str, where: str) -> 
         if number == 0 and form.marks[0] == "1":
             remedy = "It can be the first of two counted from 0, or a tie: write 1 and 2, or tie"
             # Then a 1 can be the second reply, so no line of this column tells anything.
-            raise UnclearColumn(f"{value!r}, expected {_such_as(form)}", remedy, where=where, field=field)
+            raise ColumnError(f"{value!r}, expected {_such_as(form)}", remedy, where=where, field=field)
     elif isinstance(value, str) and (said := _worded(value, form)):
         return said[0]
     raise DataError(f"{value!r}, expected {_such_as(form)}", remedy, where=where, field=field)

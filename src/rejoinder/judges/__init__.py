@@ -3,8 +3,8 @@
 from importlib import import_module
 from pathlib import Path
 
+from rejoinder.data.folders import in_folder, read_card, read_folder
 from rejoinder.errors import DataError
-from rejoinder.io.folders import in_folder, read_card, read_folder
 from rejoinder.judges import boxed, plus
 from rejoinder.kinds import KINDS, Kind, makers
 from rejoinder.learner import PortableJudge

@@ -8,10 +8,10 @@ from typing import Any, TypeGuard, cast
 
 import numpy as np
 
+from rejoinder.data.checks import inner, number
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
 from rejoinder.explained import Explained, Explanation, is_explained
-from rejoinder.io.checks import inner, number
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
 from rejoinder.learner import PREDICTED, Judge

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from rejoinder.assets import JUDGE
+from rejoinder.data.folders import read_folder
 from rejoinder.encoders import PortableEncoder, load_encoder
-from rejoinder.io.folders import read_folder
 from rejoinder.judges.answers import SHORT_CHAT, UNREAD
 from rejoinder.judges.domain import bundled_rule
 from rejoinder.judges.views.judge import ViewsJudge, from_parts

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.assets import DOMAIN
+from rejoinder.data.checks import AGAIN
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.checks import AGAIN
 from rejoinder.judges.notes import OUTSIDE, text_notes
 from rejoinder.scorer import FloatArray
 from rejoinder.text.form import FORM, form_of

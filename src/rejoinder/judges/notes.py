@@ -12,11 +12,11 @@ from itertools import chain
 
 from rejoinder.encoders import Limited
 from rejoinder.example import Example
-from rejoinder.io.vectors import common_words
 from rejoinder.learner import Side
 from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Notes
 from rejoinder.text.looks import ELSEWHERE, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import visible
+from rejoinder.text.vectors import common_words
 
 NO_WORDS, CODE, NOT_ENGLISH = "no words", "code", "not English"
 UNLIKE_CHAT = "unlike short chat"

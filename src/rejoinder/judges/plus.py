@@ -10,8 +10,8 @@ from dataclasses import replace
 from functools import cache
 
 from rejoinder.assets import PLUS
+from rejoinder.data.folders import Parts, read_folder
 from rejoinder.errors import DataError, MissingAsset
-from rejoinder.io.folders import Parts, read_folder
 from rejoinder.judges.answers import SHORT_CHAT, training_in
 from rejoinder.judges.domain import bundled_rule
 from rejoinder.judges.views.assembly import OWN, Material

@@ -18,13 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.data.checks import named_again
+from rejoinder.data.folders import Parts
 from rejoinder.errors import MissingAsset, MissingExtra, UnusableModel, UsageError
 from rejoinder.example import Example
-from rejoinder.io.checks import named_again
-from rejoinder.io.folders import Parts
-from rejoinder.io.models import bare_name, find_model, load_language_model, usable
 from rejoinder.llm.causal_reading import Read, reads_as_it_should
 from rejoinder.llm.chat_form import MAX_TURNS, ChatForm, Messages, chat_form
+from rejoinder.llm.loading import bare_name, find_model, load_language_model, usable
 from rejoinder.scorer import FloatArray
 from rejoinder.text.untokenised import untokenised
 

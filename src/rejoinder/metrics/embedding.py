@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.io.vectors import IdArray, WordVectors, read_vectors
 from rejoinder.metrics.embedding_presets import CARDS, RULES, Rules
 from rejoinder.scorer import Card, FloatArray, Outcome
 from rejoinder.text import tokenizer
+from rejoinder.text.vectors import IdArray, WordVectors, read_vectors
 
 __all__ = ["CARDS", "EmbeddingMetric", "load"]
 

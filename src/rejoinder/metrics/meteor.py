@@ -15,9 +15,9 @@ import numpy as np
 
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.example import Example
-from rejoinder.io.wordnet import WordNet, find_wordnet, load_wordnet
 from rejoinder.scorer import Card, Outcome, Scorer
 from rejoinder.text import tokenizer
+from rejoinder.text.wordnet import WordNet, find_wordnet, load_wordnet
 
 TOKENS = "words-2"
 

@@ -11,8 +11,8 @@ from rejoinder.auditing.answer import replies_to
 from rejoinder.auditing.attack import GOALS, Goal
 from rejoinder.auditing.card import Audit, Gate
 from rejoinder.auditing.results import DROP, FEWEST, MOVE, OUTSIDE, UNTOLD, Result
+from rejoinder.data.folders import write_section
 from rejoinder.errors import UsageError
-from rejoinder.io.folders import write_section
 from rejoinder.report.audit_bias import bias_table
 from rejoinder.report.audit_geometry import geometry
 from rejoinder.report.audit_lines import attacked_line

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.catalogue import load_scorer
+from rejoinder.data.folders import kind_of, read_card
 from rejoinder.example import Example
-from rejoinder.io.folders import kind_of, read_card
 from rejoinder.judges import written_card
 from rejoinder.kinds import Entry, makers
 from rejoinder.report.tables import text_table

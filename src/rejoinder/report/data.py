@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from rejoinder.data.write import write_csv
 from rejoinder.frames import FORMAT_VERSION
-from rejoinder.io.write import write_csv
 from rejoinder.report.document import Document
 from rejoinder.stats.figure import Figure, plain
 

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from rejoinder.assets import samples
 from rejoinder.errors import MissingAsset
-from rejoinder.io.vectors import vectors_in_the_box
-from rejoinder.io.wordnet import REMEDY, find_wordnet
 from rejoinder.report.tables import text_table
+from rejoinder.text.vectors import vectors_in_the_box
+from rejoinder.text.wordnet import REMEDY, find_wordnet
 from rejoinder.version import __version__
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from rejoinder.data.outputs import atomic_file, require_place
+from rejoinder.data.write import open_writer
 from rejoinder.errors import UsageError
-from rejoinder.io.atomic import atomic_file, require_place
-from rejoinder.io.write import open_writer
 from rejoinder.report.data import csv_text, json_text
 from rejoinder.report.document import Document
 from rejoinder.report.html import html

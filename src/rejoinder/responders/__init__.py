@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+from rejoinder.data.folders import in_folder, read_folder
 from rejoinder.errors import DataError
-from rejoinder.io.folders import in_folder, read_folder
 from rejoinder.kinds import makers
 from rejoinder.responder import Decoding, Responder
 

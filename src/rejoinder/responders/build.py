@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.folders import Parts, read_card, read_folder, require_free, write_folder
+from rejoinder.data.outputs import require_apart
 from rejoinder.errors import DataError
-from rejoinder.io.folders import Parts, read_card, read_folder, require_free, write_folder
 from rejoinder.io.lines import Note, OnBad, raise_bad, silent
-from rejoinder.io.outputs import require_apart
 from rejoinder.responders import dual
 from rejoinder.responders.pool import PART, Sample, sample
 from rejoinder.responders.retrieval import BY_CONTEXT, BY_RESPONSE, RANDOM, tfidf_parts

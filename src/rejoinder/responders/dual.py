@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import sizes, tensor
+from rejoinder.data.folders import Parts
 from rejoinder.encoders.batching import (
     as_dialogues,
     encode_batches,
@@ -24,8 +26,6 @@ from rejoinder.encoders.batching import (
     vocabulary_of,
     with_weights,
 )
-from rejoinder.io.checks import sizes, tensor
-from rejoinder.io.folders import Parts
 from rejoinder.nn.bpe import PAD_ID, UNK_ID, Vocabulary, as_turn
 from rejoinder.responder import Answer, Context, Decoding, Request
 from rejoinder.responders import pool as pools

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rejoinder.data.checks import sizes
+from rejoinder.data.folders import Parts
 from rejoinder.encoders.batching import (
     as_dialogues,
     limits,
@@ -20,8 +22,6 @@ from rejoinder.encoders.batching import (
     vocabulary_of,
     with_weights,
 )
-from rejoinder.io.checks import sizes
-from rejoinder.io.folders import Parts
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.nn.coarse import coarse_text
 from rejoinder.responder import Answer, Context, Decoding, Reply, Request

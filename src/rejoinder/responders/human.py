@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.dialogues import read_contexts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.contexts import read_contexts
 from rejoinder.responder import Answer, Context, Decoding, Request
 from rejoinder.responders.plain import plain_answer
 

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import AGAIN, listed
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, listed
-from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts
 from rejoinder.responder import Answer, Context, Reply, Request, Responder
 from rejoinder.scorer import FloatArray
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from rejoinder.data.dialogues import corpus_files
 from rejoinder.errors import MissingExtra, UsageError
-from rejoinder.io.corpus import corpus_files
 from rejoinder.io.lines import OnBad, raise_bad, silent
 from rejoinder.kinds import TAUGHT
 from rejoinder.responders.build import add_candidates, build_retrieval

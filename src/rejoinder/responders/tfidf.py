@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rejoinder.data.checks import AGAIN, listed, tensor
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, listed, tensor
-from rejoinder.io.folders import Parts
 from rejoinder.responder import Context
 from rejoinder.responders.pool import Pool
 from rejoinder.scorer import FloatArray

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from rejoinder.catalogue import load_responders
+from rejoinder.data.dialogues import Cut, Dialogue, before_the_last, context_in, read_contexts
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
-from rejoinder.io.contexts import Cut, before_the_last, context_in, read_contexts
-from rejoinder.io.corpus import Dialogue
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import SCORED, of_scoring, to_record
 from rejoinder.io.read import How

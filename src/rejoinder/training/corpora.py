@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from zlib import crc32
 
+from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.errors import UsageError
-from rejoinder.io.corpus import Dialogue, read_dialogues
 from rejoinder.io.lines import STDIN, Note, OnBad, open_bytes, raise_bad, silent
 
 _BUCKETS = 10_000

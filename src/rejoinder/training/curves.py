@@ -13,7 +13,7 @@ from lightning.pytorch.callbacks import Callback
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from rejoinder.io.atomic import atomic_file
+from rejoinder.data.outputs import atomic_file
 
 
 class Curves(Callback):

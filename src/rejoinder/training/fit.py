@@ -25,8 +25,8 @@ from lightning.pytorch.callbacks import Callback, EarlyStopping, ModelCheckpoint
 from lightning.pytorch.plugins.io import TorchCheckpointIO
 from torch.utils.data import DataLoader, IterableDataset
 
+from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.atomic import atomic_file
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.curves import Curves
 

@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import held_in, inner, tensor
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts, require_free, write_folder
+from rejoinder.data.outputs import require_apart
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.checks import held_in, inner, tensor
-from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, require_free, write_folder
 from rejoinder.io.lines import OnBad, raise_bad, silent
-from rejoinder.io.outputs import require_apart
 from rejoinder.scorer import Encoder, FloatArray
 from rejoinder.training.corpora import digests, part_of
 

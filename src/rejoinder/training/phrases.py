@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import AGAIN, listed, tensor, whole
+from rejoinder.data.folders import Parts, require_free, write_folder
+from rejoinder.data.outputs import require_apart
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, listed, tensor, whole
-from rejoinder.io.folders import Parts, require_free, write_folder
 from rejoinder.io.lines import OnBad, raise_bad, silent
-from rejoinder.io.outputs import require_apart
 from rejoinder.stats.ngrams import Level, NgramModel, fit_witten_bell
 from rejoinder.text.plain import plain_words
 from rejoinder.training.corpora import digests, part_of

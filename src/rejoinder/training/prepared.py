@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.folders import Parts, in_folder
+from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.atomic import atomic_file
-from rejoinder.io.corpus import Dialogue
-from rejoinder.io.folders import Parts, in_folder
 from rejoinder.io.lines import OnBad, silent
 from rejoinder.nn.bpe import Vocabulary, train_bpe
 from rejoinder.nn.coarse import coarse_text

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from rejoinder.io.checks import Tensors, inner, whole
-from rejoinder.io.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
+from rejoinder.data.checks import Tensors, inner, whole
+from rejoinder.data.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
+from rejoinder.data.outputs import require_apart
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.outputs import require_apart
 from rejoinder.kinds import KINDS
 from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.scorer import Advance, ignore

@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from rejoinder.data.dialogues import read_dialogues
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.corpus import read_dialogues
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.selecting import SelectorNetwork, SelectorSizes
 from rejoinder.scorer import Advance, ignore

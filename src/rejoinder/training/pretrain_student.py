@@ -12,11 +12,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import text_of
+from rejoinder.data.dialogues import read_dialogues
+from rejoinder.data.folders import Parts, in_folder, read_folder
+from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.atomic import atomic_file
-from rejoinder.io.checks import text_of
-from rejoinder.io.corpus import read_dialogues
-from rejoinder.io.folders import Parts, in_folder, read_folder
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.nn.packing import packed, unpacked

@@ -8,8 +8,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import UsageError
-from rejoinder.io.atomic import atomic_file
 
 MARK = "recipe.json"
 """The file of a run's folder that says what decides the run."""

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from rejoinder.io.corpus import Dialogue
+from rejoinder.data.dialogues import Dialogue
 from rejoinder.nn.selecting import SelectorSizes
 from rejoinder.nn.selector import Choices, Chosen, SelectorModel
 from rejoinder.training.corpora import is_held_out

@@ -19,9 +19,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.atomic import atomic_file
-from rejoinder.io.corpus import Dialogue
 from rejoinder.scorer import FloatArray
 
 TEXTS = "texts.json"

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.outputs import atomic_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io.atomic import atomic_folder
-from rejoinder.io.corpus import Dialogue
 from rejoinder.nn.bpe import UNK_ID, Vocabulary, as_turn
 
 FORMAT = 1

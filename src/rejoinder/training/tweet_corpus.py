@@ -10,8 +10,8 @@ from zlib import crc32
 
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.tweets import read_posts
 from rejoinder.nn.tweets import LONGEST, clean_tweet, hashtags_in, is_retweet, most_frequent
+from rejoinder.training.tweet_posts import read_posts
 
 Part = Literal["train", "validation", "test"]
 _BUCKETS = 10_000

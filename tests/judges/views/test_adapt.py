@@ -10,9 +10,9 @@ import pytest
 
 from judges_over_views import made_material, quick_judge, rated
 from rejoinder.catalogue import load_scorer
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Pair
-from rejoinder.io.folders import Parts
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.notes import UNLIKE

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples_for_views import EXAMPLES, features, require_rows_of_their_own
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.folders import Parts
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.learner import boxed_material
 from rejoinder.judges.views.mood import COLUMNS, LONGEST, MoodView

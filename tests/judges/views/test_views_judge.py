@@ -12,9 +12,9 @@ import rejoinder
 from judges_over_views import QUICK, made_material, quick_judge, rated
 from rejoinder.auditing.spoiling import EACH, WORTH, spoilt
 from rejoinder.catalogue import load_scorer
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.folders import Parts
 from rejoinder.judges.notes import UNLIKE
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.assembly import Material

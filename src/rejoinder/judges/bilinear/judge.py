@@ -16,13 +16,13 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from rejoinder.data.checks import AGAIN, choice, number, tensor
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.differentiable import Side, Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.checks import AGAIN, choice, number, tensor
-from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale, training_in

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.data.checks import AGAIN, inner
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.differentiable import Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.checks import AGAIN, inner
-from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale

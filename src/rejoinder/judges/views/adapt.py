@@ -15,10 +15,10 @@ from math import log1p
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import AGAIN, tensor
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.checks import AGAIN, tensor
-from rejoinder.io.folders import Parts
 from rejoinder.judges.views.head import Head
 from rejoinder.judges.views.likeness import Likeness
 from rejoinder.judges.views.linear import FARTHEST, Linear

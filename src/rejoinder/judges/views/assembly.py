@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count, takewhile
 
+from rejoinder.data.checks import AGAIN
+from rejoinder.data.folders import Parts
 from rejoinder.encoders import INSIDE, Limited
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered
@@ -14,8 +16,6 @@ from rejoinder.encoders.selector import Selector
 from rejoinder.encoders.selector import from_parts as selector_of
 from rejoinder.encoders.student import StudentEncoder
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN
-from rejoinder.io.folders import Parts
 from rejoinder.judges.views.alignment import AlignmentView
 from rejoinder.judges.views.language import LanguageView
 from rejoinder.judges.views.lexical import LexicalView

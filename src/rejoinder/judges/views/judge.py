@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.data.folders import Parts, write_folder
 from rejoinder.example import Example
 from rejoinder.explained import Explanation
-from rejoinder.io.folders import Parts, write_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in

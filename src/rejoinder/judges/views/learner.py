@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from rejoinder.assets import JUDGE as BOXED
+from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.folders import read_folder
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.lines import UNREAD
 from rejoinder.judges.views.assembly import Material, material_of

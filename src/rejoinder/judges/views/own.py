@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from rejoinder.catalogue import SCORERS, load_scorer
+from rejoinder.data.checks import AGAIN
+from rejoinder.data.folders import Parts
 from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.io.checks import AGAIN
-from rejoinder.io.folders import Parts
 from rejoinder.judges.views.likelihood import LikelihoodView
 from rejoinder.judges.views.meaning import MeaningView, ReferenceMeaningView
 from rejoinder.judges.views.view import Features, Group, View

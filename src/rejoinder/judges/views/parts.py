@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import AGAIN, tensor, whole
+from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
-from rejoinder.io.checks import AGAIN, tensor, whole
-from rejoinder.io.folders import Parts
 from rejoinder.judges.views.adapt import from_parts as adaptation_of
 from rejoinder.judges.views.calibration import Calibration
 from rejoinder.judges.views.fit import WAYS, Part, Way

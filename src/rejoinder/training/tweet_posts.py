@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.dialogues import of_fair_length
 from rejoinder.errors import DataError
-from rejoinder.io.corpus import of_fair_length
 from rejoinder.io.lines import OnBad, name_of, raise_bad, text_lines
 from rejoinder.io.values import kind_of, require_whole_characters
 

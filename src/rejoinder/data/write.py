@@ -15,9 +15,9 @@ from types import SimpleNamespace
 from typing import IO, Any, Literal, get_args
 
 from rejoinder.assets import as_path
+from rejoinder.data.outputs import atomic_file
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.example import Example, Given
-from rejoinder.io.atomic import atomic_file
 from rejoinder.io.chat import as_chat
 from rejoinder.io.flat import decoded, is_end, is_moved, to_cells
 from rejoinder.io.formulas import guarded

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rejoinder.data.dialogues import read_dialogues
 from rejoinder.errors import DataError
-from rejoinder.io.corpus import read_dialogues
 from rejoinder.io.lines import OnBad, raise_bad, text_lines
 
 

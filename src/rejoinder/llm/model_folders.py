@@ -20,10 +20,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from rejoinder.data.checks import loaded
+from rejoinder.data.folders import machine_memory
 from rejoinder.errors import DataError, UnusableModel
-from rejoinder.io.checks import loaded
-from rejoinder.io.folders import machine_memory
-from rejoinder.io.gguf_header import gguf_header
+from rejoinder.llm.gguf_header import gguf_header
 
 MAX_LAYERS = 1000
 MAX_EXPERTS = 1024

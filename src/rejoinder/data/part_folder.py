@@ -13,11 +13,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.outputs import unwritten
+from rejoinder.data.write import open_writer
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.io.atomic import unwritten
 from rejoinder.io.parts import parts_of
-from rejoinder.io.write import open_writer
 
 LOG = "_rejoinder.jsonl"
 

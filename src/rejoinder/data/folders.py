@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.checks import AGAIN, inner, loaded, require_finite
+from rejoinder.data.outputs import atomic_file, atomic_folder, require_replaceable
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io.atomic import atomic_file, atomic_folder, require_replaceable
-from rejoinder.io.checks import AGAIN, inner, loaded, require_finite
 
 CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"

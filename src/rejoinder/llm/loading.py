@@ -19,9 +19,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
+from rejoinder.data.checks import is_bare_name
 from rejoinder.errors import MissingAsset, MissingExtra, RejoinderError, UnusableModel
-from rejoinder.io.checks import is_bare_name
-from rejoinder.io.model_folders import CheckedCopy, checked_copy, require_built_size
+from rejoinder.llm.model_folders import CheckedCopy, checked_copy, require_built_size
 
 FOLDERS = "REJOINDER_MODELS"
 """The environment variable that names the folder in which models of a judge are looked up by name."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from conftest import PROJECT
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io.vectors import read_vectors, vectors_in_the_box, word_vectors
+from rejoinder.text.vectors import read_vectors, vectors_in_the_box, word_vectors
 
 RECIPE = PROJECT / "recipes" / "word_vectors.py"
 WORDS = ["the", "naïve", "don't", "😀"]
@@ -324,7 +324,7 @@ def test_a_file_that_cannot_be_opened(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_missing_vectors_of_the_box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rejoinder.io.vectors.vectors_in_the_box", lambda: tmp_path / "gone.npz")
+    monkeypatch.setattr("rejoinder.text.vectors.vectors_in_the_box", lambda: tmp_path / "gone.npz")
     with pytest.raises(MissingAsset, match=r"the vectors of the package are gone\. Install it again: pip install"):
         read_vectors()
 

@@ -1,0 +1,1 @@
+"""Reading and writing: any file a user has to examples, and back."""
