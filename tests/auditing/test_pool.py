@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -23,7 +22,7 @@ from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.scorer import Card, FloatArray, Outcome
-from rejoinder.stats.neighbours import approximate_index, exact_index
+from rejoinder.stats.neighbours import exact_index
 from samples import small_panel
 
 WEIGHTS = np.array([0.5, -1.0, 2.0])
@@ -150,16 +149,6 @@ def test_the_attack_finds_what_scores_near_the_top(sign: int) -> None:
     assert {one.context for one in found if one} == {("hm",)}
 
 
-def test_an_approximate_index_finds_nearly_as_much() -> None:
-    pytest.importorskip("faiss", reason="needs the extra faiss")
-    examples, pool, target = given(), Pool(spread()), Target(Linear(), 1)
-    exact, near = (
-        Linear().slopes([one for one in white_box(pool, index)(examples, generators(12), target) if one]).values
-        for index in (exact_index, approximate_index)
-    )
-    assert near.mean() > exact.mean() - 0.3
-
-
 def test_its_own_replies_are_no_attack() -> None:
     best = max(spread(), key=lambda text: float(Spelled().encode([text])[0] @ WEIGHTS))
     examples = [Example((), "0 0 0", references=(f" {best.upper()} ",)), Example((), "0 0 1")]
@@ -247,17 +236,12 @@ def test_without_a_pool_they_are_no_part_of_the_battery() -> None:
         rejoinder.audit("@conture", families=["white-box"])
     with pytest.raises(UsageError, match="the pool holds no reply"):
         rejoinder.audit("@conture", pool=[" "])
-    with pytest.raises(UsageError, match="an approximate index is one of a pool"):
-        rejoinder.audit("@conture", approximate=True)
 
 
-def test_what_cannot_look_inside_is_left_out_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_look_inside_is_left_out_and_told() -> None:
     names = ["white-box", "pool-best"]
     found = rejoinder.audit("@conture", "length", pool=["yes", "no"], families=names, limit=40)
     assert "vectors and gradients" in found.left_out["white-box"] and [one.n for one in found.results] == [found.good]
-    monkeypatch.setitem(sys.modules, "faiss", None)
-    found = rejoinder.audit("@conture", small_panel(), pool=["yes", "no"], approximate=True, families=names, limit=40)
-    assert "rejoinder[faiss]" in found.left_out["white-box"] and len(found.results) == 1
 
 
 def test_a_pool_is_each_text_once() -> None:

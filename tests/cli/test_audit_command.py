@@ -61,8 +61,6 @@ def test_a_pool_of_replies(run: Run, tmp_path: Path) -> None:
     assert "--pool pool.txt" in said and "Beside ADEM" in said and "## Geometry" in said
     told = "pool-best looks for replies in a pool. Give a file of them: --pool FILE (pool=)"
     refused(run("audit", "@conture", *own), 2, told)
-    told = "an approximate index is one of a pool. Give a file of replies: --pool FILE (pool=)"
-    refused(run("audit", "@conture", "--approximate"), 2, told)
     pool.write_text("\n", encoding="utf-8")
     told = f"{pool}: no reply is in it. Give a text file with a reply a line, or a corpus"
     refused(run("audit", "@conture", "--pool", pool), 3, told)

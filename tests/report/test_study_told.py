@@ -1,4 +1,4 @@
-"""Duels, conclusions and bands of chance in every form that tells a study."""
+"""Bands of chance in every form that tells a study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from rejoinder.report import study as report
 from rejoinder.report.chart import Point, chart
 from rejoinder.report.data import csv_text, json_text
 from rejoinder.report.html import html
-from rejoinder.report.latex import latex
 from rejoinder.report.markdown import markdown
 from rejoinder.report.svg import systems
 from rejoinder.scorer import Scores, Signature
@@ -58,54 +57,32 @@ def test_every_form_tells_all_of_it() -> None:
     (here,) = found.findings
     document = report.study(found, "x")
     page, words = html(document), markdown(document)
-    for title in ("Which is nearer to people, line by line", "Lines that one of them gets right"):
-        assert all(title in text for text in (page, words, latex(document)))
-    assert "Systems by one scorer alone" in words and "by chance" in words
+    assert "by chance" in words
     assert "have nothing to do with the ratings" in page
-    assert "People tell 3 of 3 pairs of systems apart." in words
     assert page.count('<i class="chance"') == sum(one.chance.known for one in here.standings) == 5
     assert page.count('class="ideal"') == 4 and "1 c, 2 b, 3 a." in page, (
         "all but the constant overlap with the context"
     )
-    assert any(
-        one.startswith("Line by line the judge wise is nearer to people than the metric bleu-2 on")
-        for one in found.answer
-    )
     told = json.loads(json_text(document))["findings"][0]
-    assert told["duel"]["first"] == "wise" and told["conclusions"][0]["scorer"] == "people"
     assert 0.2 < told["standings"][0]["chance"] < 0.3
     rows = {(row["scorer"], row["statistic"]): row for row in csv.DictReader(io.StringIO(csv_text(document)))}
-    assert here.duel is not None
-    assert float(rows["wise", "share of lines nearer to people than bleu-2"]["value"]) == here.duel.value > 0.5
-    assert rows["people", "share of pairs of systems: same"]["n"] == "3"
     assert float(rows["wise", "pearson by chance"]["high"]) == told["standings"][0]["chance"]
     assert found.chance == {}, "that of means over data sets"
 
 
 def test_several_sets_add_their_pairs_and_halve_their_chance() -> None:
     found = study(sets=("one", "two", "three", "four"))
-    *single, pooled = found.findings
-    own = {one.scorer: one for one in pooled.conclusions}
-    assert (own["people"].pairs, own["wise"].systems, pooled.duel) == (12, (), None)
-    assert own["wise"].same == sum(two.same for one in single for two in one.conclusions if two.scorer == "wise")
+    single = found.findings[:-1]
     inside = [two.chance.high for one in single for two in one.standings if two.scorer == "wise"]
     assert found.chance["wise"] == pytest.approx(math.sqrt(sum(one * one for one in inside)) / 4)
-    assert found.to_dict()["findings"][-1]["duel"] is None and "±" in markdown(report.study(found))
+    assert "±" in markdown(report.study(found))
 
 
 @pytest.mark.parametrize("system", ["ab", ""])
 def test_a_plot_of_systems_needs_three(system: str) -> None:
     found = study(system=system)
     page = html(report.study(found))
-    assert 'class="ideal"' not in page and ("Systems by one scorer alone" in page) == bool(system)
-
-
-def test_two_lines_say_why_nobody_is_nearer() -> None:
-    found = study(2)
-    reason = "scorers that have a correlation with people: 0; two are needed"
-    assert found.findings[0].duel is not None and found.findings[0].duel.reason == reason
-    assert f"judge against metric: {reason}" in html(report.study(found))
-    assert "Which is nearer" not in markdown(report.study(found))
+    assert 'class="ideal"' not in page
 
 
 def test_the_band_and_the_diagonal_are_drawn() -> None:

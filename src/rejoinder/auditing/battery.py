@@ -31,7 +31,7 @@ from rejoinder.auditing.pool import Pool, best_of, one_for_all, white_box
 from rejoinder.auditing.search import Search, best_for_all, the_only
 from rejoinder.example import Example
 from rejoinder.kinds import Entry
-from rejoinder.stats.neighbours import approximate_index, exact_index, faiss_version
+from rejoinder.stats.neighbours import exact_index
 
 VERSION = 2
 """Goes up when an attack changes what it makes."""
@@ -216,24 +216,21 @@ POOL_ATTACKS: Mapping[str, str] = {
 """Attacks that take a pool, and what each does."""
 
 
-def pool_attacks(pool: Pool, *, approximate: bool = False) -> dict[str, Attack]:
+def pool_attacks(pool: Pool) -> dict[str, Attack]:
     """The attacks that look for replies in a pool, by name.
 
     Args:
         pool: where the replies come from.
-        approximate: whether the nearest are found by an index that may overlook some.
     """
 
     def nothing_done(examples: Sequence[Example]) -> list[Transformation]:  # noqa: ARG001 - as all candidates are called
         return [lambda example, _: example]
 
     told = {"pool": lambda: pool.signature}
-    index = {"index": faiss_version} if approximate else {}
-    nearest = approximate_index if approximate else exact_index
     return {
         name: _line(BAD, name, POOL_ATTACKS[name], _LOWER, nothing_done, source, **how)
         for name, source, how in (
-            ("white-box", _SAI6, {"seek": white_box(pool, nearest), "inside": True, "tools": {**told, **index}}),
+            ("white-box", _SAI6, {"seek": white_box(pool, exact_index), "inside": True, "tools": told}),
             ("pool-best", _SAI6, {"seek": best_of(pool), "tools": told}),
             ("pool-fixed", "", {"seek": one_for_all(pool), "tools": told}),
         )

@@ -24,24 +24,19 @@ from rejoinder.stats.sampling import Sampling
 _NO_INSIDE = "it needs the vectors and gradients of a judge over an encoder, and {} shows none"
 
 
-def chosen(
-    families: Sequence[str | Attack | Transformation] | None, pool: Pool | None, *, approximate: bool = False
-) -> list[Attack]:
+def chosen(families: Sequence[str | Attack | Transformation] | None, pool: Pool | None) -> list[Attack]:
     """The attacks that were asked for.
 
     Args:
         families: names, attacks or functions; None for the battery, and those on the pool where there is one.
         pool: where attacks look for replies.
-        approximate: whether they may overlook some.
 
     Raises:
         UsageError: there is no such attack, it was named twice, or it takes a pool that is not there.
     """
-    if approximate and pool is None:
-        raise UsageError("an approximate index is one of a pool. Give a file of replies: --pool FILE (pool=)")
     if isinstance(families, str):
         families = [families]
-    known = battery() | ({} if pool is None else pool_attacks(pool, approximate=approximate))
+    known = battery() | ({} if pool is None else pool_attacks(pool))
     found = list(known.values()) if families is None else [_attack(one, known) for one in families]
     names = [attack.name for attack in found]
     if twice := next((name for name in names if names.count(name) > 1), None):

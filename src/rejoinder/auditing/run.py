@@ -54,7 +54,6 @@ def audit(
     seed: int = 0,
     vectors: str | Path | None = None,
     pool: str | Path | Sequence[str] | None = None,
-    approximate: bool = False,
     advance: Advance = ignore,
     expect: Advance = ignore,
 ) -> Audit:
@@ -78,20 +77,18 @@ def audit(
         pool: replies, or a file of them (see `read_replies`), among which three more attacks look for the one that
             scores highest: by the gradient of the judge (`white-box`), by brute force (`pool-best`), and for all
             contexts together (`pool-fixed`).
-        approximate: whether the first may overlook some, for the speed of an approximate index.
         advance: called during scoring with the number of replies done.
         expect: called before that with the number of replies to come, as far as it is known.
 
     Raises:
         DataError: there is no example with a reply; an id is given twice.
-        MissingExtra: an approximate index was asked for, and faiss is not installed.
         TooManyUnscored: the scorer cannot score a single one of them.
         UsageError: no such attack, or two of one name; a number is out of range; the scorer reads a column, which says
             nothing of other replies.
     """
     sampling = Sampling.checked(0, seed)
     require_range(limit, allowed)
-    attacks = chosen(families, pool_of(pool), approximate=approximate)
+    attacks = chosen(families, pool_of(pool))
     if columns_of(scorer):
         raise UsageError(f"{scorer} is a column of the lines and says nothing of other replies. Name what made it")
     found = _originals(examples, limit, sampling)

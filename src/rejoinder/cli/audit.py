@@ -88,10 +88,6 @@ PoolFile = Annotated[
     ),
     Reads(),
 ]
-Approximate = Annotated[
-    bool,
-    typer.Option("--approximate", help="Search the pool by an index that may overlook replies: for millions of them."),
-]
 
 
 def command(
@@ -101,7 +97,6 @@ def command(
     family: Families = None,
     limit: Limit = 500,
     pool: PoolFile = None,
-    approximate: Approximate = False,
     fail_over: FailOver = None,
     card: IntoCard = False,
     as_json: AsJson = False,
@@ -139,11 +134,11 @@ def command(
         for path in out or []:
             require_writable(path)
         _refuse({"family": family, "pool": pool, "card": card, "scale": scale}, sets[0].where)
-    attacks = {"families": family or None, "pool": pool, "approximate": approximate}
+    attacks = {"families": family or None, "pool": pool}
     found = _of_sets(sets, scorer, options) if sets else _of_replies(examples, scorer, {**options, **attacks})
     if card:
         _into_card(found, scorer, files)
-    named = _named(family, pool, approximate=approximate)
+    named = _named(family, pool)
     for path in out or []:
         write_document(_document(found, files, _typed(files, scorer, named, fail_over, found, path)), path)
     _say(found, files, fail_over, out, as_json=as_json)
@@ -211,11 +206,10 @@ def _say(
         tell(f"saved in {', '.join(map(str, out))}")
 
 
-def _named(family: list[str] | None, pool: Path | None, *, approximate: bool) -> list[str]:
+def _named(family: list[str] | None, pool: Path | None) -> list[str]:
     """What was said of the attacks, for the page."""
     named = [word for name in family or [] for word in ("--family", name)]
-    named += [] if pool is None else ["--pool", pool.name]
-    return [*named, *(["--approximate"] if approximate else [])]
+    return [*named, *([] if pool is None else ["--pool", pool.name])]
 
 
 def _typed(

@@ -129,7 +129,6 @@ def answer_of(found: Findings, asked: Collection[str]) -> tuple[str, ...]:
         *_inside(lead),
         *(str(count) for count in found.mistakes if count.scorer == lead.scorer and str(count)),
         *_speaker([one.pooled for one in found.standings]),
-        *_nearer(found),
     )
 
 
@@ -282,16 +281,6 @@ def _speaker(rows: Sequence[Agreement]) -> list[str]:
         # What a system got in other contexts is lower where it got much in this one: with no difference it is below 0.
         return ["Knowing only which system spoke tells nothing."]
     return [f"Knowing only which system spoke gives {interval(known, 2)}."]
-
-
-def _nearer(found: Findings) -> list[str]:
-    """How often the judge is nearer to people than the metric; nothing where either is missing."""
-    duel = found.duel
-    kinds = {one.scorer: one.kind for one in found.standings}
-    if duel is None or not duel.known or {kinds[duel.first], kinds[duel.second]} != {"judge", "metric"}:
-        return []
-    share = f"{interval(duel, share=True)} of {duel.n:,} lines"
-    return [f"Line by line the judge {duel.first} is nearer to people than the metric {duel.second} on {share}."]
 
 
 def _over_sets(study: FullStudy) -> list[str]:

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field, fields
 from typing import Any, TypeVar
 
 from rejoinder.humans.ceiling import People
-from rejoinder.meta.conclusions import Conclusion, conclusions_of
 from rejoinder.meta.contrasts import ScorerContrast, contrasts_of
 from rejoinder.meta.data_card import DataCard, card_of
 from rejoinder.meta.disagreements import Case, Mistakes, cases_of, mistakes_of
-from rejoinder.meta.duel import Duel, duel_of
 from rejoinder.meta.length import LengthEffect, length_effects
 from rejoinder.meta.scored_set import ScoredSet, people_of_set
 from rejoinder.meta.standings import Standing, standings_of
@@ -43,8 +41,6 @@ class Findings:
         systems: the systems.
         cases: where scorers and people disagree most.
         mistakes: how many responses scorers and people judge in opposite ways.
-        duel: which of judge and metric is nearer to people; None of the pool.
-        conclusions: what each scorer says of systems, people first; none where fewer than two are named.
         ratings: [N] ratings of the lines, for plots.
         scores: [N] scores by scorer, NaN where unscored, for plots.
         out_of_domain: by scorer that cannot judge the lines, why; it has no verdict.
@@ -59,8 +55,6 @@ class Findings:
     systems: Systems = by(systems_of)
     cases: tuple[Case, ...] = by(cases_of)
     mistakes: tuple[Mistakes, ...] = by(mistakes_of)
-    duel: Duel | None = by(duel_of)
-    conclusions: tuple[Conclusion, ...] = by(conclusions_of)
     ratings: FloatArray
     scores: Mapping[str, FloatArray]
     out_of_domain: Mapping[str, str] = field(default_factory=dict)

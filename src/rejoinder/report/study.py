@@ -165,7 +165,6 @@ def _missing(one: Findings) -> list[str]:
     other = {
         "ceiling": one.people.reason,
         "systems": one.systems.reason,
-        "judge against metric": one.duel.reason if one.duel else "",
     }
     return [*said, *(f"{what}: {reason}" for what, reason in other.items() if reason)]
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple
+from collections.abc import Callable, Iterable, Mapping
 
-from rejoinder.humans.rated_set import PEOPLE
 from rejoinder.meta.agreement import Agreement
-from rejoinder.meta.conclusions import Conclusion, SystemMean
 from rejoinder.meta.contrasts import ScorerContrast
 from rejoinder.meta.data_card import DataCard
 from rejoinder.meta.findings import Findings
@@ -16,7 +13,6 @@ from rejoinder.meta.standings import Standing
 from rejoinder.report.cells import count, measured, nothing, p, plain
 from rejoinder.report.document import Cell, Table
 from rejoinder.stats.figure import Figure
-from rejoinder.stats.written import interval
 
 _NONE = Table("", "", (), ())
 
@@ -146,7 +142,6 @@ def _contrast(one: ScorerContrast) -> tuple[Cell, ...]:
 def _systems(found: Findings) -> Table:
     """The systems, and how well scorers rank them."""
     scorers = list(found.systems.rows[0].scores) if found.systems.rows else []
-    means = {(one.scorer, system.system): system for one in found.conclusions for system in one.systems}
     how = "mean rating; 95% expanded percentile interval over resamples of contexts"
     rows = [
         (
@@ -154,7 +149,7 @@ def _systems(found: Findings) -> Table:
             count(row.rating.n),
             measured(row.rating, 2, how),
             count(row.cluster),
-            *(_system_mean(row.scores[name], means.get((name, row.system))) for name in scorers),
+            *(plain(row.scores[name]) for name in scorers),
         )
         for row in found.systems.rows
     ]
@@ -201,108 +196,6 @@ def _lengths(found: Findings) -> Table:
     return Table("Length", caption, header, rows)
 
 
-def _system_mean(value: float, known: SystemMean | None) -> Cell:
-    """The mean score of a system, with its interval where there is one."""
-    note = f"95% interval {known.mean.low:z.3f} to {known.mean.high:z.3f}, n = {known.mean.n:,}" if known else ""
-    return plain(value, note=note)
-
-
-def _duel(found: Findings) -> Table:
-    """Judge against metric: how often either is nearer to people, and on what lines."""
-    duel = found.duel
-    if duel is None or not duel.known:
-        return _NONE
-    first, second = duel.first, duel.second
-    ties = duel.n - duel.n_first - duel.n_second
-    caption = (
-        f"{first} against {second}: {duel.chosen}. Of {duel.n:,} lines {first} is nearer to people's rating on "
-        f"{duel.n_first:,}, {second} on {duel.n_second:,}, both are as near on {ties:,}: a share of "
-        f"{interval(duel, share=True)} for {first}. {duel.method[:1].upper()}{duel.method[1:]}."
-    )
-    if duel.extremes:
-        good, second_bad, first_good, first_bad, second_good = astuple(duel.extremes)
-        caption += (
-            f" Of {good:,} responses that people find good (top quarter of the scale), {second} finds {second_bad:,} "
-            f"bad (bottom quarter; scores with the ratings' mean and variance), {first_good:,} of which {first} finds "
-            f"good; {first} finds {first_bad:,} bad, {second_good:,} of which {second} finds good."
-        )
-    nearer = (f"{first} nearer", f"{second} nearer")
-    header = ("mean of", *(f"n, {name}" for name in nearer), *nearer, "difference [low, high]")
-    rows = tuple(
-        (
-            Cell(one.what),
-            count(one.n_first),
-            count(one.n_second),
-            plain(one.mean_first, 2),
-            plain(one.mean_second, 2),
-            _difference(one.apart, 2),
-        )
-        for one in duel.traits
-    )
-    return Table("Which is nearer to people, line by line", caption, header, rows)
-
-
-def _lines_won(found: Findings) -> Table:
-    """Lines that judge or metric gets right and the other one wrong."""
-    duel = found.duel
-    if duel is None or not duel.known:
-        return _NONE
-    columns = ("line", "nearer", "rated", duel.first, duel.second, "response", "last turn", "reference", "system")
-    lines = tuple(
-        (
-            *map(Cell, (one.id or "–", one.scorer)),
-            *(plain(value, 2) for value in (one.rating, one.first, one.second)),
-            *(Cell(text or "–") for text in (one.response, one.last_turn, one.reference, one.system)),
-        )
-        for one in duel.examples
-    )
-    where = "Lines where one of the two is nearer by most. Scores are on the scale of the ratings, as above."
-    return Table("Lines that one of them gets right", where, columns, lines)
-
-
-def _conclusions(found: Findings) -> Table:
-    """What each scorer alone would say of the systems."""
-    caption = (
-        "What one would conclude from the means of each scorer alone (Liu et al. 2016, section 4.3). Two systems are "
-        "told apart where the 95 % interval of the difference of their means leaves 0 out (contexts resampled, each "
-        "pair by itself); people by the same lines. Best first; “>” where neighbours are told apart."
-    )
-    header = ("by", "n", "systems", "pairs", "as people", "neither", "only by it", "only by people", "reversed")
-    rows = tuple(
-        (
-            Cell(one.scorer),
-            count(one.n, one.method),
-            Cell(_order(one.systems) or "–"),
-            *map(count, (one.pairs, one.same, one.neither, one.only_scorer, one.only_people, one.reversed)),
-            Cell(_conclusion(one)),
-        )
-        for one in found.conclusions
-    )
-    return Table("Systems by one scorer alone", caption, (*header, "in words"), rows)
-
-
-def _order(systems: Sequence[SystemMean]) -> str:
-    """The systems, best first."""
-    last = len(systems) - 1
-    return "".join(
-        one.system + ("" if place == last else " > " if one.ahead else ", ") for place, one in enumerate(systems)
-    )
-
-
-def _conclusion(one: Conclusion) -> str:
-    """What follows from one scorer, in words."""
-    if one.reason:
-        return f"Nothing follows: {one.reason}."
-    told = one.same + one.only_scorer + one.reversed
-    if one.scorer == PEOPLE:
-        return f"People tell {told} of {one.pairs} pairs of systems apart."
-    said = f"{one.scorer} alone tells {told} of {one.pairs} pairs of systems apart"
-    people = {"confirm": one.same, "see no difference in": one.only_scorer, "see the reverse in": one.reversed}
-    if told:
-        said += "; people " + ", ".join(f"{what} {count}" for what, count in people.items() if count)
-    return said + (f". It misses {one.only_people} that people tell apart." if one.only_people else ".")
-
-
 def chance_band(level: float) -> Cell:
     """The chance band of a correlation."""
     return nothing() if math.isnan(level) else Cell(f"±{level:.2f}", "", level)
@@ -318,9 +211,6 @@ ANALYSES: tuple[Callable[[Findings], Table], ...] = (
     _standings,
     _people,
     _contrasts,
-    _duel,
-    _lines_won,
     _systems,
-    _conclusions,
     _lengths,
 )

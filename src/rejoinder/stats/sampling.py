@@ -27,9 +27,7 @@ Purpose = Literal[
     "ceiling",
     "choices",
     "comparison",
-    "conclusions",
     "contrasts",
-    "duel",
     "fit",
     "geometry",
     "leave one out",
@@ -61,10 +59,6 @@ Purpose = Literal[
 # Purposes without a number meet on no data set: ratings, choices between two replies, a trial, which has a name of its
 # own, who rates what, which is drawn for the number of a rater, and a comparison, which draws for numbers of clusters
 # and not for a name. The experiments of papers draw for no name at all, so their numbers are another series.
-#
-# "duel" and "leave one out" have the same number. They came into being apart from each other, and once both had been
-# published it was too late. It does no harm: they draw from other lines, no figure puts the two together, and sharing
-# resamples could only make two figures move together, not make one of them wrong.
 PURPOSES: Mapping[Purpose, tuple[int, ...]] = {
     "agreement": (),
     "choices": (),
@@ -77,9 +71,7 @@ PURPOSES: Mapping[Purpose, tuple[int, ...]] = {
     "systems": (4,),
     "within systems": (5,),
     "pool": (6,),
-    "duel": (7,),
     "leave one out": (7,),
-    "conclusions": (8,),
     "attack": (9,),
     "audited lines": (10,),
     "geometry": (11,),
