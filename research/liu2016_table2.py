@@ -20,9 +20,8 @@ from rejoinder.data.dialogues import Dialogue, corpus_files
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
+from rejoinder.improve.diversity import distinct
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.meta.diversity import distinct
-from rejoinder.meta.recall import Recall, recall_at
 from rejoinder.responder import Decoding, Responder, answer, request, signature_of
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, Scorer, ignore, run
@@ -32,6 +31,7 @@ from rejoinder.text import tokenizer
 from rejoinder.training.corpora import part_of
 from research.asked import Asked, Takes, named
 from research.figures import mean_by
+from research.recall import Recall, recall_at
 
 METRICS = ("embedding-average", "embedding-greedy", "embedding-extrema")
 HUMAN, LENGTH = "human", "length"

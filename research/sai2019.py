@@ -14,6 +14,7 @@ from rejoinder.auditing import Attack, Audit, audit
 from rejoinder.auditing.attack import alone
 from rejoinder.auditing.battery import POOL_ATTACKS, battery
 from rejoinder.auditing.reply_corpus import read_replies
+from rejoinder.auditing.spreads import TwoWay, two_way
 from rejoinder.catalogue import load_responder, load_scorer
 from rejoinder.differentiable import is_differentiable
 from rejoinder.example import Example
@@ -22,7 +23,6 @@ from rejoinder.learner import PREDICTED
 from rejoinder.responder import Decoding, answer, request
 from rejoinder.scorer import Scorer
 from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.spreads import TwoWay, two_way
 from research.asked import CORPORA, Asked, Takes, named
 from research.encodings import Encoding, prepared_for
 from research.fits import OVERSAMPLE, QUICK, QUICK_AUTOJUDGE, Judgement, Split, best_of, judge, splits

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from rejoinder.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.paired import OverParts
 from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.splits import growing_shares, keep_at_random, leave_one_out
+from rejoinder.stats.splits import leave_one_out
 from research.figures import Appearances, Figures
 from research.fits import Judgement, Split, judge, predictions
 from research.material import Material
@@ -25,6 +26,32 @@ from research.material import Material
 FEWEST_LINES = 80
 KEPT_AT_RANDOM = 0.75
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1.0)
+
+
+def keep_at_random(rows: Rows, share: float, rng: np.random.Generator) -> Rows:
+    """A random `share` (0 to 1) of `rows`, ascending: single items, whatever their groups.
+
+    Source: Lowe et al. 2017, table 4, whose last row leaves out 25 % at random.
+    """
+    return np.sort(rng.choice(rows, size=round(share * len(rows)), replace=False))
+
+
+def growing_shares(groups: Rows, shares: Sequence[float], rng: np.random.Generator) -> list[Rows]:
+    """Positions of growing random parts of whole groups, each part inside the next, for a curve over label counts.
+
+    Args:
+        groups: [N] group number of each item.
+        shares: ascending shares of the groups, over 0 and at most 1; each part has one group at least.
+        rng: decides the order of the groups.
+
+    Raises:
+        ValueError: the shares do not ascend, or leave that range.
+    """
+    if not shares or shares[0] <= 0 or shares[-1] > 1 or any(a >= b for a, b in pairwise(shares)):
+        raise ValueError(f"shares {list(shares)}, expected ascending ones over 0 and at most 1")
+    order = rng.permutation(np.unique(groups))
+    sizes = [max(1, round(share * len(order))) for share in shares]
+    return [np.flatnonzero(np.isin(groups, order[:size])) for size in sizes]
 
 
 class Unseen(NamedTuple):

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import rejoinder
+from rejoinder.auditing.conicity import conicity
 from rejoinder.auditing.geometry import breadth, cones
 from rejoinder.example import Example
 from rejoinder.report.audit import audit_document
 from rejoinder.report.markdown import markdown
-from rejoinder.stats.geometry import conicity
 from rejoinder.stats.sampling import Sampling
 from samples import small_panel
 

@@ -14,6 +14,7 @@ import rejoinder
 from rejoinder.auditing import pool as pools
 from rejoinder.auditing.battery import POOL_ATTACKS
 from rejoinder.auditing.making import chosen
+from rejoinder.auditing.neighbours import exact_index
 from rejoinder.auditing.pool import Pool, best_of, one_for_all, pool_of, toward, white_box
 from rejoinder.auditing.search import Target
 from rejoinder.differentiable import Differentiable, Side, Slopes, Space
@@ -22,7 +23,6 @@ from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.scorer import Card, FloatArray, Outcome
-from rejoinder.stats.neighbours import exact_index
 from samples import small_panel
 
 WEIGHTS = np.array([0.5, -1.0, 2.0])

@@ -20,7 +20,6 @@ from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.meta.recall import Recall, recall_at
 from rejoinder.nn.bpe import Vocabulary, train_bpe
 from rejoinder.responder import Answer, Context, Decoding, Request, answer, request
 from rejoinder.responders import dual, retrieval
@@ -31,6 +30,7 @@ from rejoinder.scorer import FloatArray
 from rejoinder.text.tokenizers import tokenizer
 from rejoinder.training.corpora import is_held_out
 from rejoinder.training.recipe import RETRIEVAL, Candidates, RetrievalRecipe, read_recipe
+from research.recall import Recall, recall_at
 
 HERE = PROJECT / "recipes"
 KINDS = ("random", "c-tfidf", "r-tfidf", "dual-encoder")

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from rejoinder.annotation.assignment import dealt, with_checks
 from rejoinder.annotation.design import PAIRWISE, Design, design_of, read_design
 from rejoinder.annotation.items import items_of
 from rejoinder.annotation.plan import Plan, planned, read_plan, write_plan
 from rejoinder.data.outputs import atomic_folder, require_replaceable
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given, Pair
-from rejoinder.humans.assignment import dealt, with_checks
 from rejoinder.io.given import either_of
 from rejoinder.stats.sampling import Sampling
 

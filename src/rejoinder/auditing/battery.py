@@ -27,11 +27,11 @@ from rejoinder.auditing.attack import (
     text,
 )
 from rejoinder.auditing.climbing import climbing
+from rejoinder.auditing.neighbours import exact_index
 from rejoinder.auditing.pool import Pool, best_of, one_for_all, white_box
 from rejoinder.auditing.search import Search, best_for_all, the_only
 from rejoinder.example import Example
 from rejoinder.kinds import Entry
-from rejoinder.stats.neighbours import exact_index
 
 VERSION = 2
 """Goes up when an attack changes what it makes."""

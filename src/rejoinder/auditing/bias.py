@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rejoinder.auditing.partial import partial
 from rejoinder.auditing.stop_words import NLTK
 from rejoinder.example import Example
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import BoolArray, IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import NONE, NOTHING, Figure
-from rejoinder.stats.partial import partial
 from rejoinder.stats.sampling import Sampling
 
 RESAMPLES = 1000

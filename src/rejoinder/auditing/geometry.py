@@ -12,6 +12,8 @@ from typing import Literal
 
 import numpy as np
 
+from rejoinder.auditing.conicity import conicity_over, mean_length, vector_spread
+from rejoinder.auditing.spreads import ratio_of_spreads
 from rejoinder.differentiable import Space, is_differentiable
 from rejoinder.example import Example
 from rejoinder.judges.answers import is_judge
@@ -19,9 +21,7 @@ from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.stats.arrays import Counts, IntArray, number_of
 from rejoinder.stats.correlation import pearson
 from rejoinder.stats.figure import NONE, NOTHING, Figure
-from rejoinder.stats.geometry import conicity_over, mean_length, vector_spread
 from rejoinder.stats.sampling import Sampling
-from rejoinder.stats.spreads import ratio_of_spreads
 
 RESAMPLES = 1000
 _NO_RANGE = "its scores have no lowest and highest value"

@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.auditing.neighbours import Index
 from rejoinder.auditing.reply_corpus import read_replies
 from rejoinder.auditing.search import Seek, Target
 from rejoinder.differentiable import Differentiable, Space, is_differentiable
@@ -28,7 +29,6 @@ from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.judges.answers import is_judge
 from rejoinder.scorer import Encoder
 from rejoinder.stats.arrays import FloatArray, IntArray, blocks
-from rejoinder.stats.neighbours import Index
 
 NEIGHBOURS = 400
 """Replies nearest to where the gradient leads, of which the judge takes the best: as many as in the paper."""

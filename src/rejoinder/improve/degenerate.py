@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.meta.diversity import distinct
+from rejoinder.improve.diversity import distinct
 from rejoinder.responder import Context
 from rejoinder.stats.arrays import BoolArray
 from rejoinder.text import tokenizer

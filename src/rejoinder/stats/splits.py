@@ -6,7 +6,6 @@ Shapes: N items, G groups.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -81,32 +80,6 @@ def leave_one_out(labels: ArrayLike) -> Iterator[LeftOut]:
     named = np.asarray(labels, dtype=np.str_)
     for label in np.unique(named[named != ""]):
         yield LeftOut(str(label), np.flatnonzero(named != label), np.flatnonzero(named == label))
-
-
-def keep_at_random(rows: Rows, share: float, rng: np.random.Generator) -> Rows:
-    """A random `share` (0 to 1) of `rows`, ascending: single items, whatever their groups.
-
-    Source: Lowe et al. 2017, table 4, whose last row leaves out 25 % at random.
-    """
-    return np.sort(rng.choice(rows, size=round(share * len(rows)), replace=False))
-
-
-def growing_shares(groups: Rows, shares: Sequence[float], rng: np.random.Generator) -> list[Rows]:
-    """Positions of growing random parts of whole groups, each part inside the next, for a curve over label counts.
-
-    Args:
-        groups: [N] group number of each item.
-        shares: ascending shares of the groups, over 0 and at most 1; each part has one group at least.
-        rng: decides the order of the groups.
-
-    Raises:
-        ValueError: the shares do not ascend, or leave that range.
-    """
-    if not shares or shares[0] <= 0 or shares[-1] > 1 or any(a >= b for a, b in pairwise(shares)):
-        raise ValueError(f"shares {list(shares)}, expected ascending ones over 0 and at most 1")
-    order = rng.permutation(np.unique(groups))
-    sizes = [max(1, round(share * len(order))) for share in shares]
-    return [np.flatnonzero(np.isin(groups, order[:size])) for size in sizes]
 
 
 def numbered(labels: Sequence[str]) -> list[int]:

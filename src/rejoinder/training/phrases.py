@@ -25,9 +25,9 @@ from rejoinder.data.folders import Parts, require_free, write_folder
 from rejoinder.data.outputs import require_apart
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad, silent
-from rejoinder.stats.ngrams import Level, NgramModel, fit_witten_bell
 from rejoinder.text.plain import plain_words
 from rejoinder.training.corpora import digests, part_of
+from rejoinder.training.ngrams import Level, NgramModel, fit_witten_bell
 
 END, UNKNOWN, FIRST = 0, 1, 2  # the tokens that are no words, and the first that is one
 _WORDS = "words.json"

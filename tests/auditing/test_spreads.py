@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from rejoinder.auditing.spreads import ratio_of_spreads, two_way
 from rejoinder.stats.bootstrap import cluster_counts
-from rejoinder.stats.spreads import ratio_of_spreads, two_way
 
 
 def test_the_ratio_and_its_interval() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rejoinder.stats.partial import partial
+from rejoinder.auditing.partial import partial
 
 
 def draw(seed: int, n: int = 80) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

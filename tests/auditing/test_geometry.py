@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import GOLDEN
+from rejoinder.auditing.conicity import alignments, conicity, conicity_over, mean_length, vector_spread
 from rejoinder.stats.bootstrap import cluster_counts
-from rejoinder.stats.geometry import alignments, conicity, conicity_over, mean_length, vector_spread
 
 CASES: dict[str, Any] = json.loads((GOLDEN / "conicity.json").read_text())["cases"]
 

@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 import numpy as np
 import pytest
 
-from rejoinder.humans.assignment import dealt, with_checks
+from rejoinder.annotation.assignment import dealt, with_checks
 
 
 def contexts(number: int, replies: int = 4) -> list[list[int]]:

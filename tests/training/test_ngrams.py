@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from conftest import drawn
 from rejoinder.errors import DataError, UsageError
-from rejoinder.stats import ngrams
-from rejoinder.stats.ngrams import NgramModel, fit_ngrams, fit_witten_bell
+from rejoinder.training import ngrams
+from rejoinder.training.ngrams import NgramModel, fit_ngrams, fit_witten_bell
 
 V = 6
 START = V

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.stats import neighbours
-from rejoinder.stats.neighbours import exact_index
+from rejoinder.auditing import neighbours
+from rejoinder.auditing.neighbours import exact_index
 
 
 @given(st.integers(1, 40), st.integers(1, 6), st.integers(1, 50), st.integers(0, 2**32 - 1))
