@@ -22,7 +22,7 @@ from rejoinder.judges.views.adapted import _bound, of_ratings
 from rejoinder.judges.views.adapting import folds_of
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.scorer import OUT_OF_DOMAIN, run
-from rejoinder.text.form import FORM, form_of
+from rejoinder.judges.form import FORM, form_of
 
 SUPPORT = Path(__file__).parent.parent / "data" / "support_replies.jsonl"
 ASSISTANT = Example(

@@ -19,7 +19,7 @@ from rejoinder.example import Example
 from rejoinder.metrics import bleu, chrf
 from rejoinder.scorer import Scores
 from rejoinder.scorer import run as score
-from rejoinder.text import uncut
+from rejoinder.text import unspaced_script
 from samples import GERMAN, rated, write_vectors
 
 CONTENT = json.loads((GOLDEN / "languages.json").read_text(encoding="utf-8"))
@@ -128,13 +128,13 @@ def test_chrf_by_hand() -> None:
     ],
 )
 def test_what_stands_without_spaces(text: str, what: str | None) -> None:
-    assert uncut(text) == what
+    assert unspaced_script(text) == what
 
 
 @given(st.text())
 def test_any_text_is_looked_at(text: str) -> None:
-    assert uncut(text) in {"Japanese", "Chinese", "Thai", "Lao", "Khmer", "Burmese", "emoji", None}
-    assert uncut(" ".join(text)) in {"emoji", None}
+    assert unspaced_script(text) in {"Japanese", "Chinese", "Thai", "Lao", "Khmer", "Burmese", "emoji", None}
+    assert unspaced_script(" ".join(text)) in {"emoji", None}
 
 
 WHOLE = [name for name in bleu.CARDS if name.partition("/")[2][:4] in ("", "coco", "nltk", "intl")]

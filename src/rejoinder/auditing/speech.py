@@ -5,10 +5,12 @@ Parts of speech come from textblob's lexicon, synonyms from WordNet; which, stan
 
 from __future__ import annotations
 
+from typing import Any
+
 from rejoinder.auditing.stop_words import NLTK
 from rejoinder.auditing.words import cut
-from rejoinder.text.speech import Word, tagged, tagger_name
-from rejoinder.text.wordnet import WordNet, find_wordnet, load_wordnet
+from rejoinder.text.parts_of_speech import Word, tagged, tagger_name
+from rejoinder.text.wordnet import find_wordnet, load_wordnet
 
 _PURPOSE = "An attack by part of speech"
 _NOUN, _PRONOUN, _VERB = ("NN",), ("PRP", "WP"), ("VB", "MD")
@@ -30,7 +32,7 @@ def wordnet() -> str:
     Raises:
         MissingAsset: there is none.
     """
-    return f"wordnet-{_wordnet().version}"
+    return f"wordnet-{_wordnet().get_version()}"
 
 
 def nouns(text: str) -> str | None:
@@ -73,17 +75,18 @@ def _is_name(word: Word, text: str) -> bool:
     return (not begins and not text.isupper()) or word.kind.startswith("NNP")
 
 
-def _synonym(known: WordNet, word: str) -> str | None:
+def _synonym(known: Any, word: str) -> str | None:
     """The first other word, written like this one; None for a word that is no entry itself."""
     own = word.lower()
-    for sense in known.senses(own):
-        if own in map(str.lower, sense):
-            other = next((one for one in sense if one.lower() != own and "_" not in one), None)
+    for sense in known.synsets(own):
+        names = sense.lemma_names()
+        if own in map(str.lower, names):
+            other = next((one for one in names if one.lower() != own and "_" not in one), None)
             if other is not None:
                 return other.capitalize() if word[0].isupper() else other
     return None
 
 
-def _wordnet() -> WordNet:
+def _wordnet() -> Any:
     """WordNet, where it lies."""
     return load_wordnet(find_wordnet())
