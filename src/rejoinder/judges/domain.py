@@ -20,9 +20,9 @@ from rejoinder.assets import DOMAIN
 from rejoinder.data.checks import AGAIN
 from rejoinder.errors import DataError
 from rejoinder.example import Example
+from rejoinder.judges.form import FORM, form_of
 from rejoinder.judges.notes import OUTSIDE, text_notes
 from rejoinder.scorer import FloatArray
-from rejoinder.judges.form import FORM, form_of
 from rejoinder.text.normalize import visible, written_text
 
 _FURTHEST = 3.0  # standard deviations that a feature counts at most

@@ -10,7 +10,7 @@ import numpy as np
 
 from rejoinder.example import Example
 from rejoinder.scorer import FloatArray
-from rejoinder.text import unspaced_script, unspaced_reason
+from rejoinder.text import unspaced_reason, unspaced_script
 
 REMEMBERED = 8_000_000  # characters of texts whose counts are remembered: some 20 MiB
 ENTRY = 400  # characters that an entry counts beside those of its texts, for the room it takes

@@ -15,7 +15,7 @@ import numpy as np
 
 from rejoinder.example import Example
 from rejoinder.scorer import Card, Outcome, Scorer
-from rejoinder.text import Tokenize, tokenizer, unspaced_script, unspaced_reason
+from rejoinder.text import Tokenize, tokenizer, unspaced_reason, unspaced_script
 
 BETA = 1.2  # recall counts 1.44 times as much as precision
 LEAST_READ = (

@@ -16,8 +16,8 @@ import unicodedata
 
 from rejoinder.text.tokenizers import tokenizer
 
+# Rules of replacement: a sign without which the rule finds nothing (empty: always apply it), pattern, replacement.
 Rules = tuple[tuple[str, re.Pattern[str], str], ...]
-"""Rules of replacement: a sign without which the rule finds nothing (empty: always apply it), pattern, replacement."""
 
 # Letters of other scripts that look like Latin letters.
 _OTHER = "асеорхуіѕјһԁԛԝАСЕОРХУІЅЈҺВКМНТΑΒΕΖΗΙΚΜΝΟΡΤΥΧον"
@@ -114,8 +114,7 @@ def _once(text: str, *, marked: bool = False) -> str:
 
 def _in_one_script(text: str) -> str:
     """Return a text in composed letters, with Latin letters for letters of other scripts that look Latin."""
-    text = unicodedata.normalize("NFKC", _LINE_END.sub("\n", text))
-    text = "".join(filter(_is_shown, text))
+    text = "".join(filter(_is_shown, unicodedata.normalize("NFKC", _LINE_END.sub("\n", text))))
     if _HOMOGLYPH.search(text) and all(map(_is_latin, filter(str.isalpha, text.translate(_HOMOGLYPHS)))):
         text = text.translate(_HOMOGLYPHS)
     return text

@@ -3,9 +3,8 @@
 - `whitespace`: `text.split()`
 - `space-1`: strip, then split at each single space; case-sensitive (the script released with Liu et al. 2016)
 - `words-1`: lower-cased words, single punctuation marks and single emoji
-- `words-2`: the same, but each character is a token in scripts without spaces between words. With a table of words
-  (that of word vectors), these scripts are split into the longest words of the table, and a word keeps its case if the
-  table has it in that case
+- `words-2`: the same, but each character is a token in scripts without spaces between words. A table of words (of word
+  vectors) splits these scripts into its longest words, and a word keeps its case if the table has it in that case
 """
 
 from __future__ import annotations

@@ -31,16 +31,13 @@ Entry = tuple[str, Sequence[float] | NDArray[np.float32]]
 _HEADER = re.compile(rb"\s*(\d+) +(\d+)\s*")
 _SURPLUS = re.compile(r" [-+]?\d[\d.e+-]*$")  # one number more than expected
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
-_FORMATS = "Use word2vec text (fastText's .vec) or binary, GloVe text, or .npz with `words` and `vectors`, in UTF-8"
+_FORMATS = "Use word2vec (fastText's .vec, not its .bin), GloVe text (unzipped), or .npz with `words` and `vectors`"
 _DAMAGED = "The file is damaged: download or write it again"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WordVectors:
-    """Words and their rows in a read-only matrix [V, D] of float32 or float64, with the file they come from.
-
-    `digest` is the start of the SHA-256 of words and numbers, for signatures.
-    """
+    """Words, their rows in a read-only matrix [V, D], the start of a SHA-256 of both for signatures, and their file."""
 
     index: Mapping[str, int] = field(repr=False)
     matrix: Rows = field(repr=False)
