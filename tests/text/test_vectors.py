@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
+import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from conftest import PROJECT
 from rejoinder.assets import VECTORS
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.text.vectors import read_vectors, word_vectors
@@ -120,7 +125,7 @@ def test_damage_stops_with_the_place(tmp_path: Path, name: str, content: bytes, 
 )
 def test_an_archive_with_other_contents(tmp_path: Path, words: list[str], vectors: np.ndarray | None) -> None:
     arrays = {"words": np.array(words)} | ({} if vectors is None else {"vectors": vectors})
-    np.savez(tmp_path / "a.npz", **arrays)
+    np.savez(tmp_path / "a.npz", **arrays)  # type: ignore[arg-type]
     with pytest.raises(DataError) as caught:
         read_vectors(tmp_path / "a.npz")
     assert caught.value.where == str(tmp_path / "a.npz")
@@ -135,3 +140,18 @@ def test_a_missing_file_and_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("rejoinder.text.vectors.VECTORS", tmp_path / "gone.npz")
     with pytest.raises(MissingAsset, match="Reinstall"):
         read_vectors()
+
+
+@pytest.mark.slow
+def test_the_recipe_leaves_judged_dialogues_out_and_repeats_itself(tmp_path: Path) -> None:
+    draws = random.Random(0)
+    dialogues = [{"turns": [" ".join(draws.choices("abcdefgh", k=9)) for _ in range(4)]} for _ in range(60)]
+    lines = [json.dumps(dialogue) for dialogue in (*dialogues, {"turns": ["secret words"] * 20, "judged": True})]
+    corpus = tmp_path / "corpus.jsonl.gz"
+    corpus.write_bytes(gzip.compress("\n".join(lines).encode()))
+    outputs = [tmp_path / "first.npz", tmp_path / "second.npz"]
+    for output in outputs:
+        recipe = PROJECT / "recipes" / "word_vectors.py"
+        subprocess.run([sys.executable, recipe, corpus, "-o", output, "--dimensions", "3"], check=True)
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    assert set(read_vectors(outputs[0]).index) == set("abcdefgh")
