@@ -270,7 +270,7 @@ def measure(count: int, rounds: int, seed: int) -> str:
         f"| vectors | metric | ours, pairs/s | {' | '.join([*LOOPS, *(f'times {side}' for side in LOOPS)])} |",
         f"| --- | --- | {' | '.join(['---:'] * 7)} |",
     ]
-    for title, vectors in ((f"box, {box.width} numbers", box), ("random, 300 numbers", wide)):
+    for title, vectors in ((f"box, {box.matrix.shape[1]} numbers", box), ("random, 300 numbers", wide)):
         lines += rows(title, count, race(examples, vectors, "words-1", rounds))
     return "\n".join(lines)
 

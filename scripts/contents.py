@@ -15,7 +15,7 @@ from packaging.metadata import Metadata
 LARGEST = 40 * 10**6  # bytes of a wheel
 # Parts of the wheel, by what its paths match; the first that does.
 PARTS = {
-    "judges": r"rejoinder/assets/(?:(?:judge|plus)/|domain\.json$)",
+    "judges": r"rejoinder/assets/(?:(?:judge|plus)/|(?:domain|form)\.json$)",
     "word vectors": r"rejoinder/assets/word_vectors\.npz$",
     "samples": r"rejoinder/assets/\w+\.jsonl\.gz$",
     "licences and metadata": r"rejoinder-[^/]+\.dist-info/|rejoinder/assets/ATTRIBUTION\.md$",
@@ -27,6 +27,8 @@ NEEDED = (
     r"rejoinder/assets/judge/config\.json",
     r"rejoinder/assets/plus/config\.json",
     r"rejoinder/assets/domain\.json",
+    r"rejoinder/assets/form\.json",
+    r"rejoinder/text/detect\.toml",
     r"rejoinder-[^/]+\.dist-info/licenses/LICENSE",
     r"rejoinder-[^/]+\.dist-info/METADATA",
 )

@@ -18,7 +18,7 @@ BASE = "base"
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
 CEILING = 76_000
 """Lines of all packages together; only ever lowered."""
-REWRITTEN: frozenset[str] = frozenset()
+REWRITTEN: frozenset[str] = frozenset({"text"})
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
 
 
@@ -66,7 +66,7 @@ TODAY = {
     "improve": Package(8, 2016),
     "meta": Package(7, 8403),
     "annotation": Package(6, 1868),
-    "judges": Package(6, 7_386),
+    "judges": Package(6, 7_580),
     "responders": Package(6, 1_604),
     "scoring": Package(6, 1_866),
     "encoders": Package(5, 1_413),
@@ -78,7 +78,6 @@ TODAY = {
     "nn": Package(3, 2_520),
     "data": Package(3, 14_000),
     CORE: Package(2, 2_460),
-    "text": Package(1, 1_490),
     "stats": Package(1, 3609),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""

@@ -23,6 +23,8 @@ WHEEL = {
     "rejoinder/assets/judge/config.json": b"{}",
     "rejoinder/assets/plus/config.json": b"{}",
     "rejoinder/assets/domain.json": b"{}",
+    "rejoinder/assets/form.json": b"{}",
+    "rejoinder/text/detect.toml": b"",
     "rejoinder-0.1.0.dist-info/METADATA": METADATA,
     "rejoinder-0.1.0.dist-info/licenses/LICENSE": b"Apache",
 }

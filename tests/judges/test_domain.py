@@ -16,13 +16,13 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.conversations import conversations
 from rejoinder.judges.domain import bundled_rule, flagged_by_notes, read_rule, write_rule
+from rejoinder.judges.form import FORM, form_of
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.notes import UNLIKE, usual_share
 from rejoinder.judges.views.adapted import _bound, of_ratings
 from rejoinder.judges.views.adapting import folds_of
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.scorer import OUT_OF_DOMAIN, run
-from rejoinder.text.form import FORM, form_of
 
 SUPPORT = Path(__file__).parent.parent / "data" / "support_replies.jsonl"
 ASSISTANT = Example(

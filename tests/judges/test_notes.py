@@ -6,6 +6,7 @@ import html
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from rejoinder.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.encoders.batching import is_cut, numbered_turns
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.judges.notes import CONTEXT_CUT, CUT, UNLIKE, notes_on, text_notes
+from rejoinder.judges.notes import CONTEXT_CUT, CONTEXT_NOT_ENGLISH, CUT, NOT_ENGLISH, UNLIKE, notes_on, text_notes
 from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.nn.bpe import train_bpe
@@ -245,3 +246,23 @@ def test_a_study_counts_notes(run: Run, tmp_path: Path, out: str | None) -> None
 def test_a_study_has_its_notes_by_scorer() -> None:
     found = rejoinder.study(foreign(7), ["rejoinder", "length"], resamples=10).to_dict()
     assert found["notes"]["rejoinder"]["not English"] == 7 and found["notes"]["length"] == {}
+
+
+def share_of_notes(lines: Sequence[Example], *kinds: str) -> float:
+    """Return the share of lines with a note, of these kinds if there are some."""
+    notes = text_notes(lines, ("context", "reference")).values()
+    return sum(not kinds or any(kind in of_line for kind in kinds) for of_line in notes) / len(lines)
+
+
+@pytest.mark.parametrize("name", ["@dstc7", "@conture"])
+def test_few_lines_of_english_chat_have_notes(name: str) -> None:
+    assert share_of_notes(list(rejoinder.read(name))) <= 0.01
+
+
+@pytest.mark.slow
+def test_rated_chats_are_recognised_as_english(shared: Path) -> None:
+    for path in sorted((shared / "data" / "judgements").glob("*.jsonl.gz")):
+        if not path.name.startswith(("halueval", "tulu1", "dices")):  # replies of assistants, to any request
+            examples = list(islice(rejoinder.read(path), 800))
+            assert share_of_notes(examples, NOT_ENGLISH) <= 0.01, path.name
+            assert share_of_notes(examples, CONTEXT_NOT_ENGLISH) <= 0.01, path.name

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from conftest import drawn
 from rejoinder.errors import MissingExtra
 from rejoinder.nn.coarse import coarse_text
-from rejoinder.text.speech import tagger
+from rejoinder.text.parts_of_speech import tagger
 
 pytest.importorskip("textblob", reason="needs the extra train")
 

@@ -27,7 +27,7 @@ pytest.importorskip("textblob", reason="needs the extra train")
 
 import tiny  # noqa: E402
 from rejoinder.responders.generation import GenerativeResponder, from_parts  # noqa: E402
-from rejoinder.text.speech import tagger  # noqa: E402
+from rejoinder.text.parts_of_speech import tagger  # noqa: E402
 from rejoinder.training.pretrain import pretrain_dialogues  # noqa: E402
 from rejoinder.training.recipe import Recipe, read_recipe  # noqa: E402
 

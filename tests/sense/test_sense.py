@@ -17,7 +17,7 @@ import pytest
 import rejoinder
 from rejoinder.example import Example
 from rejoinder.judges.notes import english_words
-from rejoinder.text.looks import is_foreign
+from rejoinder.text.detect import is_foreign
 
 KINDS = (
     "sensible long one_word unknowing contradiction off_topic rude parrot gibberish code other_language".split()  # noqa: SIM905 - words

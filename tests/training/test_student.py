@@ -23,7 +23,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.nn.convolving import StudentNetwork, StudentSizes
 from rejoinder.nn.packing import Table, packed
 from rejoinder.scorer import FloatArray
-from rejoinder.text.untokenised import untokenised
+from rejoinder.text.normalize import detokenize
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")
@@ -497,4 +497,4 @@ def test_parts_that_do_not_fit_are_told(
     ],
 )
 def test_what_tokenizers_did_is_undone(written: str, meant: str) -> None:
-    assert untokenised(written) == meant
+    assert detokenize(written) == meant

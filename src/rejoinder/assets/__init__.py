@@ -10,6 +10,7 @@ from rejoinder.errors import MissingAsset, UsageError
 
 _FOLDER = Path(__file__).resolve().parent
 JUDGE, PLUS, DOMAIN = _FOLDER / "judge", _FOLDER / "plus", _FOLDER / "domain.json"
+FORM = _FOLDER / "form.json"
 VECTORS = _FOLDER / "word_vectors.npz"
 _LONGEST_NAME = 255  # bytes
 

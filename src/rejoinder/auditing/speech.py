@@ -5,10 +5,12 @@ Parts of speech come from textblob's lexicon, synonyms from WordNet; which, stan
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rejoinder.auditing.stop_words import NLTK
 from rejoinder.auditing.words import cut
-from rejoinder.text.speech import Word, tagged, tagger_name
-from rejoinder.text.wordnet import WordNet, find_wordnet, load_wordnet
+from rejoinder.text.parts_of_speech import Word, tagged, tagger_name
+from rejoinder.text.wordnet import find_wordnet, load_wordnet
 
 _PURPOSE = "An attack by part of speech"
 _NOUN, _PRONOUN, _VERB = ("NN",), ("PRP", "WP"), ("VB", "MD")
@@ -30,7 +32,7 @@ def wordnet() -> str:
     Raises:
         MissingAsset: there is none.
     """
-    return f"wordnet-{_wordnet().version}"
+    return f"wordnet-{load_wordnet(find_wordnet()).get_version()}"
 
 
 def nouns(text: str) -> str | None:
@@ -50,9 +52,12 @@ def without_entities(text: str) -> str | None:
 
 def by_synonyms(text: str) -> str | None:
     """Words replaced by the first other word of their first sense, but for stop words, names and inflected words."""
-    known, said, place = _wordnet(), "", 0
+    known, said, place = load_wordnet(find_wordnet()), "", 0
     for word in tagged(text, _PURPOSE):
-        if word.text.lower() in NLTK or _is_name(word, text) or not (other := _synonym(known, word.text)):
+        if word.text.lower() in NLTK or _is_name(word, text):
+            continue
+        senses = [sense.lemma_names() for sense in known.synsets(word.text)]
+        if not (other := _synonym(senses, word.text)):
             continue
         said, place = said + text[place : word.start] + other, word.end
     return said + text[place:] if place else None
@@ -73,17 +78,12 @@ def _is_name(word: Word, text: str) -> bool:
     return (not begins and not text.isupper()) or word.kind.startswith("NNP")
 
 
-def _synonym(known: WordNet, word: str) -> str | None:
-    """The first other word, written like this one; None for a word that is no entry itself."""
+def _synonym(senses: Sequence[Sequence[str]], word: str) -> str | None:
+    """Return the first other word of its senses, in the case of this word; None for a word that is no entry itself."""
     own = word.lower()
-    for sense in known.senses(own):
-        if own in map(str.lower, sense):
-            other = next((one for one in sense if one.lower() != own and "_" not in one), None)
+    for names in senses:
+        if own in map(str.lower, names):
+            other = next((name for name in names if name.lower() != own and "_" not in name), None)
             if other is not None:
                 return other.capitalize() if word[0].isupper() else other
     return None
-
-
-def _wordnet() -> WordNet:
-    """WordNet, where it lies."""
-    return load_wordnet(find_wordnet())

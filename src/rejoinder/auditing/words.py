@@ -11,7 +11,7 @@ from collections.abc import Container, Sequence
 
 from rejoinder.auditing.attack import Rng
 from rejoinder.auditing.stop_words import COMMON, NLTK
-from rejoinder.text.scripts import uncut
+from rejoinder.text.scripts import unspaced_script
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _LETTERS = "bcdfghjklmnpqrstvwxz"
@@ -52,7 +52,7 @@ _CONTRACTION = re.compile(r"\b(?:let['’]s|\w+?\s?(?:n['’]t|['’]re|['’]ve
 
 def units(text: str) -> tuple[list[str], str]:
     """The words of a text, and what stands between them."""
-    return (list("".join(text.split())), "") if uncut(text) else (text.split(), " ")
+    return (list("".join(text.split())), "") if unspaced_script(text) else (text.split(), " ")
 
 
 def one_word(text: str, rng: Rng, usual: Sequence[str]) -> str | None:

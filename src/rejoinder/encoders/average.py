@@ -39,7 +39,7 @@ class AverageEncoder:
     @property
     def width(self) -> int:
         """D, the length of a vector."""
-        return self.vectors.width
+        return int(self.vectors.matrix.shape[1])
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -54,7 +54,7 @@ class AverageEncoder:
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
         """[N, D] mean vectors; NaN where no word of the text is known."""
-        rows = [self.vectors.lookup(self._split(text)) for text in texts]
+        rows = self.vectors.lookup([self._split(text) for text in texts])
         means = np.full((len(rows), self.width), np.nan)
         # One text at a time: the sum of a slice does not depend on which other texts are in the batch.
         for place, row in enumerate(rows):
@@ -68,7 +68,7 @@ class AverageEncoder:
 
     def known_share(self, texts: Iterable[str]) -> float:
         """The share of the words of `texts` that have a vector, 1 where there is no word."""
-        counts = np.array([self.vectors.known(self._split(text)) for text in texts]).reshape(-1, 2)
+        counts = np.array([self.vectors.coverage(self._split(text)) for text in texts]).reshape(-1, 2)
         known, words = counts.sum(axis=0).tolist()
         return float(known / words) if words else 1.0
 

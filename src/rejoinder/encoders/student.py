@@ -22,7 +22,7 @@ from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.nn.convolving import StudentNetwork, StudentSizes
 from rejoinder.nn.packing import Floats, packed, packed_shapes
 from rejoinder.scorer import FloatArray
-from rejoinder.text.untokenised import untokenised
+from rejoinder.text.normalize import detokenize
 
 VOCABULARY = "vocabulary.json"
 TURNS = 3
@@ -89,7 +89,7 @@ class StudentEncoder:
 
 def _pieces(vocabulary: Vocabulary, text: str) -> tuple[int, ...]:
     """The ids of a text's pieces; what is written like padding or an end is unknown."""
-    ids = vocabulary.encode(untokenised(text))
+    ids = vocabulary.encode(detokenize(text))
     if PAD_ID in ids or END_ID in ids:
         ids = [UNK_ID if number in (PAD_ID, END_ID) else number for number in ids]
     return tuple(ids)

@@ -1,6 +1,6 @@
 """The domain of the bundled judges: short English chat, told from assistants' replies by their form.
 
-The rule is linear over `text.form.FORM`; its weights lie beside the judge and are made by `papers.domain`.
+The rule is linear over `judges.form.FORM`; its weights lie beside the judge and are made by `papers.domain`.
 A judge that users train or adapt has another domain, its own lines, and no such rule.
 Shapes: N examples, F features.
 """
@@ -20,9 +20,9 @@ from rejoinder.assets import DOMAIN
 from rejoinder.data.checks import AGAIN
 from rejoinder.errors import DataError
 from rejoinder.example import Example
+from rejoinder.judges.form import FORM, form_of
 from rejoinder.judges.notes import OUTSIDE, text_notes
 from rejoinder.scorer import FloatArray
-from rejoinder.text.form import FORM, form_of
 from rejoinder.text.normalize import visible, written_text
 
 _FURTHEST = 3.0  # standard deviations that a feature counts at most

@@ -14,7 +14,7 @@ from rejoinder.encoders import Limited
 from rejoinder.example import Example
 from rejoinder.learner import Side
 from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Notes
-from rejoinder.text.looks import ELSEWHERE, is_code, is_foreign, is_long, is_wordless
+from rejoinder.text.detect import AMBIGUOUS_WORDS, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import visible
 from rejoinder.text.vectors import common_words
 
@@ -117,4 +117,4 @@ def english_words() -> Mapping[str, float]:
     """The words of English dialogues, and the halves of those with an apostrophe: 1 for a common one, else 0.5."""
     halves = dict.fromkeys(half for word in common_words() for half in word.split("'") if half[:1].isalpha())
     ranked = {word: 1.0 if rank < _COMMON else 0.5 for rank, word in enumerate(halves)}
-    return {word: worth for word, worth in ranked.items() if word not in ELSEWHERE}
+    return {word: worth for word, worth in ranked.items() if word not in AMBIGUOUS_WORDS}

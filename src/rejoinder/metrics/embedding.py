@@ -96,7 +96,7 @@ class EmbeddingMetric:
     def _reason(self, lengths: IdArray, usable: Masks, few: Masks, response: int, references: IdArray) -> str:
         """Why there is no score: the references' fault unless one of them is usable, else that of the response."""
         side, texts = ("response", [response]) if usable[references].any() else ("reference", references.tolist())
-        english = "; those in the box are English (--vectors FILE for others)" * self.vectors.boxed
+        english = "; those in the box are English (--vectors FILE for others)" * self.vectors.bundled
         if few[texts].any():
             return f"fewer than half of the words of the {side} have a vector{english}"
         if not lengths[texts].any():
@@ -144,8 +144,8 @@ def _reader(vectors: WordVectors, name: str) -> Callable[[Iterable[str]], list[_
         new = [text for text in texts if text not in known]
         room -= sum(map(len, new)) + ENTRY * len(new)
         tokens = [split(text) for text in new]
-        for text, words, rows in zip(new, tokens, vectors.lookups(tokens), strict=True):
-            known[text] = _Read(rows, *vectors.known(words))
+        for text, words, rows in zip(new, tokens, vectors.lookup(tokens), strict=True):
+            known[text] = _Read(rows, *vectors.coverage(words))
         return [known[text] for text in texts]
 
     return read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -17,7 +17,7 @@ from rejoinder.errors import DataError, MissingAsset
 from rejoinder.example import Example
 from rejoinder.scorer import Card, Outcome, Scorer
 from rejoinder.text import tokenizer
-from rejoinder.text.wordnet import WordNet, find_wordnet, load_wordnet
+from rejoinder.text.wordnet import find_wordnet, load_wordnet
 
 TOKENS = "words-2"
 
@@ -28,18 +28,18 @@ class Meteor:
 
     Attributes:
         card: the card.
-        wordnet: where synonyms come from, or None where there is no WordNet.
-        absence: why there is none, and how to get it.
+        wordnet: folder or zip file of WordNet, or None.
+        absence: the reason why there is no WordNet, and how to get it.
     """
 
     card: Card
-    wordnet: WordNet | None
+    wordnet: Path | None
     absence: str = ""
 
     @property
     def options(self) -> Mapping[str, Any]:
         """Tokenizer, WordNet's version, what becomes of several references, and nltk's version."""
-        release = self.wordnet.version if self.wordnet else "none"
+        release = load_wordnet(self.wordnet).get_version() if self.wordnet else "none"
         program = f"nltk {version('nltk')}"
         return {"tokenizer": TOKENS, "wordnet": release, "references": "best", "program": program}
 
@@ -50,7 +50,7 @@ class Meteor:
         from nltk.stem.porter import PorterStemmer
         from nltk.translate.meteor_score import meteor_score
 
-        split, synonyms = tokenizer(TOKENS), _Synsets(self.wordnet)
+        split, synonyms = tokenizer(TOKENS), SimpleNamespace(synsets=cache(load_wordnet(self.wordnet).synsets))
         # Three quarters of the time go into stemming, and the same words come again and again.
         stemmer = SimpleNamespace(stem=cache(PorterStemmer().stem))
         values = [
@@ -63,24 +63,6 @@ class Meteor:
             for example in examples
         ]
         return Outcome(np.array(values, dtype=np.float64))
-
-
-@dataclass(frozen=True, slots=True)
-class _Synsets:
-    """The part of nltk's WordNet reader that its METEOR calls: `synsets(word)`, `.lemmas()`, `.name()`."""
-
-    wordnet: WordNet
-    known: dict[str, list[SimpleNamespace]] = field(default_factory=dict)
-
-    def synsets(self, word: str) -> list[SimpleNamespace]:
-        if word not in self.known:
-            self.known[word] = [_synset(words) for words in self.wordnet.senses(word)]
-        return self.known[word]
-
-
-def _synset(words: tuple[str, ...]) -> SimpleNamespace:
-    lemmas = [SimpleNamespace(name=word.__str__) for word in words]
-    return SimpleNamespace(lemmas=lambda: lemmas)
 
 
 CARDS: dict[str, Card] = {
@@ -104,6 +86,8 @@ CARDS: dict[str, Card] = {
 def load(name: str, vectors: str | Path | None) -> Scorer:  # noqa: ARG001 - every metric's `load` takes vectors
     """The METEOR scorer; `vectors` is ignored. Without WordNet it scores nothing and says why at every example."""
     try:
-        return Meteor(CARDS[name], load_wordnet(find_wordnet()))
+        place = find_wordnet()
+        load_wordnet(place)
+        return Meteor(CARDS[name], place)
     except (DataError, MissingAsset) as error:
         return Meteor(CARDS[name], None, str(error))

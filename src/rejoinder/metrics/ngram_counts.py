@@ -10,7 +10,7 @@ import numpy as np
 
 from rejoinder.example import Example
 from rejoinder.scorer import FloatArray
-from rejoinder.text import uncut, without_spaces
+from rejoinder.text import unspaced_reason, unspaced_script
 
 REMEMBERED = 8_000_000  # characters of texts whose counts are remembered: some 20 MiB
 ENTRY = 400  # characters that an entry counts beside those of its texts, for the room it takes
@@ -76,13 +76,13 @@ def unread(examples: Sequence[Example], order: int, tokens: str) -> dict[int, st
     for place, example in enumerate(examples):
         script = _left_whole(" ".join((example.response, *example.references)), tokens)
         if script is not None and example.response.strip():
-            found[place] = f"{without_spaces(script)}: use bleu-{order}/{_PRESET_FOR.get(script, 'char')}"
+            found[place] = f"{unspaced_reason(script)}: use bleu-{order}/{_PRESET_FOR.get(script, 'char')}"
     return found
 
 
 def _left_whole(text: str, tokens: str) -> str | None:
     """What `text` is where these tokens do not cut it into words, or None where they do."""
-    script = uncut(text)
+    script = unspaced_script(text)
     if script is None or tokens == "none":
         return script
     from sacrebleu.metrics.bleu import BLEU
@@ -90,7 +90,7 @@ def _left_whole(text: str, tokens: str) -> str | None:
     tokenize = BLEU(tokenize=tokens).tokenizer
     cut = tokenize(text)
     forget(tokenize)
-    return uncut(cut)
+    return unspaced_script(cut)
 
 
 def forget(tokenize: Any) -> None:

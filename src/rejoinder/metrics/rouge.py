@@ -15,7 +15,7 @@ import numpy as np
 
 from rejoinder.example import Example
 from rejoinder.scorer import Card, Outcome, Scorer
-from rejoinder.text import Tokenize, tokenizer, uncut, without_spaces
+from rejoinder.text import Tokenize, tokenizer, unspaced_reason, unspaced_script
 
 BETA = 1.2  # recall counts 1.44 times as much as precision
 LEAST_READ = (
@@ -104,8 +104,8 @@ class CocoRougeL:
         cut = _cutter("space-1")
         references = [cut(reference) for reference in example.references if reference.strip()] or [cut("")]
         response = cut(example.response)
-        if (script := uncut(" ".join((example.response, *example.references)))) and response != [""]:
-            return f"{without_spaces(script)}: use rouge-l/words"
+        if (script := unspaced_script(" ".join((example.response, *example.references)))) and response != [""]:
+            return f"{unspaced_reason(script)}: use rouge-l/words"
         if reason := _too_long(response, references):
             return reason
         found = _shared(response, references)

@@ -7,7 +7,7 @@ tagger made for tweets; here it is the lexicon of textblob, which needs no downl
 
 from __future__ import annotations
 
-from rejoinder.text.speech import tagger
+from rejoinder.text.parts_of_speech import tagger
 
 # Placeholders, which the byte-pair encoding does not take apart.
 NO_NOUNS, NO_TENSES = "<no_nouns>", "<no_tenses>"

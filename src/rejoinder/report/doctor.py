@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import NamedTuple
 
-from rejoinder.assets import samples
+from rejoinder.assets import VECTORS, samples
 from rejoinder.errors import MissingAsset
 from rejoinder.report.tables import text_table
-from rejoinder.text.vectors import vectors_in_the_box
 from rejoinder.text.wordnet import REMEDY, find_wordnet
 from rejoinder.version import __version__
 
@@ -76,8 +75,7 @@ def _wordnet() -> Finding:
 
 def _boxed() -> list[Finding]:
     """The samples and word vectors that come with the package."""
-    vectors = vectors_in_the_box()
     files = [Finding(f"@{name}", f"{path.stat().st_size // 1024} KiB", "samples") for name, path in samples().items()]
-    there = f"{vectors.stat().st_size // 1024} KiB" if vectors.is_file() else "missing"
-    remedy = "" if vectors.is_file() else "pip install --force-reinstall rejoinder"
+    there = f"{VECTORS.stat().st_size // 1024} KiB" if VECTORS.is_file() else "missing"
+    remedy = "" if VECTORS.is_file() else "pip install --force-reinstall rejoinder"
     return [*files, Finding("word vectors", there, "embedding metrics, adem", remedy)]

@@ -1,6 +1,6 @@
 """Tokenizers by name and version, and scripts without spaces between words."""
 
-from rejoinder.text.scripts import uncut, without_spaces
+from rejoinder.text.scripts import unspaced_reason, unspaced_script
 from rejoinder.text.tokenizers import TOKENIZERS, Tokenize, tokenizer
 
-__all__ = ["TOKENIZERS", "Tokenize", "tokenizer", "uncut", "without_spaces"]
+__all__ = ["TOKENIZERS", "Tokenize", "tokenizer", "unspaced_reason", "unspaced_script"]

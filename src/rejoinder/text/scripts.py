@@ -1,80 +1,59 @@
-"""Scripts that put no spaces between words: which they are, and whether a text in one of them is cut into words.
+"""Scripts without spaces between words: which script a text has, and whether spaces split it into words.
 
-What cuts at white space takes a whole Chinese sentence for one word, so that two sentences are either equal or have
-nothing in common. A text that somebody has cut before (`我 想 吃 火锅`) is read like any other.
+A tokenizer that splits at white space takes a whole Chinese sentence for a single word, so two sentences are either
+equal or have nothing in common. A text that was split before (`我 想 吃 火锅`) is read like any other.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 EMOJI = "emoji"
-
-
-class _Script(NamedTuple):
-    """A script without spaces between words.
-
-    Attributes:
-        name: what texts in it are called.
-        letters: its letters, inside a character class of the library `regex`.
-        most: how many letters the words of a text have at most, on average.
-    """
-
-    name: str
-    letters: str
-    most: int
-
-
-# The words of cut Chinese have 1.6 letters on average, of Japanese 2, of Thai 4; the bounds leave room for a reply of
-# one long word. Kana stand before Han, which Japanese has too.
+# Script, its letters, and the most letters that the words of a text have on average. The words of split Chinese have
+# 1.6 letters on average, of Japanese 2, of Thai 4; the limits allow a reply that is a single long word. Japanese comes
+# before Chinese, because it has Han letters too.
 _SCRIPTS = (
-    _Script("Japanese", r"\p{Hiragana}\p{Katakana}ー", 4),
-    _Script("Chinese", r"\p{Han}", 2),
-    _Script("Thai", r"\p{Thai}", 6),
-    _Script("Lao", r"\p{Lao}", 6),
-    _Script("Khmer", r"\p{Khmer}", 6),
-    _Script("Burmese", r"\p{Myanmar}", 6),
+    ("Japanese", r"\p{Hiragana}\p{Katakana}ー", 4),
+    ("Chinese", r"\p{Han}", 2),
+    ("Thai", r"\p{Thai}", 6),
+    ("Lao", r"\p{Lao}", 6),
+    ("Khmer", r"\p{Khmer}", 6),
+    ("Burmese", r"\p{Myanmar}", 6),
 )
-UNSPACED = "".join(script.letters for script in _SCRIPTS)
+UNSPACED = "".join(letters for _, letters, _ in _SCRIPTS)
 """Letters and marks of all these scripts, for a character class."""
+_LETTER, _PICTURE = r"\p{L}", r"\p{Extended_Pictographic}"
+_UNSPACED_LETTER = rf"[[{UNSPACED}]&&{_LETTER}]"
+_EMOJI_IN_A_ROW = rf"[^{_LETTER}\p{{N}}]*?(?={_PICTURE})\X(?={_PICTURE})[^{_LETTER}\p{{N}}]*"
 
 
-def uncut(text: str) -> str | None:
-    """What `text` is, `Chinese` or `emoji` for instance, where it is that and no white space cuts it into words.
+@cache
+def pattern(source: str) -> Any:
+    """Return a compiled pattern of the library `regex`, which is loaded at the first call."""
+    import regex  # type: ignore[import-untyped]
 
-    It is Chinese where most letters are; it is not cut where there are more of them between spaces than words have. A
-    text without letter and digit is not cut where emoji stand side by side. None for every other text.
+    return regex.compile(source, regex.V1)
+
+
+def unspaced_script(text: str) -> str | None:
+    """Return the script of a text that no white space splits into words, such as `Chinese` or `emoji`, else None.
+
+    A text has a script if at least half of its letters belong to it. It is not split if the pieces between spaces have
+    more letters than words have. A text without letters and digits is not split if one emoji follows another.
     """
     if text.isascii():
         return None
-    own = _letters(UNSPACED).findall(text)
-    if 2 * len(own) < len(_letters(r"\p{L}").findall(text)):
+    letters = pattern(_UNSPACED_LETTER).findall(text)
+    if 2 * len(letters) < len(pattern(_LETTER).findall(text)):
         return None
-    if not own:
-        return EMOJI if _emoji_in_a_row().fullmatch(text) else None
-    words = sum(1 for word in text.split() if _letters(UNSPACED).search(word))
-    script = next(script for script in _SCRIPTS if _letters(script.letters).search(text))
-    return script.name if len(own) > script.most * words else None
+    if not letters:
+        return EMOJI if pattern(_EMOJI_IN_A_ROW).fullmatch(text) else None
+    words = sum(pattern(_UNSPACED_LETTER).search(word) is not None for word in text.split())
+    script, most = next((name, most) for name, own, most in _SCRIPTS if pattern(rf"[[{own}]&&{_LETTER}]").search(text))
+    return script if len(letters) > most * words else None
 
 
-def without_spaces(script: str) -> str:
-    """What is wrong with a text that `uncut` has found, for the reason why it is unscored."""
+def unspaced_reason(script: str) -> str:
+    """Return the reason why a text of such a script has no score."""
     return f"{script} without spaces between {'words' if script != EMOJI else 'them'}"
-
-
-@cache
-def _letters(those: str) -> Any:
-    """The pattern of a letter of the class."""
-    import regex  # type: ignore[import-untyped]
-
-    return regex.compile(rf"(?V1)[[{those}]&&\p{{L}}]")
-
-
-@cache
-def _emoji_in_a_row() -> Any:
-    """The pattern of a text without letter and digit in which an emoji stands right behind another."""
-    import regex
-
-    emoji = r"\p{Extended_Pictographic}"
-    return regex.compile(rf"[^\p{{L}}\p{{N}}]*?(?={emoji})\X(?={emoji})[^\p{{L}}\p{{N}}]*")

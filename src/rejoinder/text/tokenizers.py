@@ -1,11 +1,10 @@
-"""The tokenizers, by name. A change of behaviour takes a new name, so a signature that holds the name stays true.
+"""Tokenizers by name and version. A changed tokenizer gets a new name, because signatures of scores hold the name.
 
 - `whitespace`: `text.split()`
-- `space-1`: strip, then split on one space; case-sensitive (the script released with Liu et al. 2016)
+- `space-1`: strip, then split at each single space; case-sensitive (the script released with Liu et al. 2016)
 - `words-1`: lower-cased words, single punctuation marks and single emoji
-- `words-2`: the same, but for scripts without spaces between words, of which each character is a token. Where a table
-  of words is at hand (that of word vectors), these are cut into the longest words that it holds, and every word stays
-  as it is written where the table holds it so
+- `words-2`: the same, but each character is a token in scripts without spaces between words. A table of words (of word
+  vectors) splits these scripts into its longest words, and a word keeps its case if the table has it in that case
 """
 
 from __future__ import annotations
@@ -13,134 +12,84 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Container, Iterator
-from functools import cache, partial
-from typing import Any
+from functools import partial
 
 from rejoinder.errors import UsageError
-from rejoinder.text.scripts import UNSPACED
+from rejoinder.text.scripts import UNSPACED, pattern
 
 Tokenize = Callable[[str], list[str]]
-LONGEST = 12  # characters of a word that is looked for in a text without spaces
+LONGEST = 12  # characters of a word that is looked up in a text without spaces
+
+# In ASCII texts these find the same words as the general patterns, in nearly half the time.
+_ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*|[^\sa-z0-9\x00-\x1f\x7f]").findall
+_ASCII_WORDS_OF_ANY_CASE = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|[^\sA-Za-z0-9\x00-\x1f\x7f]").findall
+# A word with inner apostrophes, else a grapheme cluster that is no space.
+_WORD = r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*"
+_WORDS = rf"{_WORD}(?:['’]{_WORD})*|(?![\s\p{{C}}])\X"
+# The same, but letters of scripts without spaces form words of their own.
+_UNSPACED = rf"[[{UNSPACED}]&&[\p{{L}}\p{{N}}]]"
+_RUN = rf"{_UNSPACED}[{_UNSPACED}\p{{M}}\u200c\u200d]*"
+_SPACED_WORD = rf"[[\p{{L}}\p{{N}}]--[{UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}\u200c\u200d]--[{UNSPACED}]]*"
+_WORDS_AND_RUNS = rf"{_RUN}|{_SPACED_WORD}(?:['’]{_SPACED_WORD})*|(?![\s\p{{C}}])\X"
 
 
 def tokenizer(name: str, table: Container[str] = frozenset()) -> Tokenize:
-    """The tokenizer called `name`, a function from a text to its tokens.
-
-    Args:
-        name: one of `TOKENIZERS`.
-        table: the words that something is known of; only `words-2` looks at them.
+    """Return the tokenizer of a name; only `words-2` uses the table of known words.
 
     Raises:
-        UsageError: there is no tokenizer of that name; the message holds all names.
+        UsageError: no tokenizer has this name.
     """
-    try:
-        found = TOKENIZERS[name]
-    except KeyError:
-        raise UsageError(f"no tokenizer is called {name!r}. There are: {', '.join(TOKENIZERS)}") from None
-    return partial(_words_of, table=table) if found is _words_of else found
-
-
-def _whitespace(text: str) -> list[str]:
-    """The tokens between runs of white space."""
-    return text.split()
+    if name not in TOKENIZERS:
+        raise UsageError(f"no tokenizer has the name {name!r}. Use one of {', '.join(TOKENIZERS)}")
+    return partial(_words_of, table=table) if name == "words-2" else TOKENIZERS[name]
 
 
 def _single_spaces(text: str) -> list[str]:
-    """The tokens between single spaces; two spaces in a row give an empty token, and so does an empty text.
-
-    Source: `embedding_metrics.py`, released with Liu et al. 2016 (`line.strip().split(" ")`).
-    """
+    """Split at each single space, as `embedding_metrics.py` of Liu et al. 2016; two in a row give an empty token."""
     return text.strip().split(" ")
 
 
 def _words(text: str) -> list[str]:
-    """Lower-cased words (letters, digits, marks, inner apostrophes) and single signs, in NFC.
-
-    A typographic apostrophe between letters becomes a straight one, so both spellings of "don't" are one word. An emoji
-    with its modifiers is one token. A script written without spaces gives one token for each run of letters.
-    """
+    """Return lower-cased words with straight apostrophes and single signs, in NFC; an emoji keeps its modifiers."""
     if text.isascii():
         return _ASCII_WORDS(text.lower())
-    found: list[str] = _word_pattern().findall(unicodedata.normalize("NFC", text.lower()))
-    return [token.replace("’", "'") if len(token) > 1 else token for token in found]
+    tokens: list[str] = pattern(_WORDS).findall(unicodedata.normalize("NFC", text.lower()))
+    return [token.replace("’", "'") if len(token) > 1 else token for token in tokens]
 
 
 def _words_of(text: str, table: Container[str] = frozenset()) -> list[str]:
-    """The words of `words-1`, in the case that `table` has, and those of scripts without spaces as `table` has them."""
+    """Return the words of `words-1` in the case of the table, and scripts without spaces split into its words."""
     if text.isascii():
         return [word if word in table else word.lower() for word in _ASCII_WORDS_OF_ANY_CASE(text)]
     text = unicodedata.normalize("NFC", text)
-    if not _unspaced().search(text):
-        return [_as_held(token, table) for token in _word_pattern().findall(text)]
-    found: list[str] = []
-    for token in _run_pattern().findall(text):
-        word = _as_held(token, table)
-        found += _longest(word, table) if word not in table and _unspaced().match(word) else [word]
-    return found
+    if not pattern(_UNSPACED).search(text):
+        return [_as_in(table, token) for token in pattern(_WORDS).findall(text)]
+    tokens: list[str] = []
+    for token in pattern(_WORDS_AND_RUNS).findall(text):
+        word = _as_in(table, token)
+        tokens += _longest(word, table) if word not in table and pattern(_UNSPACED).match(word) else [word]
+    return tokens
 
 
-def _as_held(token: str, table: Container[str]) -> str:
-    """A token with a straight apostrophe: as it is written where `table` holds it so, else in lower case."""
+def _as_in(table: Container[str], token: str) -> str:
+    """Return a token with straight apostrophes, in its own case if the table has it, else in lower case."""
     word = token.replace("’", "'") if len(token) > 1 else token
     return word if word in table else word.lower()
 
 
 def _longest(run: str, table: Container[str]) -> Iterator[str]:
-    """From the left, always the longest word of `table` that comes next, or one character where none does."""
-    characters: list[str] = _character_pattern().findall(run)
+    """Yield, from the left, the longest next word of the table, or one character if the table has none."""
+    characters: list[str] = pattern(r"\X").findall(run)
     start = 0
     while start < len(characters):
         ends = range(min(start + LONGEST, len(characters)), start, -1)
-        words = ("".join(characters[start:end]) for end in ends)
-        word, end = next(
-            ((word, end) for word, end in zip(words, ends, strict=True) if word in table), (None, start + 1)
-        )
-        yield word or characters[start]
+        end = next((end for end in ends if "".join(characters[start:end]) in table), start + 1)
+        yield "".join(characters[start:end])
         start = end
 
 
-# What the general patterns below find in ASCII text, at nearly twice their speed.
-_ASCII_WORDS = re.compile(r"[a-z0-9]+(?:'[a-z0-9]+)*|[^\sa-z0-9\x00-\x1f\x7f]").findall
-_ASCII_WORDS_OF_ANY_CASE = re.compile(r"[A-Za-z0-9]+(?:'[A-Za-z0-9]+)*|[^\sA-Za-z0-9\x00-\x1f\x7f]").findall
-
-
-@cache
-def _word_pattern() -> Any:
-    """The compiled pattern of `words-1`: a word with inner apostrophes, else one grapheme cluster that is no space."""
-    import regex  # type: ignore[import-untyped]
-
-    word = r"[\p{L}\p{N}][\p{L}\p{N}\p{M}\u200c\u200d]*"
-    return regex.compile(rf"{word}(?:['’]{word})*|(?![\s\p{{C}}])\X")
-
-
-@cache
-def _run_pattern() -> Any:
-    """The compiled pattern of `words-2`: that of `words-1`, but letters of scripts without spaces are runs alone."""
-    import regex
-
-    run = rf"[[{UNSPACED}]&&[\p{{L}}\p{{N}}]][[[{UNSPACED}]&&[\p{{L}}\p{{N}}]]\p{{M}}\u200c\u200d]*"
-    word = rf"[[\p{{L}}\p{{N}}]--[{UNSPACED}]][[\p{{L}}\p{{N}}\p{{M}}\u200c\u200d]--[{UNSPACED}]]*"
-    return regex.compile(rf"(?V1){run}|{word}(?:['’]{word})*|(?![\s\p{{C}}])\X")
-
-
-@cache
-def _unspaced() -> Any:
-    """The compiled pattern of a letter or digit of a script without spaces."""
-    import regex
-
-    return regex.compile(rf"(?V1)[[{UNSPACED}]&&[\p{{L}}\p{{N}}]]")
-
-
-@cache
-def _character_pattern() -> Any:
-    """The compiled pattern of a character with its marks."""
-    import regex
-
-    return regex.compile(r"\X")
-
-
 TOKENIZERS: dict[str, Tokenize] = {
-    "whitespace": _whitespace,
+    "whitespace": str.split,
     "space-1": _single_spaces,
     "words-1": _words,
     "words-2": _words_of,

@@ -1,6 +1,6 @@
 """What a corpus says of words and phrases: how rare each word is, how usual a whole reply, how likely a word after two.
 
-Counted, not trained: the kind `phrases`, which needs no network. Texts are read as `plain` makes them. Replies are
+Counted, not trained: the kind `phrases`, which needs no network. Texts are read in `match_form`. Replies are
 kept as hashes, so nothing that somebody said stands in the model word for word, single words and three in a row aside.
 Shapes: V tokens, W words, R replies, B bigrams, T trigrams.
 """
@@ -25,7 +25,7 @@ from rejoinder.data.folders import Parts, require_free, write_folder
 from rejoinder.data.outputs import require_apart
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad, silent
-from rejoinder.text.plain import plain_words
+from rejoinder.text.normalize import match_words
 from rejoinder.training.corpora import digests, part_of
 from rejoinder.training.ngrams import Level, NgramModel, fit_witten_bell
 
@@ -136,7 +136,7 @@ def count_phrases(turns: Iterable[str], counts: Counts) -> Phrases:
     seen: dict[str, int] = {}
     rows, ends, having, replies = array("i"), array("q"), Counter[int](), Counter[int]()
     for turn in turns:
-        words = plain_words(turn)[: counts.longest_turn]
+        words = match_words(turn)[: counts.longest_turn]
         row = [seen.setdefault(word, len(seen)) for word in words]
         rows.extend(row)
         ends.append(len(rows))

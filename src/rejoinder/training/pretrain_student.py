@@ -21,7 +21,7 @@ from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.nn.packing import packed, unpacked
 from rejoinder.scorer import Advance, ignore
-from rejoinder.text.untokenised import untokenised
+from rejoinder.text.normalize import detokenize
 from rejoinder.training.corpora import digests, unjudged
 from rejoinder.training.fit import fit
 from rejoinder.training.prepared import vocabulary_in
@@ -192,7 +192,7 @@ def _vocabulary(
     if not file.is_file():
         if first is None:
             say("training the byte-pair encoding")
-            text = train_bpe(map(untokenised, taught.texts), size).to_json()
+            text = train_bpe(map(detokenize, taught.texts), size).to_json()
         else:
             text = text_of(first.files, VOCABULARY)
         with atomic_file(file) as partial:
@@ -238,7 +238,7 @@ class _Lesson:
         """The first pieces of each text."""
         texts, longest = self.taught.texts, self.recipe.text.longest
         for start in range(0, len(texts), _AT_ONCE):
-            for ids in self.vocabulary.encode_batch([untokenised(text) for text in texts[start : start + _AT_ONCE]]):
+            for ids in self.vocabulary.encode_batch([detokenize(text) for text in texts[start : start + _AT_ONCE]]):
                 yield _as_read(ids[:longest])
 
 

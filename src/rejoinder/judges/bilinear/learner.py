@@ -294,5 +294,5 @@ def _require_language(encoder: PortableEncoder, examples: Sequence[Example]) -> 
     share = encoder.known_share({text for one in examples for text in (*one.context, one.response, *one.references)})
     if share < FEWEST_KNOWN:
         remedy = "Give vectors of this language (--vectors FILE), or a pre-trained encoder (-e FOLDER)"
-        english = "The word vectors in the box are English. " * encoder.vectors.boxed
+        english = "The word vectors in the box are English. " * encoder.vectors.bundled
         raise DataError(f"only {share:.0%} of the words in the ratings have a vector", english + remedy)

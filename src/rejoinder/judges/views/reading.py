@@ -10,7 +10,7 @@ from math import fsum
 from typing import Generic, TypeVar
 
 from rejoinder.example import Example
-from rejoinder.text.plain import plain_words
+from rejoinder.text.normalize import match_words
 from rejoinder.training.phrases import Phrases
 
 Words = tuple[str, ...]
@@ -42,7 +42,7 @@ class Remembered(Generic[Made]):
         self._known.cache_clear()
 
 
-words_of = Remembered(plain_words)
+words_of = Remembered(match_words)
 """The words and signs of a text."""
 
 

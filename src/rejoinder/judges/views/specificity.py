@@ -8,7 +8,7 @@ from math import fsum, log1p
 
 from rejoinder.judges.views.reading import Reading
 from rejoinder.judges.views.view import Column, Group
-from rejoinder.text.looks import is_code
+from rejoinder.text.detect import is_code
 
 SENSELESS = "senseless"
 _LEAST = 4  # unknown words; of fewer, names and the words of a trade among them are answers

@@ -1,4 +1,4 @@
-"""Parts of speech, by the lexicon of textblob, which needs no download."""
+"""Parts of speech by the lexicon of textblob, which needs no download."""
 
 from __future__ import annotations
 
@@ -16,14 +16,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 
 
 class Word(NamedTuple):
-    """A word of a text.
-
-    Attributes:
-        text: as it is written.
-        kind: its part of speech, by the tags of the Penn Treebank.
-        start: where it begins.
-        end: where it ends.
-    """
+    """A word of a text, its part of speech by the tags of the Penn Treebank, and its place in the text."""
 
     text: str
     kind: str
@@ -33,44 +26,36 @@ class Word(NamedTuple):
 
 @cache
 def tagger(purpose: str) -> Tagger:
-    """What gives the words of a text and their parts of speech, its lexicon loaded.
-
-    Args:
-        purpose: what needs it, for the message.
+    """Load the lexicon, and return the function from a text to its words and their parts of speech.
 
     Raises:
-        MissingExtra: textblob is not installed.
+        MissingExtra: textblob is not installed, which `purpose` needs.
     """
     try:
         from textblob.en import tag
     except ModuleNotFoundError as error:
         raise MissingExtra("textblob", "train", purpose) from error
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)  # it does not close the file of its lexicon
+        warnings.simplefilter("ignore", ResourceWarning)  # textblob leaves the file of its lexicon open
         tag("a word")
-    found: Tagger = tag
-    return found
+    return tag  # type: ignore[no-any-return]
 
 
 def tagger_name(purpose: str) -> str:
-    """What the tagger is called in a signature; raises as `tagger` does."""
+    """Return the name of the tagger for signatures; raises as `tagger` does."""
     tagger(purpose)
     return f"textblob-{version('textblob')}-lexicon"
 
 
 def tagged(text: str, purpose: str) -> list[Word]:
-    """The words of a text where they stand, contractions whole, with the part of speech of their first piece.
-
-    Raises:
-        MissingExtra: see `tagger`.
-    """
+    """Return the words of a text; a contraction has the part of speech of its first piece. Raises as `tagger` does."""
     kinds: dict[int, str] = {}
-    place = 0
+    end = 0
     for piece, kind in tagger(purpose)(text):
-        found = text.find(piece, place)
-        if found >= 0:  # a piece that the tagger wrote anew has no place
-            kinds[found] = kind
-            place = found + len(piece)
+        start = text.find(piece, end)
+        if start >= 0:  # the tagger changed the spelling of a piece that is not there
+            kinds[start] = kind
+            end = start + len(piece)
     return [
         Word(match[0], kinds[match.start()], match.start(), match.end())
         for match in _WORD.finditer(text)
