@@ -22,7 +22,7 @@ _ANSWERED = ("choices", "candidates", "output", "content", "message", "response"
 
 def confirm(row: Mapping[str, Any]) -> bool:
     """Return whether a row is an answer, a page of answers, or a request with its answer."""
-    return bool(_page(row)) or _is_answer(row) or ("request" in row and _is_answer(_body(row.get("response"))))
+    return bool(_page(row)) or _is_answer(row) or _is_answer(_body(row.get("response")))
 
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
@@ -33,7 +33,7 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
         DataError: several choices.
     """
     for call in _page(row) or [row]:
-        alone = _is_answer(call) and not ("request" in call and _is_answer(_body(call.get("response"))))
+        alone = not _is_answer(_body(call.get("response")))
         answer = call if alone else _body(call["response"])
         request = _body(call.get("request"))
         asked = request if isinstance(request, Mapping) else call
@@ -52,6 +52,8 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
             kept["request"] = rest
         if not alone and (rest := {name: value for name, value in answer.items() if name not in _ANSWERED}):
             kept["raw_response"] = rest
+        if "custom_id" in call:  # the user's own, in OpenAI's batches
+            kept["id"] = kept.pop("custom_id")
         model = answer.get("model", answer.get("modelVersion", asked.get("model")))
         if isinstance(model, str) and not (alone and asked is call and "model" in call):
             kept.setdefault("system", model)
@@ -105,7 +107,7 @@ def _said(answer: Mapping[str, Any], where: str) -> list[Any]:
 FORMAT = Format(
     "completions",
     "Calls of OpenAI, Anthropic, Gemini and Ollama",
-    keys("request response", "choices", "candidates", "object output", "type role content", "object data")
+    keys("request response", "custom_id response", "choices", "candidates", "object output", "type role content", "object data")
     + keys("model response done", "model message done"),
     each(record),
     confirm,
