@@ -25,7 +25,10 @@ _QUESTION = re.compile(r"[?？؟][\W_]*\Z")
 _NAMES = "|".join(sorted(map(re.escape, (*USERS, *BOTS, *PEOPLE, "system")), key=len, reverse=True))
 _LABEL = re.compile(rf"^[ \t]*({_NAMES})[ \t]*:[ \t]*", re.IGNORECASE | re.MULTILINE)
 _LABELS = 3  # two labelled lines are more often the fields of a form
-_SEPARATOR = re.compile(r"__eou__|\|\|\||(?<!\bthe)(?<!\ban) EOS(?:\Z| (?!tokens?\b))")
+_SEPARATOR = re.compile(  # somebody may write about a mark: the EOS token
+    r"(?<!\bthe\s)(?<!\ban\s)"
+    r"(?:__eou__|__eot__|\|\|\||<\|endoftext\|>|\[SEP\]|\[EOS\]|<eos>|(?<=\s)EOS(?=\s|\Z))(?!\s+tokens?\b)"
+)
 
 
 def spoken(messages: Any, where: str) -> list[tuple[str, str]]:
@@ -135,15 +138,18 @@ def as_chat(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def turns_in(text: str) -> list[str]:
-    """Return the turns in one text: of a transcript, or between `__eou__`, `|||`, ` EOS ` or `</s>`; else the text."""
+    """Return the turns in one text: of a transcript, or between marks (`__eou__`, `|||`, ` EOS `); else the text."""
     if said := transcript(text):
         return [turn for _, turn in said]
-    separator = _SEPARATOR.search(text)
-    mark = separator[0].strip() if separator else "</s>" if "</s>" in text and "<s>" not in text else ""
-    if not mark:
+    if "</s>" in text and "<s>" not in text:  # with its opening tag it is text that is crossed out
+        parts = text.split("</s>")
+    elif (
+        "EOS" in text or "__eo" in text or "|||" in text or "[SEP]" in text or "<" in text
+    ):  # rare, so looked for first
+        parts = _SEPARATOR.split(text)
+    else:
         return [text]
-    parts = _SEPARATOR.split(text) if mark == "EOS" else text.split(mark)
-    return [part.strip() for part in parts if part.strip()] or [text]
+    return [part.strip() for part in parts if part.strip()] if len(parts) > 1 else [text]
 
 
 def transcript(text: str) -> list[tuple[str, str]]:
@@ -152,7 +158,7 @@ def transcript(text: str) -> list[tuple[str, str]]:
     A transcript begins with a speaker, has three labelled turns or more, and two speakers take turns: a user, and a
     bot or an agent. `System:` is the bot.
     """
-    labels = list(_LABEL.finditer(text))
+    labels = list(_LABEL.finditer(text)) if ":" in text else []
     names = [label[1].lower() for label in labels]
     sides = [USER if name in USERS else ASSISTANT for name in names]
     if len(labels) < _LABELS or text[: labels[0].start()].strip():

@@ -54,6 +54,8 @@ def without_thoughts(text: str, *, anywhere: bool = False) -> str:
         anywhere: whether tags inside a line count too, as in fresh output of a model. In other texts somebody may
             write about the tags.
     """
+    if not (text.startswith("analysis") or any(mark in text for mark in "<[◁")):
+        return text
     if _CHANNEL.match(text):
         final = list(_FINAL.finditer(text))
         return _END.sub("", text[final[-1].end() :]).strip() if final else ""

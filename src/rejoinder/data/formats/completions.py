@@ -107,7 +107,15 @@ def _said(answer: Mapping[str, Any], where: str) -> list[Any]:
 FORMAT = Format(
     "completions",
     "Calls of OpenAI, Anthropic, Gemini and Ollama",
-    keys("request response", "custom_id response", "choices", "candidates", "object output", "type role content", "object data")
+    keys(
+        "request response",
+        "custom_id response",
+        "choices",
+        "candidates",
+        "object output",
+        "type role content",
+        "object data",
+    )
     + keys("model response done", "model message done"),
     each(record),
     confirm,
