@@ -23,7 +23,7 @@ _DOCUMENT = ("page_content", "pageContent", "content", "text", "document.content
 
 
 class Content(NamedTuple):
-    """What a message holds; `text` is None without any text, `called` says that it calls or answers a tool."""
+    """The content of a message; `text` is None without any text, `called` says that it calls or answers a tool."""
 
     text: str | None
     sources: tuple[str, ...] = ()
@@ -96,6 +96,16 @@ def part_results(part: Mapping[str, Any]) -> list[str]:
     if isinstance(value, Mapping):
         value = next((value[key] for key in _OUTPUTS if value.get(key) is not None), None)
     return [] if value is None else [_result_text(value)]
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return an object; an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def mappings(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects in a list; none of anything else."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def source_texts(value: Any) -> list[str]:

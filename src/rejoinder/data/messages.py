@@ -13,7 +13,7 @@ BOTS = frozenset(("assistant", "gpt", "chatgpt", "model", "bot", "chatbot", "ai"
 BOTS |= {"virtual assistant", "virtual agent", "ai assistant", "ai agent"}
 PEOPLE = frozenset(("agent", "support", "operator", "representative", "advisor", "admin", "teammate"))
 PEOPLE |= {"human agent", "live agent", "support agent"}
-"""Who answers if no bot does; after a bot they are people who took over."""
+"""People who answer; with a bot in the conversation they took over from it."""
 USERS = frozenset(("user", "human", "prompter", "customer", "client", "visitor", "caller", "end user", "end-user"))
 USERS |= {"guest", "lead", "contact", "shopper", "patient"}
 _CALLS = ("function_call", "tool_call")
@@ -22,11 +22,9 @@ ROLES = {
     **dict.fromkeys(USERS, USER),
     **dict.fromkeys(BOTS | PEOPLE, ASSISTANT),
     **dict.fromkeys(("system", "developer"), SYSTEM),
-    **dict.fromkeys(
-        ["tool", "function", "function_call", "function_response", "tool_call", "tool_response", "observation"], TOOL
-    ),
+    **dict.fromkeys(_TOOLS, TOOL),
 }
-"""What a name of a role means."""
+"""The role of each name."""
 _TYPES = {  # LangChain's names in place of a role: in `type`, or of the class
     "human": USER,
     "HumanMessage": USER,
@@ -41,10 +39,11 @@ _TYPES = {  # LangChain's names in place of a role: in `type`, or of the class
 }
 _SPOKEN = frozenset((*CONTENTS, "tool_calls", "function_call", "refusal", "audio"))
 _CHOICES = ("choices", "candidates")
+_MARKS = frozenset(("finish_reason", "finishReason", "logprobs", "index", "delta"))
 
 
 class Turn(NamedTuple):
-    """What one message says.
+    """The turn in one message.
 
     Attributes:
         role: user, assistant, staff (a person who took over from a bot) or tool.
@@ -61,7 +60,7 @@ class Turn(NamedTuple):
 
 def is_chat(value: Any) -> bool:
     """Return whether a value is a list of chat messages."""
-    return isinstance(value, list) and all(isinstance(part, Mapping) for part in value) and any(map(_is_message, value))
+    return isinstance(value, list) and all(map(_may_be_message, value)) and any(map(_is_message, value))
 
 
 def messages_in(value: Any, where: str = "") -> list[Any] | None:
@@ -77,7 +76,7 @@ def messages_in(value: Any, where: str = "") -> list[Any] | None:
     if isinstance(value.get("body"), Mapping):  # OpenAI's batches
         value = value["body"]
     for key in _CHOICES:
-        if isinstance(choices := value.get(key), list) and choices and all(map(_is_choice, choices)):
+        if isinstance(choices := value.get(key), list) and choices and all(map(is_choice, choices)):
             if len(choices) > 1:
                 problem = f"{len(choices)} {key}, expected one"
                 raise DataError(problem, "Write a line for each", where=where, field=key)
@@ -115,23 +114,28 @@ def turns(messages: Any, where: str) -> list[Turn]:
     return found
 
 
+def _may_be_message(value: Any) -> bool:
+    """Return whether a value can be part of a chat: it has a role of any name, or a type as OpenAI's items have."""
+    return isinstance(value, Mapping) and not {"role", "from", "type"}.isdisjoint(value)
+
+
 def _is_message(value: Any) -> bool:
-    """Return whether a value is one chat message: a known role beside something said."""
+    """Return whether a value is one chat message: a known role and something that it says."""
     if not isinstance(value, Mapping):
         return False
     if isinstance(value.get("kwargs"), Mapping) and value.get("lc"):
         return True
-    if value.get("type") in _TYPES and not value.keys().isdisjoint(("content", "data")):
+    if str(value.get("type")) in _TYPES and not value.keys().isdisjoint(("content", "data")):
         return True
     return _role(value) is not None and not value.keys().isdisjoint(_SPOKEN)
 
 
-def _is_choice(choice: Any) -> bool:
+def is_choice(choice: Any) -> bool:
     """Return whether an answer's choice is one of an interface, and none of a multiple-choice question."""
     if not isinstance(choice, Mapping):
         return False
     held = choice.get("message", choice.get("content"))
-    return isinstance(held, Mapping) or bool({"finish_reason", "finishReason", "logprobs", "index"} & choice.keys())
+    return isinstance(held, Mapping) or bool(_MARKS & choice.keys())
 
 
 def _chosen(choice: Mapping[str, Any]) -> dict[str, Any]:
@@ -146,7 +150,7 @@ def _unwrapped(message: Any) -> Any:
     """Return a message out of the object in which LangChain saves or serialises it."""
     if not isinstance(message, Mapping):
         return message
-    if message.get("type") in _TYPES and isinstance(message.get("data"), Mapping):
+    if str(message.get("type")) in _TYPES and isinstance(message.get("data"), Mapping):
         return {**message["data"], "type": message["type"]}
     if message.get("lc") and isinstance(message.get("kwargs"), Mapping):
         path = message.get("id")

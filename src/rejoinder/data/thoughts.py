@@ -22,7 +22,7 @@ _OPENS_AT_THE_END = re.compile(rf"\s*(?:{'|'.join(start for start, _ in _PAIRS[:
 _NAME = re.compile(_NAMES, _FLAGS)
 _NEVER_ALONE = "close6"  # `</details>` without its opening tag closes something else
 _QUOTES = frozenset("`'\"“‘")
-# The channels of gpt-oss, and what is left of them when a server drops the special tokens.
+# The channels of gpt-oss, and their rest when a server drops the special tokens.
 _CHANNEL = re.compile(r"\A\s*(?:<\|start\|>\s*assistant\s*)?<\|channel\|>", _FLAGS)
 _FINAL = re.compile(r"<\|channel\|>\s*final\b.{0,60}?<\|message\|>", _FLAGS)
 _END = re.compile(r"<\|(?:end|return|call|start)\|>.*\Z", _FLAGS)

@@ -13,6 +13,7 @@ from typing import Any
 
 from rejoinder.data.chat import is_call, messages_in
 from rejoinder.data.format import Format, each, keys
+from rejoinder.data.messages import is_choice
 from rejoinder.data.values import from_cell
 from rejoinder.errors import ColumnError
 
@@ -83,15 +84,7 @@ def _is_answer(value: Any) -> bool:
     if value.get("type") == "message" and value.get("role") == "assistant":
         return "content" in value
     choices = value.get("choices", value.get("candidates"))
-    return isinstance(choices, list) and bool(choices) and all(map(_is_choice, choices))
-
-
-def _is_choice(choice: Any) -> bool:
-    """Return whether a choice is one of an interface, and none of a multiple-choice question."""
-    marks = ("message", "delta", "finish_reason", "finishReason", "index", "logprobs")
-    return isinstance(choice, Mapping) and (
-        isinstance(choice.get("content"), Mapping) or not choice.keys().isdisjoint(marks)
-    )
+    return isinstance(choices, list) and bool(choices) and all(map(is_choice, choices))
 
 
 def _said(answer: Mapping[str, Any], where: str) -> list[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rejoinder.data.chat import exchange
 from rejoinder.data.columns import is_known
-from rejoinder.data.content import source_texts
+from rejoinder.data.content import mappings, source_texts
 from rejoinder.data.format import Format, each, keys, without_nothing
 from rejoinder.data.formats.human_scores import human_scores
 from rejoinder.data.values import from_cell
@@ -21,19 +21,19 @@ RETRIEVED = ("RETRIEVER", "TOOL")
 _USED = ("input", "output", "sessionId", "scores", "observations", "id", "metadata", "model")
 
 
-def page(row: Mapping[str, Any], key: str) -> list[Any]:
+def page(row: Mapping[str, Any], key: str) -> list[Mapping[str, Any]]:
     """Return the items of a page of the API, if they have this key."""
-    items = row.get("data") if isinstance(row.get("meta"), Mapping) else None
-    return items if isinstance(items, list) and items and all(key in item for item in items) else []
+    items = mappings(row.get("data")) if isinstance(row.get("meta"), Mapping) else []
+    return items if all(key in item for item in items) else []
 
 
 def trace(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Yield the conversation of each trace, with the scores that people gave it."""
     for item in page(row, "sessionId") or [row]:
-        observed = [part for part in item.get("observations") or () if isinstance(part, Mapping)]
-        outputs = [from_cell(part.get("output"), where, "output") for part in observed if part.get("type") in RETRIEVED]
-        scores = item.get("scores") if isinstance(item.get("scores"), list) else []
-        scores = [score for score in scores if isinstance(score, Mapping)]  # a page has ids alone
+        observed = mappings(item.get("observations"))
+        retrieved = (part.get("output") for part in observed if part.get("type") in RETRIEVED)
+        outputs = [from_cell(output, where, "output") for output in retrieved]
+        scores = [score for score in mappings(item.get("scores")) if isinstance(score.get("name"), str)]
         people = [score for score in scores if score.get("source") == "ANNOTATION"]
         found = {
             "sources": [text for output in outputs for text in source_texts(output)],
@@ -44,7 +44,7 @@ def trace(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
 
 
 def said(item: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the conversation of a trace or an observation with its other keys; scores under names of ours go aside."""
+    """Return the conversation of a trace or an observation and its other keys; keys with names of our fields go aside."""
     asked, answered = (from_cell(item.get(key), where, key) for key in ("input", "output"))
     conversation = exchange(asked, answered, where)
     kept = {key: value for key, value in item.items() if key not in _USED and not is_known(key)}

@@ -25,7 +25,7 @@ def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
     traces: dict[Any, list[Row]] = {}
     for row in rows:
         for item in page(row.data, "parentObservationId") or [row.data]:
-            traces.setdefault(item.get("traceId"), []).append(Row(row.where, item, row.flat))
+            traces.setdefault(str(item.get("traceId")), []).append(Row(row.where, item, row.flat))
     for observed in traces.values():
         outer = [row for row in observed if not row.data.get("parentObservationId") and row.data.get("output")]
         retrieved = [row for row in observed if row.data.get("type") in RETRIEVED]

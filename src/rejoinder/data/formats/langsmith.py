@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.chat import exchange, is_call, messages_in
-from rejoinder.data.content import source_texts
+from rejoinder.data.content import mapping, source_texts
 from rejoinder.data.files import OnError, Row
 from rejoinder.data.format import Format, keys, without_nothing
 from rejoinder.data.values import from_cell
@@ -33,16 +33,16 @@ def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
             outputs = from_cell(row.data.get("outputs"), row.where, "outputs")
             if isinstance(outputs, Mapping):
                 outputs = outputs.get("documents", outputs.get("output", outputs))
-            sources.setdefault(row.data.get("trace_id"), []).extend(source_texts(outputs))
-    whole = {row.data.get("trace_id") for row in runs if not row.data.get("parent_run_id")}
+            sources.setdefault(str(row.data.get("trace_id")), []).extend(source_texts(outputs))
+    whole = {str(row.data.get("trace_id")) for row in runs if not row.data.get("parent_run_id")}
     for row in runs:
         outer = not row.data.get("parent_run_id")
-        if not outer and (row.data.get("trace_id") in whole or row.data.get("run_type") != "llm"):
+        if not outer and (str(row.data.get("trace_id")) in whole or row.data.get("run_type") != "llm"):
             continue
         try:
             said = messages_in(from_cell(row.data.get("outputs"), row.where, "outputs"), row.where)
             if outer or not said or not is_call(said, row.where):
-                yield Row(row.where, run(row.data, row.where, sources.get(row.data.get("trace_id"), [])), row.flat)
+                yield Row(row.where, run(row.data, row.where, sources.get(str(row.data.get("trace_id")), [])), row.flat)
         except DataError as error:
             on_error(error)
 
@@ -50,8 +50,7 @@ def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
 def run(data: Mapping[str, Any], where: str, sources: list[str]) -> dict[str, Any]:
     """Return one run in our own form; a run that failed is an unanswered question."""
     inputs, outputs, extra = (from_cell(data.get(key), where, key) for key in ("inputs", "outputs", "extra"))
-    metadata = (extra.get("metadata") if isinstance(extra, Mapping) else None) or {}
-    params = (extra.get("invocation_params") if isinstance(extra, Mapping) else None) or {}
+    metadata, params = (mapping(mapping(extra).get(key)) for key in ("metadata", "invocation_params"))
     kept = {key: data.get(key) for key in _KEPT} | {"extra": extra, "inputs": inputs, "outputs": outputs}
     kept |= {
         "dialogue_id": next((metadata[key] for key in _THREADS if metadata.get(key)), None),

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.chat import exchange
-from rejoinder.data.content import source_texts
+from rejoinder.data.content import mapping, mappings, source_texts
 from rejoinder.data.format import Format, each, keys, without_nothing
 from rejoinder.data.formats.human_scores import human_scores
 from rejoinder.data.values import from_cell
@@ -29,14 +29,13 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Yield the conversation of a trace, with its documents and the assessments of people."""
     row = row if "spans" in row else _as_row(row)
     cells = {key: _decoded(row.get(key), where, key) for key in _USED if key != "trace"}
-    metadata = cells["trace_metadata"] or cells["request_metadata"] or {}
-    spans = [span for span in cells["spans"] or () if isinstance(span, Mapping)]
-    people = [part for part in cells["assessments"] or () if _source(part).get("source_type") == "HUMAN"]
+    metadata = mapping(cells["trace_metadata"] or cells["request_metadata"])
+    people = [part for part in mappings(cells["assessments"]) if _source(part).get("source_type") == "HUMAN"]
     kept = {key: value for key, value in row.items() if key not in _USED}
     found = {
         "id": row.get("trace_id") or row.get("request_id"),
         "dialogue_id": metadata.get("mlflow.trace.session"),
-        "sources": [text for span in spans for text in _documents(span, where)],
+        "sources": [text for span in mappings(cells["spans"]) for text in _documents(span, where)],
         "trace_metadata": metadata,
         "assessments": cells["assessments"],
         **human_scores((_name(part), _value(part), _source(part).get("source_id")) for part in people),
@@ -48,10 +47,10 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
 
 def _as_row(trace: Mapping[str, Any]) -> dict[str, Any]:
     """Return a trace of `to_json()` as a row; the outermost span holds what came in and went out."""
-    info, data = trace["info"], trace["data"]
-    spans = [span for span in data["spans"] if isinstance(span, Mapping)]
+    info, data = mapping(trace["info"]), trace["data"]
+    spans = mappings(data["spans"])
     outer = next((span for span in spans if not span.get("parent_span_id") and not span.get("parent_id")), {})
-    attributes = outer.get("attributes") or {}
+    attributes = mapping(mapping(outer).get("attributes"))
     return {
         "trace_id": info.get("trace_id") or info.get("request_id"),
         "tags": info.get("tags"),
@@ -75,7 +74,7 @@ def _decoded(value: Any, where: str, field: str) -> Any:
 
 def _documents(span: Mapping[str, Any], where: str) -> list[str]:
     """Return what a retriever or a tool gave back."""
-    attributes = span.get("attributes") or {}
+    attributes = mapping(span.get("attributes"))
     if _decoded(attributes.get("mlflow.spanType"), where, "spans") not in ("RETRIEVER", "TOOL"):
         return []
     return source_texts(_decoded(attributes.get("mlflow.spanOutputs"), where, "spans"))
@@ -83,8 +82,7 @@ def _documents(span: Mapping[str, Any], where: str) -> list[str]:
 
 def _source(assessment: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return who gave an assessment."""
-    source = assessment.get("source")
-    return source if isinstance(source, Mapping) else {}
+    return mapping(assessment.get("source"))
 
 
 def _name(assessment: Mapping[str, Any]) -> Any:
@@ -94,7 +92,7 @@ def _name(assessment: Mapping[str, Any]) -> Any:
 
 def _value(assessment: Mapping[str, Any]) -> Any:
     """Return the value of feedback; an expectation is no rating."""
-    return (assessment.get("feedback") or {}).get("value")
+    return mapping(assessment.get("feedback")).get("value")
 
 
 FORMAT = Format(

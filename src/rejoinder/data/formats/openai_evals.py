@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rejoinder.data.content import mappings
 from rejoinder.data.format import Format, each, keys, without_nothing
 from rejoinder.errors import DataError
 
@@ -27,15 +28,15 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
         if not isinstance(sample, Mapping):
             problem, remedy = "an output item without a sample", "Export the items of a run that made samples"
             raise DataError(problem, remedy, where=where, field="sample")
-        said = [{**message, "role": message.get("role") or "assistant"} for message in sample.get("output") or ()]
-        results = [result for result in item.get("results") or () if isinstance(result, Mapping)]
+        said = [{**part, "role": part.get("role") or "assistant"} for part in mappings(sample.get("output"))]
+        results = [result for result in mappings(item.get("results")) if result.get("score") is not None]
         kept = {key: item.get(key) for key in ("id", "eval_id", "run_id", "status", "datasource_item", "results")}
         kept |= {
             "system": sample.get("model"),
             "context_id": item.get("datasource_item_id"),
-            "scores": {str(result["name"]): result["score"] for result in results if result.get("score") is not None},
+            "scores": {str(result.get("name")): result["score"] for result in results},
         }
-        messages = [*(sample.get("input") or ()), *(said or [{"role": "assistant", "content": None}])]
+        messages = [*mappings(sample.get("input")), *(said or [{"role": "assistant", "content": None}])]
         yield {**without_nothing(kept), "messages": messages}
 
 

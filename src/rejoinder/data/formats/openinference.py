@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.chat import exchange, is_call
-from rejoinder.data.content import source_texts
+from rejoinder.data.content import mapping, mappings, source_texts
 from rejoinder.data.files import OnError, Row
 from rejoinder.data.format import Format, keys, without_nothing
 from rejoinder.data.formats.human_scores import human_scores
@@ -25,7 +25,7 @@ _KIND = "openinference.span.kind"
 def confirm(row: Mapping[str, Any]) -> bool:
     """Return whether a row holds spans with a kind of OpenInference."""
     if "data" in row:
-        return all(isinstance(span, Mapping) and "span_kind" in span for span in row["data"] or ("",))
+        return bool(mappings(row["data"])) and all("span_kind" in span for span in mappings(row["data"]))
     return "span_kind" in row or any(_KIND in attributes for _, attributes in _spans(row))
 
 
@@ -38,7 +38,7 @@ def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
             data = tree(attributes)
             kind = str(span.get("span_kind") or attributes.get(_KIND, "")).upper()
             start = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
-            trace = span.get("traceId") or under(span, "context.trace_id")
+            trace = str(span.get("traceId") or under(span, "context.trace_id"))
             if kind == "LLM":
                 calls.append((row, span, data, start, trace))
             elif kind in ("RETRIEVER", "RERANKER"):
@@ -70,7 +70,7 @@ def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
 def _spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
     """Yield each span of a row with its attributes."""
     if "data" in row:
-        for span in row["data"]:
+        for span in mappings(row["data"]):
             yield from _spans(span)
         return
     for span, attributes in otlp_spans(row):
@@ -85,7 +85,7 @@ def _messages(value: Any) -> list[dict[str, Any]]:
     found = []
     for item in value if isinstance(value, list) else ():
         message = item.get("message", item) if isinstance(item, Mapping) else {}
-        parts = [part.get("message_content", part) for part in message.get("contents") or ()]
+        parts = [part.get("message_content", part) for part in mappings(message.get("contents"))]
         content = message.get("content") if message.get("content") is not None else parts or None
         found.append({"role": message.get("role"), "content": content, "tool_calls": message.get("tool_calls")})
     return found
@@ -99,8 +99,8 @@ def _value(data: Any, side: str) -> Any:
 def _people(data: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
     """Yield name, value and identifier of each score that a person gave."""
     for key in ("annotation", "evaluation"):
-        for item in data.get(f"{key}s") or ():
-            part = item.get(key, item)
+        for item in mappings(data.get(f"{key}s")):
+            part = mapping(item.get(key, item))
             if str(part.get("annotator_kind")).upper() == "HUMAN":
                 yield part.get("name"), part.get("score", part.get("label")), part.get("identifier")
 

@@ -41,10 +41,10 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
         if _OUT not in attributes or attributes.get("gen_ai.operation.name", "chat") not in _CALLS:
             continue
         asked, said = (from_cell(attributes.get(key), where, key) or [] for key in (_IN, _OUT))
-        if len(said) > 1:
+        if isinstance(said, list) and len(said) > 1:
             problem, remedy = f"{len(said)} choices, expected one", "Ask for one choice, or skip it: --on-error skip"
             raise DataError(problem, remedy, where=where, field=_OUT)
-        if is_call(said, where):
+        if isinstance(said, list) and is_call(said, where):
             continue
         context: Any = span.get("context") if isinstance(span.get("context"), Mapping) else span
         kept = {

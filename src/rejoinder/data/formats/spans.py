@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rejoinder.data.content import mapping, mappings
 from rejoinder.data.values import from_cell
 
 _DETAILS = "gen_ai.client.inference.operation.details"  # the event that may hold the messages in place of the span
@@ -16,17 +17,17 @@ def spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str,
     if "resourceSpans" not in row:
         yield row, _attributes(row)
         return
-    for resource in row["resourceSpans"] or ():
-        for scope in resource.get("scopeSpans") or ():
-            for span in scope.get("spans") or ():
+    for resource in mappings(row["resourceSpans"]):
+        for scope in mappings(resource.get("scopeSpans")):
+            for span in mappings(scope.get("spans")):
                 yield span, _attributes(span)
 
 
 def _attributes(span: Mapping[str, Any]) -> dict[str, Any]:
     """Return the attributes of a span, and of the event that may hold its messages, as plain values."""
     held = dict(_pairs(from_cell(span.get("attributes"), "", "attributes")))
-    for event in span.get("events") or ():
-        if isinstance(event, Mapping) and event.get("name") == _DETAILS:
+    for event in mappings(span.get("events")):
+        if event.get("name") == _DETAILS:
             held |= dict(_pairs(event.get("attributes")))
     return held
 
@@ -35,8 +36,7 @@ def _pairs(attributes: Any) -> Iterator[tuple[str, Any]]:
     """Yield names and plain values of attributes: a list of keys and typed values, or an object."""
     if isinstance(attributes, Mapping):
         yield from attributes.items()
-    elif isinstance(attributes, list):
-        yield from ((pair["key"], _plain(pair.get("value"))) for pair in attributes if "key" in pair)
+    yield from ((str(pair.get("key")), _plain(pair.get("value"))) for pair in mappings(attributes))
 
 
 def _plain(value: Any) -> Any:
@@ -45,10 +45,11 @@ def _plain(value: Any) -> Any:
         return value
     ((kind, held),) = value.items()
     if kind == "arrayValue":
-        return [_plain(item) for item in held.get("values") or ()]
+        values = mapping(held).get("values")
+        return [_plain(item) for item in values] if isinstance(values, list) else []
     if kind == "kvlistValue":
-        return dict(_pairs(held.get("values")))
-    return int(held) if kind == "intValue" else held
+        return dict(_pairs(mapping(held).get("values")))
+    return int(held) if kind == "intValue" and str(held).lstrip("-").isdigit() else held
 
 
 def tree(value: Any) -> Any:
