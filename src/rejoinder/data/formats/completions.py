@@ -1,4 +1,4 @@
-"""Calls of OpenAI, Anthropic, Gemini and Ollama: the answer of an interface, alone or with the request.
+"""Calls of OpenAI, Anthropic and Gemini: the answer of an interface, alone or with the request.
 
 Shapes: openai/openai-python `types/chat/chat_completion.py`, `types/responses/response.py`;
 anthropics/anthropic-sdk-python `types/message.py`, `types/content_block.py`; Gemini's REST reference
@@ -12,12 +12,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.chat import is_call, messages_in
+from rejoinder.data.content import mapping, mappings, read_content
 from rejoinder.data.format import Format, each, keys
 from rejoinder.data.messages import is_choice
 from rejoinder.data.values import from_cell
 from rejoinder.errors import ColumnError
 
 _ASKED = ("messages", "contents", "input", "prompt")
+_NOTHING = {"role": "assistant", "content": None}
 _ANSWERED = ("choices", "candidates", "output", "content", "message", "response")
 
 
@@ -37,10 +39,11 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
         alone = not _is_answer(_body(call.get("response")))
         answer = call if alone else _body(call["response"])
         request = _body(call.get("request"))
+        if isinstance(request, (str, list)):
+            request = {"messages": request}
         asked = request if isinstance(request, Mapping) else call
-        if answer.get("done") is False or any("delta" in choice for choice in answer.get("choices") or ()):
-            remedy = "Join the pieces of each reply first, or log without streaming"
-            raise ColumnError("a piece of a stream, not a whole reply", remedy, where=where)
+        if any("delta" in choice for choice in answer.get("choices") or ()):
+            raise ColumnError("a piece of a stream, not a whole reply", "Join the pieces of each reply", where=where)
         said = _said(answer, where)
         if is_call(said, where):
             continue
@@ -49,10 +52,10 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
         before = [{"role": "user", "content": before}] if isinstance(before, str) else before
         gone = {"request", "response", key if asked is call else "", *(_ANSWERED if alone else ())}
         kept = {name: value for name, value in call.items() if name not in gone}
-        if asked is request and (rest := {name: value for name, value in request.items() if name != key}):
-            kept["request"] = rest
-        if not alone and (rest := {name: value for name, value in answer.items() if name not in _ANSWERED}):
-            kept["raw_response"] = rest
+        more = {"request": mapping(request), "raw_response": {} if alone else answer}
+        for name, held in more.items():
+            if rest := {name: value for name, value in held.items() if name not in (key, *_ANSWERED)}:
+                kept[name] = rest
         if "custom_id" in call:  # the user's own, in OpenAI's batches
             kept["id"] = kept.pop("custom_id")
         model = answer.get("model", answer.get("modelVersion", asked.get("model")))
@@ -77,8 +80,6 @@ def _is_answer(value: Any) -> bool:
     """Return whether a value is what an interface gave back."""
     if not isinstance(value, Mapping):
         return False
-    if isinstance(value.get("done"), bool) and "model" in value:  # Ollama
-        return isinstance(value.get("response"), str) or isinstance(value.get("message"), Mapping)
     if value.get("object") == "response":
         return isinstance(value.get("output"), list)
     if value.get("type") == "message" and value.get("role") == "assistant":
@@ -90,26 +91,20 @@ def _is_answer(value: Any) -> bool:
 def _said(answer: Mapping[str, Any], where: str) -> list[Any]:
     """Return the messages that an answer holds."""
     if answer.get("object") == "response":
-        return list(answer["output"]) or [{"role": "assistant", "content": None}]
-    if "done" in answer and not isinstance(answer.get("message"), Mapping):
-        return [{"role": "assistant", "content": answer.get("response")}]
-    message = answer.get("message") if "done" in answer else answer
-    return messages_in(message, where) or [{"role": "assistant", "content": None}]
+        said = [item for item in mappings(answer["output"]) if item.get("type") == "message"]
+        texts = [text for item in said if (text := read_content(item.get("content")).text)]
+        if len(texts) < 2:
+            return list(answer["output"]) or [_NOTHING]
+        others = [item for item in mappings(answer["output"]) if item.get("type") != "message"]
+        return [*others, {"role": "assistant", "content": "\n".join(texts)}]
+    return messages_in(answer, where) or [_NOTHING]
 
 
 FORMAT = Format(
     "completions",
-    "Calls of OpenAI, Anthropic, Gemini and Ollama",
-    keys(
-        "request response",
-        "custom_id response",
-        "choices",
-        "candidates",
-        "object output",
-        "type role content",
-        "object data",
-    )
-    + keys("model response done", "model message done"),
+    "Calls of OpenAI, Anthropic and Gemini",
+    keys("request response", "custom_id response", "choices", "candidates", "object output", "type role content")
+    + keys("object data"),
     each(record),
     confirm,
 )

@@ -44,7 +44,7 @@ def trace(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
 
 
 def said(item: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return the conversation of a trace or an observation and its other keys; keys with names of our fields go aside."""
+    """Return the conversation of a trace or an observation, and its other keys; names of our fields go aside."""
     asked, answered = (from_cell(item.get(key), where, key) for key in ("input", "output"))
     conversation = exchange(asked, answered, where)
     kept = {key: value for key, value in item.items() if key not in _USED and not is_known(key)}

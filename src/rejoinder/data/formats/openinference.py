@@ -45,7 +45,9 @@ def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
                 documents = under(data, "retrieval.documents") or under(data, "reranker.output_documents")
                 found.setdefault(trace, []).append((start, source_texts(documents)))
             elif kind == "TOOL":
-                found.setdefault(trace, []).append((start, source_texts(_value(data, "output"))))
+                found.setdefault(trace, []).append(
+                    (start, source_texts(from_cell(under(data, "output.value"), "", "")))
+                )
     for row, span, data, start, trace in calls:
         try:
             said = _messages(under(data, "llm.output_messages"))
@@ -56,11 +58,10 @@ def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
                 "dialogue_id": under(data, "session.id") or trace,
                 "system": under(data, "llm.model_name"),
                 "sources": [text for begun, texts in found.get(trace, ()) if begun <= start for text in texts],
-                "metadata": data.get("metadata"),
                 **human_scores(_people(data)),
             }
-            asked = _messages(under(data, "llm.input_messages")) or _value(data, "input")
-            conversation = exchange(asked, said or _value(data, "output"), row.where)
+            asked = _messages(under(data, "llm.input_messages")) or from_cell(under(data, "input.value"), "", "")
+            conversation = exchange(asked, said or from_cell(under(data, "output.value"), "", ""), row.where)
         except DataError as error:
             on_error(error)
             continue
@@ -89,11 +90,6 @@ def _messages(value: Any) -> list[dict[str, Any]]:
         content = message.get("content") if message.get("content") is not None else parts or None
         found.append({"role": message.get("role"), "content": content, "tool_calls": message.get("tool_calls")})
     return found
-
-
-def _value(data: Any, side: str) -> Any:
-    """Return what came in or went out, decoded if it is JSON."""
-    return from_cell(under(data, f"{side}.value"), "", side)
 
 
 def _people(data: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
