@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rejoinder.data.chat import exchange, is_call
+from rejoinder.data.chat import exchange, is_call, messages_in
 from rejoinder.data.content import mapping, mappings, source_texts
 from rejoinder.data.files import OnError, Row
 from rejoinder.data.format import Format, keys, without_nothing
@@ -19,7 +19,7 @@ from rejoinder.data.formats.spans import tree
 from rejoinder.data.values import from_cell, under
 from rejoinder.errors import DataError
 
-_KIND = "openinference.span.kind"
+_KIND, _COLUMN = "openinference.span.kind", "attributes."
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
@@ -45,26 +45,23 @@ def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
                 documents = under(data, "retrieval.documents") or under(data, "reranker.output_documents")
                 found.setdefault(trace, []).append((start, source_texts(documents)))
             elif kind == "TOOL":
-                found.setdefault(trace, []).append(
-                    (start, source_texts(from_cell(under(data, "output.value"), "", "")))
-                )
+                found.setdefault(trace, []).append((start, source_texts(_side(data, "output"))))
     for row, span, data, start, trace in calls:
         try:
-            said = _messages(under(data, "llm.output_messages"))
-            if said and is_call(said, row.where):
+            said = _side(data, "output")
+            if (answer := messages_in(said, row.where)) and is_call(answer, row.where):
                 continue
-            kept = {
-                "id": span.get("spanId") or under(span, "context.span_id"),
-                "dialogue_id": under(data, "session.id") or trace,
-                "system": under(data, "llm.model_name"),
-                "sources": [text for begun, texts in found.get(trace, ()) if begun <= start for text in texts],
-                **human_scores(_people(data)),
-            }
-            asked = _messages(under(data, "llm.input_messages")) or from_cell(under(data, "input.value"), "", "")
-            conversation = exchange(asked, said or from_cell(under(data, "output.value"), "", ""), row.where)
+            conversation = exchange(_side(data, "input"), said, row.where)
         except DataError as error:
             on_error(error)
             continue
+        kept = {
+            "id": span.get("spanId") or under(span, "context.span_id"),
+            "dialogue_id": under(data, "session.id") or trace,
+            "system": under(data, "llm.model_name"),
+            "sources": [text for begun, texts in found.get(trace, ()) if begun <= start for text in texts],
+            **human_scores(_people(data)),
+        }
         yield Row(row.where, {**without_nothing(kept), **conversation})
 
 
@@ -75,21 +72,24 @@ def _spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str
             yield from _spans(span)
         return
     for span, attributes in otlp_spans(row):
-        columns = {
-            key.removeprefix("attributes."): value for key, value in row.items() if key.startswith("attributes.")
-        }
+        columns = {key[len(_COLUMN) :]: row[key] for key in row if key.startswith(_COLUMN)}
         yield span, {**attributes, **columns}
 
 
 def _messages(value: Any) -> list[dict[str, Any]]:
-    """Return messages as chat interfaces write them."""
+    """Return messages as chat interfaces write them; some instrumentations leave them empty."""
     found = []
-    for item in value if isinstance(value, list) else ():
-        message = item.get("message", item) if isinstance(item, Mapping) else {}
+    for item in mappings(value):
+        message = mapping(item.get("message", item))
         parts = [part.get("message_content", part) for part in mappings(message.get("contents"))]
         content = message.get("content") if message.get("content") is not None else parts or None
         found.append({"role": message.get("role"), "content": content, "tool_calls": message.get("tool_calls")})
-    return found
+    return [message for message in found if message["content"] is not None or message["tool_calls"]]
+
+
+def _side(data: Mapping[str, Any], side: str) -> Any:
+    """Return the messages of one side of a call, else its value, decoded if it is JSON."""
+    return _messages(under(data, f"llm.{side}_messages")) or from_cell(under(data, f"{side}.value"), "", side)
 
 
 def _people(data: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
@@ -104,7 +104,7 @@ def _people(data: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
 FORMAT = Format(
     "openinference",
     "OpenInference spans (Phoenix, Arize)",
-    keys("resourceSpans", "attributes name", "span_kind context.trace_id", f"attributes.{_KIND}", "data next_cursor"),
+    keys("resourceSpans", "attributes name", "span_kind context.trace_id", _COLUMN + _KIND, "data next_cursor"),
     records,
     confirm,
     whole=True,
