@@ -67,13 +67,9 @@ def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
 
 def _spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
     """Yield each span of a row with its attributes."""
-    if "data" in row:
-        for span in mappings(row["data"]):
-            yield from _spans(span)
-        return
-    for span, attributes in otlp_spans(row):
-        columns = {key[len(_COLUMN) :]: row[key] for key in row if key.startswith(_COLUMN)}
-        yield span, {**attributes, **columns}
+    for item in mappings(row["data"]) if "data" in row else [row]:
+        columns = {key[len(_COLUMN) :]: item[key] for key in item if key.startswith(_COLUMN)}
+        yield from ((span, {**attributes, **columns}) for span, attributes in otlp_spans(item))
 
 
 def _messages(value: Any) -> list[dict[str, Any]]:
