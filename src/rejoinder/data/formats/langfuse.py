@@ -8,6 +8,7 @@ column for each score, which holds a list and does not say who gave it: a rating
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from rejoinder.data.chat import exchange
@@ -18,6 +19,7 @@ from rejoinder.data.formats.human_scores import human_scores
 from rejoinder.data.values import from_cell
 
 RETRIEVED = ("RETRIEVER", "TOOL")
+_is_field = lru_cache(maxsize=4096)(is_known)
 _USED = ("input", "output", "sessionId", "scores", "observations", "id", "metadata", "model")
 
 
@@ -47,9 +49,9 @@ def said(item: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return the conversation of a trace or an observation, and its other keys; names of our fields go aside."""
     asked, answered = (from_cell(item.get(key), where, key) for key in ("input", "output"))
     conversation = exchange(asked, answered, where)
-    kept = {key: value for key, value in item.items() if key not in _USED and not is_known(key)}
+    kept = {key: value for key, value in item.items() if key not in _USED and not _is_field(key)}
     kept |= {key: item.get(key) for key in ("id", "metadata")} | {"dialogue_id": item.get("sessionId") or None}
-    kept["langfuse"] = {key: value for key, value in item.items() if key not in _USED and is_known(key)}
+    kept["langfuse"] = {key: value for key, value in item.items() if key not in _USED and _is_field(key)}
     if isinstance(asked, Mapping) or "messages" not in conversation:
         kept["input"] = asked
     if "messages" not in conversation:
