@@ -1,114 +1,110 @@
-"""Logged calls: a request and what came back, of OpenAI (chat, responses, batches, stored), Anthropic and Gemini.
+"""Calls of OpenAI, Anthropic and Gemini: the answer of an interface, alone or with the request.
 
-Sources: openai/openai-python src/openai/types/chat/chat_completion.py (`object: "chat.completion"`, `choices`),
-responses/response.py (`object: "response"`, `output`); anthropics/anthropic-sdk-python types/message.py.
-A stored completion has no messages (they are at .../{id}/messages), so its context is empty unless the request is there.
+Shapes: openai/openai-python `types/chat/chat_completion.py`, `types/responses/response.py`;
+anthropics/anthropic-sdk-python `types/message.py`, `types/content_block.py`; Gemini's REST reference
+(`GenerateContentResponse`, `Content`, `Part`). A stored completion of OpenAI holds no messages: they are at
+`/chat/completions/{id}/messages`, so its context is empty.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rejoinder.data.chat import ROLES, is_chat, read_content, turns
-from rejoinder.data.format import Format, each, keys, without_nothing
+from rejoinder.data.chat import is_call, messages_in
+from rejoinder.data.content import mapping, mappings, read_content
+from rejoinder.data.format import Format, each, keys
+from rejoinder.data.messages import is_choice
 from rejoinder.data.values import from_cell
-from rejoinder.errors import DataError
+from rejoinder.errors import ColumnError
 
-
-def _body(value: Any, where: str, field: str) -> Any:
-    value = from_cell(value, where, field)
-    return value["body"] if isinstance(value, Mapping) and isinstance(value.get("body"), Mapping) else value
-
-
-def is_reply(value: Any) -> bool:
-    """What an interface gave back."""
-    if not isinstance(value, Mapping):
-        return False
-    chosen = value.get("choices", value.get("candidates"))
-    listed = (
-        isinstance(chosen, list)
-        and bool(chosen)
-        and all(isinstance(one, Mapping) and not {"message", "content", "text"}.isdisjoint(one) for one in chosen)
-    )
-    return (
-        listed
-        or value.get("object") == "response"
-        or (value.get("type") == "message" and value.get("role") == "assistant" and "content" in value)
-    )
+_ASKED = ("messages", "contents", "input", "prompt")
+_NOTHING = {"role": "assistant", "content": None}
+_ANSWERED = ("choices", "candidates", "output", "content", "message", "response")
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
-    if is_page(row):
-        return True
-    reply = _body(row.get("response"), "", "response")
-    asked = "request" in row or not {"messages", "input", "contents", "prompt"}.isdisjoint(row)
-    return is_reply(row) or (asked and "request" in row and is_reply(reply))
-
-
-def is_page(row: Mapping[str, Any]) -> bool:
-    return (
-        row.get("object") == "list"
-        and isinstance(row.get("data"), list)
-        and bool(row["data"])
-        and is_reply(row["data"][0])
-    )
+    """Return whether a row is an answer, a page of answers, or a request with its answer."""
+    return bool(_page(row)) or _is_answer(row) or _is_answer(_body(row.get("response")))
 
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
-    if is_page(row):
-        for item in row["data"]:
-            yield from record(item, where)
-        return
-    request, reply = _body(row.get("request"), where, "request"), _body(row.get("response"), where, "response")
-    reply = reply if isinstance(reply, Mapping) else row
-    asked = request if isinstance(request, Mapping) else row
-    text, sources = _reply(reply, where)
-    key = next((name for name in ("messages", "contents", "input", "prompt") if asked.get(name)), None)
-    before = asked[key] if key else []
-    before = [{"role": "user", "content": before}] if isinstance(before, str) else before
-    said = turns(before, where) if is_chat(before) else []
-    model = reply.get("model", asked.get("model")) if isinstance(asked.get("model", reply.get("model")), str) else None
-    found = {
-        "id": row.get("id") or row.get("custom_id"),
-        "system": row.get("system")
-        if reply is row and isinstance(row.get("system"), str) and "max_tokens" not in row
-        else model,
-        "context": [turn.text for turn in said if turn.text is not None],
-        "sources": [*(text for turn in said for text in turn.sources), *sources],
-        "metadata": reply.get("metadata"),
-    }
-    yield {**without_nothing(found), "context": found["context"], "response": text}
+    """Yield the conversation of a call; nothing if the answer only calls tools, since a later call holds the reply.
+
+    Raises:
+        ColumnError: a piece of a stream.
+        DataError: several choices.
+    """
+    for call in _page(row) or [row]:
+        alone = not _is_answer(_body(call.get("response")))
+        answer = call if alone else _body(call["response"])
+        request = _body(call.get("request"))
+        if isinstance(request, (str, list)):
+            request = {"messages": request}
+        asked = request if isinstance(request, Mapping) else call
+        if any("delta" in choice for choice in answer.get("choices") or ()):
+            raise ColumnError("a piece of a stream, not a whole reply", "Join the pieces of each reply", where=where)
+        said = _said(answer, where)
+        if is_call(said, where):
+            continue
+        key = next((name for name in _ASKED if isinstance(asked.get(name), (str, list)) and asked[name]), "")
+        before = asked[key] if key else []
+        before = [{"role": "user", "content": before}] if isinstance(before, str) else before
+        gone = {"request", "response", key if asked is call else "", *(_ANSWERED if alone else ())}
+        kept = {name: value for name, value in call.items() if name not in gone}
+        more = {"request": mapping(request), "raw_response": {} if alone else answer}
+        for name, held in more.items():
+            if rest := {name: value for name, value in held.items() if name not in (key, *_ANSWERED)}:
+                kept[name] = rest
+        if "custom_id" in call:  # the user's own, in OpenAI's batches
+            kept["id"] = kept.pop("custom_id")
+        model = answer.get("model", answer.get("modelVersion", asked.get("model")))
+        if isinstance(model, str) and not (alone and asked is call and "model" in call):
+            kept.setdefault("system", model)
+        yield {**kept, "messages": [*before, *said]}
 
 
-def _reply(reply: Mapping[str, Any], where: str) -> tuple[str, tuple[str, ...]]:
-    chosen = reply.get("choices", reply.get("candidates"))
-    if isinstance(chosen, list):
-        if len(chosen) != 1:
-            raise DataError(
-                f"{len(chosen)} choices, expected one", "Write a line for each", where=where, field="choices"
-            )
-        message = chosen[0].get("message", chosen[0])
-        message = message if isinstance(message, Mapping) else {"content": message}
-        if isinstance(message.get("content"), Mapping):
-            message = message["content"]
-    elif isinstance(reply.get("output"), list):
-        items = [item for item in reply["output"] if isinstance(item, Mapping)]
-        texts = [
-            read_content(item.get("content"))[0] or ""
-            for item in items
-            if item.get("type") == "message" and ROLES.get(str(item.get("role", "assistant"))) == "assistant"
-        ]
-        return "\n".join(texts), ()
-    else:
-        message = reply
-    content = next((message[key] for key in ("content", "parts", "text") if message.get(key) is not None), None)
-    text, sources, _ = read_content(content)
-    return text or message.get("refusal") or (message.get("audio") or {}).get("transcript") or "", sources
+def _page(row: Mapping[str, Any]) -> list[Any]:
+    """Return the answers on a page of a list, as of OpenAI's stored completions."""
+    held = row.get("data") if row.get("object") == "list" else None
+    return held if isinstance(held, list) and held and all(map(_is_answer, held)) else []
+
+
+def _body(value: Any) -> Any:
+    """Return a request or an answer, out of a cell and out of the object around it in OpenAI's batches."""
+    value = from_cell(value, "", "")
+    return value["body"] if isinstance(value, Mapping) and isinstance(value.get("body"), Mapping) else value
+
+
+def _is_answer(value: Any) -> bool:
+    """Return whether a value is what an interface gave back."""
+    if not isinstance(value, Mapping):
+        return False
+    if value.get("object") == "response":
+        return isinstance(value.get("output"), list)
+    if value.get("type") == "message" and value.get("role") == "assistant":
+        return "content" in value
+    choices = value.get("choices", value.get("candidates"))
+    return isinstance(choices, list) and bool(choices) and all(map(is_choice, choices))
+
+
+def _said(answer: Mapping[str, Any], where: str) -> list[Any]:
+    """Return the messages that an answer holds."""
+    if answer.get("object") == "response":
+        said = [item for item in mappings(answer["output"]) if item.get("type") == "message"]
+        texts = [text for item in said if (text := read_content(item.get("content")).text)]
+        if len(texts) < 2:
+            return list(answer["output"]) or [_NOTHING]
+        others = [item for item in mappings(answer["output"]) if item.get("type") != "message"]
+        return [*others, {"role": "assistant", "content": "\n".join(texts)}]
+    return messages_in(answer, where) or [_NOTHING]
 
 
 FORMAT = Format(
     "completions",
-    "Logged calls of OpenAI, Anthropic and Gemini",
-    keys("request response", "choices", "candidates", "object output", "type role content", "object data"),
+    "Calls of OpenAI, Anthropic and Gemini",
+    keys("request response", "custom_id response", "choices", "candidates", "object output", "type role content")
+    + keys("object data"),
     each(record),
     confirm,
 )

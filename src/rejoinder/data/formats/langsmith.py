@@ -1,63 +1,66 @@
-"""LangSmith: runs as its SDK and its interface export them; the root run of a trace is the line.
+"""LangSmith: runs, as its SDK and its interface export them.
 
-Source: langchain-ai/langsmith-sdk python/langsmith/schemas.py (RunBase, Run: `run_type`, `inputs`, `outputs`,
-`trace_id`, `dotted_order`, `parent_run_id`, `feedback_stats`). `inputs` and `outputs` are any objects, so where they
-are neither messages nor one text, the names inside are said with `--map context=inputs.question`.
+Shape: langchain-ai/langsmith-sdk `python/langsmith/schemas.py` (`RunBase`, `Run`). `inputs` and `outputs` are any
+objects. `session_id` is the project, so the conversation is the thread in the metadata. `feedback_stats` does not say
+who gave the feedback: a rating only by `--map rating=feedback_stats.NAME.avg`.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rejoinder.data.chat import messages_in
+from rejoinder.data.chat import exchange, is_call, messages_in
+from rejoinder.data.content import mapping, source_texts
 from rejoinder.data.files import OnError, Row
 from rejoinder.data.format import Format, keys, without_nothing
 from rejoinder.data.values import from_cell
+from rejoinder.errors import DataError
+
+_KEPT = ("id", "name", "run_type", "tags", "error", "start_time", "end_time", "trace_id", "feedback_stats", "extra")
+_THREADS = ("session_id", "thread_id", "conversation_id")
 
 
 def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
+    """Yield the outermost run of each trace, or its model calls if that is not in the file.
+
+    Results of retrievers and tools of the trace are the sources.
+    """
     runs = list(rows)
-    sources: dict[Any, list[Any]] = {}
-    for row in sorted(runs, key=lambda row: str(row.data.get("dotted_order") or row.data.get("start_time"))):
-        outputs = from_cell(row.data.get("outputs"), row.where, "outputs")
-        if row.data["run_type"] in ("retriever", "tool") and isinstance(outputs, Mapping):
-            documents = outputs.get("documents", outputs.get("output", outputs))
-            sources.setdefault(row.data.get("trace_id"), []).extend(
-                documents if isinstance(documents, list) else [documents]
-            )
+    sources: dict[Any, list[str]] = {}
+    for row in sorted(runs, key=lambda row: str(row.data.get("dotted_order") or row.data.get("start_time") or "")):
+        if row.data.get("run_type") in ("retriever", "tool") and row.data.get("parent_run_id"):
+            outputs = from_cell(row.data.get("outputs"), row.where, "outputs")
+            if isinstance(outputs, Mapping):
+                outputs = outputs.get("documents", outputs.get("output", outputs))
+            sources.setdefault(str(row.data.get("trace_id")), []).extend(source_texts(outputs))
+    whole = {str(row.data.get("trace_id")) for row in runs if not row.data.get("parent_run_id")}
     for row in runs:
-        if not row.data.get("parent_run_id"):
-            yield Row(row.where, record(row.data, row.where, sources.get(row.data.get("trace_id"), [])), row.flat)
+        outer = not row.data.get("parent_run_id")
+        if not outer and (str(row.data.get("trace_id")) in whole or row.data.get("run_type") != "llm"):
+            continue
+        try:
+            said = messages_in(from_cell(row.data.get("outputs"), row.where, "outputs"), row.where)
+            if outer or not said or not is_call(said, row.where):
+                yield Row(row.where, run(row.data, row.where, sources.get(str(row.data.get("trace_id")), [])), row.flat)
+        except DataError as error:
+            on_error(error)
 
 
-def record(run: Mapping[str, Any], where: str, sources: list[Any]) -> dict[str, Any]:
-    inputs, outputs = (from_cell(run.get(key), where, key) for key in ("inputs", "outputs"))
-    found = {
-        "id": run.get("id"),
-        "dialogue_id": (run.get("extra") or {}).get("metadata", {}).get("session_id")
-        if isinstance(run.get("extra"), Mapping)
-        else None,
+def run(data: Mapping[str, Any], where: str, sources: list[str]) -> dict[str, Any]:
+    """Return one run in our own form; a run that failed is an unanswered question."""
+    inputs, outputs, extra = (from_cell(data.get(key), where, key) for key in ("inputs", "outputs", "extra"))
+    metadata, params = (mapping(mapping(extra).get(key)) for key in ("metadata", "invocation_params"))
+    kept = {key: data.get(key) for key in _KEPT} | {"extra": extra, "inputs": inputs, "outputs": outputs}
+    kept |= {
+        "dialogue_id": next((metadata[key] for key in _THREADS if metadata.get(key)), None),
+        "system": metadata.get("ls_model_name") or params.get("model") or params.get("model_name"),
         "sources": sources,
-        "feedback_stats": run.get("feedback_stats"),
-        "inputs": inputs,
-        "outputs": outputs,
     }
-    unanswered = {"response": "", "unanswered": str(run["error"])[:120]} if run.get("error") and not outputs else {}
-    return without_nothing(found) | without_nothing({"context": _one(inputs), "response": _reply(outputs)}) | unanswered
-
-
-def _one(value: Any) -> Any:
-    """The messages in an object, or the one text that it holds; None where several could be it."""
-    if (messages := messages_in(value)) is not None:
-        return messages
-    texts = [one for one in value.values() if isinstance(one, str)] if isinstance(value, Mapping) else [value]
-    return texts[0] if len(texts) == 1 else None
-
-
-def _reply(outputs: Any) -> Any:
-    if isinstance(outputs, Mapping) and isinstance(generations := outputs.get("generations"), list) and generations:
-        first = generations[0][0] if isinstance(generations[0], list) else generations[0]
-        return [first["message"]] if isinstance(first.get("message"), Mapping) else first.get("text")
-    return _one(outputs)
+    said = exchange(inputs, outputs or None, where)
+    if data.get("error") and not outputs:
+        said = {**said, "unanswered": str(data["error"]).strip().partition("\n")[0][:120]}
+    return {**without_nothing(kept), **said}
 
 
 FORMAT = Format(

@@ -1,148 +1,106 @@
-"""OpenInference: spans of Phoenix and Arize, as OTLP in JSON or as Phoenix's rows (`attributes.llm...` or nested).
+"""OpenInference: spans of Phoenix and Arize, as OTLP in JSON, as rows of Phoenix, or as pages of its API.
 
-Source: Arize-ai/openinference spec/semantic_conventions.md (`openinference.span.kind` is required on every span;
-`llm.input_messages.<i>.message.role`, `retrieval.documents.<i>.document.content`).
+Shapes: Arize-ai/openinference `spec/semantic_conventions.md` and `spec/annotations.md`; rows of Phoenix
+(`get_spans_dataframe`) have `context.span_id` and `attributes.llm.input_messages` with `message.role` inside.
 """
+
+from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rejoinder.data.chat import turns
+from rejoinder.data.chat import exchange, is_call, messages_in
+from rejoinder.data.content import mapping, mappings, source_texts
 from rejoinder.data.files import OnError, Row
 from rejoinder.data.format import Format, keys, without_nothing
-from rejoinder.data.values import from_cell
+from rejoinder.data.formats.human_scores import human_scores
+from rejoinder.data.formats.spans import spans as otlp_spans
+from rejoinder.data.formats.spans import tree
+from rejoinder.data.values import from_cell, under
 from rejoinder.errors import DataError
 
-from rejoinder.data.formats.otel import spans as otlp_spans
-
-KIND = "openinference.span.kind"
+_KIND, _COLUMN = "openinference.span.kind", "attributes."
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
-    if "resourceSpans" in row:
-        return any(KIND in attributes for _, attributes in otlp_spans(row))
-    return f"attributes.{KIND}" in row or "span_kind" in row or KIND in flat(row.get("attributes"))
-
-
-def spans(row: Mapping[str, Any]) -> Iterator[tuple[Any, Any, dict[str, Any]]]:
-    """(trace, span, attributes as a tree) of a row."""
-    if "resourceSpans" in row:
-        for span, attributes in otlp_spans(row):
-            yield span.get("traceId"), span.get("spanId"), tree(attributes)
-        return
-    attributes = dict(flat(row.get("attributes")))
-    attributes |= {
-        key.removeprefix("attributes."): value for key, value in row.items() if key.startswith("attributes.")
-    }
-    if "span_kind" in row:
-        attributes.setdefault(KIND, row["span_kind"])
-    context = row.get("context") if isinstance(row.get("context"), Mapping) else {}
-    yield (
-        row.get("context.trace_id", context.get("trace_id")),
-        row.get("context.span_id", context.get("span_id")),
-        tree(attributes),
-    )
-
-
-def flat(value: Any, before: str = "") -> dict[str, Any]:
-    if not isinstance(value, Mapping):
-        return {before: value} if before else {}
-    return {
-        name: one
-        for key, inner in value.items()
-        for name, one in flat(inner, f"{before}.{key}" if before else str(key)).items()
-    }
-
-
-def tree(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """`a.0.b` and `a.1.b` as `{"a": {"0": {"b"}, "1": {"b"}}}`."""
-    root: dict[str, Any] = {}
-    for name, value in attributes.items():
-        *path, last = name.split(".")
-        place = root
-        for part in path:
-            held = place.setdefault(part, {})
-            place = place.setdefault(part, {}) if isinstance(held, dict) else place
-        place[last] = from_cell(value, "", name)
-    return root
-
-
-def listed(value: Any) -> list[Any]:
-    if isinstance(value, Mapping) and value and all(key.isdigit() for key in value):
-        return [value[key] for key in sorted(value, key=int)]
-    return list(value) if isinstance(value, (list, tuple)) else []
-
-
-def messages(value: Any) -> list[dict[str, Any]]:
-    found = []
-    for one in listed(value):
-        message = (
-            one.get("message")
-            if isinstance(one, Mapping) and isinstance(one.get("message"), Mapping)
-            else {key.removeprefix("message."): held for key, held in one.items()}
-        )
-        parts = [
-            {key.removeprefix("message_content."): held for key, held in (part.get("message_content") or part).items()}
-            for part in listed(message.get("contents"))
-        ]
-        found.append(
-            {
-                "role": message.get("role"),
-                "content": message.get("content") if message.get("content") is not None else parts or None,
-                "tool_calls": message.get("tool_calls"),
-            }
-        )
-    return found
+    """Return whether a row holds spans with a kind of OpenInference."""
+    if "data" in row:
+        return bool(mappings(row["data"])) and all("span_kind" in span for span in mappings(row["data"]))
+    return "span_kind" in row or any(_KIND in attributes for _, attributes in _spans(row))
 
 
 def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
-    sources: dict[Any, list[str]] = {}
+    """Yield the conversation of each model call; what retrievers and tools gave back before it are its sources."""
+    found: dict[Any, list[tuple[str, list[str]]]] = {}
     calls = []
     for row in rows:
-        for trace, span, held in spans(row.data):
-            kind = str(held.get("openinference", {}).get("span", {}).get("kind", "")).upper()
-            if kind in ("RETRIEVER", "RERANKER"):
-                documents = listed(held.get("retrieval", held.get("reranker", {})).get("documents", ()))
-                sources.setdefault(trace, []).extend(
-                    str((one.get("document") or {"content": one.get("document.content")}).get("content"))
-                    for one in documents
-                )
-            elif kind == "TOOL" and isinstance(held.get("output"), Mapping):
-                sources.setdefault(trace, []).append(str(held["output"].get("value")))
-            elif kind == "LLM":
-                calls.append((row.where, trace, span, held))
-    for where, trace, span, held in calls:
-        llm = held.get("llm", {})
+        for span, attributes in _spans(row.data):
+            data = tree(attributes)
+            kind = str(span.get("span_kind") or attributes.get(_KIND, "")).upper()
+            start = str(span.get("startTimeUnixNano") or span.get("start_time") or "")
+            trace = str(span.get("traceId") or under(span, "context.trace_id"))
+            if kind == "LLM":
+                calls.append((row, span, data, start, trace))
+            elif kind in ("RETRIEVER", "RERANKER"):
+                documents = under(data, "retrieval.documents") or under(data, "reranker.output_documents")
+                found.setdefault(trace, []).append((start, source_texts(documents)))
+            elif kind == "TOOL":
+                found.setdefault(trace, []).append((start, source_texts(_side(data, "output"))))
+    for row, span, data, start, trace in calls:
         try:
-            before, said = messages(llm.get("input_messages")), messages(llm.get("output_messages"))
-            asked = turns(before, where) if before else []
-            reply = turns(said[:1], where) if said else []
+            said = _side(data, "output")
+            if (answer := messages_in(said, row.where)) and is_call(answer, row.where):
+                continue
+            conversation = exchange(_side(data, "input"), said, row.where)
         except DataError as error:
             on_error(error)
             continue
-        if said and not any(turn.text for turn in reply):
-            continue
-        found = {
-            "id": span,
-            "dialogue_id": held.get("session", {}).get("id") or trace,
-            "system": llm.get("model_name"),
-            "sources": [*sources.get(trace, ()), *(text for turn in asked for text in turn.sources)],
+        kept = {
+            "id": span.get("spanId") or under(span, "context.span_id"),
+            "dialogue_id": under(data, "session.id") or trace,
+            "system": under(data, "llm.model_name"),
+            "sources": [text for begun, texts in found.get(trace, ()) if begun <= start for text in texts],
+            **human_scores(_people(data)),
         }
-        context = [turn.text for turn in asked if turn.text is not None] or held.get("input", {}).get("value")
-        yield Row(
-            where,
-            without_nothing(found)
-            | {
-                "context": context or [],
-                "response": "".join(turn.text or "" for turn in reply) or held.get("output", {}).get("value", ""),
-            },
-        )
+        yield Row(row.where, {**without_nothing(kept), **conversation})
+
+
+def _spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
+    """Yield each span of a row with its attributes."""
+    for item in mappings(row["data"]) if "data" in row else [row]:
+        columns = {key[len(_COLUMN) :]: item[key] for key in item if key.startswith(_COLUMN)}
+        yield from ((span, {**attributes, **columns}) for span, attributes in otlp_spans(item))
+
+
+def _messages(value: Any) -> list[dict[str, Any]]:
+    """Return messages as chat interfaces write them; some instrumentations leave them empty."""
+    found = []
+    for item in mappings(value):
+        message = mapping(item.get("message", item))
+        parts = [part.get("message_content", part) for part in mappings(message.get("contents"))]
+        content = message.get("content") if message.get("content") is not None else parts or None
+        found.append({"role": message.get("role"), "content": content, "tool_calls": message.get("tool_calls")})
+    return [message for message in found if message["content"] is not None or message["tool_calls"]]
+
+
+def _side(data: Mapping[str, Any], side: str) -> Any:
+    """Return the messages of one side of a call, else its value, decoded if it is JSON."""
+    return _messages(under(data, f"llm.{side}_messages")) or from_cell(under(data, f"{side}.value"), "", side)
+
+
+def _people(data: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield name, value and identifier of each score that a person gave."""
+    for key in ("annotation", "evaluation"):
+        for item in mappings(data.get(f"{key}s")):
+            part = mapping(item.get(key, item))
+            if str(part.get("annotator_kind")).upper() == "HUMAN":
+                yield part.get("name"), part.get("score", part.get("label")), part.get("identifier")
 
 
 FORMAT = Format(
     "openinference",
     "OpenInference spans (Phoenix, Arize)",
-    keys("resourceSpans", "attributes name", "span_kind context.trace_id", f"attributes.{KIND}"),
+    keys("resourceSpans", "attributes name", "span_kind context.trace_id", _COLUMN + _KIND, "data next_cursor"),
     records,
     confirm,
     whole=True,

@@ -1,72 +1,64 @@
-"""OpenTelemetry: spans of OTLP in JSON that follow the conventions for generative AI.
+"""OpenTelemetry: spans that follow the conventions for generative AI, as OTLP in JSON or as a span a line.
 
-Sources: open-telemetry/semantic-conventions-genai model/gen-ai/gen-ai-{input,output}-messages.json (the conventions
-moved there from semantic-conventions); OTLP's JSON encoding (`resourceSpans`, attributes as key and typed value).
-`gen_ai.retrieval.documents` holds ids and scores alone, so that sources are the results of tools.
+Shapes: open-telemetry/semantic-conventions-genai `model/gen-ai/gen-ai-{input,output}-messages.json` and
+`docs/gen-ai/client-inference.md`; OTLP's JSON encoding. Messages are JSON texts or structured values. Retrieved
+documents have ids and scores only, so that the sources are the results of tools.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rejoinder.data.chat import turns
+from rejoinder.data.chat import exchange, is_call
 from rejoinder.data.format import Format, each, keys, without_nothing
+from rejoinder.data.formats.spans import spans
 from rejoinder.data.values import from_cell
+from rejoinder.errors import DataError
 
-_INFERENCE = ("chat", "text_completion", "generate_content")
+_CALLS = ("chat", "text_completion", "generate_content")
 _IN, _OUT = "gen_ai.input.messages", "gen_ai.output.messages"
+_OPENINFERENCE = "openinference.span.kind"
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
-    """OTLP lines may hold no span that spoke; they are ours unless they are OpenInference's."""
-    return not any("openinference.span.kind" in attributes for _, attributes in spans(row)) and (
-        "resourceSpans" in row or _OUT in row["attributes"]
+    """Return whether a row holds spans of OTLP, or is a span with messages; OpenInference has a reader of its own."""
+    found = [attributes for _, attributes in spans(row)]
+    return not any(_OPENINFERENCE in attributes for attributes in found) and (
+        "resourceSpans" in row or any(_OUT in attributes for attributes in found)
     )
 
 
-def spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
-    """Each span with its attributes as plain values."""
-    if "resourceSpans" not in row:
-        yield row, dict(row["attributes"]) if isinstance(row["attributes"], Mapping) else {}
-        return
-    for resource in row["resourceSpans"]:
-        for scope in resource.get("scopeSpans", ()):
-            for span in scope.get("spans", ()):
-                yield span, {one["key"]: plain(one.get("value", {})) for one in span.get("attributes", ())}
+def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
+    """Yield the conversation of each call of a model; an agent's span repeats what the calls inside it said.
 
+    A call that only asks for a tool is left out: the call after it holds the reply.
 
-def plain(value: Any) -> Any:
-    """A typed value of OTLP as JSON has it."""
-    if not isinstance(value, Mapping) or len(value) != 1:
-        return value
-    ((kind, held),) = value.items()
-    if kind == "arrayValue":
-        return [plain(one) for one in held.get("values", ())]
-    if kind == "kvlistValue":
-        return {one["key"]: plain(one.get("value", {})) for one in held.get("values", ())}
-    return int(held) if kind == "intValue" else held
-
-
-def record(row: Mapping[str, Any], where: str) -> Iterable[Mapping[str, Any]]:
+    Raises:
+        DataError: a call with several choices.
+    """
     for span, attributes in spans(row):
-        if _OUT not in attributes or attributes.get("gen_ai.operation.name", "chat") not in _INFERENCE:
-            continue  # an agent's span repeats what the calls inside it said
+        if _OUT not in attributes or attributes.get("gen_ai.operation.name", "chat") not in _CALLS:
+            continue
         asked, said = (from_cell(attributes.get(key), where, key) or [] for key in (_IN, _OUT))
-        before = turns(asked, where) if asked else []
-        reply = turns(said[:1], where) if said else []
-        if said and not any(turn.text for turn in reply):
-            continue  # a call of a tool: the span after it has the reply
-        found = {
-            "id": span.get("spanId") or span.get("span_id"),
-            "system": attributes.get("gen_ai.response.model") or attributes.get("gen_ai.request.model"),
-            "dialogue_id": attributes.get("gen_ai.conversation.id") or span.get("traceId") or span.get("trace_id"),
-            "sources": [text for turn in before for text in turn.sources],
+        if isinstance(said, list) and len(said) > 1:
+            problem, remedy = f"{len(said)} choices, expected one", "Ask for one choice, or skip it: --on-error skip"
+            raise DataError(problem, remedy, where=where, field=_OUT)
+        if isinstance(said, list) and is_call(said, where):
+            continue
+        context: Any = span.get("context") if isinstance(span.get("context"), Mapping) else span
+        kept = {
+            "id": _first(context, "spanId", "span_id"),
+            "system": _first(attributes, "gen_ai.response.model", "gen_ai.request.model"),
+            "dialogue_id": attributes.get("gen_ai.conversation.id") or _first(context, "traceId", "trace_id"),
+            "attributes": {key: value for key, value in attributes.items() if key not in (_IN, _OUT)},
         }
-        yield without_nothing(found) | {
-            "context": [turn.text for turn in before if turn.text is not None],
-            "response": "".join(turn.text or "" for turn in reply),
-        }
+        yield {**without_nothing(kept), **exchange(asked, said or None, where)}
 
 
-FORMAT = Format(
-    "otel", "OpenTelemetry GenAI spans (OTLP in JSON)", keys("resourceSpans", "attributes name"), each(record), confirm
-)
+def _first(mapping: Mapping[str, Any], *names: str) -> Any:
+    """Return the first value under one of these names."""
+    return next((mapping[name] for name in names if mapping.get(name)), None)
+
+
+FORMAT = Format("otel", "OpenTelemetry GenAI spans", keys("resourceSpans", "attributes name"), each(record), confirm)
