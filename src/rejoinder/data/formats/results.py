@@ -1,0 +1,98 @@
+"""Values that files of results and annotations have in common: scores of judges, prompts, ratings."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rejoinder.data.chat import is_chat, turns
+from rejoinder.data.columns import plain
+from rejoinder.data.values import from_cell, number
+from rejoinder.errors import DataError
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text."""
+    return tuple(text.split())
+
+
+_OVERALL = frozenset(words("overall rating ratings stars score quality human_rating user_rating human_score"))
+_LONGEST_REASON = 120
+
+
+def scores_of(values: Mapping[str, Any], reasons: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return the fields `scores` and `unscored`; both are left out where they are empty.
+
+    Args:
+        values: the value of each judge: a number, true, false, their text, or an object or a list of these. Each
+            value inside is a score of its own, such as `judge.clarity` or `judge.1`.
+        reasons: why a judge has no score, where the file says so.
+    """
+    scores, unscored = dict[str, float | None](), dict[str, str]()
+    for name, value in _single(values):
+        scores[name] = as_number(value)
+        if scores[name] is None:
+            reason = (reasons or {}).get(name) or (reasons or {}).get(name.partition(".")[0])
+            unscored[name] = short(reason or f"{shown(value)} in place of a number")
+    return {key: held for key, held in (("scores", scores), ("unscored", unscored)) if held}
+
+
+def prompt_turns(prompt: Any, where: str) -> list[str]:
+    """Return the turns of a prompt: chat messages, their JSON in a text, or one text.
+
+    Raises:
+        DataError: messages that cannot be read.
+    """
+    if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], str):
+        prompt = prompt[0]
+    chat = from_cell(prompt, where, "prompt") if isinstance(prompt, str) and prompt.lstrip()[:1] == "[" else prompt
+    if is_chat(chat):
+        return [turn.text for turn in turns(chat, where) if turn.text is not None and turn.role != "tool"]
+    return [prompt] if isinstance(prompt, str) and prompt else []
+
+
+def as_number(value: Any) -> float | None:
+    """Return the number that a value is; pass, yes and true are 1; None for anything else."""
+    try:
+        read = number(value, "", "")
+    except DataError:
+        return None
+    return read[0] if read else None
+
+
+def dimension_of(name: Any) -> str:
+    """Return the dimension that a question or a control asks about."""
+    return "overall" if plain(str(name)) in _OVERALL else str(name)
+
+
+def objects_in(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects in a list; none where the value is no list."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+
+
+def object_in(value: Any) -> Mapping[str, Any]:
+    """Return the object that a value is; an empty one where it is none."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def short(text: Any) -> str:
+    """Return the beginning of a text, in one line."""
+    return textwrap.shorten(str(text), _LONGEST_REASON, placeholder=" ...")
+
+
+def shown(value: Any) -> str:
+    """Return a value as it stands in JSON, or what kind of value it is."""
+    if isinstance(value, (list, Mapping)):
+        return "a list" if isinstance(value, list) else "an object"
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _single(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        inner = dict(enumerate(value, start=1)) if isinstance(value, list) else value
+        if isinstance(inner, Mapping):
+            yield from _single({str(key): held for key, held in inner.items()}, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
