@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.results import as_number, dimension_of, object_in
+from rejoinder.data.formats.results import add_ratings, object_in
 from rejoinder.data.values import from_cell
 
 _USERS, _AGENT = ".responses.users", ".suggestion.agent"
@@ -49,13 +49,7 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
         kept.setdefault("id", kept.get("external_id"))
         answers = {name: _submitted(found) for name, found in held.items()}
     for name, given in answers.items():
-        numbers = [as_number(value) for value, _ in given]
-        if given and None not in numbers:
-            kept.setdefault("ratings", {})[dimension_of(name)] = numbers
-            people = [None if person is None else str(person) for _, person in given]
-            kept.setdefault("raters", {})[dimension_of(name)] = people
-        elif given:  # words: `--map rating=NAME` with `--scale` reads them
-            kept.setdefault(name, [value for value, _ in given])
+        add_ratings(kept, name, given, where)
     yield kept
 
 

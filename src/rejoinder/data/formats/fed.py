@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.results import dimension_of
+from rejoinder.data.formats.results import add_ratings
 
 _LABEL = re.compile(r"^(User|System): ?", re.MULTILINE | re.IGNORECASE)
 
@@ -21,14 +21,12 @@ def confirm(row: Mapping[str, Any]) -> bool:
     return labelled and isinstance(row["annotations"], Mapping)
 
 
-def record(row: Mapping[str, Any], _where: str) -> Iterator[dict[str, Any]]:
+def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Return the turn that was judged, or the whole dialogue where no response is given."""
-    ratings = {
-        dimension_of(name): [value for value in values if _is_number(value)]
-        for name, values in row["annotations"].items()
-        if isinstance(values, list) and any(map(_is_number, values))
-    }
-    kept = {key: value for key, value in row.items() if key not in ("context", "response")} | {"ratings": ratings}
+    kept = {key: value for key, value in row.items() if key not in ("context", "response", "annotations")}
+    for name, values in row["annotations"].items():  # beside numbers there are notes such as N/A
+        numbers = [(value, None) for value in values or () if isinstance(value, (int, float))]
+        add_ratings(kept, name, numbers, where)
     _, *parts = _LABEL.split(row["context"])
     roles = ["user" if label.lower() == "user" else "assistant" for label in parts[::2]]
     texts = [text.strip() for text in parts[1::2]]
@@ -40,10 +38,6 @@ def record(row: Mapping[str, Any], _where: str) -> Iterator[dict[str, Any]]:
         return
     messages = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
     yield {**kept, "messages": messages, "level": "dialogue", "unanswered": False}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 FORMAT = Format(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.results import as_number, dimension_of, objects_in
+from rejoinder.data.formats.results import add_ratings, objects_in
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
@@ -24,30 +24,23 @@ def confirm(row: Mapping[str, Any]) -> bool:
     )
 
 
-def record(task: Mapping[str, Any], _where: str) -> Iterator[dict[str, Any]]:
+def record(task: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Return the data of a task with the ratings of all annotators."""
-    ratings: dict[str, list[float]] = {}
-    raters: dict[str, list[str | None]] = {}
-    words: dict[str, list[Any]] = {}
-    seen = set()
+    kept = {key: value for key, value in task.items() if key not in ("data", "annotations")}
+    kept |= {"id": str(task["id"])} if task.get("id") is not None else {}
+    kept |= task["data"]
+    answers: dict[str, list[tuple[Any, str | None]]] = {}
     for annotation in task["annotations"]:
         if annotation.get("was_cancelled"):
             continue
         person = _name(annotation.get("completed_by"))
         for name, value in _values(annotation):
-            number, dimension = as_number(value), dimension_of(name)
-            if person is not None and (person, name, str(value)) in seen:
-                continue
-            seen.add((person, name, str(value)))
-            if number is None:
-                words.setdefault(name, []).append(value)
-            else:
-                ratings.setdefault(dimension, []).append(number)
-                raters.setdefault(dimension, []).append(person)
-    kept = {key: value for key, value in task.items() if key not in ("data", "annotations")}
-    named = {"id": str(task["id"])} if task.get("id") is not None else {}
-    rated = {"ratings": ratings, "raters": raters} if ratings else {}
-    yield {**words, **kept, **named, **task["data"], **rated}
+            given = answers.setdefault(name, [])
+            if person is None or (value, person) not in given:
+                given.append((value, person))
+    for name, given in answers.items():
+        add_ratings(kept, name, given, where)
+    yield kept
 
 
 def _values(annotation: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.data.chat import messages_in, turns, turns_in
+from rejoinder.data.formats.pair_forms import LISTED, Form
 from rejoinder.data.formats.results import prompt_turns, shown
-from rejoinder.data.formats.verdicts import LISTED, Form
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
 
@@ -30,10 +30,16 @@ def replies_of(line: Mapping[str, Any], form: Form, prompt_key: str | None, wher
     if prompt_key == "instruction" and line.get("input"):  # Alpaca
         prompt = [f"{prompt}\n\n{line['input']}"]
     turn = line.get("turn") if form.keys == ("conversation_a", "conversation_b") else None
-    return [_reply(value, prompt, turn, where, key) for value, key in zip(values, form.keys, strict=True)]
+    before = _context(prompt, prompt_key or "", where)
+    replies = [_reply(value, prompt, before, turn, where, key) for value, key in zip(values, form.keys, strict=True)]
+    first, second = (reply["context"] for reply in replies)
+    if first != second and first[:1] != second[:1]:
+        problem = "the two replies answer different prompts"
+        raise DataError(problem, "Give both the same prompt", where=where, field=form.keys[1])
+    return replies
 
 
-def _reply(value: Any, prompt: Any, turn: Any, where: str, key: str) -> dict[str, Any]:
+def _reply(value: Any, prompt: Any, before: list[str], turn: Any, where: str, key: str) -> dict[str, Any]:
     """Return context and reply: chat messages, a list of replies to a list of prompts, a transcript or a text."""
     held = from_cell(value, where, key)
     if (
@@ -45,21 +51,17 @@ def _reply(value: Any, prompt: Any, turn: Any, where: str, key: str) -> dict[str
         said = [text or "" for both in zip(prompt, held, strict=True) for text in both]
         return {"context": said[:-1], "response": said[-1]}
     if (messages := messages_in(held)) is not None:
-        return _judged_turn(messages, [] if prompt is None else _context(prompt, where), turn, where, key)
+        return _judged_turn(messages, before, turn, where, key)
     if not isinstance(value, str):
         remedy = "Give both replies, or leave the line out"
         raise DataError(f"is {shown(value)}, expected text or chat messages", remedy, where=where, field=key)
     said = _transcript(value) if prompt is None else []
-    return (
-        {"context": said[:-1], "response": said[-1]}
-        if said
-        else {"context": _context(prompt, where), "response": value}
-    )
+    return {"context": said[:-1], "response": said[-1]} if said else {"context": before, "response": value}
 
 
 def _judged_turn(messages: Any, before: list[str], turn: Any, where: str, key: str) -> dict[str, Any]:
     """Return the reply of a conversation that was judged, the last without a `turn`, and what comes before it."""
-    said = [one for one in turns(messages, where) if one.text is not None and one.role != "tool"]
+    said = [said for said in turns(messages, where) if said.text is not None and said.role != "tool"]
     places = [place for place, one in enumerate(said) if one.role == "assistant"]
     number = len(places) if turn in (None, "") else int(turn) if str(turn).strip().isdigit() else 0
     if not places or not 0 < number <= len(places):
@@ -73,14 +75,15 @@ def _judged_turn(messages: Any, before: list[str], turn: Any, where: str, key: s
     return reply if alternate or not begins else {**reply, "speakers": roles}
 
 
-def _context(prompt: Any, where: str) -> list[str]:
+def _context(prompt: Any, key: str, where: str) -> list[str]:
     """Return the turns that both replies answer."""
     if isinstance(prompt, str):
         return [turn for turn in _transcript(prompt) if turn] or turns_in(prompt)
     if prompt is None or (isinstance(prompt, list) and _all_texts(prompt)):
         return [text for text in prompt or () if text]
-    messages = messages_in(prompt)
-    turns(messages if messages is not None else prompt, where)  # raises where they cannot be read
+    if (messages := messages_in(prompt)) is None:
+        remedy = "Write a text, a list of texts, or chat messages"
+        raise DataError(f"is {shown(prompt)}, expected the turns before the replies", remedy, where=where, field=key)
     return prompt_turns(messages, where)
 
 

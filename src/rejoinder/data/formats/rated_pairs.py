@@ -12,8 +12,7 @@ from typing import Any
 
 from rejoinder.data.columns import plain
 from rejoinder.data.format import Format, each
-from rejoinder.data.formats.verdicts import ANNOTATOR, COLUMNS, VERDICTS
-from rejoinder.data.formats.votes import MARKS, NAMES, PROMPTS
+from rejoinder.data.formats.pair_forms import ANNOTATOR, COLUMNS, MARKS, NAMES, PROMPTS, VERDICTS
 
 _RATINGS = ("rating", "stars", "human_rating", "user_rating")
 _OF_EACH = {"model", "system", "generator", "model_name", "rater", "annotator"}

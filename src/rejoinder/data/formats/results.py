@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rejoinder.data.chat import is_chat, turns
@@ -62,9 +62,30 @@ def as_number(value: Any) -> float | None:
     return read[0] if read else None
 
 
-def dimension_of(name: Any) -> str:
-    """Return the dimension that a question or a control asks about."""
-    return "overall" if plain(str(name)) in _OVERALL else str(name)
+def add_ratings(record: dict[str, Any], name: Any, answers: Sequence[tuple[Any, Any]], where: str) -> None:
+    """Add what people answered to a question as ratings, if every answer is a number, or yes or no.
+
+    Other answers stay under the name of the question; `--map rating=NAME` with `--scale` reads them.
+
+    Args:
+        record: the record, which gets `ratings`, `raters` and `scales`.
+        name: of the question; `rating`, `quality` and the like are the dimension `overall`.
+        answers: value and person of each answer; a person may be None.
+        where: place of the record.
+    """
+    dimension = "overall" if plain(str(name)) in _OVERALL else str(name)
+    try:
+        numbers = [number(value, where, dimension) for value, _ in answers]
+    except DataError:
+        record.setdefault(str(name), [value for value, _ in answers])
+        return
+    rated = [(*held, person) for held, (_, person) in zip(numbers, answers, strict=True) if held]
+    if not rated:
+        return
+    record.setdefault("ratings", {})[dimension] = [value for value, _, _ in rated]
+    record.setdefault("raters", {})[dimension] = [None if person is None else str(person) for *_, person in rated]
+    if top := max((top for _, top, _ in rated if top), default=0):
+        record.setdefault("scales", {})[dimension] = [0 if top in (1, 100) else 1, top]
 
 
 def objects_in(value: Any) -> list[Mapping[str, Any]]:

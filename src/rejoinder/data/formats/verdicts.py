@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from rejoinder.data.columns import plain
+from rejoinder.data.formats.pair_forms import ANNOTATOR, CHOSEN, COLUMNS, LISTED, SYSTEMS, VERDICTS, Form
 from rejoinder.data.formats.results import shown, words
 from rejoinder.data.values import from_cell
 from rejoinder.errors import ColumnError, DataError
 from rejoinder.example import Choice, majority
 
-VERDICTS = words("preferred winner preference choice label labels better better_response_id verdict")
-COLUMNS: Mapping[str, Choice | None] = {"winner_model_a": 0, "winner_model_b": 1, "winner_tie": None}
-SYSTEMS = ("system", "systems", "model", "generator")
-ANNOTATOR = re.compile(r"annotator_?\d+")
 _PLACES: tuple[Choice, Choice] = (0, 1)
 _TIES = frozenset(words("tie tied draw both bothbad neither equal same"))
 _WORDS = (frozenset(("a", "first", "left")), frozenset(("b", "second", "right")))
@@ -27,17 +24,6 @@ _NUMBERS: Mapping[str, Mapping[float, Choice]] = {"0": {0: 0, 1: 1}, "1": {1: 0,
 _STANFORD: Mapping[float, Choice] = {1: 0, 0: 1}  # whether the first is preferred
 _TOKEN = re.compile(r"[a-z]+|(?:(?<!\w)[+-])?\d+(?:[.,]\d+)?")
 _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
-
-
-class Form(NamedTuple):
-    """How a line holds two replies: their keys, twice the same for one list, and the marks that tell them apart."""
-
-    keys: tuple[str, str]
-    marks: tuple[str, str]
-
-
-CHOSEN = Form(("chosen", "rejected"), ("chosen", "rejected"))
-LISTED = Form(("responses", "responses"), ("0", "1"))
 
 
 def votes_of(line: Mapping[str, Any], form: Form, where: str) -> list[Choice | None]:
@@ -98,9 +84,7 @@ def verdict(value: Any, line: Mapping[str, Any], form: Form, field: str, where: 
 
 
 def _number_of(value: Any) -> float | None:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
-    text = value.strip() if isinstance(value, str) else ""
+    text = "" if isinstance(value, bool) else str(value).strip()
     return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
 
 
@@ -128,12 +112,12 @@ def _numbered(number: float, form: Form, field: str) -> tuple[Choice | None] | N
 
 
 def _worded(text: str, form: Form) -> tuple[Choice | None] | None:
-    words = set(_TOKEN.findall(text.lower()))
-    if words & _TIES:
+    tokens = set(_TOKEN.findall(text.lower()))
+    if tokens & _TIES:
         return (None,)
-    if form.marks[0].isdigit() and any(word[-1].isdigit() for word in words - {*form.marks}):
+    if form.marks[0].isdigit() and any(word[-1].isdigit() for word in tokens - {*form.marks}):
         return None  # 1:3, or a number of something else
-    named = [place for place in _PLACES if words & {*_WORDS[place], form.marks[place]}]
+    named = [place for place in _PLACES if tokens & {*_WORDS[place], form.marks[place]}]
     return (named[0],) if len(named) == 1 else None
 
 

@@ -8,46 +8,17 @@ A line holds `chosen` and `rejected`, a list `responses` of two, or two keys tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
 from typing import Any
 
 from rejoinder.data.columns import plain
 from rejoinder.data.format import Format, each, without_nothing
+from rejoinder.data.formats import pair_forms as forms
+from rejoinder.data.formats.pair_forms import CHOSEN, COLUMNS, LISTED, SYSTEMS, VERDICTS, Form, form_of
 from rejoinder.data.formats.pair_texts import replies_of
-from rejoinder.data.formats.results import words
-from rejoinder.data.formats.verdicts import (
-    ANNOTATOR,
-    CHOSEN,
-    COLUMNS,
-    LISTED,
-    SYSTEMS,
-    VERDICTS,
-    Form,
-    preferred_of,
-    votes_of,
-)
+from rejoinder.data.formats.verdicts import preferred_of, votes_of
 from rejoinder.data.values import from_cell
 
-NAMES = words("response output answer completion reply conversation text generation human_ref")
-MARKS = (("a", "b"), ("1", "2"), ("0", "1"))
-PROMPTS = words("context prompt question instruction query history conversation messages input")
-_OWN = {*PROMPTS, *VERDICTS, *COLUMNS, "votes", "id", "dataset", "context_id", "references", "reference", "turn"}
-
-FORMS = [
-    Form((f"{name}{mark}{a}", f"{name}{mark}{b}"), (a, b)) for name, mark, (a, b) in product(NAMES, ("_", ""), MARKS)
-]
-
-
-def form_of(row: Mapping[str, Any]) -> Form | None:
-    """Return how a row holds two replies, whatever the case of its keys; None where it does not."""
-    names = {plain(str(key)) for key in row}
-    if names >= {*CHOSEN.keys}:
-        return CHOSEN
-    if "response" in names:
-        return None
-    if "responses" in names:
-        return LISTED
-    return next((form for form in FORMS if names >= {*form.keys}), None)
+_OWN = {*forms.PROMPTS, *VERDICTS, *COLUMNS, "votes", "id", "dataset", "context_id", "references", "reference", "turn"}
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
@@ -68,7 +39,7 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     }
     votes = votes_of(line, form, where)
     preferred, verdict_key = preferred_of(line, form, votes, where)
-    prompt_key = next((key for key in PROMPTS if line.get(key) not in (None, "")), None)
+    prompt_key = next((key for key in forms.PROMPTS if line.get(key) not in (None, "")), None)
     replies = replies_of(line, form, prompt_key, where)
     shared, own = _other_keys(line, form, {verdict_key, prompt_key})
     for reply, more in zip(replies, own, strict=True):
@@ -85,7 +56,7 @@ def _other_keys(
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Return the keys that belong to both replies, and those of each; a mark counts only beside its partner."""
     consumed = {*form.keys, *COLUMNS, *used, "votes", "reference", "response"}
-    consumed |= {key for key in line if ANNOTATOR.fullmatch(plain(key))}
+    consumed |= {key for key in line if forms.ANNOTATOR.fullmatch(plain(key))}
     consumed |= {key for key in VERDICTS if isinstance(line.get(key), str) and not line[key].strip()}
     names = {plain(str(key)) for key in line}
     shared, own = dict[str, Any](), [dict[str, Any](), dict[str, Any]()]
@@ -119,7 +90,7 @@ def _marked(key: str, names: set[str], form: Form) -> tuple[str, int | None]:
     return key, None
 
 
-_SETS = [CHOSEN.keys, LISTED.keys, *(form.keys for form in FORMS)]
+_SETS = [CHOSEN.keys, LISTED.keys, *(form.keys for form in forms.MARKED)]
 FORMAT = Format(
     "votes", "Two replies and which is better", tuple(map(frozenset, _SETS)), each(record), confirm, columns=True
 )
