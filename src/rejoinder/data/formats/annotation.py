@@ -85,15 +85,22 @@ def _database(path: Path) -> Path:
 
 
 def _record(line: Any, questions: list[dict[str, Any]], answers: list[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
-    """Return a line with its ratings; of a line with two replies the pair with its votes."""
+    """Return a line with its ratings; of a line with two replies both replies with the votes."""
     if isinstance(line, list):
         votes: list[Choice | None] = [vote for _, values in answers for vote in values.values()]
-        pair = [{key: value for key, value in reply.items() if key != "id"} for reply in line]
-        return {"id": line[0].get("id"), "pair": pair, "preferred": majority(votes), "votes": votes}
-    record = {**line, "scales": {}}
+        record = {**line[0], "responses": [reply["response"] for reply in line]}
+        del record["response"]
+        if systems := [reply["system"] for reply in line if reply.get("system")]:
+            record = {key: value for key, value in record.items() if key != "system"} | {"systems": systems}
+        return {**record, "preferred": majority(votes), "votes": votes}
+    record = {**line}
     for question in questions:
         name, scale = question["name"], question["scale"]
-        record["scales"][name] = [0, 1] if isinstance(scale, str) else scale
+        bounds = [0, 1] if isinstance(scale, str) else scale
+        if name == "overall":
+            record["scale"] = bounds
+        else:
+            record.setdefault("scales", {})[name] = bounds
         rated = [(person, values[name]) for person, values in answers if values.get(name) is not None]
         if rated:
             record.setdefault("ratings", {})[name] = [value for _, value in rated]

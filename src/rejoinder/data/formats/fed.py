@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.results import add_ratings
+from rejoinder.data.formats.results import add_ratings, object_in
+from rejoinder.data.values import from_cell
 
 _LABEL = re.compile(r"^(User|System): ?", re.MULTILINE | re.IGNORECASE)
 
@@ -18,13 +19,15 @@ _LABEL = re.compile(r"^(User|System): ?", re.MULTILINE | re.IGNORECASE)
 def confirm(row: Mapping[str, Any]) -> bool:
     """Return whether the context is a transcript of user and system, and annotations are lists."""
     labelled = isinstance(row["context"], str) and bool(_LABEL.match(row["context"]))
-    return labelled and isinstance(row["annotations"], Mapping)
+    return labelled and isinstance(from_cell(row["annotations"], "", "annotations"), Mapping)
 
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Return the turn that was judged, or the whole dialogue where no response is given."""
     kept = {key: value for key, value in row.items() if key not in ("context", "response", "annotations")}
-    for name, values in row["annotations"].items():  # beside numbers there are notes such as N/A
+    for name, values in object_in(
+        from_cell(row["annotations"], where, "annotations")
+    ).items():  # beside numbers there are notes such as N/A
         numbers = [(value, None) for value in values or () if isinstance(value, (int, float))]
         add_ratings(kept, name, numbers, where)
     _, *parts = _LABEL.split(row["context"])

@@ -35,9 +35,7 @@ def record(task: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
             continue
         person = _name(annotation.get("completed_by"))
         for name, value in _values(annotation):
-            given = answers.setdefault(name, [])
-            if person is None or (value, person) not in given:
-                given.append((value, person))
+            answers.setdefault(name, []).append((value, person))
     for name, given in answers.items():
         add_ratings(kept, name, given, where)
     yield kept

@@ -7,16 +7,14 @@ target as `str(target)`, a list in Python's form.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.files import OnError, Row
 from rejoinder.data.format import Format, keys, without_nothing
 from rejoinder.data.formats.results import object_in, prompt_turns, scores_of
+from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
-
-_LONGEST = 1 << 20  # characters of a list that is parsed
 
 
 def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
@@ -43,7 +41,7 @@ def _record(line: Mapping[str, Any], where: str) -> dict[str, Any]:
         remedy = "Give the samples of a task that generates text (output_type: generate_until)"
         raise DataError("no reply in text: the task compares likelihoods", remedy, where=where, field="resps")
     found = {
-        "references": _targets(line.get("target")),
+        "references": _targets(line.get("target"), where),
         **scores_of(_metrics(line)),
         **{key: line[key] for key in ("doc_id", "doc", "resps", "filtered_resps")},
     }
@@ -58,14 +56,10 @@ def _prompt(arguments: Any) -> Any:
     return object_in(call).get("arg_0") if not isinstance(call, list) else next(iter(call), None)
 
 
-def _targets(target: Any) -> list[str]:
+def _targets(target: Any, where: str) -> list[str]:
     """Return the accepted answers; a list of them is written as Python's text of it."""
-    if isinstance(target, str) and target[:1] == "[" and len(target) <= _LONGEST:
-        try:
-            value = ast.literal_eval(target)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
-        target = value if isinstance(value, list) and str(value) == target else target
+    listed = from_cell(target, where, "target")
+    target = listed if isinstance(listed, list) and str(listed) == target else target
     answers = target if isinstance(target, list) else [target]
     return [str(answer) for answer in answers if answer not in (None, "")]
 

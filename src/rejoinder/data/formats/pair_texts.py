@@ -15,6 +15,7 @@ from rejoinder.data.formats.results import prompt_turns, shown
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
 
+_LOST_CHAT = re.compile(r"""\s*\[?\{['"](?:role|content)['"]\s*:""")  # a list of numpy's has no commas
 _HH_TURN = re.compile(r"\n\n(?:Human|Assistant):")  # hh-rlhf
 
 
@@ -31,12 +32,7 @@ def replies_of(line: Mapping[str, Any], form: Form, prompt_key: str | None, wher
         prompt = [f"{prompt}\n\n{line['input']}"]
     turn = line.get("turn") if form.keys == ("conversation_a", "conversation_b") else None
     before = _context(prompt, prompt_key or "", where)
-    replies = [_reply(value, prompt, before, turn, where, key) for value, key in zip(values, form.keys, strict=True)]
-    first, second = (reply["context"] for reply in replies)
-    if first != second and first[:1] != second[:1]:
-        problem = "the two replies answer different prompts"
-        raise DataError(problem, "Give both the same prompt", where=where, field=form.keys[1])
-    return replies
+    return [_reply(value, prompt, before, turn, where, key) for value, key in zip(values, form.keys, strict=True)]
 
 
 def _reply(value: Any, prompt: Any, before: list[str], turn: Any, where: str, key: str) -> dict[str, Any]:
@@ -52,6 +48,9 @@ def _reply(value: Any, prompt: Any, before: list[str], turn: Any, where: str, ke
         return {"context": said[:-1], "response": said[-1]}
     if (messages := messages_in(held)) is not None:
         return _judged_turn(messages, before, turn, where, key)
+    if isinstance(held, str) and _LOST_CHAT.match(held):
+        remedy = "Save the table as Parquet or JSON lines, which keep lists"
+        raise DataError("chat messages that cannot be read", remedy, where=where, field=key)
     if not isinstance(value, str):
         remedy = "Give both replies, or leave the line out"
         raise DataError(f"is {shown(value)}, expected text or chat messages", remedy, where=where, field=key)

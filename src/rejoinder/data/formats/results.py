@@ -65,7 +65,8 @@ def as_number(value: Any) -> float | None:
 def add_ratings(record: dict[str, Any], name: Any, answers: Sequence[tuple[Any, Any]], where: str) -> None:
     """Add what people answered to a question as ratings, if every answer is a number, or yes or no.
 
-    Other answers stay under the name of the question; `--map rating=NAME` with `--scale` reads them.
+    The same answer by the same person counts once. Other answers stay under the name of the question;
+    `--map rating=NAME` with `--scale` reads them.
 
     Args:
         record: the record, which gets `ratings`, `raters` and `scales`.
@@ -73,6 +74,7 @@ def add_ratings(record: dict[str, Any], name: Any, answers: Sequence[tuple[Any, 
         answers: value and person of each answer; a person may be None.
         where: place of the record.
     """
+    answers = [answer for place, answer in enumerate(answers) if answer[1] is None or answer not in answers[:place]]
     dimension = "overall" if plain(str(name)) in _OVERALL else str(name)
     try:
         numbers = [number(value, where, dimension) for value, _ in answers]
