@@ -68,10 +68,15 @@ def formats() -> tuple[Format, ...]:
     return FORMATS
 
 
+def bare(name: str) -> str:
+    """Return the plain form of a name, without a scale in brackets at its end."""
+    return plain(name.partition("(")[0].partition("[")[0]) or plain(name)
+
+
 def with_endings(names: tuple[str, ...]) -> set[str]:
-    """Return the names, their plain forms and their endings: `.responses.users` and `.users` of `x.responses.users`."""
+    """Return the names, plain and without a scale (`Rating A (1-5)`), and endings: `.a.b` and `.b` of `x.a.b`."""
     parts = [name.split(".") for name in names if "." in name]
-    return {*names, *map(plain, names), *("." + ".".join(part[n:]) for part in parts for n in range(1, len(part)))}
+    return {*names, *map(bare, names), *("." + ".".join(part[n:]) for part in parts for n in range(1, len(part)))}
 
 
 @lru_cache(maxsize=4096)
@@ -97,7 +102,7 @@ def detect(row: Row, mapped: Collection[str] = ()) -> Format | None:
     taken = set(map(plain, mapped))
     found = [
         (kind, wanted)
-        for kind, wanted in candidates(tuple(row.data))
+        for kind, wanted in candidates(tuple(map(str, row.data)))
         if kind.confirm(row.data) and not (kind.columns and taken & set(map(plain, wanted)))
     ]
     best = [kind for kind, wanted in found if not any(wanted < other for _, other in found)]

@@ -11,7 +11,7 @@ from itertools import product
 from typing import Any
 
 from rejoinder.data.columns import plain
-from rejoinder.data.format import Format, each
+from rejoinder.data.format import Format, bare, each
 from rejoinder.data.formats.pair_forms import ANNOTATOR, COLUMNS, MARKS, NAMES, PROMPTS, VERDICTS
 
 _RATINGS = ("rating", "stars", "human_rating", "user_rating")
@@ -23,7 +23,7 @@ _VERDICTS = {"response", "responses", "chosen", "rejected", "votes", *VERDICTS, 
 
 def confirm(row: Mapping[str, Any]) -> bool:
     """Return whether a row has no verdict; then the ratings are what people said."""
-    names = [plain(str(key)) for key in row]
+    names = [bare(str(key)) for key in row]
     return not any(name in _VERDICTS or _CHOICE.fullmatch(name) or ANNOTATOR.fullmatch(name) for name in names)
 
 
@@ -32,7 +32,7 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     columns: dict[str, dict[str, tuple[str, str]]] = {}  # by stem and mark: the key, and the key without its mark
     for key in map(str, row):
         match = _MARKED.fullmatch(key)
-        if match and plain(key).endswith(f"_{match[2].lower()}"):
+        if match and bare(key).endswith(f"_{match[2].lower()}"):
             columns.setdefault(plain(match[1]), {})[match[2].lower()] = (key, f"{match[1].rstrip()}{match[3] or ''}")
     reply = next(name for name in NAMES if len(columns.get(name, ())) > 1)
     marks = columns.pop(reply)
