@@ -16,25 +16,15 @@ Records = Callable[[Iterable[Row], OnError], Iterator[Row]]
 
 @dataclass(frozen=True)
 class Format:
-    """A format that another program writes.
+    """A format that another program writes."""
 
-    Attributes:
-        name: the name in messages and for `--input-format`.
-        about: one line for docs/formats.md and `rejoinder list formats`.
-        keys: sets of keys; a row with all keys of one set is of this format. `.responses` is any key with this ending.
-        records: turns rows into rows in our own form. It streams, or collects where rows belong together.
-        confirm: looks at the values where the keys are common words (`request`, `response`).
-        whole: whether `records` holds the whole file in memory.
-        columns: whether the keys are columns of a plain table; a row where the user maps one of them is plain.
-    """
-
-    name: str
-    about: str
-    keys: tuple[frozenset[str], ...]
-    records: Records
-    confirm: Callable[[Mapping[str, Any]], Any] = len  # every row that has keys
-    whole: bool = False
-    columns: bool = False
+    name: str  # in messages, and for `--input-format`
+    about: str  # one line for docs/formats.md and `rejoinder list formats`
+    keys: tuple[frozenset[str], ...]  # a row with all keys of one set is of this format; `.x` is any key that ends so
+    records: Records  # turns rows into rows in our own form; it streams, or collects where rows belong together
+    confirm: Callable[[Mapping[str, Any]], Any] = len  # looks at values where the keys are common words
+    whole: bool = False  # whether `records` holds the whole file in memory
+    columns: bool = False  # whether the keys are columns of a table; a row where the user maps one of them is plain
 
 
 def keys(*sets: str) -> tuple[frozenset[str], ...]:
@@ -88,11 +78,7 @@ def candidates(names: tuple[str, ...]) -> tuple[tuple[Format, frozenset[str]], .
 
 
 def detect(row: Row, mapped: Collection[str] = ()) -> Format | None:
-    """Return the format of a row; None for a row of a plain file.
-
-    Args:
-        row: a decoded row.
-        mapped: the columns that the user maps to our fields.
+    """Return the format of a row; None for a row of a plain file. `mapped` are the columns that the user maps.
 
     Raises:
         ColumnError: the row could be of two formats, and neither set of keys contains the other.

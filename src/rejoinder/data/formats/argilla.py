@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.results import add_ratings, object_in
+from rejoinder.data.formats.results import add_ratings, list_in, object_in, objects_in
 from rejoinder.data.values import from_cell
 
 _USERS, _AGENT = ".responses.users", ".suggestion.agent"
@@ -63,13 +63,11 @@ def _listed(value: Any) -> Any:
 def _submitted(held: Any) -> Answers:
     """Return value and person of the submitted responses."""
     if isinstance(held, Mapping):
-        columns = [held.get(part) or [] for part in ("value", "user_id", "status")]
+        columns = [list_in(held.get(part)) for part in ("value", "user_id", "status")]
         columns = [[*column, *[None] * (len(columns[0]) - len(column))] for column in columns]
         rows: Iterable[tuple[Any, ...]] = zip(*columns, strict=False)
     else:
-        rows = [
-            tuple(map(item.get, ("value", "user_id", "status"))) for item in held or () if isinstance(item, Mapping)
-        ]
+        rows = [tuple(map(item.get, ("value", "user_id", "status"))) for item in objects_in(held)]
     return [(value, person) for value, person, status in rows if status in (None, "submitted") and value is not None]
 
 

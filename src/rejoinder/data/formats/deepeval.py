@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys, without_nothing
-from rejoinder.data.formats.results import objects_in, scores_of, shown
+from rejoinder.data.formats.results import list_in, objects_in, scores_of, shown
 from rejoinder.errors import DataError
 
 _LISTS = ("testCases", "conversationalTestCases")
@@ -27,7 +27,7 @@ def confirm(row: Mapping[str, Any]) -> bool:
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Return the test cases of a run: single replies, then conversations, which were judged as a whole."""
     run = row.get("testRunData", row)
-    cases = [case for name in _LISTS if isinstance(run.get(name), list) for case in run[name]]
+    cases = [case for name in _LISTS for case in list_in(run.get(name))]
     if not cases:
         raise DataError("a test run of deepeval without test cases", "Run it again", where=where)
     for number, case in enumerate(cases, start=1):
@@ -43,7 +43,7 @@ def _case(case: Mapping[str, Any]) -> dict[str, Any]:
     found = {
         **{key: value for key, value in case.items() if key not in _USED},
         "references": [case["expectedOutput"]] if case.get("expectedOutput") else None,
-        "sources": [text for key in ("retrievalContext", "context") for text in case.get(key) or ()],
+        "sources": [text for key in ("retrievalContext", "context") for text in list_in(case.get(key))],
         "test": case.get("name"),
         **scores_of({str(metric.get("name")): metric.get("score") for metric in metrics}, reasons),
     }

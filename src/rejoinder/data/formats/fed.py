@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.results import add_ratings, object_in
+from rejoinder.data.formats.results import add_ratings, list_in, object_in
 from rejoinder.data.values import from_cell
 
 _LABEL = re.compile(r"^(User|System): ?", re.MULTILINE | re.IGNORECASE)
@@ -25,10 +25,9 @@ def confirm(row: Mapping[str, Any]) -> bool:
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Return the turn that was judged, or the whole dialogue where no response is given."""
     kept = {key: value for key, value in row.items() if key not in ("context", "response", "annotations")}
-    for name, values in object_in(
-        from_cell(row["annotations"], where, "annotations")
-    ).items():  # beside numbers there are notes such as N/A
-        numbers = [(value, None) for value in values or () if isinstance(value, (int, float))]
+    annotations = object_in(from_cell(row["annotations"], where, "annotations"))
+    for name, values in annotations.items():  # beside numbers there are notes such as N/A
+        numbers = [(value, None) for value in list_in(values) if isinstance(value, (int, float))]
         add_ratings(kept, name, numbers, where)
     _, *parts = _LABEL.split(row["context"])
     roles = ["user" if label.lower() == "user" else "assistant" for label in parts[::2]]

@@ -17,6 +17,9 @@ PROMPTS = words("context prompt question instruction query history conversation 
 VERDICTS = words("preferred winner preference choice label labels better better_response_id verdict")
 COLUMNS: Mapping[str, Choice | None] = {"winner_model_a": 0, "winner_model_b": 1, "winner_tie": None}
 SYSTEMS = ("system", "systems", "model", "generator")
+PLACES: tuple[Choice, Choice] = (0, 1)
+TIES = frozenset(words("tie tied draw both bothbad neither equal same"))
+WORDS = (frozenset(("a", "first", "left")), frozenset(("b", "second", "right")))
 ANNOTATOR = re.compile(r"annotator_?\d+")
 
 
@@ -25,6 +28,11 @@ class Form(NamedTuple):
 
     keys: tuple[str, str]
     marks: tuple[str, str]
+
+    @property
+    def choices(self) -> str:
+        """The verdicts that can be written, for messages."""
+        return f'"{self.marks[0]}", "{self.marks[1]}" or "tie"'
 
 
 CHOSEN = Form(("chosen", "rejected"), ("chosen", "rejected"))
@@ -44,3 +52,18 @@ def form_of(row: Mapping[str, Any]) -> Form | None:
     if "responses" in names:
         return LISTED
     return next((form for form in MARKED if names >= {*form.keys}), None)
+
+
+def systems_named(value: Any, line: Mapping[str, Any], form: Form) -> list[Choice]:
+    """Return the replies whose system has the name that a value is."""
+    name = str(value).strip().casefold() if isinstance(value, (str, int, float)) else ""
+    keys = [{f"{system}_{mark}" for system in SYSTEMS} for mark in form.marks]
+    named = {plain(key): str(held).strip().casefold() for key, held in line.items() if held not in (None, "")}
+    return [place for place in PLACES if name and name in {named.get(key) for key in keys[place]}]
+
+
+def names_other(value: Any, place: Choice, form: Form) -> bool:
+    """Return whether the name of a system is also the word, mark or number of the other reply or of a tie."""
+    mark = form.marks[1 - place]
+    systems = {f"{name}_{mark}" for name in SYSTEMS}
+    return plain(str(value)) in {*TIES, *WORDS[1 - place], mark, form.keys[1 - place], *systems}

@@ -19,32 +19,26 @@ def words(text: str) -> tuple[str, ...]:
 
 
 _OVERALL = frozenset(words("overall rating ratings stars score quality human_rating user_rating human_score"))
-_LONGEST_REASON = 120
 
 
 def scores_of(values: Mapping[str, Any], reasons: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """Return the fields `scores` and `unscored`; both are left out where they are empty.
+    """Return the fields `scores` and `unscored`, where they are not empty.
 
     Args:
-        values: the value of each judge: a number, true, false, their text, or an object or a list of these. Each
-            value inside is a score of its own, such as `judge.clarity` or `judge.1`.
-        reasons: why a judge has no score, where the file says so.
+        values: the value of each judge; each value in an object or list is a score of its own, such as `judge.clarity`.
+        reasons: why a judge has no score.
     """
-    scores, unscored = dict[str, float | None](), dict[str, str]()
+    scores, unscored, reasons = dict[str, float | None](), dict[str, str](), reasons or {}
     for name, value in _single(values):
         scores[name] = as_number(value)
         if scores[name] is None:
-            reason = (reasons or {}).get(name) or (reasons or {}).get(name.partition(".")[0])
+            reason = reasons.get(name) or reasons.get(name.partition(".")[0])
             unscored[name] = short(reason or f"{shown(value)} in place of a number")
     return {key: held for key, held in (("scores", scores), ("unscored", unscored)) if held}
 
 
 def prompt_turns(prompt: Any, where: str) -> list[str]:
-    """Return the turns of a prompt: chat messages, their JSON in a text, or one text.
-
-    Raises:
-        DataError: messages that cannot be read.
-    """
+    """Return the turns of a prompt: chat messages, their JSON in a text, or one text."""
     if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], str):
         prompt = prompt[0]
     chat = from_cell(prompt, where, "prompt") if isinstance(prompt, str) and prompt.lstrip()[:1] == "[" else prompt
@@ -66,13 +60,7 @@ def add_ratings(record: dict[str, Any], name: Any, answers: Sequence[tuple[Any, 
     """Add what people answered to a question as ratings, if every answer is a number, or yes or no.
 
     The same answer by the same person counts once. Other answers stay under the name of the question;
-    `--map rating=NAME` with `--scale` reads them.
-
-    Args:
-        record: the record, which gets `ratings`, `raters` and `scales`.
-        name: of the question; `rating`, `quality` and the like are the dimension `overall`.
-        answers: value and person of each answer; a person may be None.
-        where: place of the record.
+    `--map rating=NAME` with `--scale` reads them. A question called `rating` or the like is the dimension `overall`.
     """
     answers = [answer for place, answer in enumerate(answers) if answer[1] is None or answer not in answers[:place]]
     dimension = "overall" if plain(str(name)) in _OVERALL else str(name)
@@ -90,9 +78,14 @@ def add_ratings(record: dict[str, Any], name: Any, answers: Sequence[tuple[Any, 
         record.setdefault("scales", {})[dimension] = [0 if top in (1, 100) else 1, top]
 
 
+def list_in(value: Any) -> list[Any]:
+    """Return the list that a value is; an empty one where it is none."""
+    return value if isinstance(value, list) else []
+
+
 def objects_in(value: Any) -> list[Mapping[str, Any]]:
     """Return the objects in a list; none where the value is no list."""
-    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
+    return [item for item in list_in(value) if isinstance(item, Mapping)]
 
 
 def object_in(value: Any) -> Mapping[str, Any]:
@@ -100,16 +93,14 @@ def object_in(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def short(text: Any) -> str:
+def short(text: Any, length: int = 120) -> str:
     """Return the beginning of a text, in one line."""
-    return textwrap.shorten(str(text), _LONGEST_REASON, placeholder=" ...")
+    return textwrap.shorten(str(text), length, placeholder=" ...")
 
 
 def shown(value: Any) -> str:
-    """Return a value as it stands in JSON, or what kind of value it is."""
-    if isinstance(value, (list, Mapping)):
-        return "a list" if isinstance(value, list) else "an object"
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """Return a value as JSON, in one short line."""
+    return short(json.dumps(value, ensure_ascii=False, default=str), 40)
 
 
 def _single(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

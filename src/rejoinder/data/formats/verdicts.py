@@ -11,15 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.data.columns import plain
-from rejoinder.data.formats.pair_forms import ANNOTATOR, CHOSEN, COLUMNS, LISTED, SYSTEMS, VERDICTS, Form
-from rejoinder.data.formats.results import shown, words
+from rejoinder.data.formats import pair_forms as forms
+from rejoinder.data.formats.pair_forms import CHOSEN, COLUMNS, LISTED, VERDICTS, Form
+from rejoinder.data.formats.results import shown
 from rejoinder.data.values import from_cell
 from rejoinder.errors import ColumnError, DataError
 from rejoinder.example import Choice, majority
 
-_PLACES: tuple[Choice, Choice] = (0, 1)
-_TIES = frozenset(words("tie tied draw both bothbad neither equal same"))
-_WORDS = (frozenset(("a", "first", "left")), frozenset(("b", "second", "right")))
 _NUMBERS: Mapping[str, Mapping[float, Choice]] = {"0": {0: 0, 1: 1}, "1": {1: 0, 2: 1}, "chosen": {0: 0, 1: 1}}
 _STANFORD: Mapping[float, Choice] = {1: 0, 0: 1}  # whether the first is preferred
 _TOKEN = re.compile(r"[a-z]+|(?:(?<!\w)[+-])?\d+(?:[.,]\d+)?")
@@ -28,7 +26,7 @@ _NUMBER = re.compile(r"[+-]?\d+(?:[.,]\d+)?")
 
 def votes_of(line: Mapping[str, Any], form: Form, where: str) -> list[Choice | None]:
     """Return the single votes of a line; None is a tie."""
-    annotators = [key for key in line if ANNOTATOR.fullmatch(plain(key)) and line[key] not in (None, "")]
+    annotators = [key for key in line if forms.ANNOTATOR.fullmatch(plain(key)) and line[key] not in (None, "")]
     if annotators and form.marks[0].isdigit():
         # In PandaLM's files 0 is a tie; elsewhere it may be the first reply.
         ties = (0, "0", "0.0") if {"idx", "cmp_key"} & line.keys() else ()
@@ -37,7 +35,7 @@ def votes_of(line: Mapping[str, Any], form: Form, where: str) -> list[Choice | N
     if votes in (None, ""):
         return [verdict(line[key], line, form, key, where) for key in annotators]
     if not isinstance(votes, list):
-        remedy = f'Write "votes": [...], each {_choices(form)}'
+        remedy = f'Write "votes": [...], each {form.choices}'
         raise DataError(f"{shown(votes)}, expected a list of votes", remedy, where=where, field="votes")
     return [None if vote is None else verdict(vote, line, form, "votes", where) for vote in votes]
 
@@ -60,46 +58,28 @@ def preferred_of(
         return majority(votes), ""
     field = next((key for key in VERDICTS if key in line), "preferred")
     problem = "empty" if field in line else "missing, and there are no votes"
-    remedy = f'Write "{field}": {_choices(form)}, or leave the line out'
+    remedy = f'Write "{field}": {form.choices}, or leave the line out'
     raise DataError(f"{problem}, so nothing says which reply is preferred", remedy, where=where, field=field)
 
 
 def verdict(value: Any, line: Mapping[str, Any], form: Form, field: str, where: str) -> Choice | None:
     """Return the reply that a value names by its system, number or mark, or in a word; None for a tie."""
-    found = _number_of(value)
-    if systems := _systems_named(value, line, form):
-        if len(systems) == 1 and not _names_other(value, systems[0], form):
+    text = "" if isinstance(value, bool) else str(value).strip()
+    found = float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
+    if systems := forms.systems_named(value, line, form):
+        if len(systems) == 1 and not forms.names_other(value, systems[0], form):
             return systems[0]
         also = "both systems" if len(systems) == 2 else "a system, and can mean something else"
-        raise DataError(f"{value!r} is the name of {also}", f"Write {_choices(form)}", where=where, field=field)
+        raise DataError(f"{value!r} is the name of {also}", f"Write {form.choices}", where=where, field=field)
     choices = _numbered(found, form, field) if found is not None else _worded(str(value), form)
     if choices and isinstance(value, (str, int, float)):
         return choices[0]
     if found == 0 and form.marks[0] == "1":  # a 1 can be the second reply then, so no line of the column is clear
         remedy = "It can be the first of two counted from 0, or a tie: write 1 and 2, or tie"
-        raise ColumnError(f"{value!r}, expected {_choices(form)}", remedy, where=where, field=field)
+        raise ColumnError(f"{value!r}, expected {form.choices}", remedy, where=where, field=field)
     raise DataError(
-        f"{value!r}, expected {_choices(form)}", "Correct it, or leave the line out", where=where, field=field
+        f"{value!r}, expected {form.choices}", "Correct it, or leave the line out", where=where, field=field
     )
-
-
-def _number_of(value: Any) -> float | None:
-    text = "" if isinstance(value, bool) else str(value).strip()
-    return float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else None
-
-
-def _systems_named(value: Any, line: Mapping[str, Any], form: Form) -> list[Choice]:
-    name = str(value).strip().casefold() if isinstance(value, (str, int, float)) else ""
-    keys = [{f"{system}_{mark}" for system in SYSTEMS} for mark in form.marks]
-    named = {plain(key): str(held).strip().casefold() for key, held in line.items() if held not in (None, "")}
-    return [place for place in _PLACES if name and name in {named.get(key) for key in keys[place]}]
-
-
-def _names_other(value: Any, place: Choice, form: Form) -> bool:
-    """Return whether the name of a system is also the word, mark or number of the other reply or of a tie."""
-    mark = form.marks[1 - place]
-    systems = {f"{name}_{mark}" for name in SYSTEMS}
-    return plain(str(value)) in {*_TIES, *_WORDS[1 - place], mark, form.keys[1 - place], *systems}
 
 
 def _numbered(number: float, form: Form, field: str) -> tuple[Choice | None] | None:
@@ -113,13 +93,9 @@ def _numbered(number: float, form: Form, field: str) -> tuple[Choice | None] | N
 
 def _worded(text: str, form: Form) -> tuple[Choice | None] | None:
     tokens = set(_TOKEN.findall(text.lower()))
-    if tokens & _TIES:
+    if tokens & forms.TIES:
         return (None,)
     if form.marks[0].isdigit() and any(word[-1].isdigit() for word in tokens - {*form.marks}):
         return None  # 1:3, or a number of something else
-    named = [place for place in _PLACES if tokens & {*_WORDS[place], form.marks[place]}]
+    named = [place for place in forms.PLACES if tokens & {*forms.WORDS[place], form.marks[place]}]
     return (named[0],) if len(named) == 1 else None
-
-
-def _choices(form: Form) -> str:
-    return f'"{form.marks[0]}", "{form.marks[1]}" or "tie"'
