@@ -1,4 +1,4 @@
-"""One file a format: how other programs write conversations, replies and what people say of them."""
+"""Adapters, one file a format: conversations, replies and ratings as other programs write them."""
 
 from __future__ import annotations
 

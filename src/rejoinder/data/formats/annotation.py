@@ -1,6 +1,6 @@
 """Rating projects of `rejoinder annotate`: a folder, or its SQLite file, read only and without an extra.
 
-Each line comes with the ratings of all people, or with all votes; lines that nobody has rated yet come too. Checks of
+Each line comes with the ratings of all people, or with all votes; lines without ratings are included. Checks of
 attention are left out. `rejoinder annotate FOLDER --export FILE` writes a row for each rating, with times and comments.
 """
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.results import add_ratings, list_in, object_in, objects_in
+from rejoinder.data.formats.objects import list_in, object_in, objects_in, peek
+from rejoinder.data.formats.results import add_ratings
 from rejoinder.data.values import from_cell
 
 _USERS, _AGENT = ".responses.users", ".suggestion.agent"
@@ -55,7 +56,7 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
 
 def _listed(value: Any) -> Any:
     """Return the responses of 1.x in a column: a list of objects, or an object of lists as Parquet keeps them."""
-    held = from_cell(value, "", "") if isinstance(value, str) and value[:1] in ("[", "{") else value
+    held = peek(value)
     first = held[0] if isinstance(held, list) and held else held
     return held if isinstance(first, Mapping) and {"user_id", "value"} <= first.keys() <= {*_PARTS} else None
 

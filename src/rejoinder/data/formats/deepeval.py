@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys, without_nothing
-from rejoinder.data.formats.results import list_in, objects_in, scores_of, shown
+from rejoinder.data.formats.objects import list_in, objects_in, shown
+from rejoinder.data.formats.results import scores_of
 from rejoinder.errors import DataError
 
 _LISTS = ("testCases", "conversationalTestCases")

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.results import add_ratings, list_in, object_in
-from rejoinder.data.values import from_cell
+from rejoinder.data.formats.objects import list_in, object_in, peek
+from rejoinder.data.formats.results import add_ratings
 
 _LABEL = re.compile(r"^(User|System): ?", re.MULTILINE | re.IGNORECASE)
 
@@ -19,14 +19,14 @@ _LABEL = re.compile(r"^(User|System): ?", re.MULTILINE | re.IGNORECASE)
 def confirm(row: Mapping[str, Any]) -> bool:
     """Return whether the context is a transcript of user and system, and annotations are lists."""
     labelled = isinstance(row["context"], str) and bool(_LABEL.match(row["context"]))
-    return labelled and isinstance(from_cell(row["annotations"], "", "annotations"), Mapping)
+    return labelled and isinstance(peek(row["annotations"]), Mapping)
 
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Return the turn that was judged, or the whole dialogue where no response is given."""
     kept = {key: value for key, value in row.items() if key not in ("context", "response", "annotations")}
-    annotations = object_in(from_cell(row["annotations"], where, "annotations"))
-    for name, values in annotations.items():  # beside numbers there are notes such as N/A
+    annotations = object_in(peek(row["annotations"]))
+    for name, values in annotations.items():  # numbers, and notes such as N/A
         numbers = [(value, None) for value in list_in(values) if isinstance(value, (int, float))]
         add_ratings(kept, name, numbers, where)
     _, *parts = _LABEL.split(row["context"])

@@ -11,7 +11,8 @@ from typing import Any
 
 from rejoinder.data.chat import is_chat, read_content, turns
 from rejoinder.data.format import Format, each, keys, without_nothing
-from rejoinder.data.formats.results import object_in, objects_in, scores_of, short, shown
+from rejoinder.data.formats.objects import object_in, objects_in, short, shown
+from rejoinder.data.formats.results import scores_of
 from rejoinder.errors import DataError
 
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}  # correct, partly correct, incorrect, no answer
@@ -69,7 +70,7 @@ def _conversation(sample: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _reply(sample: Mapping[str, Any], attached: Mapping[str, Any]) -> str | None:
-    """Return the reply that was judged; what a tool submitted stands in `completion` alone."""
+    """Return the reply that was judged; `completion` alone holds what a tool submitted."""
     output = object_in(sample.get("output"))
     message = next((choice.get("message") for choice in objects_in(output.get("choices"))), None)
     if not isinstance(message, Mapping):

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.results import add_ratings, objects_in
+from rejoinder.data.formats.objects import objects_in
+from rejoinder.data.formats.results import add_ratings
 
 
 def confirm(row: Mapping[str, Any]) -> bool:

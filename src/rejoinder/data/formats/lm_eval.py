@@ -12,7 +12,8 @@ from typing import Any
 
 from rejoinder.data.files import OnError, Row
 from rejoinder.data.format import Format, keys, without_nothing
-from rejoinder.data.formats.results import object_in, prompt_turns, scores_of
+from rejoinder.data.formats.objects import list_in, object_in
+from rejoinder.data.formats.results import prompt_turns, scores_of
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
 
@@ -60,8 +61,9 @@ def _targets(target: Any, where: str) -> list[str]:
     """Return the accepted answers; a list of them is written as Python's text of it."""
     listed = from_cell(target, where, "target")
     target = listed if isinstance(listed, list) and str(listed) == target else target
-    answers = target if isinstance(target, list) else [target]
-    return [str(answer) for answer in answers if answer not in (None, "")]
+    groups = target if isinstance(target, list) else [target]
+    answers = [answer for group in groups for answer in list_in(group) or [group]]
+    return [str(answer) for answer in answers if answer not in (None, "", [])]
 
 
 def _metrics(line: Mapping[str, Any]) -> dict[str, Any]:

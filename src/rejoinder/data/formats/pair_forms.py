@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from rejoinder.data.columns import plain
-from rejoinder.data.formats.results import words
+from rejoinder.data.formats.objects import words
 from rejoinder.example import Choice
 
 NAMES = words("response output answer completion reply conversation text generation human_ref")
@@ -24,7 +24,7 @@ ANNOTATOR = re.compile(r"annotator_?\d+")
 
 
 class Form(NamedTuple):
-    """How a line holds two replies: their keys, twice the same for one list, and the marks that tell them apart."""
+    """A form of a line with two replies: their keys (one list has its key twice), and the marks that differ."""
 
     keys: tuple[str, str]
     marks: tuple[str, str]
@@ -43,7 +43,7 @@ MARKED = tuple(
 
 
 def form_of(row: Mapping[str, Any]) -> Form | None:
-    """Return how a row holds two replies, whatever the case of its keys; None where it does not."""
+    """Return the form of a row with two replies, in any case of its keys; None for other rows."""
     names = {plain(str(key)) for key in row}
     if names >= {*CHOSEN.keys}:
         return CHOSEN

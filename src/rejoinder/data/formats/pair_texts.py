@@ -9,9 +9,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rejoinder.data.chat import messages_in, turns, turns_in
+from rejoinder.data.chat import is_chat, messages_in, turns, turns_in
+from rejoinder.data.formats.objects import peek, shown
 from rejoinder.data.formats.pair_forms import LISTED, Form
-from rejoinder.data.formats.results import prompt_turns, shown
+from rejoinder.data.formats.results import prompt_turns
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
 
@@ -21,40 +22,44 @@ _HH_TURN = re.compile(r"\n\n(?:Human|Assistant):")  # hh-rlhf
 
 def replies_of(line: Mapping[str, Any], form: Form, prompt_key: str | None, where: str) -> list[dict[str, Any]]:
     """Return context and reply of both."""
-    values = [line[key] for key in form.keys]
+    values: list[Any] = [line.get(key) for key in form.keys]
     if form is LISTED:
         values = from_cell(line["responses"], where, "responses")
         if not isinstance(values, list) or len(values) != 2:
             problem = f"{shown(values)}, expected a list of two replies"
             raise DataError(problem, 'Write "responses": ["...", "..."]', where=where, field="responses")
     prompt = None if prompt_key is None else from_cell(line[prompt_key], where, prompt_key)
+    prompts = (
+        prompt if isinstance(prompt, list) and prompt_key in ("prompt", "question") and _all_texts(prompt) else None
+    )
     if prompt_key == "instruction" and line.get("input"):  # Alpaca
-        prompt = [f"{prompt}\n\n{line['input']}"]
+        prompt = f"{prompt}\n\n{line['input']}"
     turn = line.get("turn") if form.keys == ("conversation_a", "conversation_b") else None
+    if prompts and all(isinstance(peek(value), list) and not is_chat(peek(value)) for value in values):
+        return [_last_of(peek(value), prompts, where, key) for value, key in zip(values, form.keys, strict=True)]
     before = _context(prompt, prompt_key or "", where)
-    return [_reply(value, prompt, before, turn, where, key) for value, key in zip(values, form.keys, strict=True)]
+    alone = prompt is None
+    return [_reply(value, before, turn, alone, where, key) for value, key in zip(values, form.keys, strict=True)]
 
 
-def _reply(value: Any, prompt: Any, before: list[str], turn: Any, where: str, key: str) -> dict[str, Any]:
-    """Return context and reply: chat messages, a list of replies to a list of prompts, a transcript or a text."""
-    held = from_cell(value, where, key)
-    if (
-        isinstance(prompt, list)
-        and isinstance(held, list)
-        and len(held) == len(prompt)
-        and _all_texts([*held, *prompt])
-    ):
-        said = [text or "" for both in zip(prompt, held, strict=True) for text in both]
-        return {"context": said[:-1], "response": said[-1]}
+def _last_of(replies: list[Any], prompts: list[str], where: str, key: str) -> dict[str, Any]:
+    """Return the last of several replies to several prompts, as Arena lists them; null is an empty reply."""
+    if len(replies) != len(prompts) or not _all_texts(replies):
+        problem = f"{len(replies)} replies to {len(prompts)} prompts"
+        raise DataError(problem, "Give one reply a prompt, or leave the line out", where=where, field=key)
+    said = [text or "" for both in zip(prompts, replies, strict=True) for text in both]
+    return {"context": said[:-1], "response": said[-1]}
+
+
+def _reply(value: Any, before: list[str], turn: Any, alone: bool, where: str, key: str) -> dict[str, Any]:
+    """Return context and reply: chat messages, or a text; where no prompt is given (`alone`) perhaps a transcript."""
+    held = peek(value)
     if (messages := messages_in(held)) is not None:
         return _judged_turn(messages, before, turn, where, key)
-    if isinstance(held, str) and _LOST_CHAT.match(held):
-        remedy = "Save the table as Parquet or JSON lines, which keep lists"
-        raise DataError("chat messages that cannot be read", remedy, where=where, field=key)
-    if not isinstance(value, str):
-        remedy = "Give both replies, or leave the line out"
-        raise DataError(f"is {shown(value)}, expected text or chat messages", remedy, where=where, field=key)
-    said = _transcript(value) if prompt is None else []
+    if not isinstance(value, str) or _LOST_CHAT.match(value):
+        problem = f"is {shown(value)}, expected text or chat messages"
+        raise DataError(problem, "Give both replies as texts or as JSON", where=where, field=key)
+    said = _transcript(value) if alone else []
     return {"context": said[:-1], "response": said[-1]} if said else {"context": before, "response": value}
 
 
@@ -87,7 +92,7 @@ def _context(prompt: Any, key: str, where: str) -> list[str]:
 
 
 def _transcript(text: str) -> list[str]:
-    """Return the turns of a transcript of hh-rlhf; none where the text is no such."""
+    """Return the turns of a transcript of hh-rlhf; an empty list for other texts."""
     before, *said = _HH_TURN.split(text)
     return [] if before.strip() else [turn.strip() for turn in said]
 

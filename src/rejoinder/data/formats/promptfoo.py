@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys, without_nothing
-from rejoinder.data.formats.results import object_in, objects_in, prompt_turns, scores_of, short, shown, words
+from rejoinder.data.formats.objects import object_in, objects_in, short, shown, words
+from rejoinder.data.formats.results import prompt_turns, scores_of
 from rejoinder.errors import DataError
 
 _ROW = frozenset(words("promptIdx testIdx vars provider"))

@@ -1,6 +1,6 @@
 """Several replies to one context in a line, each with a rating: `response_a`, `rating_a`, `response_b`, `rating_b`.
 
-They are rated lines, not votes: nobody was asked which reply is better. A line with a verdict is of format `votes`.
+They are rated lines, not votes: people did not compare the replies. A line with a verdict is of format `votes`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _VERDICTS = {"response", "responses", "chosen", "rejected", "votes", *VERDICTS, 
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
-    """Return whether a row has no verdict; then the ratings are what people said."""
+    """Return whether a row has no verdict, so that its ratings were given by people."""
     names = [bare(str(key)) for key in row]
     return not any(name in _VERDICTS or _CHOICE.fullmatch(name) or ANNOTATOR.fullmatch(name) for name in names)
 

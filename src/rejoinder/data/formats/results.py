@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rejoinder.data.chat import is_chat, turns
 from rejoinder.data.columns import plain
+from rejoinder.data.formats.objects import short, shown, words
 from rejoinder.data.values import from_cell, number
 from rejoinder.errors import DataError
-
-
-def words(text: str) -> tuple[str, ...]:
-    """Return the words of a text."""
-    return tuple(text.split())
-
 
 _OVERALL = frozenset(words("overall rating ratings stars score quality human_rating user_rating human_score"))
 
@@ -70,37 +63,11 @@ def add_ratings(record: dict[str, Any], name: Any, answers: Sequence[tuple[Any, 
         record.setdefault(str(name), [value for value, _ in answers])
         return
     rated = [(*held, person) for held, (_, person) in zip(numbers, answers, strict=True) if held]
-    if not rated:
-        return
-    record.setdefault("ratings", {})[dimension] = [value for value, _, _ in rated]
-    record.setdefault("raters", {})[dimension] = [None if person is None else str(person) for *_, person in rated]
+    if rated:
+        record.setdefault("ratings", {})[dimension] = [value for value, _, _ in rated]
+        record.setdefault("raters", {})[dimension] = [None if person is None else str(person) for *_, person in rated]
     if top := max((top for _, top, _ in rated if top), default=0):
         record.setdefault("scales", {})[dimension] = [0 if top in (1, 100) else 1, top]
-
-
-def list_in(value: Any) -> list[Any]:
-    """Return the list that a value is; an empty one where it is none."""
-    return value if isinstance(value, list) else []
-
-
-def objects_in(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects in a list; none where the value is no list."""
-    return [item for item in list_in(value) if isinstance(item, Mapping)]
-
-
-def object_in(value: Any) -> Mapping[str, Any]:
-    """Return the object that a value is; an empty one where it is none."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def short(text: Any, length: int = 120) -> str:
-    """Return the beginning of a text, in one line."""
-    return textwrap.shorten(str(text), length, placeholder=" ...")
-
-
-def shown(value: Any) -> str:
-    """Return a value as JSON, in one short line."""
-    return short(json.dumps(value, ensure_ascii=False, default=str), 40)
 
 
 def _single(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:

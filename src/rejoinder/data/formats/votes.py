@@ -8,15 +8,16 @@ A line holds `chosen` and `rejected`, a list `responses` of two, or two keys tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import isnan
 from typing import Any
 
 from rejoinder.data.columns import plain
 from rejoinder.data.format import Format, each, without_nothing
 from rejoinder.data.formats import pair_forms as forms
+from rejoinder.data.formats.objects import peek
 from rejoinder.data.formats.pair_forms import CHOSEN, COLUMNS, LISTED, SYSTEMS, VERDICTS, Form, form_of
 from rejoinder.data.formats.pair_texts import replies_of
 from rejoinder.data.formats.verdicts import preferred_of, votes_of
-from rejoinder.data.values import from_cell
 
 _OWN = {*forms.PROMPTS, *VERDICTS, *COLUMNS, "votes", "id", "dataset", "context_id", "references", "reference", "turn"}
 
@@ -26,7 +27,7 @@ def confirm(row: Mapping[str, Any]) -> bool:
     form = form_of(row)
     if form is not LISTED:
         return form is not None
-    listed = from_cell(row.get("responses"), "", "responses")
+    listed = peek(row.get("responses"))
     verdicts = {"votes", *VERDICTS} & {plain(str(key)) for key in row}
     return bool(verdicts) or (isinstance(listed, list) and len(listed) == 2)
 
@@ -34,8 +35,11 @@ def confirm(row: Mapping[str, Any]) -> bool:
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Return the pair that a row holds."""
     form = form_of(row) or CHOSEN
+    renamed = {*form.keys, *_OWN} - row.keys()
     line = {
-        (name if (name := plain(str(key))) in {*form.keys, *_OWN} and name not in row else key): row[key] for key in row
+        (name if (name := plain(str(key))) in renamed else str(key)): value
+        for key, value in row.items()
+        if not (isinstance(value, float) and isnan(value))
     }
     votes = votes_of(line, form, where)
     preferred, verdict_key = preferred_of(line, form, votes, where)
@@ -54,7 +58,7 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
 def _other_keys(
     line: Mapping[str, Any], form: Form, used: set[str | None]
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the keys that belong to both replies, and those of each; a mark counts only beside its partner."""
+    """Return the keys that belong to both replies, and those of each; a mark counts only with its partner."""
     consumed = {*form.keys, *COLUMNS, *used, "votes", "reference", "response"}
     consumed |= {key for key in line if forms.ANNOTATOR.fullmatch(plain(key))}
     consumed |= {key for key in VERDICTS if isinstance(line.get(key), str) and not line[key].strip()}
@@ -62,7 +66,7 @@ def _other_keys(
     shared, own = dict[str, Any](), [dict[str, Any](), dict[str, Any]()]
     for key, value in line.items():
         stem, place = _marked(str(key), names, form)
-        pair = from_cell(value, "", key) if form is LISTED else None
+        pair = peek(value) if form is LISTED else None
         if key in consumed:
             continue
         if place is not None:
