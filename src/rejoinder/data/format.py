@@ -70,9 +70,9 @@ def with_endings(names: tuple[str, ...]) -> set[str]:
 
 
 @lru_cache(maxsize=4096)
-def candidates(names: tuple[str, ...]) -> tuple[tuple[Format, frozenset[str]], ...]:
+def candidates(names: tuple[Any, ...]) -> tuple[tuple[Format, frozenset[str]], ...]:
     """Return the formats whose keys are among these names, each with its largest set of keys."""
-    present = with_endings(names)
+    present = with_endings(tuple(map(str, names)))
     sets = [(kind, [wanted for wanted in kind.keys if wanted <= present]) for kind in formats()]
     return tuple((kind, max(wanted, key=len)) for kind, wanted in sets if wanted)
 
@@ -83,12 +83,12 @@ def detect(row: Row, mapped: Collection[str] = ()) -> Format | None:
     Raises:
         ColumnError: the row could be of two formats, and neither set of keys contains the other.
     """
-    if not isinstance(row.data, Mapping):
+    if not isinstance(row.data, Mapping) or not (possible := candidates(tuple(row.data))):
         return None
     taken = set(map(plain, mapped))
     found = [
         (kind, wanted)
-        for kind, wanted in candidates(tuple(map(str, row.data)))
+        for kind, wanted in possible
         if kind.confirm(row.data) and not (kind.columns and taken & set(map(plain, wanted)))
     ]
     best = [kind for kind, wanted in found if not any(wanted < other for _, other in found)]

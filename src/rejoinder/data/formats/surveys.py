@@ -41,7 +41,7 @@ def accepted(rows: Iterable[Row], note: Callable[[str], None], mapped: Collectio
         if not isinstance(row.data, Mapping):
             yield row
             continue
-        states, choices = _columns(tuple(map(str, row.data)))
+        states, choices = _columns(tuple(row.data))
         if states and (reason := _rejected(row.data, {name: key for name, key in states.items() if key not in mapped})):
             left_out[reason] += 1
         else:
@@ -68,8 +68,9 @@ def _without_headers(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 @lru_cache(maxsize=4096)
-def _columns(names: tuple[str, ...]) -> tuple[dict[str, str], dict[str, list[str]]]:
+def _columns(keys: tuple[Any, ...]) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return the columns with a state of the work, by plain name, and the columns of each choice."""
+    names = tuple(key for key in keys if isinstance(key, str))
     own = {plain(name): name for name in names if not name.startswith(("Input.", "Answer."))}
     wanted = {*_STATES} | ({"status", "tainted", "approve", "reject"} if not _PEOPLE.isdisjoint(own) else set())
     choices: dict[str, list[str]] = {}
