@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -102,10 +104,33 @@ def test_rows_that_were_not_accepted_are_left_out_and_counted() -> None:
     notes: list[str] = []
     kept = list(accepted([Row(f"a.csv:{n}", row, flat=True) for n, row in enumerate(given)], notes.append))
     assert [row.data["WorkerId"] for row in kept] == ["W1", "W3"]
-    assert len(notes) == 1 and "2 rows" in notes[0]
+    assert len(notes) == 1 and ": 2 (" in notes[0]
     choices = {"WorkerId": "W1", "Answer.q.1": "false", "Answer.q.2": "true"}
     (row,) = accepted([Row("a.csv:2", choices, flat=True)], notes.append)
     assert row.data == {"WorkerId": "W1", "Answer.q": "2"}
+
+
+def test_a_rating_project_is_read_without_an_extra(tmp_path: Path) -> None:
+    content = {"lines": [{"id": "1", "context": ["Tea?"], "response": "No."}]}
+    design = {"question": [{"name": "overall", "scale": [1, 5]}]}
+    (tmp_path / "study.json").write_text('{"database": null}')
+    with closing(sqlite3.connect(tmp_path / "study.sqlite")) as project, project:
+        for name, *row in [
+            ("facts(name, value)", "version", "1"),
+            ("facts(name, value)", "design", json.dumps(design)),
+            ("raters(number, name)", 1, "ann"),
+            ("items(number, block, content)", 1, 0, json.dumps(content)),
+            ("answers(rater, item, answers, at)", 1, 1, '{"overall": 4}', 2.0),
+        ]:
+            project.execute(f"CREATE TABLE IF NOT EXISTS rejoinder_{name}")
+            project.execute(f"INSERT INTO rejoinder_{name.partition('(')[0]} VALUES ({','.join('?' * len(row))})", row)
+    ((_, record),) = project_rows(tmp_path)
+    assert record == {
+        **content["lines"][0],
+        "scale": [1, 5],
+        "ratings": {"overall": [4]},
+        "raters": {"overall": ["ann"]},
+    }
 
 
 def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def accepted(rows: Iterable[Row], note: Callable[[str], None], mapped: Collectio
             yield row._replace(data=_joined(row.data, choices)) if choices else row
     if left_out:
         listed = ", ".join(f"{count:,} with {reason}" for reason, count in left_out.most_common())
-        note(f"{file}: left out {left_out.total():,} rows whose work was not accepted ({listed})")
+        note(f"{file}: left out rows whose work was not accepted: {left_out.total():,} ({listed})")
 
 
 def _without_headers(rows: Iterable[Row]) -> Iterator[Row]:

@@ -59,6 +59,8 @@ def preferred_of(
     field = next((key for key in VERDICTS if key in line), "preferred")
     problem = "empty" if field in line else "missing, and there are no votes"
     remedy = f'Write "{field}": {form.choices}, or leave the line out'
+    if any(plain(key) in (f"score_{form.marks[0]}", f"{form.marks[0]}_score") for key in line):
+        remedy += f"; if the scores are ratings, call them rating_{form.marks[0]} and rating_{form.marks[1]}"
     raise DataError(f"{problem}, so nothing says which reply is preferred", remedy, where=where, field=field)
 
 
