@@ -15,7 +15,7 @@ from rejoinder.data.examples import to_record
 
 from rejoinder.data import format as format_module
 from rejoinder.data.files import Row, rows
-from rejoinder.data.format import Format, candidates, detect, formats, keys
+from rejoinder.data.format import Format, candidates, detect, each, formats, keys
 from rejoinder.data.formats.annotation import project_rows
 from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.read import raise_error, read_lines
@@ -38,7 +38,6 @@ def as_record(line: Example | Pair) -> dict[str, Any]:
 
 
 def holds(record: Any, expected: Any) -> bool:
-    """Return whether a record has all that is expected of it."""
     if isinstance(expected, dict):
         return isinstance(record, Mapping) and all(holds(record.get(key), value) for key, value in expected.items())
     if isinstance(expected, list) and expected and isinstance(expected[0], dict):
@@ -54,7 +53,6 @@ def test_every_format_has_a_sample() -> None:
 def test_samples_are_read_as_their_examples_say(name: str) -> None:
     expected = [json.loads(line) for line in (FOLDER / name / "examples.jsonl").read_text().splitlines()]
     records = [as_record(line) for file in samples(name) for line in read_lines(file)]
-    assert len(records) == len(expected)
     for record, wanted in zip(records, expected, strict=True):
         assert holds(record, wanted), f"{record}\n{wanted}"
 
@@ -70,22 +68,17 @@ def test_a_map_reads_what_it_names(file: Path) -> None:
 def test_each_row_is_of_one_format_in_every_order(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [(name, row) for name in NAMES for file in samples(name) for row in rows(file, raise_error)]
     for seed in range(50):
-        order = list(formats())
-        random.Random(seed).shuffle(order)
+        order = random.Random(seed).sample(formats(), len(formats()))
         monkeypatch.setattr(format_module, "formats", lambda order=tuple(order): order)
         candidates.cache_clear()
         assert [(name, kind.name if (kind := detect(row)) else None) for name, row in found] == [
             (name, name) for name, _ in found
         ]
-    monkeypatch.undo()
     candidates.cache_clear()
 
 
 def test_two_formats_that_do_not_contain_each_other_stop(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = (
-        Format("one", "", keys("a b", "x.y"), iter),  # type: ignore[arg-type]
-        Format("two", "", keys("b c", "a b c d"), iter),  # type: ignore[arg-type]
-    )
+    kinds = tuple(Format(name, "", keys(*sets), each(None)) for name, *sets in (("x", "a b"), ("y", "b c", "a b c d")))  # type: ignore[arg-type]
     monkeypatch.setattr(format_module, "formats", lambda: kinds)
     candidates.cache_clear()
     with pytest.raises(ColumnError) as caught:
@@ -102,7 +95,7 @@ def test_rows_that_were_not_accepted_are_left_out_and_counted() -> None:
         for who, state, stars in people
     ]
     notes: list[str] = []
-    kept = list(accepted([Row(f"a.csv:{n}", row, flat=True) for n, row in enumerate(given)], notes.append))
+    kept = list(accepted([Row("a.csv:2", row, flat=True) for row in given], notes.append))
     assert [row.data["WorkerId"] for row in kept] == ["W1", "W3"]
     assert len(notes) == 1 and ": 2 (" in notes[0]
     choices = {"WorkerId": "W1", "Answer.q.1": "false", "Answer.q.2": "true"}
@@ -115,15 +108,15 @@ def test_a_rating_project_is_read_without_an_extra(tmp_path: Path) -> None:
     design = {"question": [{"name": "overall", "scale": [1, 5]}]}
     (tmp_path / "study.json").write_text('{"database": null}')
     with closing(sqlite3.connect(tmp_path / "study.sqlite")) as project, project:
-        for name, *row in [
+        for table, *row in [
             ("facts(name, value)", "version", "1"),
             ("facts(name, value)", "design", json.dumps(design)),
             ("raters(number, name)", 1, "ann"),
             ("items(number, block, content)", 1, 0, json.dumps(content)),
             ("answers(rater, item, answers, at)", 1, 1, '{"overall": 4}', 2.0),
         ]:
-            project.execute(f"CREATE TABLE IF NOT EXISTS rejoinder_{name}")
-            project.execute(f"INSERT INTO rejoinder_{name.partition('(')[0]} VALUES ({','.join('?' * len(row))})", row)
+            project.execute(f"CREATE TABLE IF NOT EXISTS rejoinder_{table}")
+            project.execute(f"INSERT INTO rejoinder_{table} VALUES ({','.join('?' * len(row))})", row)
     ((_, record),) = project_rows(tmp_path)
     assert record == {
         **content["lines"][0],
@@ -131,11 +124,7 @@ def test_a_rating_project_is_read_without_an_extra(tmp_path: Path) -> None:
         "ratings": {"overall": [4]},
         "raters": {"overall": ["ann"]},
     }
-
-
-def test_a_folder_that_is_no_project_is_refused(tmp_path: Path) -> None:
     (tmp_path / "study.sqlite").write_bytes(b"SQLite format 3\x00" + b"x" * 100)
-    for path in (tmp_path, tmp_path / "study.sqlite"):
-        with pytest.raises(DataError) as caught:
-            list(project_rows(path))
-        assert str(caught.value).startswith(str(path))
+    with pytest.raises(DataError) as caught:
+        list(project_rows(tmp_path))
+    assert str(caught.value).startswith(str(tmp_path))

@@ -42,8 +42,9 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
             "suggestions": {key: value for key, value in row.items() if ".suggestion" in key and value is not None}
         }
         for name in [str(key).removesuffix(_USERS) for key in row if str(key).endswith(_USERS)]:
-            parts = [from_cell(row.get(f"{name}.responses{end}"), where, name) for end in ("", ".users", ".status")]
-            answers[name] = _submitted({"value": parts[0], "user_id": parts[1], "status": parts[2]})
+            columns = [f"{name}.responses{end}" for end in ("", ".users", ".status")]
+            values, people, status = (from_cell(row.get(column), where, column) for column in columns)
+            answers[name] = _submitted({"value": values, "user_id": people, "status": status})
     else:
         held = {str(key): found for key, value in row.items() if (found := _listed(value))}
         kept = {key: value for key, value in row.items() if key not in held}
