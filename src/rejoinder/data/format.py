@@ -1,8 +1,8 @@
-"""Formats of other programs: each one file with an unmistakable signature, and no order among them."""
+"""Formats of other programs: the interface of an adapter, and detection by keys."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
@@ -16,95 +16,88 @@ Records = Callable[[Iterable[Row], OnError], Iterator[Row]]
 
 @dataclass(frozen=True)
 class Format:
-    """How one program writes conversations down.
+    """A format that another program writes."""
 
-    Attributes:
-        name: what `--format` and messages call it.
-        about: one line, for docs/formats.md and `rejoinder list formats`.
-        keys: sets of keys; a row that has all keys of one of them is of this format. No other format has them.
-        records: its rows to rows in our own form (docs/formats.md, "Our own line"), one at a time, or all at once.
-        confirm: looks at a row that has the keys, where these are common words (`request`, `response`).
-        whole: whether `records` holds the whole file in memory, because its rows belong together.
-    """
-
-    name: str
-    about: str
-    keys: tuple[frozenset[str], ...]
-    records: Records
-    confirm: Callable[[Mapping[str, Any]], bool] = lambda row: True
-    whole: bool = False
+    name: str  # in messages, and for `--input-format`
+    about: str  # one line for docs/formats.md and `rejoinder list formats`
+    keys: tuple[frozenset[str], ...]  # a row with all keys of one set is of this format; `.x` is any key that ends so
+    records: Records  # turns rows into rows in our own form; it streams, or collects where rows belong together
+    confirm: Callable[[Mapping[str, Any]], Any] = len  # looks at values where the keys are common words
+    whole: bool = False  # whether `records` holds the whole file in memory
+    columns: bool = False  # whether the keys are columns of a table; a row where the user maps one of them is plain
 
 
 def keys(*sets: str) -> tuple[frozenset[str], ...]:
-    """Sets of keys, each written as one text."""
-    return tuple(frozenset(one.split()) for one in sets)
+    """Return sets of keys, each written as one text."""
+    return tuple(frozenset(names.split()) for names in sets)
 
 
 def each(record: Callable[[Mapping[str, Any], str], Iterable[Mapping[str, Any]]]) -> Records:
-    """`records` for a format whose rows stand by themselves: `record` makes any number of records of one."""
+    """Return `records` of a format whose rows are independent; `record` turns a row into any number of records."""
 
     def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
         for row in rows:
             try:
-                found = list(record(row.data, row.where))
+                made = list(record(row.data, row.where))
             except ColumnError:
                 raise
             except DataError as error:
                 on_error(error)
                 continue
-            for number, one in enumerate(found, start=1):
-                yield Row(row.where if len(found) == 1 else f"{row.where}:{number}", one, row.flat)
+            for number, data in enumerate(made, start=1):
+                yield Row(row.where if len(made) == 1 else f"{row.where}:{number}", data, row.flat)
 
     return records
 
 
 @cache
 def formats() -> tuple[Format, ...]:
-    """All formats; their order means nothing (a test shuffles them over every fixture)."""
+    """Return all formats; their order has no meaning."""
     from rejoinder.data.formats import FORMATS
 
     return FORMATS
 
 
+def bare(name: str) -> str:
+    """Return the plain form of a name, without a scale in brackets at its end."""
+    return plain(name.partition("(")[0].partition("[")[0]) or plain(name)
+
+
 def with_endings(names: tuple[str, ...]) -> set[str]:
-    """The names, plain too, and their endings: of `rating.responses.users` also `.responses.users` and `.users`."""
-    endings = {
-        "." + ".".join(parts[n:])
-        for parts in (name.split(".") for name in names if "." in name)
-        for n in range(1, len(parts))
-    }
-    return {*names, *map(plain, names), *endings}
+    """Return the names, plain and without a scale (`Rating A (1-5)`), and endings: `.a.b` and `.b` of `x.a.b`."""
+    parts = [name.split(".") for name in names if "." in name]
+    return {*names, *map(bare, names), *("." + ".".join(part[n:]) for part in parts for n in range(1, len(part)))}
 
 
 @lru_cache(maxsize=4096)
-def candidates(names: tuple[str, ...]) -> tuple[Format, ...]:
-    """The formats whose keys stand among these; most rows are of none, and then nothing is looked at."""
-    present = with_endings(names)
-    return tuple(one for one in formats() if any(wanted <= present for wanted in one.keys))
+def candidates(names: tuple[Any, ...]) -> tuple[tuple[Format, frozenset[str]], ...]:
+    """Return the formats whose keys are among these names, each with its largest set of keys."""
+    present = with_endings(tuple(map(str, names)))
+    sets = [(kind, [wanted for wanted in kind.keys if wanted <= present]) for kind in formats()]
+    return tuple((kind, max(wanted, key=len)) for kind, wanted in sets if wanted)
 
 
-def detect(row: Row) -> Format | None:
-    """The one format that a row is of; None for a row of a plain file.
+def detect(row: Row, mapped: Collection[str] = ()) -> Format | None:
+    """Return the format of a row; None for a row of a plain file. `mapped` are the columns that the user maps.
 
     Raises:
-        ColumnError: it could be two, which is a fault of these adapters; `--format` decides meanwhile.
+        ColumnError: the row could be of two formats, and neither set of keys contains the other.
     """
-    if not isinstance(row.data, Mapping):
+    if not isinstance(row.data, Mapping) or not (possible := candidates(tuple(row.data))):
         return None
-    found = [one for one in candidates(tuple(row.data)) if one.confirm(row.data)]
-    if len(found) > 1:  # MLflow's row has `request` and `response` too: the signature that holds the other is meant
-        present = with_endings(tuple(row.data))
-        widest = {one.name: max((wanted for wanted in one.keys if wanted <= present), key=len) for one in found}
-        found = [one for one in found if not any(widest[one.name] < other for other in widest.values())]
-    if len(found) > 1:
-        raise ColumnError(
-            f"looks like {' and like '.join(one.name for one in found)}",
-            f"Say which: --format {found[0].name}",
-            where=row.where,
-        )
-    return found[0] if found else None
+    taken = set(map(plain, mapped))
+    found = [
+        (kind, wanted)
+        for kind, wanted in possible
+        if kind.confirm(row.data) and not (kind.columns and taken & set(map(plain, wanted)))
+    ]
+    best = [kind for kind, wanted in found if not any(wanted < other for _, other in found)]
+    if len(best) > 1:
+        listed = " and like ".join(kind.name for kind in best)
+        raise ColumnError(f"looks like {listed}", f"Say which: --input-format {best[0].name}", where=row.where)
+    return best[0] if best else None
 
 
 def without_nothing(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The record without keys that say nothing."""
+    """Return the record without keys that hold nothing."""
     return {key: value for key, value in record.items() if value not in (None, {}, [])}

@@ -1,4 +1,4 @@
-"""One file a format: how other programs write conversations down."""
+"""Adapters, one file a format: conversations, replies and ratings as other programs write them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from rejoinder.data.format import Format
 from rejoinder.data.formats import (
     argilla,
     completions,
+    deepeval,
     fed,
     inspect_log,
     label_studio,
@@ -19,25 +20,31 @@ from rejoinder.data.formats import (
     openinference,
     otel,
     promptfoo,
+    rated_pairs,
     votes,
 )
 
-FORMATS: tuple[Format, ...] = (
-    argilla.FORMAT,
-    completions.FORMAT,
-    fed.FORMAT,
-    inspect_log.FORMAT,
-    label_studio.FORMAT,
-    langfuse.FORMAT,
-    langfuse_observations.FORMAT,
-    langsmith.FORMAT,
-    lm_eval.FORMAT,
-    mlflow.FORMAT,
-    ollama.FORMAT,
-    openai_evals.FORMAT,
-    openinference.FORMAT,
-    otel.FORMAT,
-    promptfoo.FORMAT,
-    votes.FORMAT,
+FORMATS: tuple[Format, ...] = tuple(
+    module.FORMAT
+    for module in (
+        argilla,
+        completions,
+        deepeval,
+        fed,
+        inspect_log,
+        label_studio,
+        langfuse,
+        langfuse_observations,
+        langsmith,
+        lm_eval,
+        mlflow,
+        ollama,
+        openai_evals,
+        openinference,
+        otel,
+        promptfoo,
+        rated_pairs,
+        votes,
+    )
 )
-"""All formats; their order means nothing."""
+"""All formats; their order has no meaning."""

@@ -1,45 +1,47 @@
-"""FED: annotated turns of chatbots, `User:` and `System:` before each turn.
+"""FED: annotated turns and whole dialogues of chatbots, with `User:` or `System:` before each turn.
 
-Source: DSincerity/FED_Replication fed_data.json (from shikib/fed): context, response, system, annotations.
+Source: shikib/fed, fed_data.json: context, response (turns only), system, annotations (lists of numbers and of notes).
 """
+
+from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rejoinder.data.format import Format, each, keys
-from rejoinder.errors import DataError
+from rejoinder.data.formats.objects import list_in, object_in, peek
+from rejoinder.data.formats.results import add_ratings
 
-_LABEL = re.compile(r"^(?:User|System): ?", re.MULTILINE)
+_LABEL = re.compile(r"^(User|System): ?", re.MULTILINE | re.IGNORECASE)
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
-    return (
-        isinstance(row["annotations"], Mapping)
-        and isinstance(row["context"], str)
-        and bool(_LABEL.match(row["context"]))
-    )
+    """Return whether the context is a transcript of user and system, and annotations are lists."""
+    labelled = isinstance(row["context"], str) and bool(_LABEL.match(row["context"]))
+    return labelled and isinstance(peek(row["annotations"]), Mapping)
 
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
-    if not isinstance(row.get("response"), str):
-        raise DataError(
-            "a whole conversation, expected one reply",
-            "Leave it out, or say --on-error skip",
-            where=where,
-            field="response",
-        )
-    ratings = {
-        name: [one for one in values if isinstance(one, (int, float))] for name, values in row["annotations"].items()
-    }
-    ratings = {"overall" if name == "Overall" else name: values for name, values in ratings.items() if values}
-    turns = [turn.strip() for turn in _LABEL.split(row["context"]) if turn.strip()]
-    yield {
-        "context": turns,
-        "response": _LABEL.sub("", row["response"], count=1),
-        "system": row.get("system"),
-        "ratings": ratings,
-    }
+    """Return the turn that was judged, or the whole dialogue where no response is given."""
+    kept = {key: value for key, value in row.items() if key not in ("context", "response", "annotations")}
+    annotations = object_in(peek(row["annotations"]))
+    for name, values in annotations.items():  # numbers, and notes such as N/A
+        numbers = [(value, None) for value in list_in(values) if isinstance(value, (int, float))]
+        add_ratings(kept, name, numbers, where)
+    _, *parts = _LABEL.split(row["context"])
+    roles = ["user" if label.lower() == "user" else "assistant" for label in parts[::2]]
+    texts = [text.strip() for text in parts[1::2]]
+    if isinstance(row.get("response"), str):
+        response = _LABEL.sub("", row["response"], count=1).strip()
+        speakers = [*roles, "assistant"]
+        alternate = speakers == ["user", "assistant"] * (len(speakers) // 2)
+        yield {**kept, "context": texts, "response": response, **({} if alternate else {"speakers": speakers})}
+        return
+    messages = [{"role": role, "content": text} for role, text in zip(roles, texts, strict=True)]
+    yield {**kept, "messages": messages, "level": "dialogue", "unanswered": False}
 
 
-FORMAT = Format("fed", "FED's annotated turns", keys("context system annotations"), each(record), confirm)
+FORMAT = Format(
+    "fed", "Annotated turns of FED", keys("context system annotations", "context annotations"), each(record), confirm
+)

@@ -1,67 +1,77 @@
-"""lm-evaluation-harness: `samples_*.jsonl` of --log_samples; a line for each filter becomes a line for each document.
+"""lm-evaluation-harness: `samples_*.jsonl` of --log_samples. The lines of all filters of a document are one record.
 
-Source: EleutherAI/lm-evaluation-harness lm_eval/evaluator.py (doc_id, doc, target, arguments, resps, filtered_resps,
-filter), lm_eval/loggers/evaluation_tracker.py (every target is written as `str(target)`, a list in Python's form).
+`resps` holds every reply of the model to a document; the filters only pick or cut them, so the first is the reply.
+Source: EleutherAI/lm-evaluation-harness lm_eval/evaluator.py, lm_eval/loggers/evaluation_tracker.py, which writes every
+target as `str(target)`, a list in Python's form.
 """
 
-import ast
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rejoinder.data.chat import is_chat, turns
 from rejoinder.data.files import OnError, Row
 from rejoinder.data.format import Format, keys, without_nothing
+from rejoinder.data.formats.objects import list_in, object_in
+from rejoinder.data.formats.results import prompt_turns, scores_of
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
 
 
 def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
-    found: dict[str, Row] = {}
+    """Yield a record for each document; the scores behind several filters are several scores of it."""
+    documents: dict[Any, Row] = {}
     for row in rows:
         try:
-            first = found.setdefault(str(row.data["doc_id"]), Row(row.where, _record(row.data, row.where)))
+            record = _record(row.data, row.where)
         except DataError as error:
             on_error(error)
             continue
-        first.data.setdefault("scores", {}).update(_scores(row.data))
-    yield from found.values()
+        key = (str(row.data["doc_id"]), tuple(record["context"]), record["response"])
+        first = documents.setdefault(key, Row(row.where, record)).data
+        for name in ("scores", "unscored"):
+            if name in record:
+                first[name] = {**first.get(name, {}), **record[name]}
+    yield from documents.values()
 
 
 def _record(line: Mapping[str, Any], where: str) -> dict[str, Any]:
-    said = [one for part in line["resps"] for one in (part if isinstance(part, list) else [part])]
-    if not said or not isinstance(said[0], str):
-        raise DataError(
-            "no reply in text: the task compares likelihoods",
-            "Give samples of a task that generates text (generate_until)",
-            where=where,
-            field="resps",
-        )
-    call = (
-        next(iter(line["arguments"].values()), {}) if isinstance(line["arguments"], Mapping) else line["arguments"][0]
-    )
-    prompt = call.get("arg_0") if isinstance(call, Mapping) else call[0]
-    chat = from_cell(prompt, where, "arguments")
-    context = [turn.text for turn in turns(chat, where) if turn.text is not None] if is_chat(chat) else [prompt]
-    return without_nothing(
-        {"id": str(line["doc_id"]), "references": _targets(line.get("target")), "doc": line["doc"]}
-    ) | {"context": context, "response": said[0]}
+    requests = line["resps"] if isinstance(line["resps"], list) else [line["resps"]]
+    replies = [reply for request in requests for reply in (request if isinstance(request, list) else [request])]
+    if not replies or not isinstance(replies[0], str):
+        remedy = "Give the samples of a task that generates text (output_type: generate_until)"
+        raise DataError("no reply in text: the task compares likelihoods", remedy, where=where, field="resps")
+    found = {
+        "references": _targets(line.get("target"), where),
+        **scores_of(_metrics(line)),
+        **{key: line[key] for key in ("doc_id", "doc", "resps", "filtered_resps")},
+    }
+    return without_nothing(found) | {"context": prompt_turns(_prompt(line["arguments"]), where), "response": replies[0]}
 
 
-def _targets(target: Any) -> list[str]:
-    """The answers; a list of them is written as Python's text of it."""
-    if isinstance(target, str) and target[:1] == "[":
-        try:
-            value = ast.literal_eval(target)
-            if isinstance(value, list) and str(value) == target:
-                return [str(one) for one in value]
-        except (ValueError, SyntaxError):
-            pass
-    return [str(one) for one in (target if isinstance(target, list) else [target]) if one not in (None, "")]
+def _prompt(arguments: Any) -> Any:
+    """Return the first argument of the first request."""
+    if isinstance(arguments, Mapping):
+        arguments = list(arguments.values())
+    call = arguments[0] if isinstance(arguments, list) and arguments else None
+    return object_in(call).get("arg_0") if not isinstance(call, list) else next(iter(call), None)
 
 
-def _scores(line: Mapping[str, Any]) -> dict[str, Any]:
-    mark = "" if line.get("filter", "none") == "none" else f",{line['filter']}"
-    return {f"{name}{mark}": line.get(name) for name in line.get("metrics", ())}
+def _targets(target: Any, where: str) -> list[str]:
+    """Return the accepted answers; a list of them is written as Python's text of it."""
+    listed = from_cell(target, where, "target")
+    target = listed if isinstance(listed, list) and str(listed) == target else target
+    groups = target if isinstance(target, list) else [target]
+    answers = [answer for group in groups for answer in list_in(group) or [group]]
+    return [str(answer) for answer in answers if answer not in (None, "", [])]
+
+
+def _metrics(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the metrics, with the filter behind the name as the harness writes it."""
+    behind = line.get("filter", "none")
+    mark = "" if behind == "none" else f",{behind}"
+    names = line.get("metrics")
+    return {f"{name}{mark}": line.get(name) for name in (names if isinstance(names, list) else []) if str(name) == name}
 
 
 FORMAT = Format(

@@ -1,185 +1,100 @@
-"""Votes between two replies: Chatbot Arena, MT-bench, `chosen` and `rejected`, `response_a` and `response_b`, PandaLM.
+"""Votes: two replies and which is better, in the forms of MT-bench, Chatbot Arena, PandaLM, AlpacaEval, Stanford, TRL.
 
-Sources: lm-sys/FastChat (conversation_a, conversation_b, winner, turn, judge); lmsys-arena-human-preference-55k
-(prompt, response_a, response_b as JSON lists; winner_model_a ...); WeOpenML/PandaLM data/testset-v1.json.
+A line holds `chosen` and `rejected`, a list `responses` of two, or two keys that differ in their mark: `response_a`,
+`response_b`. Other keys with such marks belong to that reply: `model_a` is its system, `score_a` its score.
+
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from math import isnan
 from typing import Any
 
-from rejoinder.data.chat import is_chat, messages_in, turns
 from rejoinder.data.columns import plain
 from rejoinder.data.format import Format, each, without_nothing
-from rejoinder.data.values import from_cell
-from rejoinder.errors import DataError
+from rejoinder.data.formats import pair_forms as forms
+from rejoinder.data.formats.objects import peek
+from rejoinder.data.formats.pair_forms import CHOSEN, COLUMNS, LISTED, SYSTEMS, VERDICTS, Form, form_of
+from rejoinder.data.formats.pair_texts import replies_of
+from rejoinder.data.formats.verdicts import preferred_of, votes_of
 
-_NAMES = ("response", "output", "answer", "completion", "reply", "conversation", "text", "generation", "human_ref")
-_PAIRS = [
-    ("chosen", "rejected"),
-    *(
-        (f"{name}{sep}{a}", f"{name}{sep}{b}")
-        for name in _NAMES
-        for sep in ("_", "")
-        for a, b in (("a", "b"), ("1", "2"), ("0", "1"))
-    ),
-]
-_VERDICTS = ("preferred", "winner", "preference", "choice", "label", "better", "better_response_id", "verdict")
-_TIES = frozenset(("tie", "tie (bothbad)", "both", "bothbad", "neither", "draw", "equal"))
-
-
-def keys_of(row: Mapping[str, Any]) -> tuple[str, str] | None:
-    named = {plain(key): key for key in row}
-    return next(((named[a], named[b]) for a, b in _PAIRS if a in named and b in named), None)
+_OWN = {*forms.PROMPTS, *VERDICTS, *COLUMNS, "votes", "id", "dataset", "context_id", "references", "reference", "turn"}
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
-    keys = keys_of(row)
-    verdict = keys and (
-        keys[0].lower() == "chosen"
-        or _columns(row)
-        or _verdict(row)
-        or "votes" in row
-        or _annotators(row)
-        or _rated(row, keys)
-    )
-    return bool(verdict) and "response" not in row
+    """Return whether a row is a pair of replies, and no list of replies without a verdict."""
+    form = form_of(row)
+    if form is not LISTED:
+        return form is not None
+    listed = peek(row.get("responses"))
+    verdicts = {"votes", *VERDICTS} & {plain(str(key)) for key in row}
+    return bool(verdicts) or (isinstance(listed, list) and len(listed) == 2)
 
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
-    keys = keys_of(row) or ("", "")
-    if rated := _rated(row, keys):
-        shared = {key: value for key, value in row.items() if key not in (*keys, *rated)}
-        for key, rating in zip(keys, rated):
-            mark = key[-1].lower()
-            yield {**shared, "id": f"{row.get('id', where)}/{mark}", "response": row[key], "rating": row[rating]}
-        return
-    preferred, votes = _preferred(row, keys, where)
-    number = row.get("turn") if {"conversation_a", "conversation_b"} <= row.keys() else None
-    prompt = next(
-        (
-            from_cell(row[key], where, key)
-            for key in ("context", "prompt", "question", "instruction", "query", "input")
-            if row.get(key)
-        ),
-        None,
-    )
-    if "instruction" in row and row.get("input"):
-        prompt = f"{row['instruction']}\n\n{row['input']}"
-    replies = []
-    for key, mark in zip(keys, "ab"):
-        context, response = _reply(from_cell(row[key], where, key), prompt, number, where, key)
-        replies.append(
-            without_nothing({"context": context, "system": row.get(f"model_{mark}")}) | {"response": response}
-        )
-    yield without_nothing({"id": row.get("id"), "rater": row.get("judge") if number else None}) | {
-        "pair": replies,
-        "preferred": preferred,
-        "votes": votes,
+    """Return the pair that a row holds."""
+    form = form_of(row) or CHOSEN
+    renamed = {*form.keys, *_OWN} - row.keys()
+    line = {
+        (name if (name := plain(str(key))) in renamed else str(key)): value
+        for key, value in row.items()
+        if not (isinstance(value, float) and isnan(value))
     }
+    votes = votes_of(line, form, where)
+    preferred, verdict_key = preferred_of(line, form, votes, where)
+    prompt_key = next((key for key in forms.PROMPTS if line.get(key) not in (None, "")), None)
+    replies = replies_of(line, form, prompt_key, where)
+    shared, own = _other_keys(line, form, {verdict_key, prompt_key})
+    for reply, more in zip(replies, own, strict=True):
+        system = next((more[key] for key in SYSTEMS if more.get(key) not in (None, "")), None)
+        extra = {key: value for key, value in more.items() if key not in SYSTEMS and key not in reply}
+        reply |= without_nothing({**extra, "system": None if system is None else str(system)})
+    if isinstance(line.get("reference"), str):
+        shared.setdefault("references", [line["reference"]])
+    yield {**shared, "pair": replies, "preferred": preferred, "votes": votes}
 
 
-def _reply(value: Any, prompt: Any, number: Any, where: str, key: str) -> tuple[list[str], str]:
-    """Context and reply: messages, a list of replies to a list of prompts (Arena), or a text."""
-    if (messages := messages_in(value)) is not None:
-        said = [turn for turn in turns(messages, where) if turn.text is not None]
-        places = [n for n, turn in enumerate(said) if turn.role == "assistant"]
-        place = places[min(int(number), len(places)) - 1] if number else places[-1]
-        before = [turn.text or "" for turn in said[:place]]
-        asked = prompt if isinstance(prompt, list) else [prompt] if prompt else []
-        return (before if before or not asked else asked), said[place].text or ""
-    if (
-        isinstance(value, list)
-        and isinstance(prompt, list)
-        and len(value) == len(prompt)
-        and all(isinstance(one, str) for one in (*value, *prompt))
-    ):
-        return [turn for pair in zip(prompt, value) for turn in pair][:-1], value[-1]
-    if isinstance(value, str):
-        asked = (
-            [turn.text for turn in turns(prompt, where) if turn.text]
-            if is_chat(prompt)
-            else prompt
-            if isinstance(prompt, list)
-            else [prompt]
-            if prompt
-            else []
-        )
-        return asked, value
-    raise DataError(
-        f"is a {type(value).__name__}, expected text or chat messages",
-        "Give both replies, or leave the line out",
-        where=where,
-        field=key,
-    )
+def _other_keys(
+    line: Mapping[str, Any], form: Form, used: set[str | None]
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the keys that belong to both replies, and those of each; a mark counts only with its partner."""
+    consumed = {*form.keys, *COLUMNS, *used, "votes", "reference", "response"}
+    consumed |= {key for key in line if forms.ANNOTATOR.fullmatch(plain(key))}
+    consumed |= {key for key in VERDICTS if isinstance(line.get(key), str) and not line[key].strip()}
+    names = {plain(str(key)) for key in line}
+    shared, own = dict[str, Any](), [dict[str, Any](), dict[str, Any]()]
+    for key, value in line.items():
+        stem, place = _marked(str(key), names, form)
+        pair = peek(value) if form is LISTED else None
+        if key in consumed:
+            continue
+        if place is not None:
+            own[place][stem] = value
+        elif isinstance(pair, list) and len(pair) == 2 and (key == "systems" or all(map(_is_number, pair))):
+            own[0][key], own[1][key] = pair
+        else:
+            shared["system_prompt" if key == "system" else key] = value
+    return shared, own
 
 
-def _rated(row: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
-    """The two columns of ratings, one for each reply, where nothing says which reply is better."""
-    named = {plain(key): key for key in row}
-    found = [named[f"rating_{key[-1].lower()}"] for key in keys if f"rating_{key[-1].lower()}" in named]
-    return found if len(found) == 2 and not (_columns(row) or _verdict(row)) else []
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def _verdict(row: Mapping[str, Any]) -> str | None:
-    return next((key for key in row if plain(key) in _VERDICTS and row[key] not in (None, "")), None)
+def _marked(key: str, names: set[str], form: Form) -> tuple[str, int | None]:
+    """Return the key without the mark of a reply, and which reply that is."""
+    for place, (mark, other) in enumerate((form.marks, form.marks[::-1])):
+        size = len(mark) + 1
+        before, after = key[:-size], key[size:]
+        if plain(key) == f"{plain(before)}_{mark}" and f"{plain(before)}_{other}" in names:
+            return before, place
+        if plain(key) == f"{mark}_{plain(after)}" and f"{other}_{plain(after)}" in names:
+            return after, place
+    return key, None
 
 
-def _columns(row: Mapping[str, Any]) -> bool:
-    return {"winner_model_a", "winner_model_b"} <= row.keys()
-
-
-def _annotators(row: Mapping[str, Any]) -> list[str]:
-    return [key for key in row if key.startswith("annotator") and key[9:].isdigit()]
-
-
-def _preferred(row: Mapping[str, Any], keys: Sequence[str], where: str) -> tuple[int | None, list[int | None]]:
-    if keys[0].lower() == "chosen":
-        return 0, []
-    if _columns(row):
-        return next(
-            (
-                choice
-                for key, choice in (("winner_model_a", 0), ("winner_model_b", 1))
-                if str(row[key]).lower() in ("1", "1.0", "true")
-            ),
-            None,
-        ), []
-    if votes := [_choice(row[key], row, keys, where, key) for key in _annotators(row)] or [
-        _choice(one, row, keys, where, "votes") for one in from_cell(row.get("votes"), where, "votes") or ()
-    ]:
-        (most, count), *rest = Counter(votes).most_common()
-        return (None if rest and rest[0][1] == count else most), votes
-    key = _verdict(row)
-    return _choice(row[key] if key else None, row, keys, where, key or "preferred"), []
-
-
-def _choice(value: Any, row: Mapping[str, Any], keys: Sequence[str], where: str, field: str) -> int | None:
-    """0, 1, or None for a tie; the name of a system, a mark (`model_a`, `A`, `1`), or a word."""
-    word = str(value).strip().casefold()
-    if word in _TIES or (value == 0 and keys[0][-1] == "1"):
-        return None
-    marks = [
-        {
-            key[-1].casefold(),
-            key.casefold(),
-            f"model_{key[-1]}".casefold(),
-            str(row.get(f"model_{key[-1]}", "")).casefold(),
-        }
-        - {""}
-        for key in keys
-    ]
-    found = [place for place in (0, 1) if word in marks[place]]
-    if len(found) != 1:
-        raise DataError(
-            f"{value!r} names neither reply",
-            f'Write "{keys[0][-1]}", "{keys[1][-1]}" or "tie"',
-            where=where,
-            field=field,
-        )
-    return found[0]
-
-
+_SETS = [CHOSEN.keys, LISTED.keys, *(form.keys for form in forms.MARKED)]
 FORMAT = Format(
-    "votes", "Two replies and which is better", tuple(frozenset(pair) for pair in _PAIRS), each(record), confirm
+    "votes", "Two replies and which is better", tuple(map(frozenset, _SETS)), each(record), confirm, columns=True
 )
