@@ -11,13 +11,13 @@ import sys
 import textwrap
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import date, time
 from decimal import Decimal
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import IO, Any, NamedTuple, cast
 
 from rejoinder.assets import asset
 from rejoinder.data import limits
@@ -25,7 +25,7 @@ from rejoinder.data.chat import is_chat
 from rejoinder.data.columns import is_known
 from rejoinder.data.spreadsheets import UNCALCULATED, sheet_rows
 from rejoinder.data.values import decoded
-from rejoinder.errors import ColumnError, DataError, MissingAsset, MissingExtra, UsageError
+from rejoinder.errors import ColumnError, DataError, MissingAsset, MissingExtra, RejoinderError, UsageError
 
 OnError = Callable[[DataError], None]
 Note = Callable[[str], None]
@@ -50,7 +50,7 @@ _FILLED_DOWN = _ERRORS | {"#N/A"}  # formulas below the table, without data to c
 _SEPARATOR = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # how a CSV file names its separator to Excel
 _GUARDED = re.compile(r"''*[=+\-@\t\r\n]")
 _Stream = io.BufferedReader | gzip.GzipFile
-_Table = Iterator[tuple[str, list[str] | None]]  # place and cells; None for a row that was refused
+_Table = Iterator[tuple[str, list[str] | DataError]]  # place and cells, or the error of a row
 
 
 class Row(NamedTuple):
@@ -59,6 +59,9 @@ class Row(NamedTuple):
     where: str
     data: Any
     flat: bool = False
+
+
+_Rows = Iterator[Row | DataError]
 
 
 def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Note = lambda _: None) -> Iterator[Row]:
@@ -76,24 +79,34 @@ def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Not
         MissingExtra: a library for this kind is not installed.
         ColumnError: the header has a name twice.
     """
-    if str(path) != STDIN and Path(asset(path)).is_dir():
-        for part in parts_of(asset(path)):
-            yield from rows(part, on_error, "parquet", note)
-        return
+    is_folder = str(path) != STDIN and Path(asset(path)).is_dir()
+    for file in parts_of(asset(path)) if is_folder else [path]:
+        for row in _file_rows(file, "parquet" if is_folder else kind, note):
+            if isinstance(row, Row):
+                yield row
+            else:
+                on_error(row)
+
+
+def _file_rows(path: str | Path, kind: str | None, note: Note) -> _Rows:
+    """Yield the rows of a file and the errors of rows, in the end that of the file."""
     name = "stdin" if str(path) == STDIN else str(path)
     try:
         with open_bytes(path) as stream:
             if not stream.peek(1):
                 raise DataError("the file is empty", "Name a file with at least one line", where=name)
-            yield from _READERS[kind or format_of(path, stream)](stream, name, on_error, note)
-    except ColumnError:
-        raise
-    except DataError as error:
-        on_error(error)
-    except limits.DAMAGED as error:
-        on_error(DataError(f"damaged or cut off ({error})", "Get the file again", where=name))
+            kind = kind or format_of(path, stream)
+            yield from _READERS[kind](stream, name, note)
+    except RejoinderError as error:
+        if isinstance(error, ColumnError) or not isinstance(error, DataError):
+            raise
+        yield error
     except (MemoryError, RecursionError) as error:
-        on_error(DataError(f"too large or nested too deep ({type(error).__name__})", "Split it", where=name))
+        yield DataError(f"too large or nested too deep ({type(error).__name__})", "Split it", where=name)
+    except (*limits.DAMAGED, ValueError, RuntimeError) as error:
+        if kind not in ("xlsx", "eval") and not isinstance(error, limits.DAMAGED):
+            raise
+        yield DataError(f"damaged or cut off ({error})", "Get the file again", where=name)
 
 
 def parts_of(folder: str | Path) -> list[Path]:
@@ -117,7 +130,7 @@ def parts_of(folder: str | Path) -> list[Path]:
 def open_bytes(path: str | Path) -> Iterator[_Stream]:
     """Open an input as unpacked bytes; gzip is recognised by its first bytes."""
     try:
-        raw = sys.stdin.buffer if str(path) == STDIN else Path(asset(path)).open("rb")
+        raw = sys.stdin.buffer if str(path) == STDIN else Path(asset(path)).open("rb")  # noqa: SIM115 - closed below
     except OSError as error:
         if isinstance(error, MissingAsset):
             raise
@@ -174,7 +187,8 @@ def _narrowed(stream: _Stream, name: str) -> Iterator[bytes]:
     except UnicodeDecodeError as error:
         raise DataError(f"not UTF-16 ({error.reason})", SAVE_AS_UTF8, where=f"{name}:{number + 1}") from error
     finally:
-        text.detach()
+        with suppress(ValueError):  # the stream may be closed already
+            text.detach()
 
 
 def _not_utf8(error: UnicodeDecodeError, where: str) -> DataError:
@@ -190,18 +204,18 @@ def _value(raw: bytes, where: str, encoding: str = "utf-8") -> Any:
         raise _not_utf8(error, where) from error
 
 
-def _jsonl(stream: _Stream, name: str, on_error: OnError, _note: Note) -> Iterator[Row]:
+def _jsonl(stream: _Stream, name: str, _note: Note) -> _Rows:
     for number, raw in enumerate(_lines(stream, name), start=1):
         if raw := raw.strip():
+            where = f"{name}:{number}"
             try:
-                row = Row(f"{name}:{number}", _value(raw, f"{name}:{number}"))
+                row: Row | DataError = Row(where, _value(raw, where))
             except DataError as error:
-                on_error(error)
-            else:
-                yield row
+                row = error
+            yield row
 
 
-def _json(stream: _Stream, name: str, _on_error: OnError, _note: Note) -> Iterator[Row]:
+def _json(stream: _Stream, name: str, _note: Note) -> _Rows:
     wide = stream.peek(2)[:2] in UTF_16
     try:
         value = _value(limits.read_whole(stream, name), name, "utf-16" if wide else "utf-8-sig")
@@ -214,11 +228,11 @@ def _json(stream: _Stream, name: str, _on_error: OnError, _note: Note) -> Iterat
     yield from (Row(f"{name}:item {number}", item) for number, item in enumerate(items, start=1))
 
 
-def _csv(stream: _Stream, name: str, on_error: OnError, _note: Note, usual: str = ",") -> Iterator[Row]:
-    yield from _named(_cells(stream, name, on_error, usual), on_error)
+def _csv(stream: _Stream, name: str, _note: Note, usual: str = ",") -> _Rows:
+    yield from _named(_cells(stream, name, usual))
 
 
-def _cells(stream: _Stream, name: str, on_error: OnError, usual: str) -> _Table:
+def _cells(stream: _Stream, name: str, usual: str) -> _Table:
     """Yield the rows of CSV or TSV; an open quote or a bad byte refuses its own row alone."""
     csv.field_size_limit(limits.LINE)  # the library's limit of 128 KiB is less than a long dialogue
     where, size, damage = f"{name}:1", 0, list[UnicodeDecodeError]()
@@ -250,15 +264,13 @@ def _cells(stream: _Stream, name: str, on_error: OnError, usual: str) -> _Table:
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            on_error(DataError(f"broken CSV ({error})", "Close each quote; double those inside a cell", where=where))
-            yield where, None
+            yield where, DataError(f"broken CSV ({error})", "Close each quote; double those inside a cell", where=where)
             continue
         if cells is None:
             return
         if damage:
-            on_error(_not_utf8(damage[0], where))
+            yield where, _not_utf8(damage.pop(), where)
             damage.clear()
-            yield where, None
         elif cells:
             yield where, [cell[1:] if cell[:1] == "'" and _GUARDED.match(cell) else cell for cell in cells]
 
@@ -269,11 +281,11 @@ def _known_names(header: str, separator: str) -> tuple[int, int]:
     return sum(map(is_known, names)), len(names)
 
 
-def _named(table: _Table, on_error: OnError) -> Iterator[Row]:
+def _named(table: _Table) -> _Rows:
     """Yield the rows of a table by the names of its header; a column without a name gets the name of its place."""
-    where, cells = next(table, ("", None))
-    if cells is None:
-        return
+    where, cells = next(table, ("", []))
+    if isinstance(cells, DataError):
+        raise cells
     header = [name or f"column {place}" for place, name in enumerate(cells, start=1)]
     limits.require_few_columns(len(header), where)
     if len({*header}) < len(header):
@@ -282,24 +294,21 @@ def _named(table: _Table, on_error: OnError) -> Iterator[Row]:
     if doubled := next((name for name in header if f"{name}.1" in header and is_known(name)), None):
         problem = f"pandas doubled the column {doubled!r}, and only one of the two can be read"
         raise ColumnError(problem, "Rename or delete one column", where=where, field=f"{doubled}.1")
-    read = {place for place, name in enumerate(header) if is_known(name)}
     for where, cells in table:
-        if cells is None or not "".join(cells).strip():
+        if isinstance(cells, DataError):
+            yield cells
+        elif not "".join(cells).strip():
             continue
-        error = None
-        if surplus := len(cells) - len(header):
+        elif surplus := len(cells) - len(header):
             remedy = "Quote cells that hold the separator or a line end; leave cells empty, not out"
             last = f"; the last is {textwrap.shorten(cells[-1], 30)!r}" if surplus > 0 else ""
-            error = DataError(f"{len(cells)} cells, expected {len(header)}{last}", remedy, where=where)
-        elif not _ERRORS.isdisjoint(cells):
-            if len(header) > 1 and _FILLED_DOWN.issuperset(filter(None, cells)):
-                continue
-            if place := next((place for place in sorted(read) if cells[place] in _ERRORS), None) is not None:
-                error = _uncalculated(cells[place], where, header[place])
-        if error is not None:
-            on_error(error)
-            continue
-        yield Row(where, dict(zip(header, cells, strict=True)), flat=True)
+            yield DataError(f"{len(cells)} cells, expected {len(header)}{last}", remedy, where=where)
+        elif _ERRORS.isdisjoint(cells):
+            yield Row(where, dict(zip(header, cells, strict=True)), flat=True)
+        elif len(header) == 1 or not _FILLED_DOWN.issuperset(filter(None, cells)):
+            row = dict(zip(header, cells, strict=True))
+            field = next((name for name, cell in row.items() if cell in _ERRORS and is_known(name)), None)
+            yield Row(where, row, flat=True) if field is None else _uncalculated(row[field], where, field)
 
 
 def _uncalculated(cell: str, where: str, field: str) -> DataError:
@@ -310,17 +319,17 @@ def _uncalculated(cell: str, where: str, field: str) -> DataError:
     return DataError(f"{cell!r}, the error of a formula", remedy, where=where, field=field)
 
 
-def _zip(stream: _Stream, name: str, on_error: OnError, note: Note) -> Iterator[Row]:
+def _zip(stream: _Stream, name: str, note: Note) -> _Rows:
     """Yield the rows of a workbook, or the samples of an Inspect log with its header: `{version, eval, sample}`."""
-    held = stream if isinstance(stream, io.BufferedReader) and stream.seekable() else None
-    with zipfile.ZipFile(held or io.BytesIO(limits.read_whole(stream, name))) as archive:
+    whole = not (isinstance(stream, io.BufferedReader) and stream.seekable())
+    file = io.BytesIO(limits.read_whole(stream, name)) if whole else cast("IO[bytes]", stream)
+    with zipfile.ZipFile(file) as archive:
         members = archive.namelist()
         header = next((part for part in _HEADERS if part in members), None)
         samples = [part for part in members if part.startswith("samples/") and part.endswith(".json")]
         if header is None and not samples:
-            archive.fp.seek(0)
-            data = limits.read_whole(archive.fp, name)
-            yield from _named(sheet_rows(data, name, note), on_error)
+            file.seek(0)
+            yield from _named(sheet_rows(limits.read_whole(file, name), name, note))
             return
         if header is None or not samples or len(members) > limits.MEMBERS:
             raise DataError(
@@ -332,12 +341,12 @@ def _zip(stream: _Stream, name: str, on_error: OnError, note: Note) -> Iterator[
             try:
                 sample = _value(limits.member(archive, part, name), where)
             except DataError as error:
-                on_error(error)
+                yield error
             else:
                 yield Row(where, {"version": about.get("version"), "eval": about.get("eval"), "sample": sample})
 
 
-def _parquet(stream: _Stream, name: str, _on_error: OnError, _note: Note) -> Iterator[Row]:
+def _parquet(stream: _Stream, name: str, _note: Note) -> _Rows:
     try:
         import polars
     except ImportError as error:
@@ -380,7 +389,7 @@ def _plain(value: Any, inner: bool = False) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-_READERS: dict[str, Callable[[_Stream, str, OnError, Note], Iterator[Row]]] = {
+_READERS: dict[str, Callable[[_Stream, str, Note], _Rows]] = {
     "jsonl": _jsonl,
     "json": _json,
     "csv": _csv,

@@ -140,9 +140,9 @@ def require_apart(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -
         UsageError: an output is an input, leads to it, holds it or is inside it; or two outputs share a place.
     """
     outputs, inputs = list(outputs), list(inputs)
-    for place in map(str, outputs):  # `/dev/stdout` may lead to a file
-        if place.startswith(("/dev/", "/proc/")) and not Path(place).resolve().is_relative_to("/dev"):
-            raise UsageError(f"{place}: writing there could replace a file behind the stream. Choose a file")
+    for out in map(as_path, outputs):  # `/dev/stdout` may lead to a file
+        if str(out).startswith(("/dev/", "/proc/")) and not out.resolve().is_relative_to("/dev"):
+            raise UsageError(f"{out}: writing there could replace a file behind the stream. Choose a file")
     written = [as_path(place) for place in outputs if _can_lose(place)]
     read = [Path(place) for place in inputs if _can_lose(place) and Path(place).exists()]
     for out in written:

@@ -41,7 +41,7 @@ def sheet_rows(data: bytes, name: str, note: Callable[[str], None]) -> Iterator[
         book = python_calamine.load_workbook(io.BytesIO(data))
         sheets = [book.get_sheet_by_name(sheet) for sheet in book.sheet_names]
         tables = {sheet.name: (sheet, rows) for sheet in sheets if (rows := _filled(sheet, errors.get(sheet.name, {})))}
-    except (python_calamine.CalamineError, *limits.DAMAGED, RuntimeError, KeyError, expat.ExpatError) as error:
+    except (python_calamine.CalamineError, KeyError, expat.ExpatError) as error:
         problem = f"not a readable spreadsheet ({' '.join(str(error).split())})"
         raise DataError(problem, _AGAIN, where=name) from error
     if not tables:
