@@ -351,9 +351,9 @@ def _parquet(stream: _Stream, name: str, _note: Note) -> _Rows:
         import polars
     except ImportError as error:
         raise MissingExtra("polars", "parquet", "Reading Parquet") from error
-    file = Path(stream.name) if isinstance(stream, io.BufferedReader) and stream.seekable() else None
+    held = isinstance(stream, io.BufferedReader) and name != "stdin" and Path(name).is_file()
     try:
-        table = polars.scan_parquet(file or io.BytesIO(limits.read_whole(stream, name)), glob=False)
+        table = polars.scan_parquet(name if held else io.BytesIO(limits.read_whole(stream, name)), glob=False)
         limits.require_few_columns(len(table.collect_schema()), name)
         for start in range(0, table.select(polars.len()).collect().item(), limits.PARQUET_ROWS):
             part = table.slice(start, limits.PARQUET_ROWS).collect()
