@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import resource
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +23,7 @@ LINE = b'{"response": "a"}\n'
 TABLE = b"prompt,response\nhi,ho\n"
 SHEET = "xl/worksheets/sheet1.xml"
 LONG = b"x" * 1_500
+ROW_3 = b'<row r="3"><c r="A3"><v>1</v></c><c r="B3" %s</c></row>'
 
 
 def workbook(edit: Callable[[str, bytes], bytes] = lambda _, data: data, more: dict[str, bytes] | None = None) -> bytes:
@@ -106,29 +104,14 @@ BAD: list[tuple[str, bytes, type[RejoinderError], str, str, int]] = [
     ("member.xlsx", workbook(more={"xl/a.png": b"x" * 60_000}), DataError, ":xl/a.png", "", 0),
     (
         "twice.xlsx",
-        workbook(lambda _, data: data.replace(b"<t>prompt", b"<t>response")),
+        workbook(lambda _, xml: xml.replace(b"prompt", b"response")),
         ColumnError,
         ":row 1",
         "response",
         0,
     ),
-    ("error.xlsx", with_row(b'<row r="3"><c r="B3" t="e"><v>#REF!</v></c></row>'), DataError, "", "", 1),
-    (
-        "error-2.xlsx",
-        with_row(b'<row r="3"><c r="A3"><v>1</v></c><c r="B3" t="e"><f>A9</f><v>#REF!</v></c></row>'),
-        DataError,
-        ":row 3",
-        "response",
-        1,
-    ),
-    (
-        "formula.xlsx",
-        with_row(b'<row r="3"><c r="A3"><v>1</v></c><c r="B3"><f>A3</f><v></v></c></row>'),
-        DataError,
-        ":row 3",
-        "response",
-        1,
-    ),
+    ("error.xlsx", with_row(ROW_3 % b't="e"><v>#REF!</v>'), DataError, ":row 3", "response", 1),
+    ("formula.xlsx", with_row(ROW_3 % b"><f>A3</f><v></v>"), DataError, ":row 3", "response", 1),
     ("cut.parquet", parquet(response=["a"])[:50], DataError, "", "", 0),
     ("texts.parquet", parquet(response=["x" * 3_000] * 200), DataError, "", "", 0),
     ("wide.parquet", parquet(**{f"c{n}": ["a"] for n in range(50)}), DataError, "", "", 0),
@@ -153,17 +136,11 @@ def read(path: Path) -> tuple[list[Row], list[DataError]]:
 
 
 @pytest.mark.usefixtures("small")
-@pytest.mark.parametrize(("name", "data", "kind", "place", "field", "count"), BAD, ids=[name for name, *_ in BAD])
+@pytest.mark.parametrize("case", BAD, ids=[name for name, *_ in BAD])
 def test_each_bad_row_has_an_error_with_its_place(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    name: str,
-    data: bytes,
-    kind: type[RejoinderError],
-    place: str,
-    field: str,
-    count: int,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: tuple[str, bytes, type[RejoinderError], str, str, int]
 ) -> None:
+    name, data, kind, place, field, count = case
     (tmp_path / name).write_bytes(data)
     monkeypatch.chdir(tmp_path)
     if name == "large.json":
@@ -177,9 +154,6 @@ def test_each_bad_row_has_an_error_with_its_place(
         found, error = list[Row](), raised.value
     else:
         found, errors = read(Path(name))
-        if name == "error.xlsx":  # formulas filled down below the table
-            assert (len(found), errors) == (1, [])
-            return
         (error,) = errors
     assert type(error) is kind and len(found) == count and "\n" not in str(error)
     if isinstance(error, DataError):
@@ -188,15 +162,11 @@ def test_each_bad_row_has_an_error_with_its_place(
 
 FAR = {
     "columns": b'<row r="3"><c r="ZZZZZ99999999" t="str"><v>x</v></c></row>',
-    "row of a cell": b'<row r="3"><c r="A9999999" t="str"><v>x</v></c></row>',
     "row": b'<row r="4000000000"><c t="str"><v>x</v></c></row>',
     "cells without places": b'<row r="1048577"><c/></row>',
     "row 0": b'<row r="3"><c r="A0" t="str"><v>x</v></c></row>',
     "no number": b'<row r="-1"><c/></row>',
-    "single quotes": b"<row r='3'><c r='ZZZ3' t='str'><v>x</v></c></row>",
-    "a sign within an attribute": b'<row r="3"><c s=">" r="ZZZ3" t="str"><v>x</v></c></row>',
     "a namespace": b'<x:row r="3" xmlns:x="x"><x:c r="ZZZ3" t="str"><v>x</v></x:c></x:row>',
-    "a line end": b'<row r="3"><c\nr="ZZZ3" t="str"><v>x</v></c></row>',
     "two places": b'<row r="3"><c r="A3" r="ZZZ3" t="str"><v>x</v></c></row>',
     "no blank": b'<row r="3"><c t="str"r="ZZZ3"><v>x</v></c></row>',
     "comments": b"""<row r="3"><!-- <c y=" --><c r='ZZZ3' t='str'><v>x</v></c><!-- "> --></row>""",
@@ -280,27 +250,3 @@ def test_any_bytes_give_rows_or_a_data_error(tmp_path: Path, kind: str, start: b
         found = []
     assert all(isinstance(row, Row) for row in found)
     assert all(error.where.startswith(str(tmp_path / "a")) for error in errors)
-
-
-BOMBS: dict[str, Callable[[io.BufferedIOBase], object]] = {
-    "line.jsonl": lambda file: [file.write(b"x" * (1 << 20)) for _ in range(300)],
-    "array.json": lambda file: [file.write(b"[]," * (1 << 18)) for _ in range(300)],
-    "cell.csv": lambda file: [file.write(b'response\n"')] + [file.write(b"x\n" * (1 << 19)) for _ in range(300)],
-    "blank.jsonl": lambda file: [file.write(b"\n" * (1 << 20)) for _ in range(20)],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BOMBS)
-def test_a_compressed_bomb_is_refused_within_half_a_gibibyte(tmp_path: Path, name: str) -> None:
-    with gzip.open(tmp_path / name, "wb", compresslevel=1) as file:
-        BOMBS[name](file)
-    code = "import sys; from rejoinder.data.files import rows; e = []; "
-    code += "print(len(list(rows(sys.argv[1], e.append))), len(e))"
-
-    def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (1 << 29, 1 << 29))
-
-    call = [sys.executable, "-c", code, str(tmp_path / name)]
-    done = subprocess.run(call, capture_output=True, text=True, preexec_fn=limited, check=False)
-    assert done.stdout == "0 1\n", done.stderr

@@ -12,14 +12,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-import polars
 import pytest
 
 import rejoinder
 from rejoinder.cli.terminal import EscapedStream, escaped_streams
-from rejoinder.data import outputs
-from rejoinder.data.outputs import atomic_file, atomic_folder, data_output, require_apart
-from rejoinder.data.part_folder import LOG, open_parts
+from rejoinder.data.outputs import atomic_file, atomic_folder, data_output
 from rejoinder.errors import RejoinderError, UsageError, WriteError
 from rejoinder.example import Example
 
@@ -130,7 +127,7 @@ def test_a_file_or_folder_appears_only_at_the_end(tmp_path: Path) -> None:
     assert (tmp_path / "model" / "config").read_text() == "two" and names(tmp_path) == ["a", "model"]
 
 
-def test_what_appears_in_the_meantime_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_appears_in_the_meantime_is_kept(tmp_path: Path) -> None:
     with pytest.raises(UsageError), atomic_folder(tmp_path / "new", ours=()) as partial:
         (partial / "a").touch()
         (tmp_path / "new").mkdir()
@@ -140,106 +137,6 @@ def test_what_appears_in_the_meantime_is_kept(tmp_path: Path, monkeypatch: pytes
     with pytest.raises(UsageError), atomic_folder(tmp_path / "old", ours={"a"}) as partial:
         (tmp_path / "old" / "notes").touch()
     assert names(tmp_path / "new") == ["other"] and names(tmp_path / "old") == ["a", "notes"]
-    (tmp_path / "old" / "notes").unlink()
-    rename, calls = Path.rename, list[Path]()
-
-    def interrupted(source: Path, target: Path) -> Path:
-        calls.append(source)
-        if len(calls) == 3:  # the old folder is aside, the new one not yet in its place
-            raise KeyboardInterrupt
-        return rename(source, target)
-
-    monkeypatch.setattr(Path, "rename", interrupted)
-    with pytest.raises(KeyboardInterrupt), atomic_folder(tmp_path / "old", ours={"a"}) as partial:
-        (partial / "a").write_text("new")
-    assert (tmp_path / "old" / "a").read_text() == "old" and names(tmp_path) == ["new", "old"]
-
-
-def test_a_full_disk_is_named_and_other_errors_pass(tmp_path: Path) -> None:
-    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    for error in (full, RuntimeError(f"parquet: {full.strerror} (os error 28)")):
-        with pytest.raises(WriteError) as raised, atomic_file(tmp_path / "out"):
-            raise error
-        assert str(tmp_path / "out") in str(raised.value)
-    for error in (FileNotFoundError(errno.ENOENT, "of an input"), RuntimeError("another")):
-        with pytest.raises(type(error)) as other, atomic_file(tmp_path / "out"):
-            raise error
-        assert other.value is error
-    assert names(tmp_path) == []
-
-
-def test_unfinished_outputs_are_removed_after_an_interruption(tmp_path: Path) -> None:
-    with atomic_file(tmp_path / "a") as file, atomic_folder(tmp_path / "b", ours=()) as folder:
-        file.write_text("half")
-        (folder / "c").write_text("half")
-        outputs.remove_unfinished()
-        assert names(tmp_path) == []
-        file.touch()
-        folder.mkdir()
-    assert names(tmp_path) == ["a", "b"]
-
-
-def test_no_output_takes_the_place_of_an_input_or_another_output(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for folder in ("in", "out"):
-        Path(folder).mkdir()
-    Path("in/a").touch()
-    Path("link").symlink_to("in/a")
-    Path("door").symlink_to("in")
-    os.link("in/a", "hard")
-    apart = [(["out/a"], ["in/a", "none"]), (["-", "/dev/null"], ["-"]), (["out/a", "out/b"], ["in"]), (["a"], ["ab"])]
-    for outs, ins in apart:
-        require_apart(outs, ins)
-    together = [
-        *((["in/a"], ["in/a"]), (["link"], ["in/a"]), (["in/a"], ["link"]), (["hard"], ["in/a"])),
-        *((["door/a"], ["in/a"]), (["in/b"], ["in"]), (["in"], ["in/a"]), (["door"], ["in/a"])),
-        *((["out/a", "out/a"], []), (["out", "out/a"], []), (["out/a", "out"], []), (["none/a", "none"], [])),
-    ]
-    for outs, ins in together:
-        with pytest.raises(UsageError):
-            require_apart(outs, ins)
-    monkeypatch.setattr(os, "fstat", lambda _: Path("in/a").stat())
-    with pytest.raises(UsageError):
-        require_apart(["in/a"], ["-"])
-
-
-def test_a_folder_of_parts_continues_and_repeats_what_changed(tmp_path: Path) -> None:
-    source, out = tmp_path / "source", tmp_path / "out"
-    source.mkdir()
-    for name, texts in (("a", ["1", "2"]), ("b", ["3", "4"]), ("c", [])):
-        polars.DataFrame({"id": texts, "response": texts}, schema_overrides={"id": polars.String}).write_parquet(
-            source / f"{name}.parquet"
-        )
-
-    def fill(stop: int = 99, **call: str) -> set[str]:
-        with open_parts(out, source, call) as parts:
-            before = {*parts.done}
-            todo = [path for path in parts.parts if path.name not in before]
-            examples = (example for path in todo for example in rejoinder.read(path, on_bad=lambda _: None))
-            for count, example in enumerate(parts.noting(examples)):
-                if count == stop:
-                    raise KeyboardInterrupt
-                parts.put({"id": example.id})
-        return before
-
-    with pytest.raises(KeyboardInterrupt):
-        fill(3)
-    assert names(out) == [LOG, "a.parquet"], "the second part was not finished"
-    assert fill() == {"a.parquet"} and names(out) == [LOG, "a.parquet", "b.parquet"]
-    (out / "b.parquet").unlink()
-    polars.DataFrame({"id": ["9"], "response": ["9"]}).write_parquet(source / "a.parquet")
-    assert fill() == {"c.parquet"}
-    assert polars.read_parquet(out / "*.parquet")["id"].to_list() == ["9", "3", "4"]
-    (source / "b.parquet").unlink()
-    with open_parts(out, source, {}) as parts:
-        assert (parts.done, parts.count, parts.orphans()) == ({"a.parquet", "c.parquet"}, 2, ["b.parquet"])
-    with pytest.raises(UsageError):
-        fill(model="another")
-    (out / LOG).unlink()
-    with pytest.raises(UsageError):
-        fill()
 
 
 def test_control_characters_are_escaped_on_both_streams_but_not_in_records(

@@ -30,18 +30,8 @@ from rejoinder.errors import ColumnError, DataError, MissingAsset, MissingExtra,
 OnError = Callable[[DataError], None]
 Note = Callable[[str], None]
 STDIN = "-"
-SUFFIXES = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-    ".parquet": "parquet",
-    ".eval": "eval",
-}
-PARTS = ".parquet"
+KINDS = ("jsonl", "json", "csv", "tsv", "xlsx", "parquet", "eval")
+SUFFIXES = {f".{kind}": kind for kind in KINDS} | {".ndjson": "jsonl", ".xlsm": "xlsx"}
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 SAVE_AS_UTF8 = "Save it as UTF-8 (from Excel: .xlsx or CSV UTF-8; else: iconv -f CP1252 -t UTF-8)"
 _HEADERS = ("header.json", "_journal/start.json")  # of an Inspect log; the second alone if the run did not end
@@ -70,7 +60,7 @@ def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Not
     Args:
         path: the input.
         on_error: receives the error of a row, or of the file, which it ends.
-        kind: a value of `SUFFIXES`; None takes it from the first bytes, else from the suffix.
+        kind: a word of `KINDS`; by default that of the first bytes, else of the suffix.
         note: receives what was chosen: the sheet of a workbook, merged cells.
 
     Raises:
@@ -117,12 +107,12 @@ def parts_of(folder: str | Path) -> list[Path]:
         UsageError: the folder holds other files too.
     """
     visible = sorted(path for path in Path(folder).iterdir() if not path.name.startswith((".", "_")))
-    parts = [path for path in visible if path.suffix == PARTS and path.is_file()]
+    parts = [path for path in visible if path.suffix == ".parquet" and path.is_file()]
     if not parts:
-        problem = f"{folder}: is a folder without {PARTS} files"
-        raise MissingAsset(f"{problem}. Name a file; each scorer or responder needs its own -s or -r")
+        remedy = "Name a file; each scorer or responder needs its own -s or -r"
+        raise MissingAsset(f"{folder}: is a folder without .parquet files. {remedy}")
     if other := [path.name for path in visible if path not in parts]:
-        raise UsageError(f"{folder}: holds {', '.join(other[:3])} next to {PARTS} files. Name the files to read")
+        raise UsageError(f"{folder}: holds {', '.join(other[:3])} next to .parquet files. Name the files to read")
     return parts
 
 
@@ -152,12 +142,10 @@ def format_of(path: str | Path, stream: _Stream) -> str:
         return "parquet" if head == b"PAR1" else "xlsx"
     if suffix == ".txt" and head[:2] in UTF_16:  # Excel's "Unicode text"
         return "tsv"
-    kind = "jsonl" if str(path) == STDIN else SUFFIXES.get(suffix)
-    if not kind:
-        known = ", ".join(SUFFIXES)
-        problem = f"{path}: unknown format {suffix or '(no suffix)'}, expected {known}, or a text format with .gz"
-        raise UsageError(f"{problem}. State it: --input-format csv")
-    return kind
+    if str(path) == STDIN or suffix in SUFFIXES:
+        return SUFFIXES.get(suffix, "jsonl")
+    known = f"expected {', '.join(SUFFIXES)}, or a text format with .gz"
+    raise UsageError(f"{path}: unknown format {suffix or '(no suffix)'}, {known}. State it: --input-format csv")
 
 
 def _lines(stream: _Stream, name: str) -> Iterator[bytes]:
