@@ -25,7 +25,15 @@ from rejoinder.data.chat import is_chat
 from rejoinder.data.columns import is_known
 from rejoinder.data.spreadsheets import UNCALCULATED, sheet_rows
 from rejoinder.data.values import decoded
-from rejoinder.errors import ColumnError, DataError, MissingAsset, MissingExtra, RejoinderError, UsageError
+from rejoinder.errors import (
+    ColumnError,
+    DataError,
+    MissingAsset,
+    MissingExtra,
+    RejoinderError,
+    UsageError,
+    require_one_of,
+)
 
 OnError = Callable[[DataError], None]
 Note = Callable[[str], None]
@@ -86,6 +94,7 @@ def _file_rows(path: str | Path, kind: str | None, note: Note) -> _Rows:
             if not stream.peek(1):
                 raise DataError("the file is empty", "Name a file with at least one line", where=name)
             kind = kind or format_of(path, stream)
+            require_one_of("the input format", kind, KINDS)
             yield from _READERS[kind](stream, name, note)
     except RejoinderError as error:
         if isinstance(error, ColumnError) or not isinstance(error, DataError):

@@ -162,10 +162,8 @@ def require_apart(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -
         if problem:
             raise UsageError(f"{out}: {problem}. Choose another place for the output")
     for first, second in combinations(written, 2):
-        if _same(first, second) or {first.resolve(), second.resolve()} & {
-            *first.resolve().parents,
-            *second.resolve().parents,
-        }:
+        inner, outer = sorted((first.resolve(), second.resolve()), key=lambda path: -len(path.parts))
+        if _same(first, second) or outer in inner.parents:
             raise UsageError(f"{first} and {second}: two outputs in one place. Choose another for one of them")
 
 

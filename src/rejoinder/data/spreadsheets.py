@@ -110,7 +110,8 @@ def _errors(archive: zipfile.ZipFile, name: str) -> dict[str, dict[tuple[int, in
         data = limits.member(archive, part, name)
         size += len(data)
         limits.require_few_texts(size, name)
-        if b"sst" in data or b"sheetData" in data:
+        is_texts = data[:64].lstrip(b"\xef\xbb\xbf\r\n\t ")[:1] == b"<" and (b"<sst" in data or b":sst" in data)
+        if b"sheetData" in data or is_texts:  # whatever its name is
             scan = _Scan(data, f"{name}:{part}", lengths)
             cells += scan.rows * scan.columns
             sheets[part] = scan.errors
