@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rejoinder.cli.places import Reads, in_scorer
-from rejoinder.cli.terminal import escape_controls, escaped_streams, unescaped
+from rejoinder.cli.terminal import escaped_streams, unescaped
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.io.terminal import inert as escape_controls
 from rejoinder.scorer import Advance, ignore
 
 if TYPE_CHECKING:

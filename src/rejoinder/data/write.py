@@ -18,6 +18,7 @@ from types import SimpleNamespace
 from typing import IO, Any, Literal, get_args
 
 from rejoinder.assets import as_path
+from rejoinder.data.limits import COLUMNS, ROWS
 from rejoinder.data.outputs import STANDARD, atomic_file, data_output
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.example import Example, Given
@@ -40,7 +41,7 @@ _SUFFIXES: dict[str, Format] = {
 _RISKY = re.compile(r"'*[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _PLAIN_NUMBER = re.compile(r"(?=.{1,15}$)-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?<!-0)")  # Excel keeps 15 digits
-_LONGEST_CELL, _MOST_ROWS = 32_767, 1_048_576  # Excel's limits
+_LONGEST_CELL = 32_767  # characters, Excel's limit
 
 
 def write(examples: Given, path: str | Path, *, format: Format | None = None) -> int:  # noqa: A002
@@ -187,8 +188,8 @@ def _write_xlsx(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], targe
     sheet.freeze_panes(1, 0)
     try:
         for number, cells in enumerate(chain([columns], ([row.get(column) for column in columns] for row in rows))):
-            if number >= _MOST_ROWS:
-                raise UsageError(f"{name}: more than {_MOST_ROWS:,} rows. Choose .csv or .jsonl")
+            if number >= ROWS or len(columns) > COLUMNS:
+                raise UsageError(f"{name}: more than {ROWS:,} rows or {COLUMNS:,} columns. Choose .csv or .jsonl")
             for place, cell in enumerate(cells):
                 if isinstance(cell, str) and len(cell) > _LONGEST_CELL:
                     problem = f"row {number + 1} has a cell of {len(cell):,} characters in {columns[place]}"
