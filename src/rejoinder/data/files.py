@@ -305,15 +305,15 @@ def _named(table: _Table) -> _Rows:
         elif len(header) == 1 or not _FILLED_DOWN.issuperset(filter(None, cells)):
             row = dict(zip(header, cells, strict=True))
             field = next((name for name, cell in row.items() if cell in _ERRORS and is_known(name)), None)
-            yield Row(where, row, flat=True) if field is None else _uncalculated(row[field], where, field)
+            yield Row(where, row, flat=True) if field is None else _formula_error(row[field], where, field)
 
 
-def _uncalculated(cell: str, where: str, field: str) -> DataError:
-    if cell == UNCALCULATED:
-        remedy = "Open the file in a spreadsheet program and save it, which calculates formulas"
-        return DataError("a formula without a value", remedy, where=where, field=field)
-    remedy = "Correct the formula, or enter the text in a column of the format Text"
-    return DataError(f"{cell!r}, the error of a formula", remedy, where=where, field=field)
+def _formula_error(cell: str, where: str, field: str) -> DataError:
+    problem = "a formula without a value" if cell == UNCALCULATED else f"{cell!r}, the error of a formula"
+    remedy = (
+        "Save the file in a spreadsheet program, which calculates formulas; enter a text in a column of format Text"
+    )
+    return DataError(problem, remedy, where=where, field=field)
 
 
 def _zip(stream: _Stream, name: str, note: Note) -> _Rows:

@@ -59,14 +59,14 @@ def sheet_rows(data: bytes, name: str, note: Callable[[str], None]) -> Iterator[
 
 def _filled(sheet: Any, errors: dict[tuple[int, int], str]) -> list[tuple[int, list[str]]]:
     """Return number and cells of the rows that are not blank, from the header on: titles may be above it."""
-    first = sheet.start[1] if sheet.start else 0
-    table = ((number, [_text(cell) for cell in row]) for number, row in enumerate(sheet.iter_rows(), start=1))
-    rows = [(number, cells) for number, cells in table if any(cells) or errors]
-    by_number = dict(rows)
-    for (row, column), text in errors.items():
-        if row in by_number and 0 <= column - 1 - first < len(by_number[row]):
-            by_number[row][column - 1 - first] = text
-    rows = [(number, cells) for number, cells in rows if any(cells)]
+    first = sheet.start[1] + 1 if sheet.start else 1
+    rows = []
+    for number, row in enumerate(sheet.iter_rows(), start=1):
+        cells = [_text(cell) for cell in row]
+        if errors:
+            cells = [errors.get((number, column), text) for column, text in enumerate(cells, start=first)]
+        if any(cells):
+            rows.append((number, cells))
     for place, (_, cells) in enumerate(rows[:_MOST_TITLES]):
         if sum(map(bool, cells)) > 1:
             return rows[place:] if any(map(is_known, cells)) else rows
