@@ -50,7 +50,7 @@ def write(examples: Given, path: str | Path, *, format: Format | None = None) ->
     Args:
         examples: any form that `examples_of` accepts; an iterator of examples is not held in memory.
         path: the file; `-` is standard output; `.gz` compresses the text formats.
-        format: None takes it from the suffix; `chat` writes JSON lines of `messages`, unchanged if the examples were
+        format: by default that of the suffix; `chat` writes JSON lines of `messages`, unchanged if the examples were
             read from messages.
 
     Raises:
