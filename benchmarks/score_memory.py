@@ -1,6 +1,7 @@
-"""Peak memory of `rejoinder score` as the file grows: 10,000 and 1,000,000 lines.
+"""Peak memory of `rejoinder score`, or of reading alone, as the file grows: 10,000 and 1,000,000 lines.
 
 Usage: python benchmarks/score_memory.py [--lines 10000 1000000] [--write]
+       python benchmarks/score_memory.py --read [--lines 1000 1000000]
 
 Writes files of made-up lines into a temporary folder, scores each with the real command in a process of its own, and
 reads the largest resident memory that the system saw for that process. `--write` keeps the table in
@@ -29,6 +30,16 @@ from rejoinder.text.vectors import read_vectors
 RESULT = Path(__file__).parent / "results" / "score_memory.md"
 SCORERS = tuple(name for name in CATALOGUE if name != "meteor")  # which takes milliseconds a line
 MOST_GROWTH = 50.0  # MiB
+READ = """
+import resource, sys
+from pathlib import Path
+from rejoinder.data.files import rows
+count = sum(1 for _ in rows(sys.argv[1], print))
+usage = resource.getrusage(resource.RUSAGE_SELF)
+peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+print(count, peak.split()[1], usage.ru_utime + usage.ru_stime)
+"""
+MOST_READING, MOST_READING_GROWTH = 40.0, 3.0  # MiB
 
 
 class Peak(NamedTuple):
@@ -81,6 +92,26 @@ def measure(path: Path, out: Path, count: int) -> Peak:
     return Peak(count, usage.ru_maxrss / 1024, time.perf_counter() - start)
 
 
+def measure_reading(path: Path, count: int) -> Peak:
+    """Read the file in a process of its own; the time is that of the processor.
+
+    The peak is `VmHWM`: `ru_maxrss` begins with the size of this process.
+    """
+    done = subprocess.run([sys.executable, "-c", READ, path], capture_output=True, text=True, check=True)
+    lines, peak, seconds = done.stdout.split()
+    if int(lines) != count:
+        sys.exit(f"{lines} rows were read of {count}")
+    return Peak(count, int(peak) / 1024, float(seconds))
+
+
+def require_flat(peaks: list[Peak]) -> None:
+    """Print what reading takes; exit if it takes too much memory, or more for a larger file."""
+    for peak in peaks:
+        print(f"{peak.lines:,} lines: {peak.megabytes:.1f} MiB, {peak.seconds:.2f} s")
+    if peaks[-1].megabytes > MOST_READING or peaks[-1].megabytes - peaks[0].megabytes > MOST_READING_GROWTH:
+        sys.exit("reading takes too much memory")
+
+
 def page(peaks: list[Peak], seed: int) -> str:
     """The result as Markdown."""
     growth = peaks[-1].megabytes - peaks[0].megabytes
@@ -106,17 +137,23 @@ From the smallest to the largest: {growth:+.0f} MiB (at most {MOST_GROWTH:.0f} a
 def main() -> None:
     """Measure, print, and with --write keep; fails where memory grows with the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--lines", type=int, nargs="+", default=[10_000, 1_000_000])
+    parser.add_argument("--lines", type=int, nargs="+")
+    parser.add_argument("--read", action="store_true", help="measure reading alone")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", action="store_true", help=f"write {RESULT.name} into benchmarks/results")
     asked = parser.parse_args()
     peaks = []
     with tempfile.TemporaryDirectory() as place:
-        for count in asked.lines:
+        for count in asked.lines or [1_000 if asked.read else 10_000, 1_000_000]:
             path = Path(place) / f"{count}.jsonl"
             write_lines(path, count, asked.seed)
-            peaks.append(measure(path, Path(place) / "out.jsonl", count))
+            peaks.append(
+                measure_reading(path, count) if asked.read else measure(path, Path(place) / "out.jsonl", count)
+            )
             path.unlink()
+    if asked.read:
+        require_flat(peaks)
+        return
     found = page(peaks, asked.seed)
     print(found)
     if asked.write:

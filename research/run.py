@@ -14,10 +14,10 @@ from typing import Any, NoReturn, Protocol, cast
 from rejoinder.cli.common import OnError, progress, reporting, tell, width
 from rejoinder.cli.inputs import say
 from rejoinder.cli.places import in_named
+from rejoinder.cli.terminal import escaped_streams
 from rejoinder.data.outputs import require_apart
 from rejoinder.errors import MissingExtra, RejoinderError, UsageError
 from rejoinder.io.lines import Note, OnBad, raise_bad, silent
-from rejoinder.io.terminal import inert_streams
 from rejoinder.report.document import Document
 from rejoinder.report.files import write_document
 from rejoinder.report.terminal import terminal
@@ -140,7 +140,7 @@ def main(name: str, arguments: Sequence[str] | None = None) -> NoReturn:
     """
     try:
         given = vars(_parser(name).parse_args(arguments))
-        with inert_streams(), reporting(OnError(given.pop("on_error"))) as on_bad:
+        with escaped_streams(), reporting(OnError(given.pop("on_error"))) as on_bad:
             files, out = given.pop("files", ()), given["out"]
             document = reproduce(name, *files, **given, on_bad=on_bad, note=say, stage=progress)
             tell(f"{terminal(document, width())}\nsaved in {out / name}.md")

@@ -148,7 +148,7 @@ def test_an_output_that_could_destroy_is_refused(turns: Path, run: Run) -> None:
     said = "own: exists and holds what rejoinder did not write there. Choose another folder"
     refused(run("score", "turns", "-s", "length", "-o", "own"), 2, said)
     Path("file").write_text("mine")
-    said = "file: is a file. Parts of a folder go to a folder; one file is named with its suffix"
+    said = "file: is a file. Name a folder for parts, or one file with its suffix"
     refused(run("score", "turns", "-s", "length", "-o", "file"), 2, said)
     for place in ("turns", "turns/out"):
         assert run("score", "turns", "-s", "length", "-o", place).code == 2

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run
 from rejoinder.example import Example
-from rejoinder.io.terminal import Inert, inert
+from rejoinder.cli.terminal import EscapedStream, escape_controls
 
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b2J\rover\x08\x7f\u202egnp.exe\u2066"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -26,15 +26,15 @@ pty = pytest.importorskip("pty", reason="needs a system with pseudo-terminals")
 
 @given(st.text())
 def test_nothing_that_a_terminal_obeys_is_left_and_json_means_the_same(text: str) -> None:
-    assert not OBEYED.search(inert(text))
-    assert json.loads(inert(json.dumps(text, ensure_ascii=False))) == text
-    assert inert(inert(text)) == inert(text)
+    assert not OBEYED.search(escape_controls(text))
+    assert json.loads(escape_controls(json.dumps(text, ensure_ascii=False))) == text
+    assert escape_controls(escape_controls(text)) == escape_controls(text)
 
 
 def test_what_is_no_control_character_stays() -> None:
     text = "tab\tline\nשלום عربي 🙂 e\u0301 \u200d‍ “quotes” –"
-    assert inert(text) == text
-    assert inert("\x1b[1m") == "\\u001b[1m"
+    assert escape_controls(text) == text
+    assert escape_controls("\x1b[1m") == "\\u001b[1m"
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_records_on_a_terminal_do_nothing_and_in_a_pipe_are_whole(files: dict[st
 
 def test_writing_behind_it_counts_as_before(tmp_path: Path) -> None:
     with (tmp_path / "a").open("w", encoding="utf-8") as stream:
-        covered = Inert(stream)
+        covered = EscapedStream(stream)
         assert covered.write("a\x1b") == 2
         covered.writelines(["b\n", "\x9b"])
         assert covered.name == stream.name

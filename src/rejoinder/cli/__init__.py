@@ -21,9 +21,9 @@ from rejoinder.cli.help import COMMANDS as COMMANDS
 from rejoinder.cli.help import Command, overview
 from rejoinder.cli.places import guard, require_finite, writes_elsewhere
 from rejoinder.cli.stops import stops, unstopped
+from rejoinder.cli.terminal import discard, escaped_streams, ignore_closed_output
 from rejoinder.data.outputs import is_full, is_unwritable, remove_unfinished, unwritten
 from rejoinder.errors import RejoinderError, UsageError
-from rejoinder.io.terminal import close, ignore_closed_output, inert_streams
 from rejoinder.version import __version__
 
 _INTERRUPTED = 130
@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> None:
     given = [argument for argument in given if argument != "--debug"]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # what goes into a file or a pipe must not depend on the locale
-    with inert_streams():
+    with escaped_streams():
         try:
             with stops():
                 code = _run(given)
@@ -144,7 +144,7 @@ def _say_left_out() -> None:
 def _exit_code(error: BaseException, *, debug: bool) -> int:
     """Say what stopped the command, in one line, and return its exit code."""
     if isinstance(error, BrokenPipeError):
-        close(sys.stdout)  # the reader of its records is gone (`| head`)
+        discard(sys.stdout)  # the reader of its records is gone (`| head`)
         return 0
     if debug:
         traceback.print_exception(error)
@@ -164,7 +164,7 @@ def _exit_code(error: BaseException, *, debug: bool) -> int:
         _say(f"{said}{end} See rejoinder --help, rejoinder COMMAND --help")
         return UsageError.exit_code
     if isinstance(error, OSError) and (is_full(error) or is_unwritable(error)):
-        close(sys.stdout)
+        discard(sys.stdout)
         stream = "standard output" if is_unwritable(error) else "standard output or a temporary file"
         refused = unwritten(error.filename or stream, error)
         _say(str(refused))

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rejoinder.cli.places import Reads, in_scorer
+from rejoinder.cli.terminal import escaped_streams, unescaped
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.terminal import exact, inert, inert_streams
+from rejoinder.io.terminal import inert as escape_controls
 from rejoinder.scorer import Advance, ignore
 
 if TYPE_CHECKING:
@@ -178,9 +179,9 @@ def progress(label: str, total: int | None = None, *, streaming: bool = False) -
         TimeRemainingColumn(),
     )
     # Left alone, rich would send what is written to standard output through its own stream, onto the terminal.
-    bar = Progress(*columns, console=Console(file=exact(sys.stderr)), transient=True, redirect_stdout=False)
-    with bar, inert_streams():  # messages pass through the bar from here on
-        task = bar.add_task(inert(label), total=total)
+    bar = Progress(*columns, console=Console(file=unescaped(sys.stderr)), transient=True, redirect_stdout=False)
+    with bar, escaped_streams():  # messages pass through the bar from here on
+        task = bar.add_task(escape_controls(label), total=total)
 
         def expect(more: int) -> None:
             bar.update(task, total=bar.tasks[0].completed + more)

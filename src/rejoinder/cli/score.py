@@ -276,9 +276,9 @@ def _read(files: list[str], parts: PartFolder | None, level: Level, on_bad: OnBa
 
 
 def _is_table(out: Path | None, chosen: Format | None) -> bool:
-    """Return whether scores are written as CSV or TSV: rows of tables then come back with their own columns."""
+    """Check whether scores are written as CSV, TSV or XLSX: rows of tables then keep their columns."""
     suffixes = [] if out is None else out.suffixes
-    return chosen is Format.CSV or (chosen is None and any(suffix in (".csv", ".tsv") for suffix in suffixes))
+    return chosen is Format.CSV or (chosen is None and any(suffix in (".csv", ".tsv", ".xlsx") for suffix in suffixes))
 
 
 def _require_whole(turns: Turns, *, explain: bool) -> None:

@@ -64,7 +64,7 @@ def command(
 
     POST /v1/score takes a line as files hold it, or an array of them; /openapi.json describes the rest.
     """
-    from rejoinder.io.terminal import ignore_closed_output
+    from rejoinder.cli.terminal import ignore_closed_output
     from rejoinder.serving.limits import Limits
     from rejoinder.serving.run import serve
 

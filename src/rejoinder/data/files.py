@@ -1,255 +1,397 @@
-"""Containers: a file, a pipe, a gzip to rows, one at a time. What the rows mean is not known here."""
+"""Containers: a file, a pipe or a gzip to rows, one at a time. The meaning of the rows is not known here."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
+import json
 import re
 import sys
+import textwrap
 import zipfile
-import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import date, time
+from decimal import Decimal
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, cast
 
+from rejoinder.assets import asset
 from rejoinder.data import limits
 from rejoinder.data.chat import is_chat
 from rejoinder.data.columns import is_known
+from rejoinder.data.spreadsheets import UNCALCULATED, sheet_rows
 from rejoinder.data.values import decoded
-from rejoinder.errors import ColumnError, DataError
+from rejoinder.errors import (
+    ColumnError,
+    DataError,
+    MissingAsset,
+    MissingExtra,
+    RejoinderError,
+    UsageError,
+    require_one_of,
+)
 
 OnError = Callable[[DataError], None]
-SUFFIXES = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".xlsx": "xlsx",
-    ".parquet": "parquet",
-    ".eval": "eval",
-}
+Note = Callable[[str], None]
+STDIN = "-"
+KINDS = ("jsonl", "json", "csv", "tsv", "xlsx", "parquet", "eval")
+SUFFIXES = {f".{kind}": kind for kind in KINDS} | {".ndjson": "jsonl", ".xlsm": "xlsx"}
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+SAVE_AS_UTF8 = "Save it as UTF-8 (from Excel: .xlsx or CSV UTF-8; else: iconv -f CP1252 -t UTF-8)"
+_HEADERS = ("header.json", "_journal/start.json")  # of an Inspect log; the second alone if the run did not end
+_ERRORS = frozenset((UNCALCULATED, "#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
+_FILLED_DOWN = _ERRORS | {"#N/A"}  # formulas below the table, without data to calculate them from
+_SEPARATOR = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # how a CSV file names its separator to Excel
+_GUARDED = re.compile(r"''*[=+\-@\t\r\n]")
+_Stream = io.BufferedReader | gzip.GzipFile
+_Table = Iterator[tuple[str, list[str] | DataError]]  # place and cells, or the error of a row
 
 
 class Row(NamedTuple):
-    """A record of a file: `where` (file:line), the decoded value or the cells by column, and whether it is a table's."""
+    """A record of a file: `where` (file:line), a decoded value or the cells by column, and whether it is a table's."""
 
     where: str
     data: Any
     flat: bool = False
 
 
-@contextmanager
-def open_bytes(path: str | Path) -> Iterator[IO[bytes]]:
-    """The bytes of a file or of standard input (`-`); gzip is told by its first bytes."""
-    raw = sys.stdin.buffer if str(path) == "-" else open(path, "rb")
+_Rows = Iterator[Row | DataError]
+
+
+def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Note = lambda _: None) -> Iterator[Row]:
+    """Yield the rows of a file, a folder of Parquet files, standard input (`-`) or a bundled sample (`@NAME`).
+
+    Args:
+        path: the input.
+        on_error: receives the error of a row, or of the file, which it ends.
+        kind: a word of `KINDS`; by default that of the first bytes, else of the suffix.
+        note: receives what was chosen: the sheet of a workbook, merged cells.
+
+    Raises:
+        MissingAsset: the file does not exist or cannot be opened.
+        UsageError: the suffix has no known format.
+        MissingExtra: a library for this kind is not installed.
+        ColumnError: the header has a name twice.
+    """
+    is_folder = str(path) != STDIN and Path(asset(path)).is_dir()
+    for file in parts_of(asset(path)) if is_folder else [path]:
+        for row in _file_rows(file, "parquet" if is_folder else kind, note):
+            if isinstance(row, Row):
+                yield row
+            else:
+                on_error(row)
+
+
+def _file_rows(path: str | Path, kind: str | None, note: Note) -> _Rows:
+    """Yield the rows of a file and the errors of rows, in the end that of the file."""
+    name = "stdin" if str(path) == STDIN else str(path)
     try:
-        stream = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)
-        yield gzip.open(stream, "rb") if stream.peek(2)[:2] == b"\x1f\x8b" else stream
+        with open_bytes(path) as stream:
+            if not stream.peek(1):
+                raise DataError("the file is empty", "Name a file with at least one line", where=name)
+            kind = kind or format_of(path, stream)
+            require_one_of("the input format", kind, KINDS)
+            yield from _READERS[kind](stream, name, note)
+    except RejoinderError as error:
+        if isinstance(error, ColumnError) or not isinstance(error, DataError):
+            raise
+        yield error
+    except (MemoryError, RecursionError) as error:
+        yield DataError(f"too large or nested too deep ({type(error).__name__})", "Split it", where=name)
+    except (*limits.DAMAGED, ValueError, RuntimeError) as error:
+        if kind not in ("xlsx", "eval") and not isinstance(error, limits.DAMAGED):
+            raise
+        yield DataError(f"damaged or cut off ({error})", "Get the file again", where=name)
+
+
+def parts_of(folder: str | Path) -> list[Path]:
+    """Return the Parquet files of a folder by name, without those that begin with `.` or `_`.
+
+    Raises:
+        MissingAsset: there is none.
+        UsageError: the folder holds other files too.
+    """
+    visible = sorted(path for path in Path(folder).iterdir() if not path.name.startswith((".", "_")))
+    parts = [path for path in visible if path.suffix == ".parquet" and path.is_file()]
+    if not parts:
+        remedy = "Name a file; each scorer or responder needs its own -s or -r"
+        raise MissingAsset(f"{folder}: is a folder without .parquet files. {remedy}")
+    if other := [path.name for path in visible if path not in parts]:
+        raise UsageError(f"{folder}: holds {', '.join(other[:3])} next to .parquet files. Name the files to read")
+    return parts
+
+
+@contextmanager
+def open_bytes(path: str | Path) -> Iterator[_Stream]:
+    """Open an input as unpacked bytes; gzip is recognised by its first bytes."""
+    try:
+        raw = sys.stdin.buffer if str(path) == STDIN else Path(asset(path)).open("rb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        if isinstance(error, MissingAsset):
+            raise
+        hint = "" if Path(path).suffix else "; each scorer or responder needs its own -s or -r"
+        raise MissingAsset(f"{path}: cannot be opened ({error.strerror}). Name a readable file{hint}") from error
+    stream = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", raw))
+    try:
+        yield gzip.GzipFile(fileobj=stream) if stream.peek(2)[:2] == b"\x1f\x8b" else stream
     finally:
-        if raw is not sys.stdin.buffer:
+        if str(path) != STDIN:
             raw.close()
 
 
-def format_of(path: str | Path, stream: IO[bytes]) -> str:
-    """The container: by its first bytes where these say so, else by the suffix; standard input is JSON lines."""
+def format_of(path: str | Path, stream: _Stream) -> str:
+    """Return the kind of an open file: by its first bytes, else by its suffix; standard input is JSON lines."""
     head = stream.peek(4)[:4]
-    if head == b"PAR1":
-        return "parquet"
-    name = Path(str(path).removesuffix(".gz"))
-    if head == b"PK\x03\x04":
-        return "eval" if name.suffix == ".eval" else "xlsx"
-    kind = SUFFIXES.get(name.suffix.lower(), "jsonl" if str(path) == "-" else "")
-    if not kind:
-        raise DataError(
-            f"unknown format {name.suffix or '(no suffix)'}",
-            f"Say --input-format: {', '.join(sorted(set(SUFFIXES.values())))}",
-            where=str(path),
-        )
-    return kind
+    suffix = Path(str(asset(path)).removesuffix(".gz")).suffix.lower()
+    if head in (b"PAR1", b"PK\x03\x04"):
+        return "parquet" if head == b"PAR1" else "xlsx"
+    if suffix == ".txt" and head[:2] in UTF_16:  # Excel's "Unicode text"
+        return "tsv"
+    if str(path) == STDIN or suffix in SUFFIXES:
+        return SUFFIXES.get(suffix, "jsonl")
+    known = f"expected {', '.join(SUFFIXES)}, or a text format with .gz"
+    raise UsageError(f"{path}: unknown format {suffix or '(no suffix)'}, {known}. State it: --input-format csv")
 
 
-def rows(path: str | Path, on_error: OnError, kind: str | None = None) -> Iterator[Row]:
-    """The rows of one file, in its order."""
-    name = "stdin" if str(path) == "-" else str(path)
-    with open_bytes(path) as stream:
-        try:
-            yield from _READERS[kind or format_of(path, stream)](stream, name, on_error)
-        except (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile) as error:
-            on_error(DataError(f"damaged ({error})", "Get the file again", where=name))
+def _lines(stream: _Stream, name: str) -> Iterator[bytes]:
+    """Yield lines in UTF-8 without a byte order mark, also of UTF-16 with one."""
+    head = stream.peek(64)[:64]
+    for encoding, high, low in (("UTF-16LE", head[1::2], head[::2]), ("UTF-16BE", head[::2], head[1::2])):
+        if head[:2] not in UTF_16 and len(high) > 1 and 2 * high.count(0) > len(high) and not low.count(0):
+            problem = f"looks like {encoding} without its byte order mark"
+            raise DataError(problem, f"Save it as UTF-8: iconv -f {encoding} -t UTF-8", where=f"{name}:1")
+    if head[:2] in UTF_16:
+        yield from _narrowed(stream, name)
+        return
+    lines = limits.lines(stream, name)
+    yield next(lines, b"").removeprefix(b"\xef\xbb\xbf")
+    yield from lines
 
 
-def _jsonl(stream: IO[bytes], name: str, on_error: OnError) -> Iterator[Row]:
-    for number, raw in enumerate(limits.lines(stream, name), start=1):
-        if not raw.strip():
-            continue
-        where = f"{name}:{number}"
-        try:
-            yield Row(where, decoded(raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip(), where))
-        except UnicodeDecodeError as error:
-            on_error(DataError(f"byte {error.object[error.start]:#04x} is not UTF-8", "Save it as UTF-8", where=where))
-        except DataError as error:
-            on_error(error)
+def _narrowed(stream: _Stream, name: str) -> Iterator[bytes]:
+    """Yield the lines of UTF-16 in UTF-8; half a character becomes bytes that are not UTF-8, so its line is refused."""
+    text, number = io.TextIOWrapper(stream, "utf-16", "surrogatepass", newline="\n"), 0
+    try:
+        while line := text.readline(limits.LINE + 1):
+            number += 1
+            if len(line) > limits.LINE:
+                raise limits.too_long(f"{name}:{number}")
+            yield line.encode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-16 ({error.reason})", SAVE_AS_UTF8, where=f"{name}:{number + 1}") from error
+    finally:
+        with suppress(ValueError):  # the stream may be closed already
+            text.detach()
 
 
-def _json(stream: IO[bytes], name: str, on_error: OnError) -> Iterator[Row]:
-    value = decoded(limits.require_sane_json(limits.read_whole(stream, name), name).decode("utf-8-sig"), name)
+def _not_utf8(error: UnicodeDecodeError, where: str) -> DataError:
+    problem = f"byte {error.object[error.start]:#04x} at column {error.start + 1} is not UTF-8"
+    return DataError(problem, SAVE_AS_UTF8, where=where)
+
+
+def _value(raw: bytes, where: str, encoding: str = "utf-8") -> Any:
+    """Return the JSON value of some bytes."""
+    try:
+        return decoded(limits.require_few_values(raw, where).decode(encoding), where)
+    except UnicodeDecodeError as error:
+        raise _not_utf8(error, where) from error
+
+
+def _jsonl(stream: _Stream, name: str, _note: Note) -> _Rows:
+    for number, raw in enumerate(_lines(stream, name), start=1):
+        if raw := raw.strip():
+            where = f"{name}:{number}"
+            try:
+                row: Row | DataError = Row(where, _value(raw, where))
+            except DataError as error:
+                row = error
+            yield row
+
+
+def _json(stream: _Stream, name: str, _note: Note) -> _Rows:
+    wide = stream.peek(2)[:2] in UTF_16
+    try:
+        value = _value(limits.read_whole(stream, name), name, "utf-16" if wide else "utf-8-sig")
+    except DataError as error:
+        if not isinstance(cause := error.__cause__, json.JSONDecodeError):
+            raise
+        remedy = "Write one JSON array; JSON lines need --input-format jsonl"
+        raise DataError(error.problem, remedy, where=f"{name}:{cause.lineno}") from cause
     items = value if isinstance(value, list) and not is_chat(value) else [value]
     yield from (Row(f"{name}:item {number}", item) for number, item in enumerate(items, start=1))
 
 
-def _csv(stream: IO[bytes], name: str, on_error: OnError, usual: str = ",") -> Iterator[Row]:
-    csv.field_size_limit(limits.LINE)
-    first = next(stream, b"")
-    encoding = "utf-16" if first[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    if encoding == "utf-16":
-        text: Iterable[str] = io.StringIO((first + limits.read_whole(stream, name)).decode(encoding), newline="")
-    else:
-        text = (
-            raw.decode("utf-8" if n else "utf-8-sig", "surrogateescape")
-            for n, raw in enumerate(chain([first], limits.lines(stream, name)))
-        )
-    lines, skipped = iter(text), 0
+def _csv(stream: _Stream, name: str, _note: Note, usual: str = ",") -> _Rows:
+    yield from _named(_cells(stream, name, usual))
+
+
+def _cells(stream: _Stream, name: str, usual: str) -> _Table:
+    """Yield the rows of CSV or TSV; an open quote or a bad byte refuses its own row alone."""
+    csv.field_size_limit(limits.LINE)  # the library's limit of 128 KiB is less than a long dialogue
+    where, size, damage = f"{name}:1", 0, list[UnicodeDecodeError]()
+
+    def decode(raw: bytes) -> str:
+        nonlocal size
+        size += len(raw)
+        if size > limits.LINE:
+            raise limits.too_long(where)
+        try:
+            return raw.decode()
+        except UnicodeDecodeError as error:  # without the line, its neighbours would become one row
+            damage.append(error)
+            return raw.decode(errors="surrogateescape")
+
+    lines, skipped = map(decode, _lines(stream, name)), 0
     header = next(lines, "")
-    if mark := re.fullmatch(r"sep=(.)\s*", header):
-        usual, header, skipped = mark[1], next(lines, ""), 1
-    elif usual == ",":
-        usual = max(
-            (",", ";", "\t"),
-            key=lambda mark: (sum(is_known(cell.strip(' "\r\n')) for cell in header.split(mark)), header.count(mark)),
-        )
-    reader = csv.reader(chain([header], lines), delimiter=usual, strict=True)
-
-    def table() -> Iterator[tuple[str, list[str]]]:
-        while True:
-            where = f"{name}:{reader.line_num + skipped + 1}"
-            try:
-                cells = next(reader, None)
-            except csv.Error as error:
-                on_error(DataError(f"broken CSV ({error})", "Close every quote; double those inside a cell", where=where))
-                continue
-            if cells is None:
-                return
-            if any("\udc80" <= character <= "\udcff" for cell in cells if not cell.isascii() for character in cell):
-                on_error(
-                    DataError(
-                        "a byte that is not UTF-8", "Save it as UTF-8 (from Excel: .xlsx or CSV UTF-8)", where=where
-                    )
-                )
-                continue
-            yield where, cells
-
-    yield from _named(table(), name, on_error)
+    while header and not header.strip():
+        header, skipped, size = next(lines, ""), skipped + 1, 0
+    if mark := _SEPARATOR.fullmatch(header):
+        usual, header, skipped = mark[1], next(lines, ""), skipped + 1
+    else:
+        usual = max((usual, ",", ";", "\t"), key=partial(_known_names, header))
+    _, *others = header.split(usual)
+    spaced = bool(others) and all(cell.startswith(" ") for cell in others)
+    reader = csv.reader(chain([header], lines), delimiter=usual, strict=True, skipinitialspace=spaced)
+    while True:
+        where, size = f"{name}:{reader.line_num + skipped + 1}", 0
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield where, DataError(f"broken CSV ({error})", "Close each quote; double those inside a cell", where=where)
+            continue
+        if cells is None:
+            return
+        if damage:
+            yield where, _not_utf8(damage.pop(), where)
+            damage.clear()
+        elif cells:
+            yield where, [cell[1:] if cell[:1] == "'" and _GUARDED.match(cell) else cell for cell in cells]
 
 
-def _named(table: Iterator[tuple[str, list[str]]], name: str, on_error: OnError) -> Iterator[Row]:
-    """Rows of a table under its header; blank rows and the second header of survey tools are passed over."""
-    where, header = next(((where, cells) for where, cells in table if any(cell.strip() for cell in cells)), (name, []))
-    header = [cell or f"column {place}" for place, cell in enumerate(header, start=1)]
-    if twice := next((cell for cell in header if header.count(cell) > 1), None):
+def _known_names(header: str, separator: str) -> tuple[int, int]:
+    """Return how many names of a header are known with this separator, and how many there are."""
+    names = [name.strip(' "\r\n') for name in header.split(separator, limits.COLUMNS)]
+    return sum(map(is_known, names)), len(names)
+
+
+def _named(table: _Table) -> _Rows:
+    """Yield the rows of a table by the names of its header; a column without a name gets the name of its place."""
+    where, cells = next(table, ("", []))
+    if isinstance(cells, DataError):
+        raise cells
+    header = [name or f"column {place}" for place, name in enumerate(cells, start=1)]
+    limits.require_few_columns(len(header), where)
+    if len({*header}) < len(header):
+        twice = next(name for name in header if header.count(name) > 1)
         raise ColumnError("the header has this name twice", "Rename one column", where=where, field=twice)
+    if doubled := next((name for name in header if f"{name}.1" in header and is_known(name)), None):
+        problem = f"pandas doubled the column {doubled!r}, and only one of the two can be read"
+        raise ColumnError(problem, "Rename or delete one column", where=where, field=f"{doubled}.1")
     for where, cells in table:
-        if not any(cell.strip() for cell in cells) or all(cell.startswith('{"ImportId"') for cell in cells if cell):
+        if isinstance(cells, DataError):
+            yield cells
+        elif not "".join(cells).strip():
             continue
-        if len(cells) != len(header):
-            on_error(
-                DataError(
-                    f"{len(cells)} cells, expected {len(header)}",
-                    "Quote cells that hold the separator or a line end",
-                    where=where,
-                )
-            )
-            continue
-        yield Row(
-            where,
-            {
-                key: cell[1:] if cell[:1] == "'" and re.match(r"''*[=+\-@\t\r\n]", cell) else cell
-                for key, cell in zip(header, cells)
-            },
-            flat=True,
-        )
+        elif surplus := len(cells) - len(header):
+            remedy = "Quote cells that hold the separator or a line end; leave cells empty, not out"
+            last = f"; the last is {textwrap.shorten(cells[-1], 30)!r}" if surplus > 0 else ""
+            yield DataError(f"{len(cells)} cells, expected {len(header)}{last}", remedy, where=where)
+        elif _ERRORS.isdisjoint(cells):
+            yield Row(where, dict(zip(header, cells, strict=True)), flat=True)
+        elif len(header) == 1 or not _FILLED_DOWN.issuperset(filter(None, cells)):
+            row = dict(zip(header, cells, strict=True))
+            field = next((name for name, cell in row.items() if cell in _ERRORS and is_known(name)), None)
+            yield Row(where, row, flat=True) if field is None else _formula_error(row[field], where, field)
 
 
-def _xlsx(stream: IO[bytes], name: str, on_error: OnError) -> Iterator[Row]:
-    import python_calamine
-
-    data = limits.read_whole(stream, name)
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        sheets = [part for part in archive.namelist() if re.fullmatch(r"xl/worksheets/[^/]*\.xml", part)]
-        if len(archive.namelist()) > limits.MEMBERS:
-            raise DataError("more files than any spreadsheet has", "Save it again", where=name)
-        for part in sheets:
-            errors = limits.require_sane_sheet(limits.member(archive, part, name), name)
-            if errors:
-                raise DataError(
-                    f"cell {sorted(errors)[0]} shows an error (#NAME?, #REF!)",
-                    "Correct the formula, or write the text as text ('= ...)",
-                    where=name,
-                )
-    try:
-        book = python_calamine.load_workbook(io.BytesIO(data))
-        tables = [(sheet, book.get_sheet_by_name(sheet).to_python()) for sheet in book.sheet_names]
-    except python_calamine.CalamineError as error:
-        raise DataError(
-            f"not a readable spreadsheet ({error})", "Save it again as .xlsx, or as CSV", where=name
-        ) from error
-    filled = [(sheet, table) for sheet, table in tables if any(cell != "" for row in table for cell in row)]
-    known = [(sheet, table) for sheet, table in filled if any(is_known(str(cell)) for row in table[:6] for cell in row)]
-    _, table = (known or filled or [("", [])])[0]
-    start = next((place for place, row in enumerate(table) if sum(cell != "" for cell in row) > 1), 0)
-    texts = (
-        (f"{name}:row {number}", [_cell(cell) for cell in row])
-        for number, row in enumerate(table[start:], start=start + 1)
+def _formula_error(cell: str, where: str, field: str) -> DataError:
+    problem = "a formula without a value" if cell == UNCALCULATED else f"{cell!r}, the error of a formula"
+    remedy = (
+        "Save the file in a spreadsheet program, which calculates formulas; enter a text in a column of format Text"
     )
-    yield from _named(texts, name, on_error)
+    return DataError(problem, remedy, where=where, field=field)
 
 
-def _cell(cell: Any) -> str:
-    if isinstance(cell, bool):
-        return str(cell).upper()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return cell.isoformat() if isinstance(cell, (date, time)) else str(cell)
+def _zip(stream: _Stream, name: str, note: Note) -> _Rows:
+    """Yield the rows of a workbook, or the samples of an Inspect log with its header: `{version, eval, sample}`."""
+    whole = not (isinstance(stream, io.BufferedReader) and stream.seekable())
+    file = io.BytesIO(limits.read_whole(stream, name)) if whole else cast("IO[bytes]", stream)
+    with zipfile.ZipFile(file) as archive:
+        members = archive.namelist()
+        header = next((part for part in _HEADERS if part in members), None)
+        samples = [part for part in members if part.startswith("samples/") and part.endswith(".json")]
+        if header is None and not samples:
+            file.seek(0)
+            yield from _named(sheet_rows(limits.read_whole(file, name), name, note))
+            return
+        if header is None or not samples or len(members) > limits.MEMBERS:
+            raise DataError(
+                "an Inspect log without header.json or samples, or too large", "Log with samples", where=name
+            )
+        about = _value(limits.member(archive, header, name), name)
+        for part in samples:
+            where = f"{name}:{part}"
+            try:
+                sample = _value(limits.member(archive, part, name), where)
+            except DataError as error:
+                yield error
+            else:
+                yield Row(where, {"version": about.get("version"), "eval": about.get("eval"), "sample": sample})
 
 
-def _parquet(stream: IO[bytes], name: str, on_error: OnError) -> Iterator[Row]:
+def _parquet(stream: _Stream, name: str, _note: Note) -> _Rows:
+    try:
+        import polars
+    except ImportError as error:
+        raise MissingExtra("polars", "parquet", "Reading Parquet") from error
+    held = isinstance(stream, io.BufferedReader) and name != "stdin" and Path(name).is_file()
+    try:
+        table = polars.scan_parquet(name if held else io.BytesIO(limits.read_whole(stream, name)), glob=False)
+        limits.require_few_columns(len(table.collect_schema()), name)
+        for start in range(0, table.select(polars.len()).collect().item(), limits.PARQUET_ROWS):
+            part = table.slice(start, limits.PARQUET_ROWS).collect()
+            limits.require_few_texts(sum(map(_text_size, part.get_columns())), name)
+            for number, cells in enumerate(part.iter_rows(named=True), start=start + 1):
+                yield Row(f"{name}:row {number}", _plain(cells), flat=True)
+    except polars.exceptions.PolarsError as error:
+        problem = f"not a readable Parquet file ({str(error).splitlines()[0]})"
+        raise DataError(problem, "Write it again", where=name) from error
+
+
+def _text_size(column: Any) -> int:
+    """Return the bytes of the texts in a column, also inside lists and structs."""
     import polars
 
-    table = polars.scan_parquet(name if Path(name).is_file() else io.BytesIO(stream.read()), glob=False)
-    for start in range(0, table.select(polars.len()).collect().item(), 4096):
-        for number, cells in enumerate(table.slice(start, 4096).collect().iter_rows(named=True), start=start + 1):
-            yield Row(f"{name}:row {number}", cells, flat=True)
+    if column.dtype in (polars.String, polars.Binary):
+        return int((column.str.len_bytes() if column.dtype == polars.String else column.bin.size()).sum())
+    if isinstance(column.dtype, polars.List | polars.Array):
+        return _text_size(column.explode())
+    if isinstance(column.dtype, polars.Struct):
+        return sum(map(_text_size, column.struct.unnest().get_columns()))
+    return 0
 
 
-def _eval(stream: IO[bytes], name: str, on_error: OnError) -> Iterator[Row]:
-    """A log of Inspect: its header, then a sample a member, as one row each (`{"eval": ..., "sample": ...}`)."""
-    with zipfile.ZipFile(stream if stream.seekable() else io.BytesIO(limits.read_whole(stream, name))) as archive:
-        header = next((part for part in ("header.json", "_journal/start.json") if part in archive.namelist()), None)
-        if header is None:
-            raise DataError("a zip file without header.json, no log of Inspect", "Give a .eval file", where=name)
-        about = decoded(limits.member(archive, header, name).decode(), name)
-        for part in archive.namelist():
-            if part.startswith("samples/") and part.endswith(".json"):
-                yield Row(
-                    f"{name}:{part}",
-                    {
-                        "version": about.get("version"),
-                        "eval": about.get("eval"),
-                        "sample": decoded(limits.member(archive, part, name).decode(), name),
-                    },
-                )
+def _plain(value: Any, inner: bool = False) -> Any:
+    """Return a cell of Parquet as JSON has it: dates in ISO form, no null inside structs, which have all fields."""
+    if isinstance(value, Mapping):
+        return {key: _plain(cell, True) for key, cell in value.items() if cell is not None or not inner}
+    if isinstance(value, list):
+        return [_plain(cell, True) for cell in value]
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return float(value) if isinstance(value, Decimal) else value
 
 
-_READERS = {
+_READERS: dict[str, Callable[[_Stream, str, Note], _Rows]] = {
     "jsonl": _jsonl,
     "json": _json,
     "csv": _csv,
-    "tsv": lambda *given: _csv(*given, usual="\t"),
-    "xlsx": _xlsx,
+    "tsv": partial(_csv, usual="\t"),
+    "xlsx": _zip,
     "parquet": _parquet,
-    "eval": _eval,
+    "eval": _zip,
 }

@@ -1,111 +1,117 @@
-"""Every limit on what a file from a stranger may cost, in one place, and the guarded ways to read."""
+"""Limits on the cost of a file from a stranger, and guarded ways to read.
+
+Limits hold for unpacked bytes, so that a compressed bomb stops while it is unpacked. `docs/safety.md` lists them.
+"""
 
 from __future__ import annotations
 
-import re
+import gzip
+import io
+import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import IO
 
-from rejoinder.errors import DataError
+from rejoinder.errors import DataError, MissingExtra
 
-LINE = 64 << 20  # bytes of one line, cell or zip member's line
-DOCUMENT = 512 << 20  # bytes of a file that is read whole, after unpacking
+LINE = 64 << 20  # bytes of a line, or of a row of a table
+DOCUMENT = 256 << 20  # unpacked bytes of a file or a member of an archive that is read whole
+BLANK_LINES = 10_000_000  # consecutive blank lines
 MEMBERS = 100_000  # files in an archive
-VALUES = (
-    20_000_000  # lists, objects and items of one document: `[],[],[], ...` takes twenty times its size once decoded
-)
-CELLS = 50_000_000  # the sheet is held as one block from its first to its last cell
-ROWS, COLUMNS = 1_048_576, 16_384  # Excel's own; a cell beyond them aborts the spreadsheet library
-DEPTH = 100  # lists and objects inside each other
+VALUES = 20_000_000  # lists, objects and items of a document: `[],[],[]` takes twenty times its size once decoded
+CELLS = 50_000_000  # of all sheets of a workbook; a sheet is held as a block from its first to its last cell
+ROWS, COLUMNS = 1_048_576, 16_384  # Excel's own; a cell outside them aborts the spreadsheet library
+TEXTS = 1 << 30  # bytes of all members of a workbook, of the texts in its cells, of the texts in PARQUET_ROWS rows
+PARQUET_ROWS = 4096  # rows of a Parquet file that are held at once
 LITERAL = 1 << 20  # characters of a list as Python writes it; parsing more takes seconds
+DAMAGED = (EOFError, zlib.error, gzip.BadGzipFile, zipfile.BadZipFile, struct.error, NotImplementedError)
+_AS_LINES = "Write JSON lines (.jsonl), which are read one at a time"
+_ZSTANDARD = 93  # in zip files; Python unpacks it from 3.14 on
 
-_CELL = re.compile(rb"<c\b([^>]*?)(/>|>(.*?)</c>)", re.DOTALL)
-_REF = re.compile(rb'\br="([A-Za-z]+)(\d+)"')
 
-
-def read_whole(stream: IO[bytes], where: str, most: int = DOCUMENT) -> bytes:
-    """All that a stream holds, at most `most` bytes: a gzip bomb stops here."""
-    data = stream.read(most + 1)
-    if len(data) > most:
-        raise DataError(
-            f"more than {most >> 20} MiB", "Write JSON lines (.jsonl), which are read one at a time", where=where
-        )
+def read_whole(stream: IO[bytes] | io.BufferedIOBase, where: str) -> bytes:
+    """Return all bytes of a stream, at most `DOCUMENT`."""
+    data = stream.read(DOCUMENT + 1)
+    if len(data) > DOCUMENT:
+        raise DataError(f"holds more than {_size(DOCUMENT)}", _AS_LINES, where=where)
     return data
 
 
-def lines(stream: IO[bytes], where: str, most: int = LINE) -> Iterator[bytes]:
-    """The lines of a stream, each at most `most` bytes."""
-    number = 0
-    while line := stream.readline(most + 1):
-        number += 1
-        if len(line) > most:
-            raise DataError(
-                f"a line of more than {most >> 20} MiB",
-                "Is it JSON lines? Of one JSON array say --input-format json",
-                where=f"{where}:{number}",
-            )
-        yield line
+def lines(stream: io.BufferedIOBase, name: str) -> Iterator[bytes]:
+    """Yield the lines of a stream with their line ends, each at most `LINE`.
+
+    Raises:
+        DataError: a line is longer, too many lines are blank, or the gzip is damaged; lines before it come first.
+    """
+    number = blank = 0
+    try:
+        while line := stream.readline(LINE + 1):
+            number += 1
+            if len(line) > LINE:
+                raise too_long(f"{name}:{number}")
+            blank = 0 if len(line) > 2 or line.strip() else blank + 1
+            if blank > BLANK_LINES:
+                raise DataError(f"more than {BLANK_LINES:,} blank lines", "Remove them", where=f"{name}:{number}")
+            yield line
+    except DAMAGED as error:
+        problem = f"its gzip is damaged or cut off after line {number} ({error})"
+        raise DataError(problem, "Get the file again", where=f"{name}:{number + 1}") from error
 
 
-def require_sane_json(raw: bytes, where: str) -> bytes:
-    """Raise where a document would take far more memory decoded than it has bytes."""
-    if len(raw) > VALUES and raw.count(b",") + raw.count(b"[") + raw.count(b"{") > VALUES:
-        raise DataError(
-            f"more than {VALUES:,} values in one document",
-            "Write JSON lines (.jsonl), which are read one at a time",
-            where=where,
-        )
+def too_long(where: str) -> DataError:
+    """Make the error of a line, or a row of a table, that is too long."""
+    remedy = "Write one record per line and close each quote; a JSON array needs --input-format json"
+    return DataError(f"a line of more than {_size(LINE)}", remedy, where=where)
+
+
+def require_few_values(raw: bytes, where: str) -> bytes:
+    """Check that a document in JSON does not take far more memory decoded than it has bytes."""
+    if len(raw) > VALUES and sum(map(raw.count, (b",", b"[", b"{"))) > VALUES:
+        raise DataError(f"more than {VALUES:,} values in one document", _AS_LINES, where=where)
     return raw
 
 
-def member(archive: zipfile.ZipFile, name: str, where: str, most: int = DOCUMENT) -> bytes:
-    """One member of an archive, bounded while it is unpacked: its header's size may lie."""
-    with archive.open(name) as stream:
-        return read_whole(stream, f"{where}:{name}", most)
+def require_few_columns(count: int, where: str) -> None:
+    """Check that a table or record has no more columns than a spreadsheet may have."""
+    if count > COLUMNS:
+        problem = f"{count:,} columns or keys, expected at most {COLUMNS:,}"
+        raise DataError(problem, "Remove columns, or write JSON lines with lists", where=where)
 
 
-def require_sane_sheet(xml: bytes, where: str) -> set[str]:
-    """Raise where a sheet would abort or mislead its reader; return the places of cells that hold errors.
+def require_few_texts(size: int, where: str) -> None:
+    """Check the size of texts that a small file can repeat in many cells."""
+    if size > TEXTS:
+        raise DataError(f"its cells hold more than {_size(TEXTS)}", "Split it, or write JSON lines", where=where)
 
-    calamine allocates from the first to the last cell and panics (SIGABRT) on a reference outside Excel's own range;
-    it gives an empty cell for an error and for a formula whose value was never saved.
+
+def member(archive: zipfile.ZipFile, name: str, where: str) -> bytes:
+    """Return a member of an archive, limited while it is unpacked, since its stated size may be wrong.
+
+    Raises:
+        MissingExtra: it is packed with Zstandard, and zstandard is not installed.
     """
-    rows = columns = 0
-    errors = set()
-    for match in _CELL.finditer(xml):
-        ref = _REF.search(match[1])
-        if ref is None:
-            continue
-        row, column = int(ref[2]), _column(ref[1])
-        place = (ref[1] + ref[2]).decode()
-        if not (1 <= row <= ROWS and 1 <= column <= COLUMNS):
-            raise DataError(
-                f"a cell at {place[:20]}, outside any spreadsheet",
-                "Save it again from a spreadsheet program, or as CSV",
-                where=where,
-            )
-        rows, columns = max(rows, row), max(columns, column)
-        body = match[3] or b""
-        if b"<f" in body and not re.search(rb"<v[^>]*>[^<]", body) and b't="str"' not in match[1]:
-            raise DataError(
-                f"cell {place} is a formula without a value",
-                "Open it in a spreadsheet program and save it, which calculates it",
-                where=where,
-            )
-        if b't="e"' in match[1]:
-            errors.add(place)
-    if rows * columns > CELLS:
-        raise DataError(
-            f"a cell far out makes a sheet of {rows:,} by {columns:,}",
-            "Delete what stands outside the table, or save it as CSV",
-            where=where,
-        )
-    return errors
+    try:
+        with archive.open(name) as stream:
+            return read_whole(stream, f"{where}:{name}")
+    except NotImplementedError:
+        if archive.getinfo(name).compress_type != _ZSTANDARD:
+            raise
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingExtra("zstandard", "logs", "Reading this log (or: inspect log convert --to json)") from error
+    raw = archive.fp
+    assert raw is not None  # noqa: S101 - the archive is open
+    raw.seek(archive.getinfo(name).header_offset)
+    raw.seek(sum(struct.unpack("<26xHH", raw.read(30))), io.SEEK_CUR)  # over the name and the extra field
+    packed = io.BytesIO(raw.read(min(archive.getinfo(name).compress_size, DOCUMENT)))
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
+            return read_whole(stream, f"{where}:{name}")
+    except zstandard.ZstdError as error:
+        raise zipfile.BadZipFile(str(error)) from error
 
 
-def _column(letters: bytes) -> int:
-    number = 0
-    for letter in letters.upper()[:8]:
-        number = number * 26 + letter - ord("A") + 1
-    return number
+def _size(count: int) -> str:
+    return f"{count >> 20:,} MiB" if count >= 1 << 20 else f"{count:,} bytes"

@@ -1,4 +1,4 @@
-"""Writers: examples and scored lines to JSON lines, CSV, Parquet and chat messages, whole or not at all."""
+"""Writers: examples and scored lines as JSON lines, CSV, Excel, Parquet or chat messages, complete or absent."""
 
 from __future__ import annotations
 
@@ -6,27 +6,29 @@ import csv
 import gzip
 import io
 import json
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import IO, Any, Literal, get_args
 
 from rejoinder.assets import as_path
-from rejoinder.data.outputs import atomic_file
+from rejoinder.data.limits import COLUMNS, ROWS
+from rejoinder.data.outputs import STANDARD, atomic_file, data_output
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.example import Example, Given
 from rejoinder.io.chat import as_chat
-from rejoinder.io.flat import decoded, is_end, is_moved, to_cells
-from rejoinder.io.formulas import guarded
+from rejoinder.io.flat import is_end, is_moved, to_cells
 from rejoinder.io.given import examples_of
 from rejoinder.io.parse import to_record
-from rejoinder.io.terminal import data_output
 from rejoinder.io.values import as_json
 
-Format = Literal["jsonl", "csv", "tsv", "parquet", "chat"]
+Format = Literal["jsonl", "csv", "tsv", "parquet", "xlsx", "chat"]
 Put = Callable[[Mapping[str, Any]], None]
 _SUFFIXES: dict[str, Format] = {
     ".jsonl": "jsonl",
@@ -34,87 +36,101 @@ _SUFFIXES: dict[str, Format] = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".parquet": "parquet",
+    ".xlsx": "xlsx",
 }
+_RISKY = re.compile(r"'*[=+\-@\t\r\n]")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_PLAIN_NUMBER = re.compile(r"(?=.{1,15}$)-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?<!-0)")  # Excel keeps 15 digits
+_LONGEST_CELL = 32_767  # characters, Excel's limit
 
 
 def write(examples: Given, path: str | Path, *, format: Format | None = None) -> int:  # noqa: A002
-    """Write examples to a file and return how many there were.
+    """Write examples to a file and return their number.
 
     Args:
-        examples: in any form that `examples_of` takes; an iterator of examples is not held in memory.
-        path: where to; `-` is standard output; `.gz` packs the text formats.
-        format: None takes it from the suffix; `chat` writes JSON lines of `messages`,
-            unchanged where the examples were read from such.
+        examples: any form that `examples_of` accepts; an iterator of examples is not held in memory.
+        path: the file; `-` is standard output; `.gz` compresses the text formats.
+        format: by default that of the suffix; `chat` writes JSON lines of `messages`, unchanged if the examples were
+            read from messages.
 
     Raises:
-        UsageError: something else than an example was given; the suffix is of no known format, or the folder does not
-            exist.
+        UsageError: an item is no example, the suffix has no known format, or the folder does not exist.
         MissingExtra: Parquet without polars.
     """
     count = 0
     with open_writer(path, format) as put:
         for example in examples if isinstance(examples, Iterator) else examples_of(examples):
             if not isinstance(example, Example):
-                found = f"a {type(example).__name__}, expected Example"
-                raise UsageError(f"{found}. Make examples of it: rejoinder.examples_of(...)")
+                problem = f"a {type(example).__name__}, expected Example"
+                raise UsageError(f"{problem}. Make examples of it: rejoinder.examples_of(...)")
             put(to_record(example))
             count += 1
     return count
 
 
 def format_of(path: str | Path) -> Format:
-    """The format that the suffix of `path` names; JSON lines for standard output.
+    """Return the format that the suffix of `path` names; JSON lines for standard output.
 
     Raises:
-        UsageError: it names none.
+        UsageError: the suffix has no known format.
     """
-    if str(path) == "-":
+    if str(path) == STANDARD:
         return "jsonl"
     name = as_path(path)
     suffix = (Path(name.stem) if name.suffix == ".gz" else name).suffix.lower()
     if suffix not in _SUFFIXES:
-        raise UsageError(f"{path}: unknown output format {suffix or '(no suffix)'}. Known: {', '.join(_SUFFIXES)}")
+        known = ", ".join(_SUFFIXES)
+        raise UsageError(f"{path}: unknown output format {suffix or '(no suffix)'}. Use one of {known}")
     return _SUFFIXES[suffix]
 
 
 @contextmanager
 def open_writer(path: str | Path, format: Format | None = None) -> Iterator[Put]:  # noqa: A002
-    """Yield a function that takes one record; the file appears when the block ends well.
+    """Yield a function that writes one record; the file appears if the block succeeds.
 
-    Tables need their columns first and records may differ in keys, so CSV and Parquet go through a temporary file.
+    A table needs all columns first, and records may differ in keys, so tables pass through a temporary file.
+
+    Raises:
+        UsageError: see `format_of`; or Parquet or Excel is to go to a pipe.
     """
     chosen = format or format_of(path)
     if chosen not in get_args(Format):
-        raise UsageError(f"{chosen!r} is no format. There are: {', '.join(get_args(Format))}")
+        raise UsageError(f"unknown format {chosen!r}. Use one of {', '.join(get_args(Format))}")
     as_path(path)
-    if chosen == "parquet" and (str(path) == "-" or (Path(path).exists() and not Path(path).is_file())):
-        raise UsageError(f"{path}: Parquet goes to a file, not to standard output, a pipe or a folder. Name a file.")
+    packed = str(path).endswith(".gz")
+    if chosen in ("parquet", "xlsx") and (
+        str(path) == STANDARD or packed or (Path(path).exists() and not Path(path).is_file())
+    ):
+        raise UsageError(f"{path}: {chosen} needs a file, not standard output, a pipe, a folder or gzip. Name a file.")
     with _target(path) as target:
         if chosen in ("jsonl", "chat"):
-            with _text(target, packed=str(path).endswith(".gz")) as stream:
+            with _text(target, packed=packed) as stream:
                 yield lambda record: _put_line(stream, as_chat(record) if chosen == "chat" else record)
-        else:
-            with tempfile.TemporaryFile("w+", encoding="utf-8") as rows:
-                columns: dict[str, None] = {}
+            return
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as lines:
+            names: dict[str, None] = {}
 
-                def put(record: Mapping[str, Any]) -> None:
-                    cells = to_cells(record)
-                    columns.update(dict.fromkeys(cells))
-                    _put_line(rows, cells)
+            def put(record: Mapping[str, Any]) -> None:
+                cells = to_cells(record)
+                names.update(dict.fromkeys(cells))
+                _put_line(lines, cells)
 
-                yield put
-                rows.seek(0)
-                if chosen == "parquet":
-                    _write_parquet(map(json.loads, rows), list(columns), Path(str(target)))
-                else:
-                    with _text(target, packed=str(path).endswith(".gz")) as stream:
-                        write_csv(map(json.loads, rows), list(columns), stream, "\t" if chosen == "tsv" else ",")
+            yield put
+            lines.seek(0)
+            rows, columns = map(json.loads, lines), list(names)
+            if chosen == "parquet":
+                _write_parquet(rows, columns, Path(str(target)))
+            elif chosen == "xlsx":
+                _write_xlsx(rows, columns, Path(str(target)), str(path))
+            else:
+                with _text(target, packed=packed) as stream:
+                    write_csv(rows, columns, stream, "\t" if chosen == "tsv" else ",")
 
 
 @contextmanager
 def _target(path: str | Path) -> Iterator[Path | IO[str]]:
-    """Standard output, or a temporary file that becomes `path`."""
-    if str(path) == "-":
+    """Yield standard output, or an unfinished file that becomes `path`."""
+    if str(path) == STANDARD:
         yield data_output()
     else:
         with atomic_file(Path(path)) as partial:
@@ -123,7 +139,7 @@ def _target(path: str | Path) -> Iterator[Path | IO[str]]:
 
 @contextmanager
 def _text(target: Path | IO[str], *, packed: bool) -> Iterator[IO[str]]:
-    """A text stream into `target`, through gzip where asked; it carries no time, so equal data gives equal bytes."""
+    """Yield a text stream into `target`; gzip has no time in it, so that equal data gives equal bytes."""
     if not isinstance(target, Path):
         yield target
         target.flush()
@@ -140,35 +156,67 @@ def _text(target: Path | IO[str], *, packed: bool) -> Iterator[IO[str]]:
 
 
 def _put_line(stream: IO[str], record: Mapping[str, Any]) -> None:
-    """One record as one line of JSON."""
+    """Write a record as a line of JSON."""
     stream.write(as_json(record, str(record.get("id") or "")) + "\n")
 
 
+def guarded(cell: Any) -> Any:
+    """Put an apostrophe before a text that a spreadsheet would run as a formula (CSV injection).
+
+    Numbers stay as they are. A text that already has such an apostrophe gets another, so reading restores each text.
+    """
+    return f"'{cell}" if isinstance(cell, str) and _RISKY.match(cell) and not _NUMBER.fullmatch(cell) else cell
+
+
 def write_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], stream: IO[str], delimiter: str = ",") -> None:
-    """Rows under one header; a cell that a row lacks is empty, and none is a formula to a spreadsheet."""
-    # Python before 3.13 quotes a cell with a carriage return only where that ends lines too.
+    """Write rows under a header, formulas guarded; missing cells are empty."""
+    # Before Python 3.13 a cell with a carriage return is quoted only if lines end with one.
     lines = SimpleNamespace(write=lambda line: stream.write(line.removesuffix("\r\n") + "\n"))
-    table = csv.DictWriter(lines, columns, restval="", delimiter=delimiter, lineterminator="\r\n")
-    table.writerow(dict(zip(columns, map(guarded, columns), strict=True)))
+    table = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
+    table.writerow(map(guarded, columns))
     for row in rows:
-        table.writerow({column: guarded(row.get(column)) for column in columns})
+        table.writerow([guarded(row.get(column)) for column in columns])
+
+
+def _write_xlsx(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], target: Path, name: str) -> None:
+    """Write an Excel sheet: numbers as numbers where they read back the same, all else as text."""
+    import xlsxwriter
+
+    book = xlsxwriter.Workbook(target, {"constant_memory": True})
+    book.set_properties({"created": datetime(2000, 1, 1)})
+    sheet = book.add_worksheet()
+    sheet.freeze_panes(1, 0)
+    try:
+        for number, cells in enumerate(chain([columns], ([row.get(column) for column in columns] for row in rows))):
+            if number >= ROWS or len(columns) > COLUMNS:
+                raise UsageError(f"{name}: more than {ROWS:,} rows or {COLUMNS:,} columns. Choose .csv or .jsonl")
+            for place, cell in enumerate(cells):
+                if isinstance(cell, str) and len(cell) > _LONGEST_CELL:
+                    problem = f"row {number + 1} has a cell of {len(cell):,} characters in {columns[place]}"
+                    raise UsageError(f"{name}: {problem}, and Excel takes {_LONGEST_CELL:,}. Choose .csv or .jsonl")
+                if (cell is not None and number and _PLAIN_NUMBER.fullmatch(str(cell))) or isinstance(cell, float):
+                    sheet.write_number(number, place, float(cell))
+                elif cell is not None:
+                    sheet.write_string(number, place, str(cell))
+    finally:
+        book.close()
 
 
 def _write_parquet(rows: Iterable[dict[str, Any]], columns: list[str], target: Path) -> None:
-    """Rows as Parquet: score columns are numbers, `context` and `references` lists of texts, all else text."""
+    """Write Parquet in flat memory: score columns are numbers, `context` and `references` lists, all else text."""
     try:
         import polars
     except ImportError as error:
         raise MissingExtra("polars", "parquet", "Writing Parquet") from error
-    lists = [column for column in ("context", "references") if column in columns]
+    lists = [column for column in ("context", "references", "sources") if column in columns]
     kinds: dict[str, Any] = {column: polars.List(polars.String) for column in lists}
-    told = [column for column in columns if is_end(column, columns) or is_moved(column, columns)]
-    kinds |= dict.fromkeys([*told, *(column for column in columns if column.startswith("scores."))], polars.Float64)
+    numbers = [column for column in columns if is_end(column, columns) or is_moved(column, columns)]
+    kinds |= dict.fromkeys([*numbers, *(column for column in columns if column.startswith("scores."))], polars.Float64)
     schema = {column: kinds.get(column, polars.String) for column in columns}
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as lines:
         for row in rows:
             cells = {column: row.get(column) for column in columns}
-            cells |= {column: decoded(column, row[column], str(target)) for column in lists if row.get(column)}
+            cells |= {column: _texts(row[column]) for column in lists if row.get(column)}
             texts = {
                 column: str(cell)
                 for column, cell in cells.items()
@@ -182,8 +230,17 @@ def _write_parquet(rows: Iterable[dict[str, Any]], columns: list[str], target: P
             shutil.move(made, target)
 
 
+def _texts(cell: str) -> list[str]:
+    """Return the texts in a cell: those of a list in JSON, else the cell itself."""
+    with suppress(ValueError):
+        value = json.loads(cell)
+        if isinstance(value, list) and all(isinstance(text, str) for text in value):
+            return value
+    return [cell]
+
+
 def write_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
-    """Write numpy arrays as one compressed `.npz`, whole or not at all.
+    """Write numpy arrays as a compressed `.npz`, complete or absent.
 
     Raises:
         UsageError: the name does not end in `.npz`, or the folder does not exist.
@@ -191,6 +248,6 @@ def write_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
     import numpy as np
 
     if Path(path).suffix != ".npz":
-        raise UsageError(f"{path}: vectors are written as .npz. Name a file that ends so")
+        raise UsageError(f"{path}: vectors are written as .npz. Choose a name with this suffix")
     with atomic_file(Path(path)) as partial, partial.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
