@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import lru_cache
 from itertools import product
 from typing import NoReturn
 
-from rejoinder.errors import ColumnError, UsageError, shown
+from rejoinder.errors import ColumnError, DataError, UsageError, shown
 
 FIELDS = tuple(
     "id dataset context response references sources system context_id dialogue_id "
@@ -156,6 +157,7 @@ class Plan:
         scales: dimension to the scale that a header states, `Rating (1-5)`.
         read: what was understood, for the message: `answer as response`.
         raters: the columns with the names of those who rated, one for each column of `rating`.
+        used: all columns that fill a field.
     """
 
     sources: Mapping[str, tuple[str, ...]]
@@ -163,6 +165,7 @@ class Plan:
     scales: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     read: tuple[str, ...] = ()
     raters: tuple[str, ...] = ()
+    used: frozenset[str] = frozenset()
 
 
 def plan(
@@ -240,7 +243,26 @@ def plan(
         for ours, names in found.items()
         if names and ours not in mapped and tuple(map(plain, names)) not in ((ours,), (plain(ours),))
     )
-    return Plan(found, tuple(free), scales, tuple(read), raters)
+    rated = any(ours.partition(".")[0] in ("rating", "ratings") for ours in found)
+    used = frozenset((*raters, *(name for ours, names in found.items() if ours != "rater" or rated for name in names)))
+    return Plan(found, tuple(free), scales, tuple(read), raters, used)
+
+
+_EASILY_LOST = ("context", "response", "references", "system", "ratings", "quality", "scale", "context_id")
+_LIKENESS = 0.88  # above "content" (0.86), a name in use, and below "scal" (0.89)
+
+
+def require_no_near_miss(plan: Plan, where: str) -> None:
+    """Raise `DataError` where a key is all but the name of a field that the record lacks."""
+    for name in plan.unread:
+        if (meant := _nearest(name.strip().lower())) and meant not in plan.sources:
+            raise DataError("unknown", f'Did you mean "{meant}"? If not, rename it', where=where, field=name)
+
+
+def _nearest(word: str) -> str | None:
+    """The field that a name is a near miss of; the first letter is seldom mistyped, and "preference" is a word."""
+    meant = get_close_matches(word, _EASILY_LOST, n=1, cutoff=_LIKENESS)
+    return meant[0] if meant and meant[0][0] == word[0] else None
 
 
 def _roots(name: str, keys: Collection[str]) -> list[str]:
@@ -294,7 +316,7 @@ def _require_clear(
 ) -> None:
     """Raise where a version may be the system, or `bot` beside a conversation may be who spoke."""
     system = found.get("system", ())
-    if system and "system" not in mapped and (versions := [key for key, word in free.items() if word in VERSIONS]):
+    if system and plain(system[0]) != "system" and "system" not in mapped and (versions := [key for key, word in free.items() if word in VERSIONS]):
         _refuse("system", [*system, *versions], where)
     response, context = (found.get(ours, ()) for ours in ("response", "context"))
     if (
