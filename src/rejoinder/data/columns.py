@@ -215,7 +215,7 @@ def plan(
             if (ours := lookup.get(word, "")) and ours not in found:
                 sides.setdefault(ours, []).append(key)
         for ours, names in sides.items():
-            if _is_moot(ours, lookup is _FIRST or lookup is _OURS, found, sides):
+            if _is_moot(ours, lookup, found, sides):
                 continue
             if ours == "context" and len(names) == 2 and _are_pair(names):
                 names.sort(key=lambda name: plain(name) not in _HISTORY | {"instruction"})
@@ -255,7 +255,8 @@ _LIKENESS = 0.88  # above "content" (0.86), a name in use, and below "scal" (0.8
 def require_no_near_miss(plan: Plan, where: str) -> None:
     """Raise `DataError` where a key is all but the name of a field that the record lacks."""
     for name in plan.unread:
-        if (meant := _nearest(name.strip().lower())) and meant not in plan.sources:
+        word = name.strip().lower()
+        if word and word not in FIELDS and (meant := _nearest(word)) and meant not in plan.sources:
             raise DataError("unknown", f'Did you mean "{meant}"? If not, rename it', where=where, field=name)
 
 
@@ -289,13 +290,13 @@ def _wide(free: Mapping[str, str], take: object, where: str) -> tuple[str, ...]:
     return next((tuple(names.values()) for names in several.values() if names.keys() == columns.keys()), ())
 
 
-def _is_moot(ours: str, first: bool, found: Collection[str], sides: Collection[str]) -> bool:
+def _is_moot(ours: str, lookup: Mapping[str, str], found: Collection[str], sides: Collection[str]) -> bool:
     """Whether names for a field say nothing beside what else is there."""
     if "messages" in found or "messages" in sides:
         return (ours == "context" and "response" not in {*found, *sides}) or (
-            ours in ("context", "response") and not first
+            ours in ("context", "response") and lookup not in (_OURS, _FIRST)
         )
-    return ours in ("rating", "quality") and "ratings" in found
+    return ours in ("rating", "quality") and "ratings" in found and (ours == "rating" or lookup is not _OURS)
 
 
 def _context(found, free, mapped, where, *, adapted, take) -> None:  # type: ignore[no-untyped-def]

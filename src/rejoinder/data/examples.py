@@ -393,8 +393,8 @@ def to_record(example: Example) -> dict[str, Any]:
         record["quality"] = dict(example.quality)
     if OVERALL in example.scales:
         record["scale"] = list(example.scales[OVERALL])
-    if others := {dimension: list(scale) for dimension, scale in example.scales.items() if dimension != OVERALL}:
-        record["scales"] = others
+    if example.scales.keys() - {OVERALL}:
+        record["scales"] = {dimension: list(scale) for dimension, scale in example.scales.items()}
     return {**record, **example.extra}
 
 
