@@ -12,9 +12,15 @@ from typing import NoReturn
 
 from rejoinder.errors import ColumnError, DataError, UsageError, shown
 
-FIELDS = tuple(
+
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text."""
+    return tuple(text.split())
+
+
+FIELDS = words(
     "id dataset context response references sources system context_id dialogue_id "
-    "ratings raters rating rater quality scale scales messages".split()
+    "ratings raters rating rater quality scale scales messages"
 )
 
 
@@ -76,9 +82,9 @@ ALIASES: dict[str, tuple[str, str]] = {
 }
 LABELS = frozenset(("label", "human_label", "human", "gold_label", "annotation"))
 """Names of ratings where the caller says so (`labels=True`)."""
-MAY_BE_RATINGS = LABELS | frozenset(
-    "score overall overall_score quality_score grade likert mos feedback vote thumb thumbs".split()
-)
+MAY_BE_RATINGS = LABELS | {
+    *words("score overall overall_score quality_score grade likert mos feedback vote thumb thumbs")
+}
 BOTS, TALKS = frozenset(("bot", "chatbot", "agent")), frozenset(("conversation", "dialogue", "dialog", "chat"))
 VERSIONS = frozenset(
     f"version variant release experiment arm {_joined('prompt model system bot agent app', 'version variant')}".split()
@@ -102,7 +108,7 @@ _HIGHEST = 100  # beyond it are years and numbers of lines
 
 @lru_cache(maxsize=4096)
 def plain(name: str) -> str:
-    """Return a name in one form: `Bot reply`, `bot-reply`, `botReply` and Mechanical Turk's `Answer.bot_reply` are one."""
+    """Return a name in one form: `Bot reply`, `botReply` and Mechanical Turk's `Answer.bot-reply` are `bot_reply`."""
     name = re.sub(r"^(Input|Answer)\.(?=\w)", "", name.strip())
     return re.sub(r"[\W_]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)).strip("_").lower()
 
@@ -304,9 +310,9 @@ def _context(found, free, mapped, where, *, adapted, take) -> None:  # type: ign
     context = found.get("context", ())
     if "context" in mapped:
         return
-    if context and plain(context[0]) == "context" and not adapted and "messages" not in found:
-        if asked := [key for key, word in free.items() if _FIRST.get(word) == "context"]:
-            _refuse("context", [*context, *asked], where)
+    asked = [key for key, word in free.items() if _FIRST.get(word) == "context"]
+    if asked and context and plain(context[0]) == "context" and not adapted and "messages" not in found:
+        _refuse("context", [*context, *asked], where)
     if len(context) == 1 and plain(context[0]) in _HISTORY:
         last = [key for key, word in free.items() if word in _SAID_LAST]
         take("context", [*context, *last[:1]])
@@ -317,7 +323,12 @@ def _require_clear(
 ) -> None:
     """Raise where a version may be the system, or `bot` beside a conversation may be who spoke."""
     system = found.get("system", ())
-    if system and plain(system[0]) != "system" and "system" not in mapped and (versions := [key for key, word in free.items() if word in VERSIONS]):
+    if (
+        system
+        and plain(system[0]) != "system"
+        and "system" not in mapped
+        and (versions := [key for key, word in free.items() if word in VERSIONS])
+    ):
         _refuse("system", [*system, *versions], where)
     response, context = (found.get(ours, ()) for ours in ("response", "context"))
     if (

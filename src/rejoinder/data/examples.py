@@ -7,18 +7,29 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from rejoinder.data.chat import is_chat, messages_in, replies, turns, turns_in
+from rejoinder.data.chat import (
+    SPEAKERS,
+    UNANSWERED,
+    in_turn,
+    is_chat,
+    messages_in,
+    replies,
+    spoken,
+    transcript,
+    turns_in,
+)
+from rejoinder.data.columns import words
+from rejoinder.data.content import source_texts
 from rejoinder.data.files import Row
 from rejoinder.data.scales import BINARY, Scale, require_inside
 from rejoinder.data.values import from_cell, is_missing, is_number, kind_of, native, number, plain_json, yes_or_no
 from rejoinder.errors import DataError, UsageError
-from rejoinder.example import OVERALL, UNANSWERED, Example, Pair, Rating, majority
+from rejoinder.example import OVERALL, Example, Pair, Rating, majority
 
 Record = Mapping[str, Any]
 FIELDS = frozenset(
-    "id dataset context response references sources system context_id ratings raters quality scale scales".split()
+    words("id dataset context response references sources system context_id ratings raters quality scale scales")
 )
-SPEAKERS = "speakers"
 SCORED = ("scores", "unscored", "signatures")
 """Keys that scoring writes: objects, by scorer."""
 _OF_ONE_REPLY = ("references", "ratings", "raters", "quality", "scale", "scales", UNANSWERED)
@@ -64,10 +75,16 @@ def example_of(record: Any, where: str) -> Example:
     )
 
 
-def expanded(record: Record, where: str, *, every: bool = False) -> Iterator[dict[str, Any]]:
+def expanded(record: Record, where: str, *, every: bool = False, final: bool = False) -> Iterator[dict[str, Any]]:
     """Yield the record with context and response as texts; of messages the last reply, or a record for each.
 
     Of each reply, `messages` are those up to it; ratings and references are of the last. Ids end in `#1`, `#2` ...
+
+    Args:
+        record: under our names.
+        where: `file:line`.
+        every: whether each turn of the assistant is a record.
+        final: whether a response in text is what was said, even where it looks like messages in JSON.
 
     Raises:
         DataError: no text to judge, messages without an assistant, or a response that contradicts the messages.
@@ -75,83 +92,69 @@ def expanded(record: Record, where: str, *, every: bool = False) -> Iterator[dic
     record = dict(record)
     if UNANSWERED in record:
         record[UNANSWERED] = _unanswered(record[UNANSWERED])
-    if "response" in record and not isinstance(record["response"], str):
+    if not (final and isinstance(record.get("response"), str)) and record.get("response") is not None:
         record["response"] = _reply_text(record["response"], where)
-    elif record.get("response", "")[:1] in ("[", "{"):
-        inner = from_cell(record["response"], where, "response")
-        record["response"] = _reply_text(inner, where) if messages_in(inner) is not None else record["response"]
-    context, messages = record.get("context"), record.get("messages")
+    context, messages, response = record.get("context"), record.get("messages"), record.get("response")
     said = _with_roles(context, where)
     roles = [role for role, _ in said]
-    if messages is None and every and "assistant" in roles and None not in roles and "response" in record:
-        chat = [{"role": role, "content": text} for role, text in said]
+    if messages is not None and not context:
+        if "response" not in record:
+            yield from _each_reply(record, where, every=every)
+            return
+        before, ends = _before(response, messages, where)
+        if every:
+            chat = messages if ends else [*messages, {"role": "assistant", "content": response}]
+            rest = {key: value for key, value in record.items() if key != "response"}
+            yield from _each_reply({**rest, "messages": chat}, where, every=True)
+            return
+        record["context"] = before
+    elif messages is None and every and "assistant" in roles and None not in roles and "response" in record:
+        chat = [{"role": role, "content": text} for role, text in [*said, ("assistant", response)]]
         rest = {key: value for key, value in record.items() if key not in ("context", "response")}
-        chat.append({"role": "assistant", "content": record["response"]})
         for reply in _each_reply({**rest, "messages": chat}, where, every=True):
             yield {key: value for key, value in reply.items() if key != "messages"}
         return
-    if messages is not None and not context:
-        if "response" in record:
-            before, ends = _before(record["response"], messages, where)
-            if every:
-                chat = messages if ends else [*messages, {"role": "assistant", "content": record["response"]}]
-                rest = {key: value for key, value in record.items() if key != "response"}
-                yield from _each_reply({**rest, "messages": chat}, where, every=True)
-                return
-            record["context"] = before
-        else:
-            yield from _each_reply(record, where, every=every)
-            return
     elif said:
         record["context"] = [text for _, text in said]
-        speakers = [*roles, "assistant"]
-        if None not in roles and SPEAKERS not in record and speakers != in_turn(len(speakers)):
-            record[SPEAKERS] = speakers
-    if not isinstance(record.get("response"), str):
+        if None not in roles and SPEAKERS not in record and [*roles, "assistant"] != in_turn(len(roles) + 1):
+            record[SPEAKERS] = [*roles, "assistant"]
+    if not isinstance(response, str):
         raise _no_response(record, where)
     yield record
 
 
 def _each_reply(record: Record, where: str, *, every: bool) -> Iterator[dict[str, Any]]:
     """Records of the last reply of messages, or of each."""
-    messages = record["messages"]
-    rest = {key: value for key, value in record.items() if key != "context"}
-    answers = list(replies(messages, where, every=every, record=record))
+    answers = list(replies(record["messages"], where, every=every, record=record))
     if not every:
-        yield {**rest, **answers[-1]}
+        yield {**record, **answers[-1]}
         return
-    ends = [turn.end for turn in turns(messages, where) if turn.role == "assistant" and turn.text is not None]
     name = _name(record, "id", where) or where
     names = {"dialogue_id": record.get("dialogue_id") or name}
-    earlier = {key: value for key, value in rest.items() if key not in _OF_ONE_REPLY}
-    for place, answer in enumerate(answers):
-        last = place == len(answers) - 1
-        upto = messages if last or place >= len(ends) else messages[: ends[place]]
-        yield {**(rest if last else earlier), **names, "id": f"{name}#{place + 1}", "messages": upto, **answer}
+    earlier = {key: value for key, value in record.items() if key not in _OF_ONE_REPLY}
+    for place, answer in enumerate(answers, start=1):
+        yield {**(record if place == len(answers) else earlier), **names, "id": f"{name}#{place}", **answer}
 
 
 def _before(response: Any, messages: Any, where: str) -> tuple[list[str], bool]:
     """The turns before a response beside messages, and whether the messages end with it."""
-    said = [turn for turn in turns(messages, where) if turn.text is not None and turn.role != "tool"]
-    texts = [turn.text or "" for turn in said]
-    if not said or said[-1].role != "assistant":
+    said = spoken(messages, where)
+    texts = [text for _, text in said]
+    if not said or said[-1][0] != "assistant":
         return texts, False
     if isinstance(response, str) and texts[-1].strip() != response.strip():
+        problem = "the messages end with another reply of the assistant"
         remedy = "Say which is judged: --map response= takes the messages, --map messages= the response without them"
-        raise DataError(_LAST_REPLY, remedy, where=where, field="response")
+        raise DataError(problem, remedy, where=where, field="response")
     return texts[:-1], True
 
 
 def _with_roles(context: Any, where: str) -> list[tuple[str | None, Any]]:
     """The turns of a context (a text, texts, messages, pairs), with who said each; None where nobody tells."""
     if isinstance(context, str):
-        texts = turns_in(context)
-        labelled = len(texts) > 1 and not context.lstrip().startswith(texts[0])
-        roles = [*in_turn(len(texts) + 1)][:-1] if labelled else [None] * len(texts)
-        return list(zip(roles, texts, strict=True))
+        return [*transcript(context)] or [(None, text) for text in turns_in(context)]
     if (messages := messages_in(context)) is not None:
-        said = [turn for turn in turns(messages, where) if turn.text is not None and turn.role != "tool"]
-        return [("assistant" if turn.role == "assistant" else "user", turn.text) for turn in said]
+        return [*spoken(messages, where)]
     if not isinstance(context, list):
         return [] if context is None else [(None, context)]
     return [
@@ -164,19 +167,19 @@ def as_turns(context: Any, where: str) -> list[Any]:
     return [text for _, text in _with_roles(context, where)]
 
 
-def in_turn(count: int) -> list[str]:
-    """Return who speaks in `count` turns that alternate and end with the assistant."""
-    return ["assistant" if (count - place) % 2 else "user" for place in range(count)]
-
-
 def _reply_text(response: Any, where: str) -> Any:
-    """The text of a reply that is messages, or the response itself."""
-    messages = messages_in(response)
+    """The text of a reply that is messages, or JSON text of messages; any other response as it is."""
+    is_json = isinstance(response, str) and response.lstrip()[:1] in ("[", "{")
+    messages = (
+        messages_in(from_cell(response, where, "response") if is_json else response)
+        if not isinstance(response, str) or is_json
+        else None
+    )
     if messages is None:
         return response
-    said = [turn for turn in turns(messages, where) if turn.text is not None]
-    asked = max((place for place, turn in enumerate(said, start=1) if turn.role != "assistant"), default=0)
-    return "\n".join(turn.text or "" for turn in said[asked:]) if said[asked:] or not said else None
+    said = spoken(messages, where)
+    asked = max((place for place, (role, _) in enumerate(said, start=1) if role != "assistant"), default=0)
+    return "\n".join(text for _, text in said[asked:]) if said[asked:] or not said else None
 
 
 def _no_response(record: Record, where: str) -> DataError:
@@ -210,8 +213,8 @@ def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:
     if value is None:
         return ()
     texts = [value] if isinstance(value, str) else value
-    if field == "sources" and isinstance(texts, list):
-        texts = [document_text(one) for one in texts]
+    if field == "sources":
+        return tuple(source_texts(texts))
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         odd = (
             next((kind_of(text) for text in texts if not isinstance(text, str)), "") if isinstance(texts, list) else ""
@@ -219,14 +222,6 @@ def _texts(record: Record, field: str, where: str) -> tuple[str, ...]:
         problem = f"is {f'a list that holds {odd}' if odd else kind_of(value)}, expected a list of texts"
         raise DataError(problem, f'Write "{field}": ["...", "..."]', where=where, field=field)
     return tuple(texts)
-
-
-def document_text(document: Any) -> Any:
-    """Return the text of a retrieved document, whatever wraps it."""
-    keys = ("page_content", "content", "text", "document.content", "document")
-    if isinstance(document, Mapping):
-        return next((document[key] for key in keys if isinstance(document.get(key), str)), document)
-    return document
 
 
 def _name(record: Record, field: str, where: str) -> str | None:
@@ -413,7 +408,7 @@ def rows_of(data: Any, name: str) -> Iterator[Row]:
     if frame_library(data):
         data = data.collect() if hasattr(data, "collect") else data
         if not hasattr(data, "columns"):
-            raise UsageError(f"{name} are a {type(data).__name__}, expected {_FORMS}")
+            raise UsageError(f"{name} are of type {type(data).__name__}, expected {_FORMS}")
         if len(set(data.columns)) < len(data.columns):
             raise DataError("two columns have one name", "Rename one", where=name)
         polars = hasattr(data, "iter_rows")
@@ -424,14 +419,13 @@ def rows_of(data: Any, name: str) -> Iterator[Row]:
             cells = {str(key): cell.tolist() if hasattr(cell, "tolist") else cell for key, cell in row.items()}
             yield Row(f"{name}:row {number_}", cells, flat=True)
         return
-    if isinstance(data, (Example, Pair, Mapping)) or is_chat(data):
-        data = [data]
+    data = [data] if isinstance(data, Mapping) or is_chat(data) else data
     if not isinstance(data, Iterable) or isinstance(data, (str, bytes)):
-        raise UsageError(f"{name} are a {type(data).__name__}, expected {_FORMS}")
+        raise UsageError(f"{name} are of type {type(data).__name__}, expected {_FORMS}")
     for number_, one in enumerate(data, start=1):
         one = to_record(one) if isinstance(one, Example) else one
         if not isinstance(one, (Mapping, list)):
-            raise UsageError(f"{name}:item {number_}: a {type(one).__name__}, expected {_FORMS}")
+            raise UsageError(f"{name}:item {number_}: of type {type(one).__name__}, expected {_FORMS}")
         yield Row(f"{name}:item {number_}", one)
 
 

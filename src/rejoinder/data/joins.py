@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
-from rejoinder.data.columns import field_of, is_rating, plain
+from rejoinder.data.columns import field_of, is_rating, plain, words
 from rejoinder.data.files import OnError, Row
 from rejoinder.errors import ColumnError, DataError
 from rejoinder.example import Example, Pair, majority
@@ -18,11 +18,11 @@ from rejoinder.example import Example, Pair, majority
 Note = Callable[[str], None]
 _OF = "conversation conv chat session thread ticket dialog dialogue call case"
 _TALKS = frozenset(f"{of}{end}" for of in _OF.split() for end in ("", "_id", "_key", "_number", "_no", "_uuid"))
-_WHO = frozenset(
-    "role sender sender_type sender_role speaker speaker_role author author_type from participant_role".split()
+_WHO = words("role sender sender_type sender_role speaker speaker_role author author_type from participant_role")
+_SAID = words("text message content body utterance msg message_text message_body")
+_WHEN = words(
+    "timestamp created_at time datetime date sent_at created ts turn turn_id turn_index index position order seq step"
 )
-_SAID = frozenset("text message content body utterance msg message_text message_body".split())
-_WHEN = "timestamp created_at time datetime date sent_at created ts turn turn_id turn_index index position order seq step".split()
 
 
 def join_raters(lines: Iterable[Example | Pair], on_error: OnError, note: Note) -> Iterator[Example | Pair]:
@@ -149,7 +149,7 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
         if isinstance(first.data, Mapping) and not {"response", "context", "messages"} & {*mapped}
         else []
     )
-    talks, whos, saids = ([name for name in names if plain(str(name)) in words] for words in (_TALKS, _WHO, _SAID))
+    talks, whos, saids = ([name for name in names if plain(str(name)) in known] for known in (_TALKS, _WHO, _SAID))
     others = {field_of(str(name)) for name in names}
     if len(talks) != 1 or len(whos) != 1 or len(saids) != 1 or others & {"response", "context", "messages"}:
         yield from chain([first], rows)
@@ -177,7 +177,7 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
     count = sum(map(len, groups.values()))
     unread = f"; not read: {', '.join(varied)}" if varied else ""
     note(
-        f"{file}: read {count:,} rows, one a message, as {len(groups):,} conversations by {talk}; all held in memory{unread}"
+        f"{file}: read {count:,} rows, one a message, as {len(groups):,} conversations by {talk}, held in memory{unread}"
     )
     for key, group in groups.items():
         if when and all(row.data.get(name) not in (None, "") for row in group for name in when):

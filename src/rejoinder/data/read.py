@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
@@ -14,7 +14,6 @@ from rejoinder.data.chat import is_chat, messages_in
 from rejoinder.data.columns import Plan, plain
 from rejoinder.data.examples import (
     SCORED,
-    both_replies,
     example_of,
     expanded,
     pair_of,
@@ -23,7 +22,8 @@ from rejoinder.data.examples import (
 )
 from rejoinder.data.files import SUFFIXES, OnError, Row
 from rejoinder.data.files import rows as rows_in
-from rejoinder.data.format import Format, detect, formats
+from rejoinder.data.format import Format, candidates, detect, formats
+from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
 from rejoinder.data.scales import required, scale_of, with_scale
 from rejoinder.data.values import EMPTY, ERRORS, from_cell, number, under
@@ -108,7 +108,7 @@ def read_pairs(*paths: str | Path, on_error: OnError = raise_error, **how: Unpac
 def read_lines(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]) -> Iterator[Example | Pair]:
     """Yield the examples and the pairs of replies of files, in their order; as `read`."""
     reader = _Reader(how, on_error)
-    return reader.lines(((str(path), rows_in(path, on_error, reader.container)) for path in paths), flat_ids=True)
+    return reader.lines((str(path), rows_in(path, on_error, reader.container)) for path in paths)
 
 
 def lines_of(data: ExamplesLike, *, name: str = "lines", **how: Unpack[How]) -> list[Example | Pair]:
@@ -127,9 +127,10 @@ def lines_of(data: ExamplesLike, *, name: str = "lines", **how: Unpack[How]) -> 
     reader = _Reader(how, raise_error)
     if isinstance(data, Iterable) and not isinstance(data, (Mapping, list, tuple)) and not hasattr(data, "columns"):
         data = list(data)
+    data = [data] if isinstance(data, (Example, Pair)) else data
     if isinstance(data, (list, tuple)) and not reader.mapped and all(isinstance(one, (Example, Pair)) for one in data):
         return list(data)
-    return list(reader.lines([(name, rows_of(data, name))], flat_ids=True))
+    return list(reader.lines([(name, rows_of(data, name))]))
 
 
 def examples_of(data: ExamplesLike, *, name: str = "examples", **how: Unpack[How]) -> list[Example]:
@@ -207,10 +208,11 @@ class _Reader:
         self.labels, self.rows = how.get("labels", False), how.get("rows", False)
         self.every = how.get("turns", "last") == "all"
         kind = how.get("input_format")
+        containers = [*dict.fromkeys(SUFFIXES.values())]
+        named = {} if kind is None or kind in containers else {one.name: one for one in formats()}
         if kind is not None:
-            require_one_of("input_format", kind, [*dict.fromkeys(SUFFIXES.values()), *(one.name for one in formats())])
-        self.container = kind if kind in SUFFIXES.values() else None
-        self.format = next((one for one in formats() if one.name == kind), None) if not self.container else None
+            require_one_of("input_format", kind, [*containers, *named])
+        self.container, self.format = (kind if kind in containers else None), named.get(kind or "")
         given = how.get("scale")
         scale = scale_of(given) if isinstance(given, str) else given
         self.words = tuple(scale) if scale and isinstance(scale[0], str) else ()
@@ -219,7 +221,7 @@ class _Reader:
         self.tops: dict[str, float] = {}
         self.said: set[str] = set()
 
-    def lines(self, sources: Iterable[tuple[str, Iterable[Row]]], *, flat_ids: bool) -> Iterator[Example | Pair]:
+    def lines(self, sources: Iterable[tuple[str, Iterable[Row]]]) -> Iterator[Example | Pair]:
         """Yield what all sources hold; each is read by itself, and told of at its end."""
         for name, rows in sources:
             about = _Understood()
@@ -246,10 +248,11 @@ class _Reader:
 
     def opened(self, rows: Iterable[Row], about: _Understood) -> Iterator[tuple[Format | None, Row]]:
         """Yield each row in our own form, with its format; rows of one format in succession go through it together."""
-        mapped = {ours for ours, names in self.mapped.items() if names}
-        for kind, run in groupby(rows, key=lambda row: self.format or detect(row)):
+        mapped = {ours for ours, sources in self.mapped.items() if sources}
+        names = [name for sources in self.mapped.values() for name in sources]
+        for kind, run in groupby(accepted(rows, self.note_once, names), key=lambda row: self.kind(row, names)):
             first = next(run)
-            stream = chain([first], run)
+            stream = chain([first], run)  # noqa: B031
             if kind is None:
                 yield from ((None, row) for row in join_messages(stream, self.note_once, mapped))
                 continue
@@ -261,6 +264,20 @@ class _Reader:
                 problem = f"not in the form of {kind.about} that is known ({type(error).__name__}: {error})"
                 remedy = "Write it as JSON lines with context and response"
                 raise DataError(problem[:300], remedy, where=first.where) from error
+
+    def kind(self, row: Row, names: Collection[str]) -> Format | None:
+        """Return the format of a row, the one that the user names or the one that its keys show.
+
+        Raises:
+            DataError: the row lacks the keys of the format that the user names.
+        """
+        if self.format is None:
+            return detect(row, names)
+        keys = tuple(map(str, row.data)) if isinstance(row.data, Mapping) else ()
+        if self.format not in [kind for kind, _ in candidates(keys)]:
+            problem = f"no {self.format.about} (found: {', '.join(keys[:6])})"
+            raise DataError(problem, "Leave --input-format out", where=row.where)
+        return self.format
 
     def understood(
         self, rows: Iterable[tuple[Format | None, Row]], about: _Understood
@@ -286,10 +303,11 @@ class _Reader:
         """Yield what one row comes to."""
         data, where = row.data, row.where
         if "pair" in data and kind is not None:
-            record = {key: value for key, value in data.items() if not row.flat or value not in (None, "")}
             self.meet(data, row)
-            rater = any(columns.field_of(key) == "rater" for key in data if isinstance(key, str))
-            yield rater, pair_of(record, where)
+            named = {name for names in self.mapped.values() for name in names}
+            record = {key: value for key, value in data.items() if key not in {*named, *self.mapped}}
+            record |= {ours: under(data, names[0]) for ours, names in self.mapped.items() if names}
+            yield any(columns.field_of(str(key)) == "rater" for key in record), pair_of(record, where)
             return
         if data.get("done") is False and "response" in data and "model" in data:
             problem = "a piece of a stream (done: false)"
@@ -299,7 +317,7 @@ class _Reader:
         plan = self.plan(kind, row, about)
         record = self.renamed(row, plan)
         whole = self.rows and row.flat and kind is None
-        several = list(expanded(record, where, every=self.every))
+        several = list(expanded(record, where, every=self.every, final=kind is not None))
         for one in several:
             if (
                 whole
@@ -530,16 +548,3 @@ def _fold(record: dict[str, Any], where: str) -> None:
             rest = {group: points for group, points in moved.items() if group != "base" and points is not None}
             record.setdefault("explained", {})[name] = {"base": moved["base"], "moved": rest}
     record["scores"] = {**(record.get("scores") or {}), **{name: value(key) for name, key in scored.items()}}
-
-
-__all__ = [
-    "How",
-    "both_replies",
-    "examples_of",
-    "lines_of",
-    "pairs_of",
-    "raise_error",
-    "read",
-    "read_lines",
-    "read_pairs",
-]

@@ -18,10 +18,10 @@ EMPTY = frozenset(("", "nan", "NaN", "NAN", "-nan", "null", "Null", "NULL", "(nu
 UNRATED = EMPTY | frozenset(("n/a", "N/A", "NA", "-", "none", "None"))
 ERRORS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
 """Texts that a spreadsheet shows for a formula that it cannot calculate."""
-YES = frozenset("yes|y|true|pass|passed|good|correct|thumbs up|thumbsup|thumb up|up|like|liked|👍".split("|"))
+YES = frozenset("yes y true pass passed good correct thumbs_up thumbsup thumb_up up like liked 👍".split())  # noqa: SIM905
 NO = frozenset(
-    "no|n|false|fail|failed|bad|incorrect|wrong|thumbs down|thumbsdown|thumb down|down|dislike|disliked|👎".split("|")
-)
+    "no n false fail failed bad incorrect wrong thumbs_down thumbsdown thumb_down down dislike disliked 👎".split()
+)  # noqa: SIM905
 _TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # skin tones and variation selectors
 _NUMBER = re.compile(
     r"([+-]?(?:\d{1,15}(?:[.,]\d{1,15})?|\.\d{1,15})(?:[eE][+-]?\d{1,3})?)"
@@ -80,6 +80,7 @@ def yes_or_no(value: Any) -> bool | None:
     if isinstance(value, bool) or not isinstance(value, str) or len(value) > _WORD:
         return value if isinstance(value, bool) else None
     word = _folded(value)
+    word = word.replace(" ", "_")
     return True if word in YES else False if word in NO else None
 
 
