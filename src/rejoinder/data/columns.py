@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -214,7 +215,7 @@ def plan(
             _refuse(ours, [*found[ours], key], where)
         take(ours, [*found.get(ours, ()), *([key] if ours not in mapped else [])])
     if "rating" not in mapped and "ratings" not in keys:
-        raters = _wide(free, take, where)
+        raters = _wide(free, found, where)
     for lookup in (_OURS, _FIRST, _LATER[False], _LATER[True]):
         sides: dict[str, list[str]] = {}
         for key, word in free.items():
@@ -234,9 +235,11 @@ def plan(
             _refuse("rating", names, where)
         if names:
             take("rating", names)
-    _context(found, free, mapped, where, adapted=adapted, take=take)
     if not adapted:
         _require_clear(found, free, mapped, where)
+    context = found.get("context", ())
+    if len(context) == 1 and "context" not in mapped and plain(context[0]) in _HISTORY:
+        take("context", [*context, *[key for key, word in free.items() if word in _SAID_LAST][:1]])
     scales = {
         ours.partition(".")[2] or "overall": scale
         for ours, names in found.items()
@@ -278,7 +281,7 @@ def _roots(name: str, keys: Collection[str]) -> list[str]:
     return [] if name in keys else [root for n in range(1, len(parts)) if (root := ".".join(parts[:n])) in keys]
 
 
-def _wide(free: Mapping[str, str], take: object, where: str) -> tuple[str, ...]:
+def _wide(free: dict[str, str], found: dict[str, tuple[str, ...]], where: str) -> tuple[str, ...]:
     """Take a column a rater (`rater1`, `rater2`) as ratings, and return the columns of raters' names beside them."""
     stems: dict[str, dict[str, str]] = {}
     for name, word in free.items():
@@ -292,8 +295,11 @@ def _wide(free: Mapping[str, str], take: object, where: str) -> tuple[str, ...]:
     if len(values) > 1 or single:
         _refuse("rating", [name for stem in values for name in several[stem].values()] + single, where)
     columns = several.pop(values[0])
-    take("rating", columns.values())  # type: ignore[operator]
-    return next((tuple(names.values()) for names in several.values() if names.keys() == columns.keys()), ())
+    found["rating"] = tuple(columns.values())
+    raters = next((tuple(names.values()) for names in several.values() if names.keys() == columns.keys()), ())
+    for name in (*found["rating"], *raters):
+        del free[name]
+    return raters
 
 
 def _is_moot(ours: str, lookup: Mapping[str, str], found: Collection[str], sides: Collection[str]) -> bool:
@@ -305,23 +311,10 @@ def _is_moot(ours: str, lookup: Mapping[str, str], found: Collection[str], sides
     return ours in ("rating", "quality") and "ratings" in found and (ours == "rating" or lookup is not _OURS)
 
 
-def _context(found, free, mapped, where, *, adapted, take) -> None:  # type: ignore[no-untyped-def]
-    """Join a history with what was said last; refuse our `context` beside what was asked: it may be a document."""
-    context = found.get("context", ())
-    if "context" in mapped:
-        return
-    asked = [key for key, word in free.items() if _FIRST.get(word) == "context"]
-    if asked and context and plain(context[0]) == "context" and not adapted and "messages" not in found:
-        _refuse("context", [*context, *asked], where)
-    if len(context) == 1 and plain(context[0]) in _HISTORY:
-        last = [key for key, word in free.items() if word in _SAID_LAST]
-        take("context", [*context, *last[:1]])
-
-
 def _require_clear(
     found: Mapping[str, tuple[str, ...]], free: Mapping[str, str], mapped: Collection[str], where: str
 ) -> None:
-    """Raise where a version may be the system, or `bot` beside a conversation may be who spoke."""
+    """Raise where a name beside another makes doubtful what either is: a version, a document, who spoke."""
     system = found.get("system", ())
     if (
         system
@@ -331,6 +324,9 @@ def _require_clear(
     ):
         _refuse("system", [*system, *versions], where)
     response, context = (found.get(ours, ()) for ours in ("response", "context"))
+    asked = [key for key, word in free.items() if _FIRST.get(word) == "context"]
+    if asked and "context" not in mapped and [*map(plain, context)] == ["context"] and "messages" not in found:
+        _refuse("context", [*context, *asked], where)  # our context may be a document
     if (
         "response" not in mapped
         and len(response) == 1 == len(context)
@@ -348,7 +344,7 @@ def _are_pair(names: Sequence[str]) -> bool:
 
 
 def _refuse(ours: str, names: Sequence[str], where: str) -> NoReturn:
-    remedy = f"Say which: --map {ours}={names[-1]}"
+    remedy = f"Say which: --map {shlex.quote(f'{ours}={names[-1]}')}"
     if ours == "context" and plain(names[0]) == "context":
         remedy += f", or, if context is a document: --map context={names[-1]},sources={names[0]}"
     if ours == "context":

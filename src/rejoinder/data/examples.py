@@ -17,6 +17,7 @@ from rejoinder.data.chat import (
     spoken,
     transcript,
     turns_in,
+    without_thoughts,
 )
 from rejoinder.data.columns import words
 from rejoinder.data.content import source_texts
@@ -169,12 +170,9 @@ def as_turns(context: Any, where: str) -> list[Any]:
 
 def _reply_text(response: Any, where: str) -> Any:
     """The text of a reply that is messages, or JSON text of messages; any other response as it is."""
-    is_json = isinstance(response, str) and response.lstrip()[:1] in ("[", "{")
-    messages = (
-        messages_in(from_cell(response, where, "response") if is_json else response)
-        if not isinstance(response, str) or is_json
-        else None
-    )
+    if isinstance(response, str) and response.lstrip()[:1] not in ("[", "{"):
+        return without_thoughts(response) if "<" in response else response
+    messages = messages_in(from_cell(response, where, "response"))
     if messages is None:
         return response
     said = spoken(messages, where)

@@ -177,11 +177,16 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
     count = sum(map(len, groups.values()))
     unread = f"; not read: {', '.join(varied)}" if varied else ""
     note(
-        f"{file}: read {count:,} rows, one a message, as {len(groups):,} conversations by {talk}, held in memory{unread}"
+        f"{file}: read {count:,} rows, one a message, as {len(groups):,} conversations by {talk}{unread}"
     )
     for key, group in groups.items():
         if when and all(row.data.get(name) not in (None, "") for row in group for name in when):
-            group.sort(key=lambda row: [_clock(row.data[name], row.where, name) for name in sorted(when)])
+            times = [[_clock(row.data[name], row.where, name) for name in sorted(when)] for row in group]
+            by_clock = all(re.match(r"\d{1,2}:", str(row.data[name]).strip()) for row in group for name in when)
+            if by_clock and times != sorted(times) and max(times)[0] - min(times)[0] > 12 * 3600:
+                remedy = "Write the date too, or sort the rows, the oldest first, and delete the column"
+                raise ColumnError("times that may pass midnight", remedy, where=group[0].where, field=when[0])
+            group = [row for _, row in sorted(zip(times, group, strict=True), key=lambda pair: pair[0])]
         shared = {name: group[0].data.get(name) for name in kept if name not in varied}
         messages = [{"role": str(row.data[who] or "").strip(), "content": row.data[said]} for row in group]
         yield Row(group[0].where, {**shared, "id": key, "messages": messages}, flat=True)

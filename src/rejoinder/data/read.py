@@ -215,7 +215,7 @@ class _Reader:
         self.container, self.format = (kind if kind in containers else None), named.get(kind or "")
         given = how.get("scale")
         scale = scale_of(given) if isinstance(given, str) else given
-        self.words = tuple(scale) if scale and isinstance(scale[0], str) else ()
+        self.words = tuple(map(str, scale)) if scale and isinstance(scale[0], str) else ()
         self.scale = required(scale) if scale and not self.words else None  # type: ignore[arg-type]
         self.plans: dict[tuple[Any, ...], Plan] = {}
         self.tops: dict[str, float] = {}

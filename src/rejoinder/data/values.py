@@ -12,16 +12,17 @@ from numbers import Real
 from typing import Any
 
 from rejoinder.data import limits
+from rejoinder.data.columns import words as words_of
 from rejoinder.errors import ColumnError, DataError
 
 EMPTY = frozenset(("", "nan", "NaN", "NAN", "-nan", "null", "Null", "NULL", "(null)", "<NA>", "#N/A", "\\N"))
 UNRATED = EMPTY | frozenset(("n/a", "N/A", "NA", "-", "none", "None"))
 ERRORS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
 """Texts that a spreadsheet shows for a formula that it cannot calculate."""
-YES = frozenset("yes y true pass passed good correct thumbs_up thumbsup thumb_up up like liked 👍".split())  # noqa: SIM905
+YES = frozenset(words_of("yes y true pass passed good correct thumbs_up thumbsup thumb_up up like liked 👍"))
 NO = frozenset(
-    "no n false fail failed bad incorrect wrong thumbs_down thumbsdown thumb_down down dislike disliked 👎".split()
-)  # noqa: SIM905
+    words_of("no n false fail failed bad incorrect wrong thumbs_down thumbsdown thumb_down down dislike disliked 👎")
+)
 _TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # skin tones and variation selectors
 _NUMBER = re.compile(
     r"([+-]?(?:\d{1,15}(?:[.,]\d{1,15})?|\.\d{1,15})(?:[eE][+-]?\d{1,3})?)"
@@ -31,7 +32,9 @@ _NUMBER = re.compile(
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _STARS = re.compile(r"(★+)(☆*)")
 _RATING_CELL = re.compile(r'\[\{"rating": ?(\d+)\}\]')  # Label Studio's CSV
-_NUMPY = re.compile(r"""\[\s*((['"]).*?\2)(?:\s+(['"]).*)?\]""", re.DOTALL)
+_NUMPY = re.compile(
+    r"""(?:array\(\s*)?\[\s*(?:(['"]).*\1(?:\s+['"].*)?|\{.*\}|array\(.*)\s*\](?:,\s*dtype=\w+)?\)?""", re.DOTALL
+)
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _WORD = 40  # characters of the longest word that can be a rating
 
@@ -209,7 +212,7 @@ def from_cell(text: Any, where: str, field: str) -> Any:
     if not isinstance(text, str):
         return text
     bare = text.strip()
-    if bare[:1] + bare[-1:] not in ("[]", "{}"):
+    if bare[:1] + bare[-1:] not in ("[]", "{}") and not bare.startswith("array(["):
         return text
     try:
         value = json.loads(bare)
