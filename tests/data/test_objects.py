@@ -81,10 +81,7 @@ def test_the_index_of_a_frame_goes_to_its_scores() -> None:
     assert index_of([1], []) is None
 
 
-@pytest.mark.parametrize(
-    "data",
-    [3, [3], ["text"], pandas.Series(["A."]), b"text"],
-)
+@pytest.mark.parametrize("data", [3, [3], ["text"], pandas.Series(["A."]), b"text"])
 def test_anything_else_is_refused(data: Any) -> None:
     with pytest.raises(UsageError):
         examples_of(data)

@@ -200,26 +200,12 @@ JOINED: list[tuple[str, str, list[dict[str, Any]]]] = [
     (
         "the same row again, and a second rating",
         "prompt,response,rater,rating\nT?,No.,ann,2\nT?,No.,ann,2\nT?,No.,ann,3\nT?,No.,,\n",
-        [
-            {
-                "context": ["T?"],
-                "response": "No.",
-                "ratings": {"overall": [2, 3]},
-                "raters": {"overall": ["ann", "ann"]},
-            }
-        ],
+        [{"context": ["T?"], "response": "No.", "ratings": {"overall": [2, 3]}, "raters": {"overall": ["ann", "ann"]}}],
     ),
     (
         "two columns of ratings, with the names of raters",
         "response,rating_1,rating_2,rater_1,rater_2\nNo.,2,3,ann,bob\n",
-        [
-            {
-                "context": [],
-                "response": "No.",
-                "ratings": {"overall": [2, 3]},
-                "raters": {"overall": ["ann", "bob"]},
-            }
-        ],
+        [{"context": [], "response": "No.", "ratings": {"overall": [2, 3]}, "raters": {"overall": ["ann", "bob"]}}],
     ),
 ]
 

@@ -137,20 +137,14 @@ READ: list[tuple[str, str, Any, dict[str, Any], list[dict[str, Any]]]] = [
         "a.csv",
         'context,response,references\n"[\'Hi!\', \'Tea?\']",No.,"[""a"", ""b""]"\n[],No.,\n',
         {},
-        [
-            {"context": ["Hi!", "Tea?"], "response": "No.", "references": ["a", "b"]},
-            {"context": [], "response": "No."},
-        ],
+        [{"context": ["Hi!", "Tea?"], "response": "No.", "references": ["a", "b"]}, {"context": [], "response": "No."}],
     ),
     (
         "empty cells",
         "a.csv",
         "prompt,answer,system,topic\nTea?,NaN,NULL,\nTea?,None,m,x\n",
         {},
-        [
-            {"context": ["Tea?"], "response": ""},
-            {"context": ["Tea?"], "response": "None", "system": "m", "topic": "x"},
-        ],
+        [{"context": ["Tea?"], "response": ""}, {"context": ["Tea?"], "response": "None", "system": "m", "topic": "x"}],
     ),
     (
         "thoughts before a reply",

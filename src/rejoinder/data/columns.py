@@ -26,7 +26,7 @@ FIELDS = words(
 
 
 def _joined(first: str, last: str) -> str:
-    """Every word of `first` with every word of `last` behind it."""
+    """Return every word of `first` with every word of `last` behind it."""
     return " ".join(map("_".join, product(first.split(), last.split())))
 
 
@@ -82,7 +82,7 @@ ALIASES: dict[str, tuple[str, str]] = {
     ),
 }
 LABELS = frozenset(("label", "human_label", "human", "gold_label", "annotation"))
-"""Names of ratings where the caller says so (`labels=True`)."""
+"""Names of ratings with `labels=True`."""
 MAY_BE_RATINGS = LABELS | {
     *words("score overall overall_score quality_score grade likert mos feedback vote thumb thumbs")
 }
@@ -159,7 +159,7 @@ class Plan:
     """Which columns fill which fields, for rows with these keys.
 
     Attributes:
-        sources: our field to the columns, in their order; a mapped field may have none.
+        sources: our field to its columns, in order; a mapped field may have none.
         unread: columns that mean nothing here; kept and written back.
         scales: dimension to the scale that a header states, `Rating (1-5)`.
         read: what was understood, for the message: `answer as response`.
@@ -282,7 +282,7 @@ def _roots(name: str, keys: Collection[str]) -> list[str]:
 
 
 def _wide(free: dict[str, str], found: dict[str, tuple[str, ...]], where: str) -> tuple[str, ...]:
-    """Take a column a rater (`rater1`, `rater2`) as ratings, and return the columns of raters' names beside them."""
+    """Take the columns of several raters (`rater1`, `rater2`) as ratings; return those of their names, if any."""
     stems: dict[str, dict[str, str]] = {}
     for name, word in free.items():
         if match := _WIDE.fullmatch(word):
@@ -303,7 +303,7 @@ def _wide(free: dict[str, str], found: dict[str, tuple[str, ...]], where: str) -
 
 
 def _is_moot(ours: str, lookup: Mapping[str, str], found: Collection[str], sides: Collection[str]) -> bool:
-    """Whether names for a field say nothing beside what else is there."""
+    """Return whether names for a field mean nothing in view of the other names."""
     if "messages" in found or "messages" in sides:
         return (ours == "context" and "response" not in {*found, *sides}) or (
             ours in ("context", "response") and lookup not in (_OURS, _FIRST)
@@ -314,7 +314,7 @@ def _is_moot(ours: str, lookup: Mapping[str, str], found: Collection[str], sides
 def _require_clear(
     found: Mapping[str, tuple[str, ...]], free: Mapping[str, str], mapped: Collection[str], where: str
 ) -> None:
-    """Raise where a name beside another makes doubtful what either is: a version, a document, who spoke."""
+    """Raise if two names make each other doubtful: a system and its version, a context and a question."""
     system = found.get("system", ())
     if (
         system
@@ -333,7 +333,7 @@ def _require_clear(
         and plain(response[0]) in BOTS
         and plain(context[0]) in TALKS
     ):
-        problem = f"{response[0]} could be the reply or the name of who spoke"
+        problem = f"{response[0]} could be the reply or the name of the speaker"
         remedy = f"Say which: --map response={response[0]} or --map messages={context[0]},system={response[0]}"
         raise ColumnError(problem, remedy, where=where, field=response[0])
 
@@ -380,13 +380,13 @@ def mapping(texts: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return `--map ours=theirs,rating=ann+bob` as a mapping; a comma ends a name only before another `ours=`.
 
     Raises:
-        UsageError: a part has no `=`, or a field is given twice; see also `checked`.
+        UsageError: a part has no `=`, or two parts name one field; see also `checked`.
     """
     named: dict[str, tuple[str, ...]] = {}
     for part in (part for text in texts for part in re.split(r",(?=[\w.]+=)", text)):
         ours, mark, theirs = part.partition("=")
         if not mark or ours.strip() in named:
-            problem = "is given twice" if mark else "has no ="
+            problem = "names a field again" if mark else "has no ="
             raise UsageError(f"--map {part}: {problem}. Write --map context=prompt,rating=stars")
         named[ours.strip()] = tuple(name for name in theirs.split("+") if name)
     return checked(named)

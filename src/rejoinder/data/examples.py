@@ -125,7 +125,7 @@ def expanded(record: Record, where: str, *, every: bool = False, final: bool = F
 
 
 def _each_reply(record: Record, where: str, *, every: bool) -> Iterator[dict[str, Any]]:
-    """Records of the last reply of messages, or of each."""
+    """Yield the record of the last reply of messages, or of each."""
     answers = list(replies(record["messages"], where, every=every, record=record))
     if not every:
         yield {**record, **answers[-1]}
@@ -138,7 +138,7 @@ def _each_reply(record: Record, where: str, *, every: bool) -> Iterator[dict[str
 
 
 def _before(response: Any, messages: Any, where: str) -> tuple[list[str], bool]:
-    """The turns before a response beside messages, and whether the messages end with it."""
+    """Return the turns of messages before a response, and whether the messages end with it."""
     said = spoken(messages, where)
     texts = [text for _, text in said]
     if not said or said[-1][0] != "assistant":
@@ -151,7 +151,7 @@ def _before(response: Any, messages: Any, where: str) -> tuple[list[str], bool]:
 
 
 def _with_roles(context: Any, where: str) -> list[tuple[str | None, Any]]:
-    """The turns of a context (a text, texts, messages, pairs), with who said each; None where nobody tells."""
+    """Return the turns of a context (a text, texts, messages, pairs), each with its speaker or None."""
     if isinstance(context, str):
         return [*transcript(context)] or [(None, text) for text in turns_in(context)]
     if (messages := messages_in(context)) is not None:
@@ -169,7 +169,7 @@ def as_turns(context: Any, where: str) -> list[Any]:
 
 
 def _reply_text(response: Any, where: str) -> Any:
-    """The text of a reply that is messages, or JSON text of messages; any other response as it is."""
+    """Return the text of a response that is messages or their JSON, without thoughts; any other as it is."""
     if isinstance(response, str) and response.lstrip()[:1] not in ("[", "{"):
         return without_thoughts(response) if "<" in response else response
     messages = messages_in(from_cell(response, where, "response"))
@@ -181,7 +181,7 @@ def _reply_text(response: Any, where: str) -> Any:
 
 
 def _no_response(record: Record, where: str) -> DataError:
-    """The error of a record without a text to judge."""
+    """Return the error of a record without a text to judge."""
     missing = "response" not in record
     names = ", ".join(map(str, [*record][:6])) + (", ..." if len(record) > 6 else "")
     problem = (
@@ -199,7 +199,7 @@ def _no_response(record: Record, where: str) -> DataError:
 
 
 def _unanswered(value: Any) -> Any:
-    """Why there is no reply, or whether there is none; a missing word says nothing."""
+    """Return the reason for no reply, or whether there is none; None for a missing word."""
     value = native(value)
     if is_missing(value):
         return None
@@ -235,7 +235,7 @@ def _name(record: Record, field: str, where: str) -> str | None:
 
 
 def rater_name(value: Any, where: str, field: str) -> str | None:
-    """Return the name of a rater, None where there is none; 3.0 and "3.0" of a column of numbers are rater 3.
+    """Return the name of a rater or None; 3.0 and "3.0" of a column of numbers are rater 3.
 
     Raises:
         DataError: it is another float.
@@ -253,7 +253,7 @@ def rater_name(value: Any, where: str, field: str) -> str | None:
 
 
 def _object(record: Record, field: str, such_as: str, where: str) -> Mapping[str, Any]:
-    """The object in a field; a number or a list alone is of the overall dimension."""
+    """Return the object in a field; a number or a list alone is of the overall dimension."""
     value = record.get(field)
     if value is None:
         return {}
@@ -266,7 +266,7 @@ def _object(record: Record, field: str, such_as: str, where: str) -> Mapping[str
 
 
 def _scales(record: Record, where: str) -> dict[str, Scale]:
-    """The scale of every dimension; `scale` is that of `overall`; ratings of yes and no have 0 and 1."""
+    """Return the scale of every dimension; `scale` is that of `overall`; ratings of yes and no have 0 and 1."""
     if not any(record.get(field) is not None for field in ("ratings", "quality", "scale", "scales")):
         return {}
     stated = dict(_object(record, "scales", '{"overall": [1, 5]}', where))
@@ -428,7 +428,7 @@ def rows_of(data: Any, name: str) -> Iterator[Row]:
 
 
 def frame_library(data: Any) -> str:
-    """Return `pandas` or `polars` for a data frame of theirs; "" for anything else."""
+    """Return the library of a data frame, `pandas` or `polars`; "" for anything else."""
     library = type(data).__module__.partition(".")[0]
     return library if library in ("pandas", "polars") else ""
 
@@ -436,7 +436,7 @@ def frame_library(data: Any) -> str:
 def index_of(frame: Any, examples: Sequence[Example]) -> Any:
     """Return the index of a pandas frame whose rows are the examples; their ids where rows were joined; else None.
 
-    Scores beside anything else would be at the wrong replies, once the rows were sorted or chosen.
+    With any other index, scores would be at the wrong replies once rows were sorted or selected.
     """
     if frame_library(frame) != "pandas" or not hasattr(frame, "index"):
         return None

@@ -1,4 +1,4 @@
-"""Rows that belong together: a row a rater, a row a message. Both hold their file in memory."""
+"""Rows that belong together: of the raters of one reply, of the messages of one chat. They are held in memory."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def join_raters(lines: Iterable[Example | Pair], on_error: OnError, note: Note) 
     in all rows. Of one rater's votes for a pair the first counts.
 
     Args:
-        lines: one a row.
+        lines: one for each row.
         on_error: takes the error of a row with the id of a reply and other texts.
         note: takes how many rows were left out.
     """
@@ -70,13 +70,13 @@ def join_raters(lines: Iterable[Example | Pair], on_error: OnError, note: Note) 
 
 
 def _voter(pair: Pair) -> tuple[str, bool]:
-    """Who chose in a row of a pair, and whether under our own name, so that ids name pairs."""
+    """Return the rater of a row of a pair, and whether under our own name, so that ids name pairs."""
     named = {key: value for key, value in pair.replies[0].extra.items() if field_of(key) == "rater"}
     return next((str(value) for value in named.values() if value not in (None, "")), ""), "rater" in named
 
 
 def _key(row: Example | Pair, *, recurs: bool, groups: Mapping[object, Sequence[Any]]) -> object:
-    """What rows of one reply, or of one pair, have in common."""
+    """Return the key that rows of one reply, or of one pair, share."""
     if isinstance(row, Pair):
         return row.id if recurs else tuple(_texts(reply) for reply in row.replies)
     if not recurs:
@@ -90,7 +90,7 @@ def _texts(row: Example) -> object:
 
 
 def _differing(first: Example | Pair, row: Example | Pair) -> str:
-    """The first text in which a row contradicts an earlier one of its id, or ""."""
+    """Return the first field in which a row contradicts an earlier one of its id, or ""."""
     if isinstance(first, Pair) or isinstance(row, Pair):
         both = zip(first.replies, row.replies, strict=True) if isinstance(first, Pair) and isinstance(row, Pair) else ()
         return next(filter(None, (_differing(*two) for two in both)), "")
@@ -99,7 +99,7 @@ def _differing(first: Example | Pair, row: Example | Pair) -> str:
 
 
 def _one_example(rows: Sequence[Example]) -> Example:
-    """The first row, with what all of them say."""
+    """Return the first row with the ratings of all."""
     if len(rows) == 1:
         return rows[0]
     first = rows[0]
@@ -118,7 +118,7 @@ def _one_example(rows: Sequence[Example]) -> Example:
 
 
 def _one_pair(rows: Sequence[Pair]) -> Pair:
-    """The first row, with the votes of all; under another name than `rater`, one row is no vote."""
+    """Return the first row with the votes of all; under another name than `rater`, one row is no vote."""
     first = rows[0]
     if len(rows) == 1 and not _voter(first)[1]:
         return first
@@ -130,7 +130,7 @@ def _one_pair(rows: Sequence[Pair]) -> Pair:
 
 
 def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -> Iterator[Row]:
-    """Yield a row for each conversation of a table with a row a message, in order of time; other rows as they come.
+    """Yield a row for each conversation of a table of messages, in order of time; other rows as they come.
 
     Args:
         rows: of one file, of no known format.
@@ -176,9 +176,7 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
     file = first.where.rpartition(":")[0]
     count = sum(map(len, groups.values()))
     unread = f"; not read: {', '.join(varied)}" if varied else ""
-    note(
-        f"{file}: read {count:,} rows, one a message, as {len(groups):,} conversations by {talk}{unread}"
-    )
+    note(f"{file}: read {count:,} rows, one a message, as {len(groups):,} conversations by {talk}{unread}")
     for key, group in groups.items():
         if when and all(row.data.get(name) not in (None, "") for row in group for name in when):
             times = [[_clock(row.data[name], row.where, name) for name in sorted(when)] for row in group]
@@ -193,7 +191,7 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
 
 
 def _clock(value: Any, where: str, field: str) -> float:
-    """A time as a number: seconds, ISO 8601, or hours and minutes."""
+    """Return a time as a number: seconds, ISO 8601, or hours and minutes."""
     text = str(value).strip()
     try:
         return float(text)

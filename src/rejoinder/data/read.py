@@ -12,14 +12,7 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 from rejoinder.data import columns
 from rejoinder.data.chat import is_chat, messages_in
 from rejoinder.data.columns import Plan, plain
-from rejoinder.data.examples import (
-    SCORED,
-    example_of,
-    expanded,
-    pair_of,
-    rater_name,
-    rows_of,
-)
+from rejoinder.data.examples import SCORED, example_of, expanded, pair_of, rater_name, rows_of
 from rejoinder.data.files import SUFFIXES, OnError, Row
 from rejoinder.data.files import rows as rows_in
 from rejoinder.data.format import Format, candidates, detect, formats
@@ -74,7 +67,7 @@ def silent(_: str) -> None:
 
 
 def read(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]) -> Iterator[Example]:
-    """Yield the examples of one or more files, in their order.
+    """Yield the examples of one or more files, in order.
 
     Args:
         paths: files; `-` is standard input, `@NAME` a bundled sample.
@@ -106,13 +99,13 @@ def read_pairs(*paths: str | Path, on_error: OnError = raise_error, **how: Unpac
 
 
 def read_lines(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]) -> Iterator[Example | Pair]:
-    """Yield the examples and the pairs of replies of files, in their order; as `read`."""
+    """Yield the examples and the pairs of replies of files, in order; as `read`."""
     reader = _Reader(how, on_error)
     return reader.lines((str(path), rows_in(path, on_error, reader.container)) for path in paths)
 
 
 def lines_of(data: ExamplesLike, *, name: str = "lines", **how: Unpack[How]) -> list[Example | Pair]:
-    """Return the examples and the pairs of replies that `data` holds, in their order, by the rules of `read`.
+    """Return the examples and the pairs of replies that `data` holds, in order, by the rules of `read`.
 
     Args:
         data: examples; dicts; conversations in chat messages; a data frame of pandas or polars; the name of a file.
@@ -168,7 +161,7 @@ def _no_pair(where: str) -> DataError:
 
 @dataclass
 class _Understood:
-    """What was understood of one file, for the message at its end."""
+    """The formats, columns and systems of one file, for the notes at its end."""
 
     counts: Counter[str] = field(default_factory=Counter)
     read: dict[tuple[str, ...], dict[str, None]] = field(default_factory=dict)
@@ -461,7 +454,7 @@ class _Reader:
             record["raters"] = {**(record.get("raters") or {}), dimension: known}
 
     def require_one_top(self, name: str, value: float, top: float, where: str) -> None:
-        """Raise where `3/5` stands beside `7/10` in a column, or a rating lies below the scale that it implies."""
+        """Raise if a column holds both `3/5` and `7/10`, or a rating below the scale that its cell implies."""
         if self.tops.setdefault(name, top) != top or (self.scale and self.scale[1] != top):
             problem = f"out of {top:g} here, out of {self.scale[1] if self.scale else self.tops[name]:g} elsewhere"
             raise ColumnError(problem, "Bring the column to one scale", where=where, field=name)
@@ -470,7 +463,7 @@ class _Reader:
             raise ColumnError(problem, f"Say which: --scale 0,{top:g}", where=where, field=name)
 
     def name_raters(self, record: dict[str, Any], row: Row, plan: Plan) -> None:
-        """Give the ratings of a row the name in its column of raters; where it has none, the column is an extra key."""
+        """Give the ratings of a row the name in its column of raters."""
         names = plan.sources["rater"]
         known = [rater_name(row.data.get(name), row.where, name) for name in names]
         ratings = record.get("ratings")
@@ -499,7 +492,7 @@ class _Reader:
 
 
 def _is_texts(value: Any) -> bool:
-    """Whether a decoded cell is what a context holds: texts, pairs of texts, or chat messages."""
+    """Return whether a decoded cell holds texts, pairs of texts, or chat messages."""
     if isinstance(value, list) and all(isinstance(one, (str, list)) for one in value):
         return True
     return messages_in(value) is not None or (
@@ -508,7 +501,7 @@ def _is_texts(value: Any) -> bool:
 
 
 def _together(ours: str, names: Sequence[str], values: Sequence[Any]) -> Any:
-    """The value of a field that stands under several names."""
+    """Return the value of a field that several columns fill."""
     present = [value for value in values if value not in (None, "", [])]
     if ours != "context":
         return [one for value in present for one in (value if isinstance(value, list) else [value])]

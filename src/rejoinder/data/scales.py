@@ -18,9 +18,9 @@ Scale = tuple[float, float]
 """The lowest and the highest possible rating."""
 BINARY: Scale = (0, 1)
 UNLIKE = 1.4
-"""Data sets whose highest ratings are so many times apart are not on one scale: 5 and 7, 1 and 5, 5 and 100."""
+"""Ratio of the highest ratings from which on two data sets are not on one scale: 5 and 7, 1 and 5, 5 and 100."""
 UNLIKE_RATERS = 6
-"""The same of two raters or two systems, of whom one may never leave the low end: 5 and 100, 1 and 10."""
+"""The same ratio of two raters or systems; one of them may never leave the low end: 5 and 100, 1 and 10."""
 _MANY, _SEVERAL = 20, 3  # ratings, and distinct ones, that show which scale a rater uses
 _POINTS = 10  # the end of scales of points; beyond are percents, of which a bad system may have few
 Line = TypeVar("Line", bound=Example | Pair)
@@ -122,7 +122,7 @@ def values_of(example: Example, dimension: str = OVERALL) -> list[float]:
 
 
 def require_alike(examples: Sequence[Example], dimension: str = OVERALL) -> None:
-    """Raise where ratings that state no scale look as if they were on several.
+    """Raise if ratings that state no scale look as if they were on several.
 
     Raises:
         DataError: the highest ratings of two raters, systems, data sets or files are too far apart; it names both.
@@ -151,7 +151,7 @@ def _unlike_scales(what: str, spans: Sequence[Span], remedy: str) -> DataError:
 
 
 def _unlike(named: Iterable[tuple[str, float]]) -> tuple[Span, Span] | None:
-    """The two of whom one has a highest rating many times the other's, if each gave many ratings, several distinct."""
+    """Return two whose highest ratings are far apart, if each has many ratings, several of them distinct."""
     values: dict[str, list[float]] = {}
     for name, value in named:
         values.setdefault(name, []).append(value)

@@ -99,7 +99,7 @@ def number_in(value: Any, words: Sequence[str] = ()) -> tuple[float, float | Non
         words: the words of a scale, lowest first, worth 1, 2, 3 ...
 
     Returns:
-        None where it is no number, or one that can be read in two ways (`1,234`).
+        None if it is no number, or one that can be read in two ways (`1,234`).
     """
     value = native(value)
     if is_number(value):
@@ -129,7 +129,7 @@ def number_in(value: Any, words: Sequence[str] = ()) -> tuple[float, float | Non
 
 
 def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tuple[float, float | None] | None:
-    """Return a rating and the top of its scale, where the cell names one; None where it is not rated.
+    """Return a rating and the top of its scale, if the cell names one; None if it is not rated.
 
     Args:
         value: a cell or a JSON value.
@@ -186,7 +186,7 @@ def decoded(text: str, where: str) -> Any:
 
 
 def require_whole_characters(text: str, value: Any, where: str) -> None:
-    """Raise where JSON holds half a character, one surrogate without the other: no file in UTF-8 can hold that.
+    """Raise if JSON holds half a character, one surrogate without the other: no file in UTF-8 can hold that.
 
     Args:
         text: the JSON; only an escape in it can bring in a surrogate, and most texts have none.
@@ -234,7 +234,7 @@ def from_cell(text: Any, where: str, field: str) -> Any:
 
 
 def under(value: Any, path: str) -> Any:
-    """Return what stands under `a.b.0` in nested objects, lists and JSON texts, or under that very key; else None."""
+    """Return the value at `a.b.0` in nested objects, lists and JSON texts, or at that very key; else None."""
     if isinstance(value, str) and value.strip()[:1] in ("{", "["):
         try:
             value = json.loads(value)
