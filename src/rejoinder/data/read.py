@@ -104,6 +104,24 @@ def read_lines(*paths: str | Path, on_error: OnError = raise_error, **how: Unpac
     return reader.lines((str(path), rows_in(path, on_error, reader.container)) for path in paths)
 
 
+def read_rows(
+    sources: Iterable[tuple[str, Iterable[Row]]],
+    on_error: OnError = raise_error,
+    *,
+    join: bool = True,
+    **how: Unpack[How],
+) -> Iterator[Example | Pair]:
+    """Yield the examples and the pairs of decoded rows; as `read`.
+
+    Args:
+        sources: names of files, for notes, each with its rows.
+        on_error: see `read`.
+        join: whether the rows of several raters of one reply become one.
+        how: see `How`.
+    """
+    return _Reader(how, on_error, join=join).lines(sources)
+
+
 def lines_of(data: ExamplesLike, *, name: str = "lines", **how: Unpack[How]) -> list[Example | Pair]:
     """Return the examples and the pairs of replies that `data` holds, in order, by the rules of `read`.
 
@@ -189,12 +207,12 @@ class _Understood:
 class _Reader:
     """The flow of one call: `opened`, `understood`, `joined`, each a generator."""
 
-    def __init__(self, how: How, on_error: OnError) -> None:
+    def __init__(self, how: How, on_error: OnError, *, join: bool = True) -> None:
         if unknown := how.keys() - How.__annotations__.keys():
             known = ", ".join(How.__annotations__)
             raise UsageError(f"reading takes no {', '.join(sorted(unknown))}. Give one of {known}")
         require_one_of("turns", how.get("turns", "last"), get_args(Turns))
-        self.on_error, self.note = on_error, how.get("note") or silent
+        self.on_error, self.note, self.join = on_error, how.get("note") or silent, join
         self.mapped = columns.checked(how.get("map"))
         self.missed = {name for names in self.mapped.values() for name in names}
         self.keep = frozenset(how.get("keep") or ())
@@ -296,7 +314,8 @@ class _Reader:
         """Yield what one row comes to."""
         data, where = row.data, row.where
         if "pair" in data and kind is not None:
-            self.meet(data, row)
+            if self.missed:
+                self.meet(data, row)
             named = {name for names in self.mapped.values() for name in names}
             record = {key: value for key, value in data.items() if key not in {*named, *self.mapped}}
             record |= {ours: under(data, names[0]) for ours, names in self.mapped.items() if names}
@@ -376,8 +395,11 @@ class _Reader:
             elif names and ours != "rater":
                 values = [self.cell(data, name, ours, row) for name in names]
                 value = _together(ours, names, values) if len(values) > 1 else values[0]
-                if value is not None or (ours == "response" and not flat) or ours == "response":
+                if value is not None or ours == "response":
                     record[ours] = value
+        if self.words and isinstance(ratings := record.get("ratings"), Mapping):
+            read = [(key, list(self.numbers(record, key, values, where, "ratings"))) for key, values in ratings.items()]
+            record["ratings"] = dict(read)
         for ours in rated:
             self.rate(record, ours, row, plan)
         if sources.get("rater"):
@@ -417,22 +439,9 @@ class _Reader:
         names, dimension = plan.sources[ours], ours.partition(".")[2] or OVERALL
         given: list[tuple[str, float]] = []
         for name in names:
-            held = row.data.get(name) if name in row.data else under(row.data, name)
-            held = from_cell(held, row.where, name) if isinstance(held, str) and held[:1] == "[" else held
-            for one in (
-                held if isinstance(held, list) and not (len(held) == 1 and isinstance(held[0], Mapping)) else [held]
-            ):
-                if isinstance(held, list) and isinstance(one, Mapping):
-                    continue
-                read = number(one[0] if isinstance(one, list) else one, row.where, name, self.words)
-                if read is None:
-                    continue
-                value, top = read
-                if top is not None:
-                    self.require_one_top(name, value, top, row.where)
-                    bottom = self.scale[0] if self.scale else 0 if top == 1 or top > 10 else 1
-                    record.setdefault("scales", {}).setdefault(dimension, [bottom, int(top)])
-                given.append((name, value))
+            cell = row.data.get(name) if name in row.data else under(row.data, name)
+            cell = from_cell(cell, row.where, name) if isinstance(cell, str) and cell[:1] == "[" else cell
+            given += [(name, value) for value in self.numbers(record, dimension, cell, row.where, name)]
         if not given:
             return
         if dimension in plan.scales:
@@ -452,6 +461,18 @@ class _Reader:
                 for name, _ in given
             ]
             record["raters"] = {**(record.get("raters") or {}), dimension: known}
+
+    def numbers(self, record: dict[str, Any], dimension: str, cell: Any, where: str, name: str) -> Iterator[float]:
+        """Yield the ratings of a cell, or of a list; a scale that the cell states goes into the record."""
+        for part in cell if isinstance(cell, list) else [cell]:
+            if (read := number(part, where, name, self.words)) is None:
+                continue
+            value, top = read
+            if top is not None:
+                self.require_one_top(name, value, top, where)
+                bottom = self.scale[0] if self.scale else 0 if top == 1 or top > 10 else 1
+                record["scales"] = {dimension: [bottom, int(top)], **(record.get("scales") or {})}
+            yield value
 
     def require_one_top(self, name: str, value: float, top: float, where: str) -> None:
         """Raise if a column holds both `3/5` and `7/10`, or a rating below the scale that its cell implies."""
@@ -483,7 +504,7 @@ class _Reader:
         if first is None:
             return
         stream = (line for _, line in chain([first], found))
-        if first[0]:
+        if first[0] and self.join:
             file = first[1].where.rpartition(":")[0]
             self.note_once(f"{file}: one rating a line; lines of one id are joined, all held in memory")
             yield from join_raters(stream, self.on_error, self.note_once)
