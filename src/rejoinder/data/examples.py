@@ -154,7 +154,7 @@ def _with_roles(context: Any, where: str) -> list[tuple[str | None, Any]]:
     """Return the turns of a context (a text, texts, messages, pairs), each with its speaker or None."""
     if isinstance(context, str):
         return [*transcript(context)] or [(None, text) for text in turns_in(context)]
-    if (messages := messages_in(context)) is not None:
+    if (messages := messages_in(context, where)) is not None:
         return [*spoken(messages, where)]
     if not isinstance(context, list):
         return [] if context is None else [(None, context)]
@@ -172,7 +172,7 @@ def _reply_text(response: Any, where: str) -> Any:
     """Return the text of a response that is messages or their JSON, without thoughts; any other as it is."""
     if isinstance(response, str) and response.lstrip()[:1] not in ("[", "{"):
         return without_thoughts(response) if "<" in response else response
-    messages = messages_in(from_cell(response, where, "response"))
+    messages = messages_in(from_cell(response, where, "response"), where)
     if messages is None:
         return response
     said = spoken(messages, where)

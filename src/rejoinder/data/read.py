@@ -187,7 +187,7 @@ class _Understood:
 
     def tell(self, name: str, note: Note) -> None:
         """Give `note` at most five lines: formats, columns, names of systems."""
-        lines = [f"{count:,} records, {about}" for about, count in self.counts.items()]
+        lines = [f"{count:,} record{'s' if count > 1 else ''}, {about}" for about, count in self.counts.items()]
         for read, unread in self.read.items():
             names = ", ".join([*unread][:8]) + (f" and {len(unread) - 8} more" if len(unread) > 8 else "")
             parts = [f"read {', '.join(read)}"] if read else []
@@ -408,7 +408,7 @@ class _Reader:
             _fold(record, where)
             if "response" in sources and "messages" not in record:
                 record.setdefault("response", "")
-        if messages_in(record.get("context")) is not None and plain(sources["context"][0]) in columns.TALKS:
+        if messages_in(record.get("context"), where) is not None and plain(sources["context"][0]) in columns.TALKS:
             record["messages"] = record.pop("context")
         return record
 
@@ -425,7 +425,7 @@ class _Reader:
                 return from_cell(value, row.where, name)
             if ours in ("context", "references", "sources", "messages"):
                 inner = from_cell(value, row.where, name)
-                return inner if _is_texts(inner) or ours == "messages" else value
+                return inner if _is_texts(inner, row.where) or ours == "messages" else value
         elif row.flat and isinstance(value, Mapping):
             return {key: inner for key, inner in value.items() if inner is not None}
         return value
@@ -512,11 +512,11 @@ class _Reader:
             yield from stream
 
 
-def _is_texts(value: Any) -> bool:
+def _is_texts(value: Any, where: str) -> bool:
     """Return whether a decoded cell holds texts, pairs of texts, or chat messages."""
     if isinstance(value, list) and all(isinstance(one, (str, list)) for one in value):
         return True
-    return messages_in(value) is not None or (
+    return messages_in(value, where) is not None or (
         isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
     )
 

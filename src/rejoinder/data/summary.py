@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from rejoinder.data.read import How, raise_error, read_lines
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Pair
 
+_FORMAT = re.compile(r": [\d,]+ records?, (.*)\Z")
 _FIRST = 3
 _CALLS = 3
 
@@ -95,7 +97,7 @@ def describe(
         labelled += bool(values) and all(value in (0, 1) for value in values)
         with_references += bool(line.references)
         with_sources += bool(line.sources)
-    formats = dict.fromkeys(note.partition(" records, ")[2] for note in notes if " records, " in note)
+    formats = dict.fromkeys(found[1] for note in notes if (found := _FORMAT.search(note)))
     return FileSummary(
         format=", ".join(formats),
         examples=examples,
