@@ -13,8 +13,7 @@ from rejoinder.data.summary import describe
 from rejoinder.errors import ColumnError, DataError, UsageError
 from rejoinder.example import ROW, Example
 
-U, A = (lambda text: {"role": "user", "content": text}), (lambda text: {"role": "assistant", "content": text})
-TALK = [*chat("Hi!", "Hello.", "Tea?"), A("No.")]
+TALK = chat("Hi!", "Hello.", "Tea?", "No.")
 UNANSWERED = "the user's last question has no answer"
 
 READ: list[tuple[str, str, Any, dict[str, Any], list[dict[str, Any]]]] = [
@@ -114,14 +113,14 @@ READ: list[tuple[str, str, Any, dict[str, Any], list[dict[str, Any]]]] = [
     (
         "speakers that do not take turns",
         "a.jsonl",
-        [{"context": [U("Hi!"), U("Tea?")], "response": "No."}],
+        [{"context": [*chat("Hi!"), *chat("Tea?")], "response": "No."}],
         {},
         [{"context": ["Hi!", "Tea?"], "response": "No.", "speakers": ["user", "user", "assistant"]}],
     ),
     (
         "texts that are messages, in any field",
         "a.jsonl",
-        [{"prompt": json.dumps([U("Tea?")]), "completion": json.dumps(A("No."))}],
+        [{"prompt": json.dumps(chat("Tea?")), "completion": json.dumps(chat("", "No.")[1])}],
         {},
         [{"context": ["Tea?"], "response": "No."}],
     ),

@@ -270,13 +270,13 @@ def require_no_near_miss(plan: Plan, where: str) -> None:
 
 
 def _nearest(word: str) -> str | None:
-    """The field that a name is a near miss of; the first letter is seldom mistyped, and "preference" is a word."""
+    """Return the field that a name is a near miss of; the first letter is seldom mistyped, and "preference" is a word."""
     meant = get_close_matches(word, _EASILY_LOST, n=1, cutoff=_LIKENESS)
     return meant[0] if meant and meant[0][0] == word[0] else None
 
 
 def _roots(name: str, keys: Collection[str]) -> list[str]:
-    """The columns that a dotted name leads into, which are nothing else then."""
+    """Return the columns that a dotted name leads into, which fill no field then."""
     parts = name.split(".")
     return [] if name in keys else [root for n in range(1, len(parts)) if (root := ".".join(parts[:n])) in keys]
 
