@@ -108,6 +108,14 @@ def test_ratings_have_the_scale_that_is_stated(
     assert [(one.get("ratings", {}).get("overall"), one.get("scale")) for one in found] == wanted
 
 
+def test_ratings_without_a_dimension_are_the_overall_ones(tmp_path: Path) -> None:
+    content = 'response,ratings,quality,raters\nA.,"[3, 4]",3/5,"[""x"", ""y""]"\nB.,3/5,,\n'
+    first, second = read_from(tmp_path, "a.csv", content)
+    assert (first["ratings"], first["quality"]) == ({"overall": [3, 4]}, {"overall": 3})
+    assert first["raters"] == {"overall": ["x", "y"]}
+    assert (second["ratings"], second["scale"]) == ({"overall": [3]}, [1, 5])
+
+
 @pytest.mark.parametrize("cells", ["3/5 7/10", "3/5 0/5", "3 great", "3 5-Mar"])
 def test_a_doubtful_column_stops_and_is_never_skipped(cells: str, tmp_path: Path) -> None:
     rows = "".join(f"Tea?,No.,{cell}\n" for cell in cells.split())

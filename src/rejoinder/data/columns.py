@@ -270,7 +270,7 @@ def require_no_near_miss(plan: Plan, where: str) -> None:
 
 
 def _nearest(word: str) -> str | None:
-    """Return the field that a name is a near miss of; the first letter is seldom mistyped, and "preference" is a word."""
+    """Return the field that a name nearly is; the first letter is seldom mistyped, and "preference" is a word."""
     meant = get_close_matches(word, _EASILY_LOST, n=1, cutoff=_LIKENESS)
     return meant[0] if meant and meant[0][0] == word[0] else None
 

@@ -389,13 +389,14 @@ class _Reader:
             record[name] = from_cell(value, where, key) if flat and key in _WRITTEN else value
         rated = []
         for ours, names in sources.items():
-            first, _, _ = ours.partition(".")
-            if first == "rating" or (ours == "quality" and names and plain(names[0]) != "quality"):
+            if ours.partition(".")[0] == "rating":
                 rated.append(ours)
             elif names and ours != "rater":
                 values = [self.cell(data, name, ours, row) for name in names]
                 value = _together(ours, names, values) if len(values) > 1 else values[0]
-                if value is not None or ours == "response":
+                if ours in ("ratings", "quality") and not isinstance(value, Mapping):
+                    rated.append(ours)
+                elif value is not None or ours == "response":
                     record[ours] = value
         if self.words and isinstance(ratings := record.get("ratings"), Mapping):
             read = [(key, list(self.numbers(record, key, values, where, "ratings"))) for key, values in ratings.items()]
