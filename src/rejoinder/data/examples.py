@@ -253,12 +253,10 @@ def rater_name(value: Any, where: str, field: str) -> str | None:
 
 
 def _object(record: Record, field: str, such_as: str, where: str) -> Mapping[str, Any]:
-    """Return the object in a field; a number or a list alone is of the overall dimension."""
+    """Return the object in a field, or an empty one."""
     value = record.get(field)
     if value is None:
         return {}
-    if field in ("ratings", "quality") and not isinstance(value, Mapping):
-        return {OVERALL: value if isinstance(value, list) or field == "quality" else [value]}
     if not isinstance(value, Mapping):
         problem = f"is {kind_of(value)}, expected an object"
         raise DataError(problem, f'Write "{field}": {such_as}', where=where, field=field)

@@ -19,14 +19,13 @@ from rejoinder.data.format import Format, candidates, detect, formats
 from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
 from rejoinder.data.scales import required, scale_of, with_scale
-from rejoinder.data.values import EMPTY, ERRORS, from_cell, number, under
+from rejoinder.data.values import EMPTY, from_cell, number, under
 from rejoinder.errors import ColumnError, DataError, UsageError, require_one_of
 from rejoinder.example import OVERALL, ROW, Example, Pair
 
 Turns = Literal["last", "all"]
 ExamplesLike = Any
 """Examples, or anything that holds them: dicts, chat messages, a data frame, the name of a file."""
-_TEXTS = ("context", "response", "references", "sources", "messages")
 _OBJECTS = ("ratings", "raters", "quality", "scale", "scales")
 _WRITTEN = frozenset((*SCORED, "notes", "worst_turns", "speakers", "followed_by", "intervals", "explained"))
 _PLANS, _LINES = 1024, 5
@@ -419,9 +418,6 @@ class _Reader:
         if isinstance(value, str):
             if row.flat and value.strip() in EMPTY:
                 return "" if ours == "response" else None
-            if row.flat and ours in _TEXTS and value.strip() in ERRORS:
-                problem = f"{value.strip()!r}, which a spreadsheet shows for a formula: the text is lost"
-                raise DataError(problem, "Enter it again as text ('= ...)", where=row.where, field=name)
             if ours in _OBJECTS:
                 return from_cell(value, row.where, name)
             if ours in ("context", "references", "sources", "messages"):

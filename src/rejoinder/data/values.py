@@ -17,8 +17,6 @@ from rejoinder.errors import ColumnError, DataError
 
 EMPTY = frozenset(("", "nan", "NaN", "NAN", "-nan", "null", "Null", "NULL", "(null)", "<NA>", "#N/A", "\\N"))
 UNRATED = EMPTY | frozenset(("n/a", "N/A", "NA", "-", "none", "None"))
-ERRORS = frozenset(("#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NULL!"))
-"""Texts that a spreadsheet shows for a formula that it cannot calculate."""
 YES = frozenset(words_of("yes y true pass passed good correct thumbs_up thumbsup thumb_up up like liked 👍"))
 NO = frozenset(
     words_of("no n false fail failed bad incorrect wrong thumbs_down thumbsdown thumb_down down dislike disliked 👎")
@@ -149,8 +147,6 @@ def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tup
     shown = repr(value[:40]) if isinstance(value, str) else "infinite" if isinstance(value, float) else kind_of(value)
     known = f"one of {', '.join(words)}" if words else "a number (3, 3.5, 3/5, 60%), yes or no, pass or fail"
     problem = f"{shown}, expected {known}"
-    if isinstance(value, str) and value.strip() in ERRORS:
-        problem = f"{shown}, an error of a spreadsheet's formula"
     remedy = "Correct the column; if these are words in order, name them, lowest first: --scale 'bad,fair,good'; if it"
     raise ColumnError(problem, f"{remedy} is no rating: --map rating=", where=where, field=field)
 
