@@ -1,387 +1,561 @@
-"""From a file to examples: container, format, columns, record. The whole flow stands here."""
+"""From files and Python objects to examples: container, format, columns, record. The whole flow is here."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
-from rejoinder.data import columns as names
-from rejoinder.data.chat import is_chat, messages_in, replies, turns, turns_in
-from rejoinder.data.files import OnError, Row
-from rejoinder.data.files import rows as rows_of
-from rejoinder.data.format import Format, detect, formats
+from rejoinder.data import columns
+from rejoinder.data.chat import is_chat, messages_in
+from rejoinder.data.columns import Plan, plain
+from rejoinder.data.examples import SCORED, example_of, expanded, pair_of, rater_name, rows_of
+from rejoinder.data.files import SUFFIXES, OnError, Row
+from rejoinder.data.files import rows as rows_in
+from rejoinder.data.format import Format, candidates, detect, formats
+from rejoinder.data.formats.surveys import accepted
+from rejoinder.data.joins import Note, join_messages, join_raters
+from rejoinder.data.scales import required, scale_of, with_scale
 from rejoinder.data.values import EMPTY, from_cell, number, under
-from rejoinder.errors import ColumnError, DataError
+from rejoinder.errors import ColumnError, DataError, UsageError, require_one_of
+from rejoinder.example import OVERALL, ROW, Example, Pair
 
-Note = Callable[[str], None]
-TEXTS = (
-    "context",
-    "references",
-    "sources",
-    "messages",
-    "ratings",
-    "raters",
-    "quality",
-    "scale",
-    "scales",
-)  # columns that may hold JSON
+Turns = Literal["last", "all"]
+ExamplesLike = Any
+"""Examples, or anything that holds them: dicts, chat messages, a data frame, the name of a file."""
+_OBJECTS = ("ratings", "raters", "quality", "scale", "scales")
+_WRITTEN = frozenset((*SCORED, "notes", "worst_turns", "speakers", "followed_by", "intervals", "explained"))
+_PLANS, _LINES = 1024, 5
+
+
+class How(TypedDict, total=False):
+    """How files are read, beyond what they say themselves.
+
+    Keys:
+        map: what columns and keys are, ours first: `{"context": "prompt", "rating": ["ann", "bob"]}`, with dots into
+            objects; an empty text: nothing in the file is that.
+        input_format: the container (`csv`) or the format (`langfuse`) of all files.
+        turns: which turns of the assistant in a conversation become examples, `last` or `all`.
+        scale: the scale of ratings that state none: `(1, 5)`, `"1,5"`, or words, the lowest first.
+        note: takes what was understood, a line at a time.
+        keep: names of columns and keys that something else reads as they are.
+        rows: whether an example keeps its row of a table (`example.ROW`), for an output that gives the row back.
+        labels: whether columns of labels (`label`, `human`) are ratings.
+    """
+
+    map: Mapping[str, str | Sequence[str]]
+    input_format: str | None
+    turns: Turns
+    scale: str | Sequence[float] | Sequence[str] | None
+    note: Note
+    keep: Collection[str]
+    rows: bool
+    labels: bool
 
 
 def raise_error(error: DataError) -> None:
+    """Raise the error."""
     raise error
 
 
-def read(
-    *paths: str | Path,
-    map: Mapping[str, Any] | None = None,
-    format: str | None = None,
-    input_format: str | None = None,
-    turns: str = "last",
-    scale: tuple[str, ...] = (),
+def silent(_: str) -> None:
+    """Say nothing."""
+
+
+def read(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]) -> Iterator[Example]:
+    """Yield the examples of one or more files, in order.
+
+    Args:
+        paths: files; `-` is standard input, `@NAME` a bundled sample.
+        on_error: takes the error of a line that cannot be used, and reading goes on; raises it by default.
+        how: see `How`.
+
+    Raises:
+        DataError: a bad line; a line is a pair of replies.
+        ColumnError: a column is not understood; never given to `on_error`.
+        MissingAsset: a file is not there.
+        MissingExtra: the library that reads the container is not installed.
+        UsageError: `how` has a fault, or no line has a name of `map`.
+    """
+    for line in read_lines(*paths, on_error=on_error, **how):
+        if isinstance(line, Pair):
+            remedy = "Pairs go into rejoinder study and rejoinder score, in Python into rejoinder.study_pairs"
+            on_error(DataError("a pair of replies, expected one reply", remedy, where=line.where))
+        else:
+            yield line
+
+
+def read_pairs(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]) -> Iterator[Pair]:
+    """Yield the pairs of replies of files whose every line is one; as `read`."""
+    for line in read_lines(*paths, on_error=on_error, **how):
+        if isinstance(line, Pair):
+            yield line
+        else:
+            on_error(_no_pair(line.where))
+
+
+def read_lines(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]) -> Iterator[Example | Pair]:
+    """Yield the examples and the pairs of replies of files, in order; as `read`."""
+    reader = _Reader(how, on_error)
+    return reader.lines((str(path), rows_in(path, on_error, reader.container)) for path in paths)
+
+
+def read_rows(
+    sources: Iterable[tuple[str, Iterable[Row]]],
     on_error: OnError = raise_error,
-    note: Note = lambda _: None,
-) -> Iterator[dict[str, Any]]:
-    """The records of files, one at a time unless rows belong together."""
-    mapped = {
-        ours: (given,) if isinstance(given, str) and given else tuple(given) for ours, given in (map or {}).items()
-    }
-    for path in paths:
-        found = rows_of(path, on_error, input_format)
-        chosen = next((one for one in formats() if one.name == format), None)
-        records = opened(found, chosen, on_error, lambda said: note(f"{path}: {said}"))
-        yield from joined(understood(records, mapped, turns, scale, on_error, note), note)
+    *,
+    join: bool = True,
+    **how: Unpack[How],
+) -> Iterator[Example | Pair]:
+    """Yield the examples and the pairs of decoded rows; as `read`.
+
+    Args:
+        sources: names of files, for notes, each with its rows.
+        on_error: see `read`.
+        join: whether the rows of several raters of one reply become one.
+        how: see `How`.
+    """
+    return _Reader(how, on_error, join=join).lines(sources)
 
 
-def opened(
-    found: Iterable[Row], chosen: Format | None, on_error: OnError, note: Note
-) -> Iterator[tuple[Format | None, Row]]:
-    """Each row with its format, in our own form; rows of one format that follow each other go through it together."""
-    counts: Counter[str] = Counter()
-    for kind, run in groupby(found, key=lambda row: chosen or detect(row)):
-        records = messages_joined(run, note) if kind is None else kind.records(run, on_error)
-        for row in records:
-            counts[kind.about if kind else ""] += 1
-            yield kind, row
-    for about, count in counts.items():
-        if about:
-            note(f"{count:,} records, {about}")
+def lines_of(data: ExamplesLike, *, name: str = "lines", **how: Unpack[How]) -> list[Example | Pair]:
+    """Return the examples and the pairs of replies that `data` holds, in order, by the rules of `read`.
+
+    Args:
+        data: examples; dicts; conversations in chat messages; a data frame of pandas or polars; the name of a file.
+        name: what messages, and ids of records that have none, call it.
+        how: see `How`.
+
+    Raises:
+        DataError, UsageError: see `read`.
+    """
+    if isinstance(data, (str, Path)):
+        return list(read_lines(data, **how))
+    reader = _Reader(how, raise_error)
+    if isinstance(data, Iterable) and not isinstance(data, (Mapping, list, tuple)) and not hasattr(data, "columns"):
+        data = list(data)
+    data = [data] if isinstance(data, (Example, Pair)) else data
+    if isinstance(data, (list, tuple)) and not reader.mapped and all(isinstance(one, (Example, Pair)) for one in data):
+        return list(with_scale(data, reader.scale))
+    return list(reader.lines([(name, rows_of(data, name))]))
 
 
-def understood(
-    found: Iterable[tuple[Format | None, Row]],
-    mapped: Mapping[str, tuple[str, ...]],
-    every: str,
-    scale: tuple[str, ...],
-    on_error: OnError,
-    note: Note,
-) -> Iterator[dict[str, Any]]:
-    """Each row under our names, a chat as its reply; what was understood is said once for each set of columns."""
-    plans: dict[tuple[Any, ...], names.Plan] = {}
-    for kind, row in found:
-        try:
-            data = {"messages": row.data} if is_chat(row.data) else row.data
-            if not isinstance(data, Mapping):
-                raise DataError(
-                    "expected a JSON object", 'Write one {"context": [...], "response": "..."} a line', where=row.where
-                )
-            if "pair" in data:
-                yield {**data, "where": row.where}
+def examples_of(data: ExamplesLike, *, name: str = "examples", **how: Unpack[How]) -> list[Example]:
+    """Return the examples that `data` holds; as `lines_of`, for single replies.
+
+    Raises:
+        DataError: a record cannot be used, or is a pair of replies.
+        UsageError: something else was given; see also `read`.
+    """
+    if isinstance(data, (str, Path)):
+        return list(read(data, **how))
+    lines = lines_of(data, name=name, **how)
+    if pair := next((line for line in lines if isinstance(line, Pair)), None):
+        raise DataError("a pair of replies, expected one reply", "Give it to rejoinder.study_pairs", where=pair.where)
+    return [line for line in lines if isinstance(line, Example)]
+
+
+def pairs_of(data: ExamplesLike, *, name: str = "pairs", **how: Unpack[How]) -> list[Pair]:
+    """Return the pairs of replies that `data` holds; as `lines_of`, for pairs.
+
+    Raises:
+        DataError: a record cannot be used, or is no pair of replies.
+        UsageError: something else was given; see also `read`.
+    """
+    lines = lines_of(data, name=name, **how)
+    if single := next((line for line in lines if isinstance(line, Example)), None):
+        raise _no_pair(single.where)
+    return [line for line in lines if isinstance(line, Pair)]
+
+
+def _no_pair(where: str) -> DataError:
+    remedy = 'Write "chosen" and "rejected", or "responses": ["...", "..."] and "preferred"'
+    return DataError("no pair of replies", remedy, where=where)
+
+
+@dataclass
+class _Understood:
+    """The formats, columns and systems of one file, for the notes at its end."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    read: dict[tuple[str, ...], dict[str, None]] = field(default_factory=dict)
+    systems: dict[str, set[str]] = field(default_factory=dict)
+
+    def tell(self, name: str, note: Note) -> None:
+        """Give `note` at most five lines: formats, columns, names of systems."""
+        lines = [f"{count:,} record{'s' if count > 1 else ''}, {about}" for about, count in self.counts.items()]
+        for read, unread in self.read.items():
+            names = ", ".join([*unread][:8]) + (f" and {len(unread) - 8} more" if len(unread) > 8 else "")
+            parts = [f"read {', '.join(read)}"] if read else []
+            maybe = next((one for one in unread if plain(one) in columns.MAY_BE_RATINGS), None)
+            parts += [f"not read: {names}"] if unread else []
+            hint = f" (if {maybe} is the rating: --map rating={maybe})" if maybe else ""
+            lines += [f"{'; '.join(parts)}{hint}"] if parts else []
+        for spellings in self.systems.values():
+            if len(spellings) > 1:
+                lines.append(f"systems that differ in case only: {', '.join(sorted(spellings))}")
+        for line in lines[:_LINES]:
+            note(f"{name}: {line}")
+        if len(lines) > _LINES:
+            note(f"{name}: and {len(lines) - _LINES:,} more such lines")
+
+
+class _Reader:
+    """The flow of one call: `opened`, `understood`, `joined`, each a generator."""
+
+    def __init__(self, how: How, on_error: OnError, *, join: bool = True) -> None:
+        if unknown := how.keys() - How.__annotations__.keys():
+            known = ", ".join(How.__annotations__)
+            raise UsageError(f"reading takes no {', '.join(sorted(unknown))}. Give one of {known}")
+        require_one_of("turns", how.get("turns", "last"), get_args(Turns))
+        self.on_error, self.note, self.join = on_error, how.get("note") or silent, join
+        self.mapped = columns.checked(how.get("map"))
+        self.missed = {name for names in self.mapped.values() for name in names}
+        self.keep = frozenset(how.get("keep") or ())
+        self.labels, self.rows = how.get("labels", False), how.get("rows", False)
+        self.every = how.get("turns", "last") == "all"
+        kind = how.get("input_format")
+        containers = [*dict.fromkeys(SUFFIXES.values())]
+        named = {} if kind is None or kind in containers else {one.name: one for one in formats()}
+        if kind is not None:
+            require_one_of("input_format", kind, [*containers, *named])
+        self.container, self.format = (kind if kind in containers else None), named.get(kind or "")
+        given = how.get("scale")
+        scale = scale_of(given) if isinstance(given, str) else given
+        self.words = tuple(map(str, scale)) if scale and isinstance(scale[0], str) else ()
+        self.scale = required(scale) if scale and not self.words else None  # type: ignore[arg-type]
+        self.plans: dict[tuple[Any, ...], Plan] = {}
+        self.tops: dict[str, float] = {}
+        self.said: set[str] = set()
+
+    def lines(self, sources: Iterable[tuple[str, Iterable[Row]]]) -> Iterator[Example | Pair]:
+        """Yield what all sources hold; each is read by itself, and told of at its end."""
+        for name, rows in sources:
+            about = _Understood()
+            try:
+                stream = self.joined(self.understood(self.opened(rows, about), about))
+                yield from stream if self.scale is None else with_scale(stream, self.scale, self.on_error)
+            except MemoryError:
+                remedy = "Split it, or write JSON lines (.jsonl)"
+                self.on_error(DataError("does not fit into memory", remedy, where=name))
+            except RecursionError:
+                self.on_error(DataError("nested too deep", "Flatten it", where=name))
+            except DataError:
+                about.tell(name, self.note_once)
+                raise
+            about.tell(name, self.note_once)
+        if self.missed:
+            raise UsageError(f"no line has {' or '.join(map(repr, sorted(self.missed)))}. Correct --map")
+
+    def note_once(self, line: str) -> None:
+        """Give `note` a line unless it had it before."""
+        if line not in self.said:
+            self.said.add(line)
+            self.note(line)
+
+    def opened(self, rows: Iterable[Row], about: _Understood) -> Iterator[tuple[Format | None, Row]]:
+        """Yield each row in our own form, with its format; rows of one format in succession go through it together."""
+        mapped = {ours for ours, sources in self.mapped.items() if sources}
+        names = [name for sources in self.mapped.values() for name in sources]
+        for kind, run in groupby(accepted(rows, self.note_once, names), key=lambda row: self.kind(row, names)):
+            first = next(run)
+            stream = chain([first], run)  # noqa: B031
+            if kind is None:
+                yield from ((None, row) for row in join_messages(stream, self.note_once, mapped))
                 continue
-            if "done" in data and "response" in data and "model" in data and data["done"] is False:
-                raise ColumnError(
-                    "a piece of a stream (done: false)", "Join the pieces of each reply first", where=row.where
-                )
-            keys = (kind is None, *data)
-            if keys not in plans:
-                plans[keys] = names.plan(tuple(data), mapped, row.where)
-                if kind is None and (said := str(plans[keys])):
-                    note(f"{row.where.rpartition(':')[0]}: {said}")
-            record = renamed(data, plans[keys], row, scale)
-            made = list(chats(record, row.where, every == "all"))
-        except ColumnError:
-            raise
-        except DataError as error:
-            on_error(error)
-            continue
-        for one in made:
-            yield one
+            try:
+                for row in kind.records(stream, self.on_error):
+                    about.counts[kind.about] += 1
+                    yield kind, row
+            except (KeyError, TypeError, AttributeError, IndexError) as error:
+                problem = f"not in the form of {kind.about} that is known ({type(error).__name__}: {error})"
+                remedy = "Write it as JSON lines with context and response"
+                raise DataError(problem[:300], remedy, where=first.where) from error
 
+    def kind(self, row: Row, names: Collection[str]) -> Format | None:
+        """Return the format of a row, the one that the user names or the one that its keys show.
 
-def renamed(data: Mapping[str, Any], plan: names.Plan, row: Row, words: tuple[str, ...]) -> dict[str, Any]:
-    """A row under our names, cells decoded where the column may hold JSON; other keys stay."""
-    used = {name for sources in plan.sources.values() for name in sources}
-    record: dict[str, Any] = {key: value for key, value in data.items() if key not in used}
-    for ours, sources in plan.sources.items():
-        held = [under(data, name) if "." in name else data.get(name) for name in sources]
-        if ours.partition(".")[0] == "rating":
-            rate(record, ours.partition(".")[2] or "overall", sources, held, row.where, plan, words)
-            continue
-        if row.flat:
-            held = [None if isinstance(one, str) and one in EMPTY else one for one in held]
-        if ours in TEXTS:
-            held = [from_cell(one, row.where, name) for one, name in zip(held, sources)]
-        if ours == "context" and len(held) > 1:
-            parts = [one for one in held if one]
-            record[ours] = (
-                ["\n\n".join(parts)]
-                if names.plain(sources[0]) == "instruction"
-                else [turn for one in parts for turn in as_turns(one, row.where)]
+        Raises:
+            DataError: the row lacks the keys of the format that the user names.
+        """
+        if self.format is None:
+            return detect(row, names)
+        keys = tuple(map(str, row.data)) if isinstance(row.data, Mapping) else ()
+        if self.format not in [kind for kind, _ in candidates(keys)]:
+            problem = f"no {self.format.about} (found: {', '.join(keys[:6])})"
+            raise DataError(problem, "Leave --input-format out", where=row.where)
+        return self.format
+
+    def understood(
+        self, rows: Iterable[tuple[Format | None, Row]], about: _Understood
+    ) -> Iterator[tuple[bool, Example | Pair]]:
+        """Yield the example or pair of each row, and whether the row names who rated."""
+        for kind, row in rows:
+            try:
+                data = {"messages": row.data} if is_chat(row.data) else row.data
+                if not isinstance(data, Mapping):
+                    example_of(data if not isinstance(data, list) else None, row.where)
+                row = row._replace(data=data)
+                made = list(self.made(kind, row, about))
+            except ColumnError:
+                raise
+            except DataError as error:
+                self.on_error(error)
+            except RecursionError:
+                self.on_error(DataError("nested too deep", "Flatten it", where=row.where))
+            else:
+                yield from made
+
+    def made(self, kind: Format | None, row: Row, about: _Understood) -> Iterator[tuple[bool, Example | Pair]]:
+        """Yield what one row comes to."""
+        data, where = row.data, row.where
+        if "pair" in data and kind is not None:
+            if self.missed:
+                self.meet(data, row)
+            named = {name for names in self.mapped.values() for name in names}
+            record = {key: value for key, value in data.items() if key not in {*named, *self.mapped}}
+            record |= {ours: under(data, names[0]) for ours, names in self.mapped.items() if names}
+            yield any(columns.field_of(str(key)) == "rater" for key in record), pair_of(record, where)
+            return
+        if data.get("done") is False and "response" in data and "model" in data:
+            problem = "a piece of a stream (done: false)"
+            raise ColumnError(problem, "Join the pieces of each reply first", where=where, field="done")
+        if self.missed:
+            self.meet(data, row)
+        plan = self.plan(kind, row, about)
+        record = self.renamed(row, plan)
+        whole = self.rows and row.flat and kind is None
+        several = list(expanded(record, where, every=self.every, final=kind is not None))
+        for one in several:
+            if (
+                whole
+                and len(several) == 1
+                and all(isinstance(cell, (str, int, float, type(None))) for cell in data.values())
+            ):
+                one[ROW] = data
+            example = example_of(one, where)
+            if example.system is not None and len(about.systems) < _PLANS:
+                about.systems.setdefault(example.system.casefold(), set()).add(example.system)
+            yield bool(plan.sources.get("rater")) and "rater" not in record, example
+
+    def meet(self, data: Mapping[str, Any], row: Row) -> None:
+        """Strike names of `map` that a row has; of a table all must be there.
+
+        Raises:
+            UsageError: a table lacks one.
+        """
+        self.missed = {name for name in self.missed if name not in data and under(data, name) is None}
+        absent = [name for name in self.missed if not any(name.startswith(f"{key}.") for key in data)]
+        if row.flat and absent and "messages" not in data:
+            raise UsageError(
+                f"{row.where}: no {' or '.join(map(repr, absent))}. Name one of {', '.join(map(str, data))}"
             )
-        elif len(held) > 1:
-            record[ours] = [one for one in held if one is not None]
-        elif held:
-            record[ours] = held[0]
-    for dimension, bounds in plan.scales.items():
-        record.setdefault("scales", {})[dimension] = list(bounds)
-    if row.flat and "response" in plan.sources:
-        record["response"] = record.get("response") or ""
-    return {key: value for key, value in record.items() if value is not None or key == "response"}
 
-
-def rate(
-    record: dict[str, Any],
-    dimension: str,
-    sources: Iterable[str],
-    held: list[Any],
-    where: str,
-    plan: names.Plan,
-    words: tuple[str, ...],
-) -> None:
-    """Add the ratings of one dimension; a list is several people's."""
-    given = [
-        (name, rated)
-        for name, value in zip(sources, held)
-        for one in (value if isinstance(value, list) else [value])
-        if (rated := number(one, where, name, words)) is not None
-    ]
-    if not given:
-        return
-    record.setdefault("ratings", {})[dimension] = [value for _, (value, _) in given]
-    if len(held) > 1:
-        record.setdefault("raters", {})[dimension] = [name for name, _ in given]
-    if (top := next((top for _, (_, top) in given if top), None)) and dimension not in plan.scales:
-        record.setdefault("scales", {})[dimension] = [0 if top in (1.0, 100.0) else 1, top]
-
-
-def as_turns(value: Any, where: str) -> list[Any]:
-    """The turns of a context: a text, texts, chat messages, pairs."""
-    if isinstance(value, str):
-        return turns_in(value)
-    if (messages := messages_in(value)) is not None:
-        return [turn.text for turn in turns(messages, where) if turn.text is not None]
-    if isinstance(value, list):
-        return [turn for part in value for turn in (part if isinstance(part, list) else [part])]
-    return [] if value is None else [value]
-
-
-def chats(record: dict[str, Any], where: str, every: bool) -> Iterator[dict[str, Any]]:
-    """The record with context and response as texts; of messages the last reply, or each."""
-    messages, response = record.get("messages"), record.get("response")
-    if (
-        isinstance(response, str)
-        and response[:1] in "[{"
-        and response
-        and messages_in(inner := from_cell(response, where, "response"))
-    ):
-        response = inner
-    if (said := messages_in(response)) is not None:
-        response = replies_text(said, where)
-    if messages is None and is_chat(record.get("context")) and "response" not in record:
-        messages = record.pop("context")
-    if messages is not None and "response" not in record:
-        rest = {key: value for key, value in record.items() if key not in ("messages", "context")}
-        found = list(replies(messages, where, every=every, record=record))
-        for count, reply in enumerate(found, start=1):
-            own = (
-                rest
-                if count == len(found)
-                else {
-                    key: value
-                    for key, value in rest.items()
-                    if key not in ("ratings", "raters", "quality", "references")
-                }
+    def plan(self, kind: Format | None, row: Row, about: _Understood) -> Plan:
+        """Return which columns of a row fill which fields, and remember it for the message."""
+        key = (kind is None, *row.data)
+        if (plan := self.plans.get(key)) is None:
+            names = tuple(str(name) for name in row.data)
+            plan = columns.plan(
+                names, self.mapped, row.where, keep=self.keep, labels=self.labels, adapted=kind is not None
             )
-            names_ = (
-                {
-                    "id": f"{record.get('id') or where}#{count}",
-                    "dialogue_id": record.get("dialogue_id") or record.get("id") or where,
-                }
-                if every
-                else {}
-            )
-            yield finished({**own, **names_, **reply}, where)
-        return
-    if messages is not None and not record.get("context"):
-        before = as_turns(messages, where)
-        record = {
-            **record,
-            "context": before[:-1] if before and before[-1].strip() == str(response).strip() else before,
+            if kind is None:
+                columns.require_no_near_miss(plan, row.where)
+            if len(self.plans) >= _PLANS:
+                self.plans.clear()
+            self.plans[key] = plan
+            unread = dict.fromkeys(name for name in plan.unread if plain(name) not in _WRITTEN)
+            maybe = any(plain(name) in columns.MAY_BE_RATINGS for name in unread)
+            lost = "response" in plan.sources and not {"context", "messages"} & plan.sources.keys()
+            if kind is None and (plan.read or maybe or lost):
+                about.read.setdefault(plan.read, {}).update(unread)
+        return plan
+
+    def renamed(self, row: Row, plan: Plan) -> dict[str, Any]:
+        """Return a row under our names, cells decoded where the column may hold JSON; other keys stay."""
+        data, where, flat = row.data, row.where, row.flat
+        sources = plan.sources
+        record: dict[str, Any] = {}
+        for key, value in data.items():
+            if key in plan.used:
+                continue
+            if flat and (value is None or value == ""):
+                continue
+            name = f"original_{key}" if key in sources and key not in ("rating", "rater") else key
+            record[name] = from_cell(value, where, key) if flat and key in _WRITTEN else value
+        rated = []
+        for ours, names in sources.items():
+            if ours.partition(".")[0] == "rating":
+                rated.append(ours)
+            elif names and ours != "rater":
+                values = [self.cell(data, name, ours, row) for name in names]
+                value = _together(ours, names, values) if len(values) > 1 else values[0]
+                if ours in ("ratings", "quality") and not isinstance(value, Mapping):
+                    rated.append(ours)
+                elif value is not None or ours == "response":
+                    record[ours] = value
+        if self.words and isinstance(ratings := record.get("ratings"), Mapping):
+            read = [(key, list(self.numbers(record, key, values, where, "ratings"))) for key, values in ratings.items()]
+            record["ratings"] = dict(read)
+        for ours in rated:
+            self.rate(record, ours, row, plan)
+        if sources.get("rater"):
+            self.name_raters(record, row, plan)
+        if flat:
+            _fold(record, where)
+            if "response" in sources and "messages" not in record:
+                record.setdefault("response", "")
+        if messages_in(record.get("context"), where) is not None and plain(sources["context"][0]) in columns.TALKS:
+            record["messages"] = record.pop("context")
+        return record
+
+    def cell(self, data: Mapping[str, Any], name: str, ours: str, row: Row) -> Any:
+        """Return what fills a field: a cell that stands for nothing is None, JSON is decoded where it may be."""
+        value = data.get(name) if name in data else under(data, name)
+        if isinstance(value, str):
+            if row.flat and value.strip() in EMPTY:
+                return "" if ours == "response" else None
+            if ours in _OBJECTS:
+                return from_cell(value, row.where, name)
+            if ours in ("context", "references", "sources", "messages"):
+                inner = from_cell(value, row.where, name)
+                return inner if _is_texts(inner, row.where) or ours == "messages" else value
+        elif row.flat and isinstance(value, Mapping):
+            return {key: inner for key, inner in value.items() if inner is not None}
+        return value
+
+    def rate(self, record: dict[str, Any], ours: str, row: Row, plan: Plan) -> None:
+        """Add the ratings of one dimension; a list is several people's.
+
+        Raises:
+            ColumnError: a cell is no rating, or names another top of the scale than an earlier one.
+        """
+        names, dimension = plan.sources[ours], ours.partition(".")[2] or OVERALL
+        given: list[tuple[str, float]] = []
+        for name in names:
+            cell = row.data.get(name) if name in row.data else under(row.data, name)
+            cell = from_cell(cell, row.where, name) if isinstance(cell, str) and cell[:1] == "[" else cell
+            given += [(name, value) for value in self.numbers(record, dimension, cell, row.where, name)]
+        if not given:
+            return
+        if dimension in plan.scales:
+            record["scales"] = {dimension: list(plan.scales[dimension]), **(record.get("scales") or {})}
+        if ours == "quality":
+            record["quality"] = {dimension: given[0][1]}
+            return
+        ratings = record.get("ratings") or {}
+        record["ratings"] = {
+            **(ratings if isinstance(ratings, Mapping) else {OVERALL: ratings}),
+            dimension: [value for _, value in given],
         }
-    yield finished({**{key: value for key, value in record.items() if key != "messages"}, "response": response}, where)
+        if len(names) > 1 and not plan.sources.get("rater"):
+            raters = dict(zip(names, plan.raters or names, strict=False))
+            known = [
+                rater_name(row.data.get(raters[name]), row.where, raters[name]) if plan.raters else name
+                for name, _ in given
+            ]
+            record["raters"] = {**(record.get("raters") or {}), dimension: known}
+
+    def numbers(self, record: dict[str, Any], dimension: str, cell: Any, where: str, name: str) -> Iterator[float]:
+        """Yield the ratings of a cell, or of a list; a scale that the cell states goes into the record."""
+        for part in cell if isinstance(cell, list) else [cell]:
+            if (read := number(part, where, name, self.words)) is None:
+                continue
+            value, top = read
+            if top is not None:
+                self.require_one_top(name, value, top, where)
+                bottom = self.scale[0] if self.scale else 0 if top == 1 or top > 10 else 1
+                record["scales"] = {dimension: [bottom, int(top)], **(record.get("scales") or {})}
+            yield value
+
+    def require_one_top(self, name: str, value: float, top: float, where: str) -> None:
+        """Raise if a column holds both `3/5` and `7/10`, or a rating below the scale that its cell implies."""
+        if self.tops.setdefault(name, top) != top or (self.scale and self.scale[1] != top):
+            problem = f"out of {top:g} here, out of {self.scale[1] if self.scale else self.tops[name]:g} elsewhere"
+            raise ColumnError(problem, "Bring the column to one scale", where=where, field=name)
+        if value < 1 and top not in (1, 100) and top <= 10 and not self.scale:
+            problem = f"{value:g} out of {top:g}: the scale may begin with 0 or with 1"
+            raise ColumnError(problem, f"Say which: --scale 0,{top:g}", where=where, field=name)
+
+    def name_raters(self, record: dict[str, Any], row: Row, plan: Plan) -> None:
+        """Give the ratings of a row the name in its column of raters."""
+        names = plan.sources["rater"]
+        known = [rater_name(row.data.get(name), row.where, name) for name in names]
+        ratings = record.get("ratings")
+        ratings = ratings if isinstance(ratings, Mapping) else {OVERALL: ratings} if isinstance(ratings, list) else {}
+        own = record.get("raters")
+        own = own if isinstance(own, Mapping) else {}
+        for dimension, values in ratings.items():
+            if isinstance(values, list) and dimension not in own and any(known):
+                raters = known if len(known) == len(values) > 1 else [known[0]] * len(values)
+                own = {**own, dimension: raters}
+        if own:
+            record["raters"] = own
+
+    def joined(self, found: Iterator[tuple[bool, Example | Pair]]) -> Iterator[Example | Pair]:
+        """Yield the rows of several raters of one reply as one; all others as they come, one at a time."""
+        first = next(found, None)
+        if first is None:
+            return
+        stream = (line for _, line in chain([first], found))
+        if first[0] and self.join:
+            file = first[1].where.rpartition(":")[0]
+            self.note_once(f"{file}: one rating a line; lines of one id are joined, all held in memory")
+            yield from join_raters(stream, self.on_error, self.note_once)
+        else:
+            yield from stream
 
 
-def replies_text(messages: list[Any], where: str) -> str:
-    said = [turn for turn in turns(messages, where) if turn.text is not None]
-    return said[-1].text or "" if said else ""
-
-
-def finished(record: dict[str, Any], where: str) -> dict[str, Any]:
-    """The record with its texts checked."""
-    if not isinstance(record.get("response"), str):
-        inner = [
-            f"{key}.{name}"
-            for key, value in record.items()
-            if isinstance(value, Mapping)
-            for name, one in value.items()
-            if isinstance(one, str)
-        ]
-        hint = f" (inside: {', '.join(inner[:6])})" if inner else ""
-        raise DataError(
-            "expected text" if "response" in record else f"missing (found: {', '.join(record)})",
-            f"Say which it is: --map response=NAME{hint}",
-            where=where,
-            field="response",
-        )
-    record["context"] = as_turns(record.get("context"), where)
-    for field in ("references", "sources"):
-        if field in record:
-            value = record[field]
-            texts = [value] if isinstance(value, str) else [text_of(one) for one in value]
-            record[field] = [text for text in texts if text]
-            if not record[field]:
-                del record[field]
-    if odd := next(
-        (one for one in (*record["context"], *record.get("references", ())) if not isinstance(one, str)), None
-    ):
-        raise DataError(
-            f"holds a {type(odd).__name__}, expected texts", 'Write ["...", "..."]', where=where, field="context"
-        )
-    if isinstance(record.get("system"), str):
-        record["system"] = record["system"].strip()
-    if "overall" in record.get("scales", {}):
-        record["scale"] = record["scales"].pop("overall")
-        if not record["scales"]:
-            del record["scales"]
-    return {**record, "where": where}
-
-
-def text_of(value: Any) -> Any:
-    """The text of a retrieved document, whatever wraps it."""
-    if isinstance(value, Mapping):
-        return next(
-            (
-                value[key]
-                for key in ("page_content", "content", "text", "document.content")
-                if isinstance(value.get(key), str)
-            ),
-            str(value),
-        )
-    return value
-
-
-# --- rows that belong together ----------------------------------------------------------------------------------
-
-
-def joined(found: Iterator[dict[str, Any]], note: Note) -> Iterator[dict[str, Any]]:
-    """Rows of several raters of one reply as one record; all other records as they come, one at a time."""
-    first = next(found, None)
-    if first is None:
-        return
-    if "rater" not in first or "pair" in first:
-        yield first
-        yield from found
-        return
-    note("one rating a line; lines of one id are joined, all held in memory")
-    everything = [first, *found]
-    ids = [one.get("id") for one in everything]
-    by_id = None not in ids and len(set(ids)) < len(ids)
-    groups: dict[Any, dict[str, Any]] = {}
-    seen: set[Any] = set()
-    for one in everything:
-        key = (one["id"], one.get("system")) if by_id else (tuple(one["context"]), one["response"], one.get("system"))
-        rater = one.pop("rater", None)
-        for dimension, values in one.get("ratings", {}).items():
-            one.setdefault("raters", {}).setdefault(dimension, [rater] * len(values))
-        again = (key, rater, str(one.get("ratings")))
-        if rater is not None and again in seen:
-            continue  # the same row again; another rating by the same person stays, for the study to see
-        seen.add(again)
-        group = groups.setdefault(key, one)
-        if group is one:
-            continue
-        group |= {field: one[field] for field in ("scale", "scales") if field in one}
-        for field in ("ratings", "raters"):
-            for dimension, values in one.get(field, {}).items():
-                group.setdefault(field, {}).setdefault(dimension, []).extend(values)
-        for name in [
-            key
-            for key in group
-            if key not in ("ratings", "raters", "where", "scale", "scales") and group[key] != one.get(key)
-        ]:
-            del group[name]
-    yield from groups.values()
-
-
-TALK, WHO, SAID = (
-    "conversation_id conversation chat_id chat thread_id thread ticket_id ticket session_id",
-    "role sender sender_type speaker author",
-    "text message content body",
-)
-WHEN = "timestamp created_at time turn date sent_at"
-
-
-def messages_joined(found: Iterable[Row], note: Note) -> Iterator[Row]:
-    """Tables with a row a message as one chat a conversation, sorted by a time in one form; else the rows as they come."""
-    found = iter(found)
-    first = next(found, None)
-    if first is None:
-        return
-    named = {names.plain(key): key for key in first.data} if isinstance(first.data, Mapping) else {}
-    talk, who, said = (
-        next((named[word] for word in words.split() if word in named), None) for words in (TALK, WHO, SAID)
+def _is_texts(value: Any, where: str) -> bool:
+    """Return whether a decoded cell holds texts, pairs of texts, or chat messages."""
+    if isinstance(value, list) and all(isinstance(one, (str, list)) for one in value):
+        return True
+    return messages_in(value, where) is not None or (
+        isinstance(value, list) and bool(value) and all(isinstance(one, Mapping) for one in value)
     )
-    if not (talk and who and said) or "response" in named or "answer" in named:
-        yield first
-        yield from found
+
+
+def _together(ours: str, names: Sequence[str], values: Sequence[Any]) -> Any:
+    """Return the value of a field that several columns fill."""
+    present = [value for value in values if value not in (None, "", [])]
+    if ours != "context":
+        return [one for value in present for one in (value if isinstance(value, list) else [value])]
+    if plain(names[0]) == "instruction" and plain(names[-1]) == "input":
+        return ["\n\n".join(str(value) for value in present)]
+    if all(messages_in(value) is not None for value in present[:-1]) and present and isinstance(present[-1], str):
+        before = [message for value in present[:-1] for message in messages_in(value) or ()]
+        return [*before, {"role": "user", "content": present[-1]}]
+    return [turn for value in present for turn in (value if isinstance(value, list) else [value])]
+
+
+def _fold(record: dict[str, Any], where: str) -> None:
+    """Put the columns that scoring writes (`scores.X`, `low.X` and `high.X`, `explained.X.GROUP`) back into objects."""
+    scored = {key[7:]: key for key in record if key.startswith("scores.")}
+    if not scored:
         return
-    note(f"a row for each message; {talk}, {who} and {said} make conversations, all held in memory")
-    when = next((named[word] for word in WHEN.split() if word in named), None)
-    groups: dict[Any, list[Row]] = {}
-    for row in chain([first], found):
-        groups.setdefault(row.data[talk], []).append(row)
-    for key, group in groups.items():
-        if when:
-            group.sort(key=lambda row: clock(row.data[when], row.where, when))
-        shared = {
-            name: value
-            for name, value in group[0].data.items()
-            if name not in (talk, who, said, when) and all(row.data.get(name) == value for row in group)
-        }
-        yield Row(
-            group[0].where,
-            {**shared, "id": key, "messages": [{"role": row.data[who], "content": row.data[said]} for row in group]},
-            flat=True,
-        )
 
+    def value(key: str) -> float | None:
+        try:
+            cell = record.pop(key, None)
+            return None if cell in (None, "") else float(cell)
+        except (TypeError, ValueError) as error:
+            problem = f"{cell!r}, expected a score"
+            raise DataError(problem, "Write a number or leave the cell empty", where=where, field=key) from error
 
-def clock(value: Any, where: str, field: str) -> float:
-    """A time as a number: seconds, ISO 8601, or hours and minutes; any other form is an error."""
-    from datetime import datetime
-
-    text = str(value).strip()
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    try:
-        return datetime.fromisoformat(f"2000-01-01T{text:0>5}" if ":" in text[:3] else text).timestamp()
-    except ValueError as error:
-        raise ColumnError(
-            f"{text!r} is no time",
-            f"Write 2026-01-31T09:58, or sort the rows and leave {field} alone: delete it",
-            where=where,
-            field=field,
-        ) from error
+    intervals = {
+        name: [value(f"low.{name}"), value(f"high.{name}")]
+        for name in scored
+        if f"low.{name}" in record and f"high.{name}" in record
+    }
+    if intervals:
+        record["intervals"] = intervals
+    for name in scored:
+        groups = [key for key in record if key.startswith(f"explained.{name}.")]
+        moved = {key.rpartition(".")[2]: value(key) for key in groups}
+        if moved.get("base") is not None:
+            rest = {group: points for group, points in moved.items() if group != "base" and points is not None}
+            record.setdefault("explained", {})[name] = {"base": moved["base"], "moved": rest}
+    record["scores"] = {**(record.get("scores") or {}), **{name: value(key) for name, key in scored.items()}}

@@ -1,4 +1,4 @@
-"""What a cell or a JSON value is worth: numbers, yes and no, lists in cells. One documented rule each."""
+"""One documented rule each for numbers, yes and no, cells that hold lists, and JSON."""
 
 from __future__ import annotations
 
@@ -6,54 +6,157 @@ import ast
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 from rejoinder.data import limits
+from rejoinder.data.columns import words as words_of
 from rejoinder.errors import ColumnError, DataError
 
-EMPTY = frozenset(("", "NaN", "nan", "NULL", "null", "<NA>", "#N/A", "\\N"))
-UNRATED = EMPTY | frozenset(("n/a", "N/A", "NA", "-"))
-YES = frozenset(("yes", "true", "pass", "thumbs up", "👍"))
-NO = frozenset(("no", "false", "fail", "thumbs down", "👎"))
-_NUMBER = re.compile(r"([+-]?\d+(?:[.,]\d+)?)\s*(?:(%)|(?:/|out of)\s*(\d+))?")
-_NUMPY = re.compile(r"""\[(['"]).*\1(?:\s+['"].*)?\]""", re.DOTALL)
+EMPTY = frozenset(("", "nan", "NaN", "NAN", "-nan", "null", "Null", "NULL", "(null)", "<NA>", "#N/A", "\\N"))
+UNRATED = EMPTY | frozenset(("n/a", "N/A", "NA", "-", "none", "None"))
+YES = frozenset(words_of("yes y true pass passed good correct thumbs_up thumbsup thumb_up up like liked 👍"))
+NO = frozenset(
+    words_of("no n false fail failed bad incorrect wrong thumbs_down thumbsdown thumb_down down dislike disliked 👎")
+)
+_TONES = re.compile("[\U0001f3fb-\U0001f3ff\ufe0e\ufe0f]")  # skin tones and variation selectors
+_NUMBER = re.compile(
+    r"([+-]?(?:\d{1,15}(?:[.,]\d{1,15})?|\.\d{1,15})(?:[eE][+-]?\d{1,3})?)"
+    r"\s*(?:(%)|(?:/|out of|of)\s*(\d{1,4})|stars?)?",
+    re.IGNORECASE,
+)
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+_STARS = re.compile(r"(★+)(☆*)")
+_RATING_CELL = re.compile(r'\[\{"rating": ?(\d+)\}\]')  # Label Studio's CSV
+_NUMPY = re.compile(
+    r"""(?:array\(\s*)?\[\s*(?:(['"]).*\1(?:\s+['"].*)?|\{.*\}|array\(.*)\s*\](?:,\s*dtype=\w+)?\)?""", re.DOTALL
+)
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
+_WORD = 40  # characters of the longest word that can be a rating
 
 
-def number(value: Any, where: str, field: str, words: tuple[str, ...] = ()) -> tuple[float, float | None] | None:
-    """A rating and the top of its scale, where the cell says so (3/5, 60%); None where the cell is empty.
+def kind_of(value: Any) -> str:
+    """Name the kind of a JSON value, for a message."""
+    if isinstance(value, str):
+        return "text"
+    names = {
+        type(None): "null",
+        bool: "true or false",
+        int: "a number",
+        float: "a number",
+        list: "a list",
+        dict: "an object",
+    }
+    return names.get(type(value), type(value).__name__)
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value is a finite number, of numpy too; true and false are none."""
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    except OverflowError:  # an integer beyond what a float can hold
+        return False
+
+
+def native(value: Any) -> Any:
+    """Return a number of numpy or of `decimal` as Python's own; anything else as it is."""
+    if isinstance(value, Decimal):
+        return float(value)
+    return value.item() if hasattr(value, "item") and getattr(value, "ndim", None) == 0 else value
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value stands for none: null, an empty text, NaN, or what pandas has in their place."""
+    if isinstance(value, str):
+        return value.strip() in EMPTY
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
+def yes_or_no(value: Any) -> bool | None:
+    """Return whether a value is a word of the table for 1 (`yes`, `pass`, `good`) or for 0; None for any other."""
+    if isinstance(value, bool) or not isinstance(value, str) or len(value) > _WORD:
+        return value if isinstance(value, bool) else None
+    word = _folded(value)
+    word = word.replace(" ", "_")
+    return True if word in YES else False if word in NO else None
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.sub(r"[\s_-]+", " ", _TONES.sub("", text)).casefold().split())
+
+
+def number_in(value: Any, words: Sequence[str] = ()) -> tuple[float, float | None] | None:
+    """Return the number of a cell and the top of its scale, where the cell names one (`3/5`, `60%`, `yes`).
 
     Args:
-        words: the ordered words of `--scale "bad,fair,good"`, lowest first, worth 1, 2, 3 ...
+        value: a cell or a JSON value.
+        words: the words of a scale, lowest first, worth 1, 2, 3 ...
+
+    Returns:
+        None if it is no number, or one that can be read in two ways (`1,234`).
+    """
+    value = native(value)
+    if is_number(value):
+        return value, None
+    if isinstance(value, Mapping) and value.keys() == {"rating"}:
+        return number_in(value["rating"])
+    if not words and (word := yes_or_no(value)) is not None:
+        return int(word), 1.0
+    if not isinstance(value, str):
+        return None
+    text = value.strip()
+    folded = [_folded(word) for word in words]
+    if _folded(text) in folded:
+        return folded.index(_folded(text)) + 1, float(len(words))
+    if stars := _STARS.fullmatch(text):
+        return len(stars[1]), float(len(text)) if stars[2] else None
+    if cell := _RATING_CELL.fullmatch(text):
+        return int(cell[1]), None
+    match = _NUMBER.fullmatch(text)
+    if match is None or _THOUSANDS.fullmatch(match[1]):
+        return None
+    top = 100.0 if match[2] else float(match[3]) if match[3] else float(len(words)) if words else None
+    number = float(match[1].replace(",", "."))
+    if not math.isfinite(number) or (words and not 1 <= number <= len(words)):
+        return None
+    return int(number) if re.fullmatch(r"[+-]?\d+", match[1]) else number, top
+
+
+def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tuple[float, float | None] | None:
+    """Return a rating and the top of its scale, if the cell names one; None if it is not rated.
+
+    Args:
+        value: a cell or a JSON value.
+        where: `file:line`.
+        field: the column.
+        words: see `number_in`.
 
     Raises:
-        ColumnError: it is none: a date, a word, a number that can be read in two ways.
+        ColumnError: it is a date, a word, or a number that can be read in two ways.
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
+    value = native(value)
+    if is_missing(value) or (isinstance(value, str) and value.strip() in UNRATED):
         return None
-    if isinstance(value, bool):
-        return float(value), 1.0
-    if isinstance(value, (int, float)) and math.isfinite(value):
-        return float(value), None
-    text = str(value).strip()
-    if text in UNRATED:
-        return None
-    word = re.sub(r"[\s_-]+", " ", text).casefold()
-    if words:
-        if word in words:
-            return words.index(word) + 1.0, float(len(words))
-    elif word in YES | NO:
-        return float(word in YES), 1.0
-    elif (match := _NUMBER.fullmatch(text)) and not re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", match[1]):
-        top = 100.0 if match[2] else float(match[3]) if match[3] else None
-        return float(match[1].replace(",", ".")), top
+    found = number_in(value, words)
+    if found is not None:
+        return found
+    shown = repr(value[:40]) if isinstance(value, str) else "infinite" if isinstance(value, float) else kind_of(value)
     known = f"one of {', '.join(words)}" if words else "a number (3, 3.5, 3/5, 60%), yes or no, pass or fail"
-    remedy = "Correct the column; or give its words in order, lowest first: --scale 'bad,fair,good'; or it is no rating: --map rating="
-    raise ColumnError(f"{text[:40]!r}, expected {known}", remedy, where=where, field=field)
+    problem = f"{shown}, expected {known}"
+    remedy = "Correct the column; if these are words in order, name them, lowest first: --scale 'bad,fair,good'; if it"
+    raise ColumnError(problem, f"{remedy} is no rating: --map rating=", where=where, field=field)
 
 
 def decoded(text: str, where: str) -> Any:
-    """The JSON value of a text; a key given twice, or half a character, is an error."""
+    """Return the JSON value of a text.
+
+    Raises:
+        DataError: it is no JSON; a key stands twice in one object; it holds half a character.
+    """
 
     def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         record = dict(pairs)
@@ -67,61 +170,119 @@ def decoded(text: str, where: str) -> Any:
         value = json.loads(text, object_pairs_hook=once)
     except DataError:
         raise
+    except json.JSONDecodeError as error:
+        cut = error.pos >= len(text.rstrip())
+        problem = f"broken JSON ({error.msg} at column {error.colno}{', where it ends' if cut else ''})"
+        remedy = "Write one JSON object a line; of one JSON array or object say --input-format json"
+        raise DataError(problem, remedy, where=where) from error
     except (ValueError, RecursionError) as error:
-        raise DataError(
-            f"broken JSON ({error})"[:160],
-            "Write one JSON object a line; of one array say --input-format json",
-            where=where,
-        ) from error
-    if "\\ud" in text or "\\uD" in text:
-        try:
-            json.dumps(value, ensure_ascii=False).encode()
-        except UnicodeEncodeError as error:
-            raise DataError("holds half a character", "Write the whole character or none", where=where) from error
+        raise DataError("JSON nested too deep, or a number too long", "Flatten it", where=where) from error
+    require_whole_characters(text, value, where)
     return value
 
 
+def require_whole_characters(text: str, value: Any, where: str) -> None:
+    """Raise if JSON holds half a character, one surrogate without the other: no file in UTF-8 can hold that.
+
+    Args:
+        text: the JSON; only an escape in it can bring in a surrogate, and most texts have none.
+        value: the decoded value.
+        where: `file:line`.
+    """
+    if not _SURROGATE.search(text):
+        return
+    for field, part in value.items() if isinstance(value, Mapping) else [("", value)]:
+        try:
+            json.dumps([field, part], ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            problem = f"holds \\u{ord(error.object[error.start]):04x}, half a character"
+            raise DataError(problem, "Write the whole character or none", where=where, field=field) from error
+
+
 def from_cell(text: Any, where: str, field: str) -> Any:
-    """What a cell of a column that may hold a list or an object says; any other text is itself."""
+    """Return the list or object in a cell, as JSON or Python writes it; any other text as it is.
+
+    Raises:
+        DataError: a list without commas, as numpy writes it; half a character.
+    """
     if not isinstance(text, str):
         return text
     bare = text.strip()
-    if bare[:1] + bare[-1:] not in ("[]", "{}"):
+    if bare[:1] + bare[-1:] not in ("[]", "{}") and not bare.startswith("array(["):
         return text
     try:
-        return json.loads(bare)
+        value = json.loads(bare)
     except (ValueError, RecursionError):
-        pass
+        value = None
+    else:
+        require_whole_characters(bare, {field: value}, where)
+        return value
     try:
         value = ast.literal_eval(bare) if len(bare) <= limits.LITERAL else None
-        if repr(value) == bare or json.dumps(value) == bare:
+        if repr(value) == bare:  # Python joins texts without a comma between, so only its own writing is a list
             return value
     except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
         pass
     if _NUMPY.fullmatch(bare):
-        raise DataError(
-            "a list without commas, as numpy writes it",
-            "Save the table as Parquet or JSON lines, which keep lists",
-            where=where,
-            field=field,
-        )
+        remedy = "Save the table as Parquet or JSON lines, which keep lists"
+        raise DataError("a list without commas, as numpy writes it", remedy, where=where, field=field)
     return text
 
 
 def under(value: Any, path: str) -> Any:
-    """What stands under `a.b.0` in nested objects and lists (JSON texts among them), or under that very key."""
-    if isinstance(value, Mapping) and path in value:
-        return value[path]
-    for part in path.split("."):
-        if isinstance(value, str):
-            try:
-                value = json.loads(value)
-            except ValueError:
-                return None
-        if isinstance(value, Mapping):
-            value = value.get(part)
-        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
-            value = value[int(part)]
-        else:
+    """Return the value at `a.b.0` in nested objects, lists and JSON texts, or at that very key; else None."""
+    if isinstance(value, str) and value.strip()[:1] in ("{", "["):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
             return None
-    return value
+    if isinstance(value, Mapping):
+        if value.get(path) is not None:
+            return value[path]
+        parts = path.split(".")
+        inner = (under(value.get(".".join(parts[:n])), ".".join(parts[n:])) for n in range(1, len(parts)))
+        return next((found for found in inner if found is not None), None)
+    if isinstance(value, list):
+        first, _, rest = path.partition(".")
+        if first.isdecimal() and int(first) < len(value):
+            return under(value[int(first)], rest) if rest else value[int(first)]
+    return None
+
+
+def as_json(value: Any, where: str) -> str:
+    """Return the JSON text of a value; numbers of numpy are numbers.
+
+    Raises:
+        DataError: JSON, or UTF-8, cannot hold it.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=_as_number)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        remedy = "Give texts, finite numbers, lists and objects of these"
+        raise DataError(f"no JSON can hold it ({error})", remedy, where=where) from error
+    return text
+
+
+def _as_number(value: Any) -> Any:
+    if isinstance(value, Real) and hasattr(value, "item"):
+        return value.item()
+    raise TypeError(f"a {type(value).__name__}")
+
+
+def plain_json(extra: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return `extra` as JSON can write it: null for NaN and infinity, text for dates and the like."""
+    if all(type(value) in (str, int, bool) for value in extra.values()):
+        return dict(extra)
+    try:
+        text = json.dumps(extra, default=_written)
+        plain: dict[str, Any] = json.loads(text, parse_constant=lambda _: None)
+    except RecursionError as error:
+        raise DataError("nested too deep", "Flatten it", where=where) from error
+    return plain
+
+
+def _written(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return None if type(value).__name__ in ("NAType", "NaTType") else str(value)
