@@ -86,7 +86,7 @@ def opened(browser: Browser, usual: str = "data:,", /, **how: object) -> Iterato
         how: what else its window is.
     """
     heard: list[str] = []
-    with browser.new_context(**how) as context:  # type: ignore[arg-type]
+    with browser.new_context(**how) as context:
         context.set_default_timeout(15_000)
         page = context.new_page()
         page.on("console", lambda said: heard.append(f"{said.type}: {said.text}"))
