@@ -79,9 +79,9 @@ def test_all_lines_are_written_in_our_own_form(run: Run, rated: Path) -> None:
         assert one.ratings == other.ratings
     pairs = lines(Path("pairs.jsonl"), {**PAIR, "model_b": "v2"}, {**PAIR, "id": "b", "score_a": 3})
     assert inspected(run, pairs, "-o", "own.jsonl")["pairs"] == 2
-    for one, other in zip(rejoinder.read_pairs(pairs), rejoinder.read_pairs("own.jsonl"), strict=True):
-        assert (one.preferred, one.votes) == (other.preferred, other.votes)
-        for reply, same in zip(one.replies, other.replies, strict=True):
+    for pair, again in zip(rejoinder.read_pairs(pairs), rejoinder.read_pairs("own.jsonl"), strict=True):
+        assert (pair.preferred, pair.votes) == (again.preferred, again.votes)
+        for reply, same in zip(pair.replies, again.replies, strict=True):
             assert (reply.context, reply.response, reply.system) == (same.context, same.response, same.system)
     assert [json.loads(line)["preferred"] for line in run(pairs, "-o", "-").out.splitlines()] == [0, 0]
 

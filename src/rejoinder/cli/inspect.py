@@ -107,8 +107,7 @@ def text(summary: FileSummary) -> Iterator[str]:
     """Yield the lines that describe the files to a person."""
     if summary.format:
         yield f"Format: {summary.format}."
-    for line in summary.notes:
-        yield line
+    yield from summary.notes
     counts = [f"{getattr(summary, key):,} {key.replace('_', ' ')}" for key in COUNTS if getattr(summary, key)]
     yield ", ".join(counts) or "No examples"
     if not summary.rated and not summary.pairs:

@@ -79,7 +79,8 @@ def describe(
         on_error(error)
         skipped.append(error)
 
-    lines = read_either(*paths, on_bad=skip, **{**how, "note": notes.append})  # type: ignore[typeddict-item]
+    how["note"] = notes.append
+    lines = read_either(*paths, on_bad=skip, **how)
     counted = _Counts()
     for line in with_scale(lines, None if scale is None else scale_of(scale), skip):
         counted.add(line)
