@@ -105,8 +105,6 @@ def data(summary: FileSummary) -> dict[str, Any]:
 
 def text(summary: FileSummary) -> Iterator[str]:
     """Yield the lines that describe the files to a person."""
-    if summary.format:
-        yield f"Format: {summary.format}."
     yield from summary.notes
     counts = [f"{getattr(summary, key):,} {key.replace('_', ' ')}" for key in COUNTS if getattr(summary, key)]
     yield ", ".join(counts) or "No examples"
