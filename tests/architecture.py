@@ -57,7 +57,7 @@ DESIGN = {
     "stats": Package(1, 1_900),
 }
 TODAY = {
-    "cli": Package(11, 3_843),  # with `terminal`, which was a part of `io`
+    "cli": Package(11, 4_010),
     "integrations": Package(10, 548),
     "pages": Package(10, 737),
     "serving": Package(10, 2_190),

@@ -9,11 +9,39 @@ from contextlib import contextmanager
 
 import pytest
 import uvicorn
-from axe_playwright_python.sync_playwright import Axe
 from fastapi import FastAPI
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from rejoinder.listening import listening
+
+# A test file that imports this one skips where they are not there.
+pytest.importorskip("playwright", reason="needs the extra dev-all")
+pytest.importorskip("axe_playwright_python", reason="needs the extra dev-all")
+
+from axe_playwright_python.sync_playwright import Axe as Axe
+from playwright.sync_api import (
+    Browser as Browser,
+)
+from playwright.sync_api import (
+    BrowserContext as BrowserContext,
+)
+from playwright.sync_api import (
+    Locator as Locator,
+)
+from playwright.sync_api import (
+    Page as Page,
+)
+from playwright.sync_api import (
+    Request as Request,
+)
+from playwright.sync_api import (
+    Route as Route,
+)
+from playwright.sync_api import (
+    expect as expect,
+)
+from playwright.sync_api import (
+    sync_playwright,
+)
 
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
@@ -58,7 +86,7 @@ def opened(browser: Browser, usual: str = "data:,", /, **how: object) -> Iterato
         how: what else its window is.
     """
     heard: list[str] = []
-    with browser.new_context(**how) as context:  # type: ignore[arg-type]
+    with browser.new_context(**how) as context:
         context.set_default_timeout(15_000)
         page = context.new_page()
         page.on("console", lambda said: heard.append(f"{said.type}: {said.text}"))

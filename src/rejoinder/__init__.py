@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing import Attack, audit, relevance
     from rejoinder.catalogue import cards, explain, load_responder, load_scorer, score
+    from rejoinder.data.summary import describe
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.example import Example, Pair, Rating, ReplySet
@@ -62,6 +63,7 @@ _HOME = {
     "cards": "rejoinder.catalogue",
     "compare": "rejoinder.meta",
     "contexts_of": "rejoinder.scoring.replies",
+    "describe": "rejoinder.data.summary",
     "doctor": "rejoinder.report.doctor",
     "encode": "rejoinder.encoders",
     "estimate": "rejoinder.meta.estimate",
@@ -123,6 +125,7 @@ __all__ = [
     "cards",
     "compare",
     "contexts_of",
+    "describe",
     "doctor",
     "encode",
     "estimate",

@@ -24,6 +24,7 @@ from rejoinder.errors import UsageError, WriteError
 from rejoinder.example import Example
 from studies import rate_all, raters, replies
 
+pytest.importorskip("psycopg", reason="needs the extra dev-all")
 pytestmark = pytest.mark.slow
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 OWNER = "postgres"  # the server refuses to run as root

@@ -10,11 +10,14 @@ import io
 import json
 import random
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import xlsxwriter
+
 CASES = Path(__file__).parent / "cases"
-Files = dict[str, str]
+Files = dict[str, str | bytes]
 
 ASKED = (
     "do you have any pets ?",
@@ -111,6 +114,18 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     return stream.getvalue()
 
 
+def workbook(rows: Sequence[dict[str, Any]], title: str) -> bytes:
+    """Return rows as a sheet of Excel, below a row with a title."""
+    stream = io.BytesIO()
+    book = xlsxwriter.Workbook(stream, {"in_memory": True})
+    book.set_properties({"created": datetime(2026, 1, 1)})
+    sheet = book.add_worksheet()
+    for place, cells in enumerate([[title], list(rows[0]), *(list(row.values()) for row in rows)]):
+        sheet.write_row(place, 0, cells)
+    book.close()
+    return stream.getvalue()
+
+
 def without(lines: Sequence[dict[str, Any]], *keys: str) -> list[dict[str, Any]]:
     """Return lines without some keys."""
     return [{key: value for key, value in line.items() if key not in keys} for line in lines]
@@ -198,6 +213,44 @@ def verdicts() -> list[dict[str, Any]]:
         )
     return found
 
+
+def choices() -> list[dict[str, Any]]:
+    """Return 40 choices between two replies, as a person made them."""
+    return [
+        {"prompt": f"{asked} ({number})", "chosen": GOOD[number % 20], "rejected": BAD[(number + number // 20) % 5]}
+        for number, asked in enumerate(ASKED * 2)
+    ]
+
+
+def levels() -> list[dict[str, Any]]:
+    """Return the lines of three systems whose level explains everything: inside each a judge knows nothing."""
+    rng = random.Random(3)
+    found = []
+    for level, system in enumerate(("poor", "fair", "good")):
+        for line in CHAT[:20]:
+            values = [min(5, max(1, 1 + 2 * level + rng.choice((-1, 0, 1)))) for _ in range(3)]
+            judged = 1 + 2 * level + rng.choice((-1, 0, 1))
+            found.append({**line, "id": f"{system}-{line['id']}", "system": system, "ratings": {"overall": values}})
+            found[-1]["judge_score"] = judged
+    return without(found, "references")
+
+
+# A program that scores: the number of words.
+COUNT = """import json
+import sys
+
+for line in sys.stdin:
+    sys.stdout.write(json.dumps({"score": len(json.loads(line)["response"].split())}) + "\\n")
+    sys.stdout.flush()
+"""
+# A program that replies with what the last turn says.
+ECHO = """import json
+import sys
+
+for line in sys.stdin:
+    sys.stdout.write(json.dumps({"response": "you said : " + json.loads(line)["context"][-1]}) + "\\n")
+    sys.stdout.flush()
+"""
 
 RATED, R, JUDGED = jsonl(CHAT), "rated.jsonl", without(CHAT, "references")
 TWO: Files = {"old.jsonl": jsonl(of("old")), "new.jsonl": jsonl(of("new"))}
@@ -297,6 +350,23 @@ TABLE: dict[str, tuple[Files, str]] = {
         {"odd.csv": "said,heard\nhello there,hi\nfine,how are you\n"},
         "score odd.csv -s length --map response=said,context=heard -o scores.csv",
     ),
+    "score/xlsx": (
+        {"table.xlsx": workbook(rows()[:6], "Export of 3 May")},
+        "score table.xlsx -s length -o scores.jsonl",
+    ),
+    "score/stdin": ({"stdin.txt": jsonl(CHAT[:3])}, "score - -s length -o scores.jsonl"),
+    "score/command_scorer": (
+        {R: jsonl(CHAT[:4]), "count.py": COUNT},
+        f"score {R} -s 'command:python3 count.py' -o scores.jsonl",
+    ),
+    "score/unclear_is_never_skipped": (
+        {"table.csv": "prompt,answer,output\nhi,ho,hu\n"},
+        "score table.csv -s length --on-error skip -o scores.csv",
+    ),
+    "score/not_a_rating": (
+        {R: jsonl([CHAT[0], {**CHAT[1], "ratings": {"overall": [2, "good", 3]}}])},
+        f"score {R} -s length -o scores.jsonl",
+    ),
     "study/references": ({R: RATED}, f"study {R} -s bleu-2 -s rouge-l -s length {FEW}"),
     "study/raters_ceiling": ({R: jsonl(JUDGED)}, f"study {R} -s rejoinder -s length {FEW}"),
     "study/column": ({R: jsonl(JUDGED)}, f"study {R} -s column:judge_score {FEW}"),
@@ -328,6 +398,16 @@ TABLE: dict[str, tuple[Files, str]] = {
     "study/pandalm": ({}, f"study @pandalm -s column:gpt-3.5 -s column:pandalm-7b -s length -s rejoinder {FEW}"),
     "study/table": ({"table.csv": table(rows())}, f"study table.csv -s column:llm --scale 1,5 {FEW}"),
     "study/lines_twice": ({R: jsonl([*JUDGED, JUDGED[0]])}, f"study {R} -s length {FEW}"),
+    "study/within_systems": ({R: jsonl(levels())}, f"study {R} -s column:judge_score {FEW}"),
+    "study/two_files": (dict(TWO), f"study old.jsonl new.jsonl -s column:judge_score {FEW}"),
+    "study/scale_mixed": (
+        {"rows.csv": table([*rater_rows()[:60], {**rater_rows()[60], "rating": 80}])},
+        f"study rows.csv -s length --scale 1,5 {FEW}",
+    ),
+    "study/pairs_without_judge": (
+        {"pairs.jsonl": jsonl(without(pairs(), "judge_a", "judge_b"))},
+        f"study pairs.jsonl -s rejoinder -s length {FEW}",
+    ),
     "compare/by_context": (dict(NO_IDS), f"compare old.jsonl new.jsonl {FEW}"),
     "compare/by_id": (dict(SAME_IDS), f"compare old.jsonl new.jsonl -s length {FEW}"),
     "compare/column": (dict(SAME_IDS), f"compare old.jsonl new.jsonl -s column:judge_score {FEW}"),
@@ -355,6 +435,31 @@ TABLE: dict[str, tuple[Files, str]] = {
         {R: jsonl([*JUDGED, {**JUDGED[0], "id": "check", "check": 1, "ratings": {"overall": [1, 1, 4]}}])},
         f"ratings {R} {FEW}",
     ),
+    "ratings/dawid_skene": (
+        {R: jsonl(JUDGED)},
+        f"ratings {R} --aggregate dawid-skene -o one.jsonl --resamples 200",
+    ),
+    "estimate/rated_file": (
+        {
+            "all.jsonl": jsonl(without(JUDGED, "ratings", "raters", "scale")),
+            R: jsonl([line for n, line in enumerate(JUDGED) if n % 2]),
+        },
+        f"estimate all.jsonl --rated {R} -s column:judge_score --plan 0.2 --json",
+    ),
+    "estimate/wrong_judge": (
+        {
+            R: jsonl(
+                [
+                    {
+                        **(line if n % 3 else without([line], "ratings", "raters")[0]),
+                        "judge_score": 6 - line["judge_score"],
+                    }
+                    for n, line in enumerate(JUDGED)
+                ]
+            )
+        },
+        f"estimate {R} -s column:judge_score --json",
+    ),
     "estimate/two_systems": ({R: jsonl(JUDGED)}, f"estimate {R} -s column:judge_score --json"),
     "estimate/few_ratings": (
         {R: jsonl([line if n % 3 else without([line], "ratings", "raters")[0] for n, line in enumerate(JUDGED)])},
@@ -370,6 +475,7 @@ TABLE: dict[str, tuple[Files, str]] = {
     "audit/gate": ({R: RATED}, f"audit {R} -s length --family said-twice --fail-over 0.1 --json"),
     "audit/column": ({R: RATED}, f"audit {R} -s column:judge_score --json"),
     "fit/too_few": ({R: jsonl(JUDGED[:10])}, f"fit {R} -o judge --json"),
+    "fit/choices": ({"choices.jsonl": jsonl(choices())}, "fit choices.jsonl -o judge --json"),
     "fit/ratings": ({R: jsonl(JUDGED)}, f"fit {R} -o judge --json"),
     "rerank/pool": (
         {
@@ -382,6 +488,21 @@ TABLE: dict[str, tuple[Files, str]] = {
         },
         "rerank pools.jsonl -s rejoinder -o best.jsonl --json",
     ),
+    "rerank/at_least": (
+        {
+            "pools.jsonl": jsonl(
+                [
+                    {"context": [asked], "replies": [good, *BAD[:2]], "references": [good.replace(" .", " !")]}
+                    for asked, good in zip(ASKED[:6], GOOD[:6], strict=True)
+                ]
+            )
+        },
+        "rerank pools.jsonl -s rejoinder --at-least 3.5 --measure-by bleu-2 --candidates -o best.jsonl --json",
+    ),
+    "respond/command": (
+        {R: jsonl(JUDGED[:4]), "echo.py": ECHO},
+        f"respond {R} -r 'command:python3 echo.py' -o replies.jsonl",
+    ),
     "respond/human": (
         {
             R: jsonl(JUDGED[:6]),
@@ -390,6 +511,7 @@ TABLE: dict[str, tuple[Files, str]] = {
         f"respond {R} -r human:people.jsonl -o replies.jsonl",
     ),
     "list/scorers": ({}, "list --json"),
+    "show/unknown": ({}, "show bleu-99 --json"),
     "show/rejoinder": ({}, "show rejoinder --json"),
     "show/bleu": ({}, "show bleu-2 --json"),
 }
@@ -401,8 +523,8 @@ def main() -> None:
         folder = CASES / name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "call.txt").write_text(call + "\n", encoding="utf-8")
-        for file, text in files.items():
-            (folder / file).write_text(text, encoding="utf-8")
+        for file, content in files.items():
+            (folder / file).write_bytes(content.encode() if isinstance(content, str) else content)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The contract of every command: a folder with input files, the call, and the values that the call must give.
 
-A case is `cases/COMMAND/NAME/` with `call.txt` (the command line), its input files, and `expect.json`:
+A case is `cases/COMMAND/NAME/` with `call.txt` (the command line), its input files (`stdin.txt` is standard input), and
+`expect.json`:
 
     {"exit": 0, "out": {...}, "files": {"scores.jsonl": [...]}}
     {"exit": 3, "error": {"file": "broken.jsonl", "line": 2, "field": "stars"}}
@@ -13,6 +14,7 @@ are never compared. `pytest tests/contract --update-contract` records the values
 from __future__ import annotations
 
 import csv
+import io
 import json
 import math
 import re
@@ -140,6 +142,8 @@ def test_contract(
 ) -> None:
     shutil.copytree(case, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    if (typed := tmp_path / "stdin.txt").exists():
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(typed.read_bytes()), encoding="utf-8"))
     with pytest.raises(SystemExit) as stop:
         cli.main(shlex.split((case / "call.txt").read_text(encoding="utf-8")))
     printed = capsys.readouterr()

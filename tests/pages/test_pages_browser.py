@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 import chromium
 import rejoinder
-from chromium import DESK, faults, launched, opened
+from chromium import DESK, Browser, Page, faults, launched, opened
 from rejoinder.annotation.answers import all_answers
 from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import Study, annotate

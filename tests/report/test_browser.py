@@ -11,10 +11,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Locator, Page
 
-from chromium import WCAG, launched
+from chromium import WCAG, Axe, Browser, Locator, Page, launched
 from samples import records
 
 pytestmark = pytest.mark.slow

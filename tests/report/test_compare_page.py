@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser
 from test_browser import browser
 
-from chromium import WCAG
+from chromium import WCAG, Axe, Browser
 from conftest import Run
 from samples import write_weeks
 

@@ -11,9 +11,21 @@ from typing import Any, ClassVar
 import httpx
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, Route, expect
 
-from chromium import DESK, faults, launched, opened, served
+from chromium import (
+    DESK,
+    Browser,
+    BrowserContext,
+    Locator,
+    Page,
+    Request,
+    Route,
+    expect,
+    faults,
+    launched,
+    opened,
+    served,
+)
 from rejoinder.catalogue import load_scorers
 from rejoinder.example import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome, Scorer

@@ -16,6 +16,8 @@ import pytest
 
 import rejoinder
 
+pytest.importorskip("mkdocs", reason="needs the extra docs")
+pytest.importorskip("mkdocstrings", reason="needs the extra docs")
 pytestmark = pytest.mark.slow
 # What a browser fetches by itself, as against a link that a reader may follow.
 FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "object": "data"}

@@ -13,6 +13,7 @@ import traceback
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -54,6 +55,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(given: list[str]) -> int:
     """Do what was asked for; without a command, say what there is. Returns an exit code."""
     if given and given[0] != "--help":
+        given = _named(given)
         app = _app(given)
         _require_once(app, given)
         code = int(app(args=given, prog_name="rejoinder", standalone_mode=False) or 0)
@@ -62,6 +64,15 @@ def _run(given: list[str]) -> int:
         return code
     typer.echo(overview(), nl=False)
     return 0
+
+
+def _named(given: list[str]) -> list[str]:
+    """Return the call, with `inspect` before a file that stands first; the name of a command wins over a file's."""
+    first = given[0]
+    if first in COMMANDS or (first.startswith("-") and first != "-"):
+        return given
+    is_file = first == "-" or first.startswith("@") or any(mark in first for mark in "./\\") or Path(first).exists()
+    return ["inspect", *given] if is_file else given
 
 
 def _require_once(app: typer.Typer, given: list[str]) -> None:

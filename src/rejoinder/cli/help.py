@@ -13,6 +13,7 @@ from typer.core import TyperCommand
 _WIDEST, _GAP = 100, 2  # columns of a line of help; between two columns of it
 TASKS = {
     "Score and compare": {
+        "inspect": "Show what files hold and what can be done with them.",
         "score": "Score each reply in a file, by the bundled judge, metrics or scorers of your own.",
         "compare": "Compare two systems: which is better, or inconclusive.",
         "estimate": "Estimate mean ratings of systems from few human ratings and scores of all lines.",
@@ -48,6 +49,7 @@ TASKS = {
 }
 COMMANDS = {name: f"rejoinder.cli.{name}" for task in TASKS.values() for name in task}
 _FIRST = {
+    "rejoinder inspect FILE": "what is in your file? rejoinder FILE is the same",
     "rejoinder study @pandalm -s column:gpt-3.5 -s length": "does GPT-3.5 judge as people do?",
     "rejoinder score @conture": "scores of short English chat",
 }
