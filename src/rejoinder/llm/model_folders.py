@@ -20,8 +20,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rejoinder.data.checks import loaded
 from rejoinder.data.folders import machine_memory
+from rejoinder.data.strict import json_value
 from rejoinder.errors import DataError, UnusableModel
 from rejoinder.llm.gguf_header import gguf_header
 
@@ -182,7 +182,7 @@ class _Source:
         try:
             if path.stat().st_size > _MAX_CONFIG:
                 raise self.refusal(f"{name} is larger than {_MAX_CONFIG:,} bytes")
-            found = loaded(path.read_bytes(), name)
+            found = json_value(path.read_bytes(), name)
         except OSError as error:
             raise self.refusal(f"{name} cannot be read ({error.strerror})") from error
         except DataError as error:
@@ -432,7 +432,7 @@ def _add_header(source: _Source, file: Path, name: str, total: Declared) -> None
         if size < 8 or length > min(size - 8, _MAX_HEADER):
             raise source.refusal(f"{name} is damaged (its header is longer than the file)")
         try:
-            header = loaded(stream.read(length), name)
+            header = json_value(stream.read(length), name)
         except DataError as error:
             raise source.refusal(error.problem) from error
     if not isinstance(header, dict):

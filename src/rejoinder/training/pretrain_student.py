@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import text_of
 from rejoinder.data.dialogues import read_dialogues
 from rejoinder.data.folders import Parts, in_folder, read_folder
 from rejoinder.data.outputs import atomic_file
@@ -20,6 +19,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.nn.packing import packed, unpacked
+from rejoinder.nn.weights import text_of
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.untokenised import untokenised
 from rejoinder.training.corpora import digests, unjudged
