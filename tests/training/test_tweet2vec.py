@@ -153,7 +153,7 @@ def test_bad_posts_are_told_or_skipped(tmp_path: Path, line: str, message: str) 
     file = tmp_path / "a.jsonl"
     file.write_text(f'{{"text": "x"}}\n{line}\n{{"text": "y"}}\n')
     skipped: list[DataError] = []
-    assert [post.text for post in read_posts(file, on_bad=skipped.append)] == ["x", "y"]
+    assert [post.text for post in read_posts(file, on_error=skipped.append)] == ["x", "y"]
     (error,) = skipped
     remedy = 'Write {"text": "...", "hashtags": ["..."]} a line'
     assert str(error) == f"{file}:2: {message}. {remedy}"

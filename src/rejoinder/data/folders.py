@@ -29,7 +29,7 @@ from rejoinder.data.strict import value_in as value_in
 from rejoinder.errors import DataError, MissingAsset, UsageError
 
 CONFIG, WEIGHTS, CARD = "config.json", "weights.safetensors", "card.md"
-_THERE = "a trained model exists there. Choose another name, or replace it with --force (in Python, force=True)"
+_THERE = "a trained model is there already. Choose another name, or replace it with --force (in Python, force=True)"
 _LARGEST_CONFIG = 2**24  # bytes
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")  # in the folder itself: no path, no drive
 _REMEDIES = {"format": "Update rejoinder", "blobs": "Train it again, an older version made it"}
@@ -122,7 +122,7 @@ def read_folder(folder: str | Path) -> Parts:
         except (SafetensorError, KeyError) as error:  # KeyError: a type of numbers that numpy lacks
             raise DataError(f"damaged ({error})", AGAIN, where=str(Path(folder) / WEIGHTS)) from error
         if parts.digest != config.digest:
-            raise DataError("its files have another digest than the one they were saved with", AGAIN)
+            raise DataError("its files are not those it was saved with", AGAIN)
         require_finite(parts.tensors)
     return parts
 
@@ -130,8 +130,10 @@ def read_folder(folder: str | Path) -> Parts:
 def require_finite(tensors: Mapping[str, NDArray[Any]]) -> None:
     """Raise `DataError` if a tensor holds NaN, infinity, or no numbers."""
     for name, tensor in tensors.items():
-        if tensor.dtype.kind not in "fiu" or not np.isfinite(tensor).all():
-            raise DataError(f"the tensor {name} ({tensor.dtype}) holds NaN, infinity or no numbers", AGAIN)
+        if tensor.dtype.kind not in "fiu":
+            raise DataError(f"the tensor {name} is {tensor.dtype}, expected numbers", AGAIN)
+        if not np.isfinite(tensor).all():
+            raise DataError(f"the tensor {name} holds NaN or infinity", AGAIN)
 
 
 def read_config(folder: str | Path) -> FolderConfig:

@@ -31,14 +31,14 @@ def sizes(kind: type[Record], config: Mapping[str, Any], positive: Collection[st
     for name, value in vars(record).items():
         low, high = int(name in positive), 1 if isinstance(value, float) else LARGEST
         if isinstance(value, (int, float)) and not low <= value <= high:
-            raise DataError(f"is {value:.40}, expected {low} to {high}", AGAIN, field=f"sizes.{name}")
+            raise DataError(f"is {value!r:.40}, expected {low} to {high}", AGAIN, field=f"sizes.{name}")
     return record
 
 
 def text_of(files: Mapping[str, str], name: str) -> str:
     """Return the text of a file. Raises `DataError` if it is missing."""
     if name not in files:
-        raise DataError(f"{name} is missing", AGAIN)
+        raise DataError(f"no {name} in it", AGAIN)
     return files[name]
 
 
@@ -56,7 +56,7 @@ def tensor(
     Raises `DataError` if they are missing, of another type or shape, or too large for that kind.
     """
     if (values := tensors.get(name)) is None:
-        raise DataError(f"the tensor {name} is missing", AGAIN)
+        raise DataError(f"no tensor {name} in it", AGAIN)
     fits = values.ndim == len(shape) and all(
         length == wanted or (wanted is None and length) for length, wanted in zip(values.shape, shape, strict=True)
     )

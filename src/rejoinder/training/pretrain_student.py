@@ -140,7 +140,7 @@ def _ask(
 ) -> None:
     """Make the texts of the corpora and ask the teacher for the vectors that are not there yet."""
     if not is_taught(folder):
-        dialogues = unjudged(read_dialogues(*files, on_bad=on_bad), keep_judged=keep_judged, say=say)
+        dialogues = unjudged(read_dialogues(*files, on_error=on_bad), keep_judged=keep_judged, say=say)
         write_texts(folder, texts_of(dialogues, recipe.text))
     write_vectors(folder, teacher.teach, say)
 
