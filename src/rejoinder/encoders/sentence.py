@@ -153,7 +153,7 @@ def from_parts(parts: Parts) -> SentenceEncoder:
         MissingExtra, MissingAsset, UnusableModel: see `encoder`.
         DataError: no name is there, or another model is called so by now.
     """
-    found = load_named_model(parts.config, KIND, partial(_encoder, bare=True))
+    found: SentenceEncoder = load_named_model(parts.config, KIND, partial(_encoder, bare=True))
     # Folders of older versions hold no digest of the settings, and are known by their weights alone.
     if parts.config.get("settings", found.settings) != found.settings:
         problem = f"{KIND}:{found.name} has its weights, but cuts, pools, normalises or prompts texts in another way"

@@ -238,4 +238,5 @@ def from_parts(parts: Parts) -> CausalModel:
         MissingExtra, MissingAsset, UnusableModel: see `causal_model`.
         DataError: no name is there, or another model is called so by now.
     """
-    return load_named_model(parts.config, KIND, partial(_causal_model, bare=True))
+    model: CausalModel = load_named_model(parts.config, KIND, partial(_causal_model, bare=True))
+    return model

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from io import StringIO
 from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 from rejoinder.errors import DataError, MissingAsset, MissingExtra, RejoinderError, UnusableModel, shown
 from rejoinder.llm.model_folders import CheckedCopy, checked_copy, require_built_size
@@ -30,18 +30,6 @@ _HALVES = ("amx_bf16", "avx512_bf16", "bf16")  # what tells that a processor mul
 _PARSING = Lock()  # what lets the library parse once holds for the process
 _LONGEST_REASON = 160  # characters
 _BARE = re.compile(r"[\w.-]+(/[\w.-]+)?")
-
-
-class HasDigest(Protocol):
-    """A model with a digest of its weights."""
-
-    @property
-    def digest(self) -> str:
-        """The digest."""
-        ...
-
-
-Model = TypeVar("Model", bound=HasDigest)
 
 
 class LanguageModel(NamedTuple):
@@ -154,7 +142,7 @@ def load_language_model(place: Path, called: str) -> LanguageModel:
     return LanguageModel(model.eval(), tokenizer, packed)
 
 
-def load_named_model(config: Mapping[str, Any], kind: str, find: Callable[[str], Model]) -> Model:
+def load_named_model(config: Mapping[str, Any], kind: str, find: Callable[[str], Any]) -> Any:
     """Return the model that a folder names under `model`, if it still has the digest under `weights`.
 
     A folder may come from a stranger, so it names a model and never a place.
