@@ -203,7 +203,7 @@ def read_contexts(
     kind, dialogues = how.get("input_format"), dict[str, Dialogue]()  # of the line that is read, by its place
     container = kind if kind in SUFFIXES.values() else None
     files = ((path, _open_ended(_rows(path, on_error, container), dialogues, on_error, how)) for path in paths)
-    for example in _examples(files, on_error, how):
+    for example in examples_of_rows(files, on_error, how):
         dialogue = dialogues.pop(example.where, None)
         waits = not example.references and not example.response and len(example.context) > 1
         ended = Dialogue(example.context if waits else (*example.context, ""), example.where)
@@ -257,7 +257,9 @@ def _cut(example: Example, dialogue: Dialogue, place: int) -> Example:
     return replace(example, context=dialogue.turns[:place], references=dialogue.turns[place : place + 1])
 
 
-def _examples(files: Iterable[tuple[str | Path, Iterator[Row]]], on_error: OnError, how: How) -> Iterator[Example]:
+def examples_of_rows(
+    files: Iterable[tuple[str | Path, Iterator[Row]]], on_error: OnError, how: How
+) -> Iterator[Example]:
     """Yield the examples of rows. TODO: call the reader of `data.read` here; nothing else needs a module of `io`."""
     from rejoinder.io.lines import Row as OldRow
     from rejoinder.io.parse import parse_record
