@@ -51,7 +51,7 @@ class Dialogue:
 
 
 def read_dialogues(*paths: str | Path, on_error: OnError = raise_error) -> Iterator[Dialogue]:
-    """Yield the dialogues of files, in their order.
+    """Yield the dialogues of files, one after the other.
 
     A line of `.jsonl`, `.ndjson` or standard input is an object with `turns` (texts), with `messages` or
     `conversations` (chat messages), or with `context` and `response`; or an array of messages. It may say `judged`.
@@ -185,7 +185,7 @@ def read_contexts(
     on_error: OnError = raise_error,
     **how: Unpack[How],
 ) -> Iterator[Example]:
-    """Yield the contexts of files, in their order, as examples whose response may be empty.
+    """Yield the contexts of files as examples whose response may be empty.
 
     A line is an example, with or without a response; a dialogue (`turns`, or a line of `.txt`), whose turn after the
     `cut` is the reference; or chat messages, all of them context if they end with the user's turn.
@@ -229,7 +229,7 @@ def _open_ended(found: Iterable[Row], dialogues: dict[str, Dialogue], on_error: 
 
 
 def _with_response(data: Mapping[str, Any], where: str, mapped: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a record without a response, with an empty one where nobody has replied yet."""
+    """Return a record without a response, with an empty one if it waits for a reply."""
     if "turns" in data:
         return {**{key: value for key, value in data.items() if key != "turns"}, "context": [], "response": ""}
     sources = plan(tuple(data), mapped, where).sources
