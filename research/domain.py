@@ -305,7 +305,7 @@ def _turns(asked: Asked, name: str, step: int = 2) -> list[Example]:
     """The turns of a corpus that answer one, at most four of a dialogue; names and links of tweets are left out."""
     paths, lot = _files(asked, name, CORPORA), random.Random(asked.seed)  # noqa: S311 - no secret
     found = []
-    for number, dialogue in enumerate(read_dialogues(*paths, on_bad=_leave_out) if paths else ()):
+    for number, dialogue in enumerate(read_dialogues(*paths, on_error=_leave_out) if paths else ()):
         turns = [_TWEET.sub("", turn).strip() for turn in dialogue.turns]
         if name == "twitter_care" and number % 2:
             turns = [_LINK.sub(". ", turn) for turn in turns]

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from rejoinder.auditing.relevance import relevance
 from rejoinder.auditing.relevance_results import Relevance
+from rejoinder.auditing.reply_sets import read_audited
 from rejoinder.auditing.results import Result
 from rejoinder.auditing.run import LIMIT, audit
 from rejoinder.auditing.spoiling import spoilt
 from rejoinder.auditing.written import written
 from rejoinder.errors import MissingAsset, UsageError
 from rejoinder.example import Example, ReplySet
-from rejoinder.io import read_audited
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.learner import ViewsLearner

@@ -12,10 +12,10 @@ import numpy as np
 from rejoinder.auditing.battery import battery
 from rejoinder.auditing.relevance import relevance
 from rejoinder.auditing.relevance_results import Relevance
+from rejoinder.auditing.reply_sets import read_audited
 from rejoinder.auditing.results import Result
 from rejoinder.auditing.spoiling import spoilt
 from rejoinder.errors import UsageError
-from rejoinder.io import read_audited
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.assembly import Material

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
     from rejoinder.auditing import Attack, audit, relevance
+    from rejoinder.auditing.reply_sets import reply_sets_of
     from rejoinder.catalogue import cards, explain, load_responder, load_scorer, score
     from rejoinder.data.summary import describe
     from rejoinder.encoders import encode, load_encoder
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
-    from rejoinder.io import examples_of, pairs_of, read, read_pairs, reply_sets_of, write
+    from rejoinder.io import examples_of, pairs_of, read, read_pairs, write
     from rejoinder.judges.train import train_judge
     from rejoinder.kinds import listing
     from rejoinder.meta import compare, full_study, study, study_pairs
@@ -84,7 +85,7 @@ _HOME = {
     "read_pairs": "rejoinder.io",
     "reinforce": "rejoinder.improve.reinforcing",
     "relevance": "rejoinder.auditing",
-    "reply_sets_of": "rejoinder.io",
+    "reply_sets_of": "rejoinder.auditing.reply_sets",
     "rerank": "rejoinder.improve.reranking",
     "reward": "rejoinder.improve.reward",
     "request": "rejoinder.responder",

@@ -293,13 +293,13 @@ def test_damaged_folders_are_told(tmp_path: Path, encoder: AverageEncoder) -> No
         (folder / "config.json").write_text(json.dumps({**config, **changed}))
 
     write({"format": 99})
-    with pytest.raises(DataError, match="model format 99, this version reads 2"):
+    with pytest.raises(DataError, match='field "format"'):
         rejoinder.load_scorer(folder)
     write({"model": {**config["model"], "alpha": 7.0}})
     with pytest.raises(DataError, match="its files are not those it was saved with"):
         rejoinder.load_scorer(folder)
     (folder / "config.json").write_text(json.dumps({"format": 1}))
-    with pytest.raises(DataError, match='field "model": is missing, expected an object'):
+    with pytest.raises(DataError, match='field "digest"'):
         rejoinder.load_scorer(folder)
     (folder / "config.json").write_text("{")
     with pytest.raises(DataError, match="damaged"):
@@ -310,14 +310,14 @@ def test_damaged_folders_are_told(tmp_path: Path, encoder: AverageEncoder) -> No
     with pytest.raises(DataError, match="its files are not those it was saved with"):
         rejoinder.load_scorer(folder)
     (folder / "encoder.words.json").unlink()
-    with pytest.raises(MissingAsset, match=r"words.json: missing"):
+    with pytest.raises(MissingAsset, match=r"words.json"):
         rejoinder.load_scorer(folder)
     (folder / "encoder.words.json").write_text(words)
     (folder / "weights.safetensors").write_bytes(b"no tensors")
     with pytest.raises(DataError, match="damaged"):
         rejoinder.load_scorer(folder)
     (folder / "weights.safetensors").unlink()
-    with pytest.raises(MissingAsset, match=r"weights.safetensors: missing"):
+    with pytest.raises(MissingAsset, match=r"weights.safetensors"):
         rejoinder.load_scorer(folder)
     (folder / "config.json").unlink()
     with pytest.raises(MissingAsset, match="no trained model here"):

@@ -61,7 +61,7 @@ def texts(found: Answer) -> list[str]:
 @pytest.fixture(scope="module")
 def conture() -> list[Dialogue]:
     """Those of five turns or more."""
-    return [one for one in read_dialogues("@conture", on_bad=lambda _: None) if len(one.turns) > 4]
+    return [one for one in read_dialogues("@conture", on_error=lambda _: None) if len(one.turns) > 4]
 
 
 @pytest.fixture(scope="module")

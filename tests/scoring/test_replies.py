@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Run, drawn, refused
-from rejoinder.data.dialogues import read_contexts
 from rejoinder.errors import DataError, TooManyUnscored
 from rejoinder.example import Example, Rating
 from rejoinder.responder import Answer, Reply, Request
@@ -59,67 +58,6 @@ class Seeded:
             Answer(tuple(Reply(f"{one.seed} {one.withheld} {place}", -place) for place in range(count)))
             for one in requests
         ]
-
-
-# Contexts
-
-
-def test_contexts_come_from_examples_dialogues_and_conversations(tmp_path: Path) -> None:
-    said = {"role": "user", "content": "who are you?"}
-    path = write_lines(
-        tmp_path / "mixed.jsonl",
-        {"id": "a", "context": ["hi"], "response": "ho", "references": ["hello"], "ratings": {"overall": [4]}},
-        {"context": ["waiting"]},
-        {"context": []},
-        {"id": "d", "turns": ["one", "two", "three"], "topic": "numbers"},
-        {"messages": [{"role": "system", "content": "be kind"}, said]},
-        [said, {"role": "assistant", "content": "me"}],
-    )
-    found = list(read_contexts(path))
-    assert [(one.context, one.response, one.references) for one in found] == [
-        (("hi",), "ho", ("hello",)),
-        (("waiting",), "", ()),
-        ((), "", ()),
-        (("one", "two"), "", ("three",)),
-        (("who are you?",), "", ()),
-        (("who are you?",), "me", ()),
-    ]
-    assert (found[3].id, found[3].extra, found[4].id) == ("d", {"topic": "numbers"}, f"{path}:5")
-
-
-def test_contexts_come_from_text_and_tables(tmp_path: Path) -> None:
-    (tmp_path / "talk.txt").write_text("one\ttwo\tthree\n")
-    (tmp_path / "table.csv").write_text('context,topic\nhi,greeting\n"[""a"", ""b""]",\n')
-    found = list(read_contexts(tmp_path / "talk.txt", tmp_path / "table.csv"))
-    assert [(one.context, one.references) for one in found] == [
-        (("one", "two"), ("three",)),
-        (("hi",), ()),
-        (("a", "b"), ()),
-    ]
-    assert found[0].id == f"{tmp_path}/talk.txt:1"
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ({"text": "hi"}, 'field "context": missing (found: text). Give every line a "context", "turns" or "messages"'),
-        ({}, 'field "context": missing (found: nothing). Give every line a "context", "turns" or "messages"'),
-        ({"turns": ["alone"]}, "one turn, a dialogue has two or more. Leave the line out or give all its turns"),
-        ({"turns": "hi"}, 'field "turns": is not a list of texts. Write {"turns": ["...", "..."]}'),
-        ({"contxt": ["hi"], "response": "ho"}, 'field "contxt": unknown. Did you mean "context"? If not, rename it'),
-        ({"context": 5}, 'field "context": is a number, expected a list of texts. Write "context": ["...", "..."]'),
-        (5, 'a number, expected a JSON object. Write one {"context": [...], "response": "..."} a line'),
-        (
-            {"messages": 5},
-            'field "messages": a number, expected a list of messages. Write [{"role": ..., "content": ...}]',
-        ),
-    ],
-)
-def test_lines_without_a_context_are_refused(tmp_path: Path, line: Any, message: str) -> None:
-    path = write_lines(tmp_path / "bad.jsonl", line, {"context": ["hi"]})
-    skipped: list[DataError] = []
-    assert [one.context for one in read_contexts(path, on_bad=skipped.append)] == [("hi",)]
-    assert str(skipped[0]) == f"{path}:1: {message}"
 
 
 # Those that training leaves out

@@ -178,9 +178,9 @@ def test_a_folder_with_a_graph_of_an_older_version_is_told(folder: Path, tmp_pat
     shutil.copytree(folder, old)
     about = json.loads((old / "config.json").read_text(encoding="utf-8"))
     (old / "config.json").write_text(json.dumps({**about, "blobs": ["model.onnx"]}), encoding="utf-8")
-    told = r"an older version made it, with model\.onnx, which is not run any more\. Train it again with this version"
-    with pytest.raises(DataError, match=told):
+    with pytest.raises(DataError) as caught:
         load_encoder(old)
+    assert caught.value.field == "blobs"
 
 
 def test_weights_too_large_for_their_precision_are_told(folder: Path) -> None:

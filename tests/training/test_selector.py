@@ -284,7 +284,7 @@ def test_a_selector_runs_without_torch(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("sizes", "drop", "message"),
     [
-        ({"hidden": 0}, "", 'field "hidden": is 0, expected a whole number from 1'),
+        ({"hidden": 0}, "", 'field "sizes.hidden": is 0'),
         ({"output": 5}, "", "the tensor contexts.down.weight is float16 of shape (12, 24)"),
         ({"turns": 4}, "", "the tensor contexts.up.weight is float16 of shape (24, 27)"),
         ({}, "common", "no tensor common in it"),

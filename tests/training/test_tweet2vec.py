@@ -139,35 +139,26 @@ def test_posts_are_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "field"),
     [
-        ("{", "broken JSON (Expecting property name enclosed in double quotes: line 1 column 2 (char 1))"),
-        ("[]", "a list, expected a JSON object"),
-        ("{}", 'field "text": is null, expected text'),
-        ('{"text": 3}', 'field "text": is a number, expected text'),
-        ('{"turns": ["a", "b"]}', 'field "turns": is not a list of one text'),
-        ('{"text": "a", "hashtags": "b"}', 'field "hashtags": is not a list of texts'),
+        ("{", ""),
+        ("[]", ""),
+        ("[" * 1_000_000, ""),
+        ("{}", "text"),
+        ('{"text": 3}', "text"),
+        ('{"turns": ["a", "b"]}', "turns"),
+        ('{"turns": []}', "turns"),
+        ('{"text": "a", "hashtags": "b"}', "hashtags"),
     ],
 )
-def test_bad_posts_are_told_or_skipped(tmp_path: Path, line: str, message: str) -> None:
+def test_bad_posts_are_refused_or_skipped(tmp_path: Path, line: str, field: str) -> None:
     file = tmp_path / "a.jsonl"
     file.write_text(f'{{"text": "x"}}\n{line}\n{{"text": "y"}}\n')
     skipped: list[DataError] = []
-    assert [post.text for post in read_posts(file, on_bad=skipped.append)] == ["x", "y"]
-    (error,) = skipped
-    remedy = 'Write {"text": "...", "hashtags": ["..."]} a line'
-    assert str(error) == f"{file}:2: {message}. {remedy}"
+    assert [post.text for post in read_posts(file, on_error=skipped.append)] == ["x", "y"]
+    assert [(error.where, error.field) for error in skipped] == [(f"{file}:2", field)]
     with pytest.raises(DataError):
         list(read_posts(file))
-
-
-def test_an_overlong_line_is_not_parsed(tmp_path: Path) -> None:
-    file = tmp_path / "a.jsonl"
-    file.write_text("[" * 10_000_000 + "\n")
-    with pytest.raises(DataError) as error:
-        list(read_posts(file))
-    found = "a line of 10,000,001 characters, expected at most 10,000,000. Write one tweet a line"
-    assert str(error.value) == f"{file}:1: {found}"
 
 
 def test_a_long_text_is_cut_when_it_is_cleaned(tmp_path: Path) -> None:

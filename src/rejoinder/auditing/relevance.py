@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.auditing.relevance_results import KINDS, PUBLISHED, STATISTICS, Kind, Relevance, Statistic, Told, answer
+from rejoinder.auditing.reply_sets import reply_sets_of
 from rejoinder.auditing.results import Case
 from rejoinder.auditing.run import ALLOWED, LIMIT, require_range
 from rejoinder.catalogue import DEFAULT, columns_of, load_scorers
 from rejoinder.errors import DataError, TooManyUnscored, UsageError
 from rejoinder.example import Example, Given, ReplySet
 from rejoinder.humans.lines import numbered
-from rejoinder.io.given import reply_sets_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, facts_warning, ignore, run

@@ -1,30 +1,29 @@
-"""A pool of replies: every reply of a corpus once, whatever it answered."""
+"""A pool of replies: each reply of a corpus once, whatever it answered."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from rejoinder.data.dialogues import read_dialogues
+from rejoinder.data.dialogues import read_dialogues, text_lines
+from rejoinder.data.files import OnError
 from rejoinder.errors import DataError
-from rejoinder.io.lines import OnBad, raise_bad, text_lines
+from rejoinder.io.lines import raise_bad
 
 
-def read_replies(path: str | Path, on_bad: OnBad = raise_bad) -> tuple[str, ...]:
-    """The distinct replies of a file, in the order in which they first come.
+def read_replies(path: str | Path, on_error: OnError = raise_bad) -> tuple[str, ...]:
+    """Return the distinct replies of a file, in the order of their first use.
 
-    Formats, by suffix, each also with `.gz`: `.txt` has a reply a line; of the others that `read_dialogues` takes every
-    turn but the first of a dialogue is a reply.
+    A `.txt` has a reply a line; in the other formats of `read_dialogues`, each turn but the first is a reply.
 
     Raises:
-        DataError: there is none; a bad line, unless `on_bad` keeps it.
-        MissingAsset: the file is not there.
-        UsageError: the suffix is of no known format.
+        DataError: there is none; a bad line, unless `on_error` keeps it.
+        MissingAsset, UsageError: the file does not exist, or its suffix is unknown.
     """
     if str(path).lower().removesuffix(".gz").endswith(".txt"):
-        said = (line.strip() for _, line in text_lines(path, on_bad))
+        replies = [line.strip() for _, line in text_lines(path, on_error)]
     else:
-        said = (turn.strip() for dialogue in read_dialogues(path, on_bad=on_bad) for turn in dialogue.turns[1:])
-    found = tuple(dict.fromkeys(filter(None, said)))
-    if not found:
+        replies = [turn.strip() for one in read_dialogues(path, on_error=on_error) for turn in one.turns[1:]]
+    distinct = tuple(dict.fromkeys(filter(None, replies)))
+    if not distinct:
         raise DataError("no reply is in it", "Give a text file with a reply a line, or a corpus", where=str(path))
-    return found
+    return distinct

@@ -116,8 +116,8 @@ def command(
     Of lines with replies that fit and replies that do not (DailyDialog++): how well it tells the one from the other.
     """
     from rejoinder.auditing.relevance import apart
+    from rejoinder.auditing.reply_sets import read_audited
     from rejoinder.auditing.run import ALLOWED
-    from rejoinder.io import read_audited
     from rejoinder.report.files import require_writable, write_document
 
     for path in out or []:
@@ -126,7 +126,7 @@ def command(
         raise UsageError(f"{scorer} is no folder of a judge and has no card. Leave --card out; -o writes to a file")
     with reporting(on_error) as on_bad:
         asked = how(columns, input_format, turns, [scorer])
-        examples, sets = apart(read_audited(*files, on_bad=on_bad, **asked))
+        examples, sets = apart(read_audited(*files, on_error=on_bad, **asked))
         examples = list(on_scale(examples, scale, on_bad))
     allowed = ALLOWED if fail_over is None else fail_over
     options = {"limit": limit, "allowed": allowed, "seed": seed, "vectors": vectors}

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from rejoinder.data.checks import choice, listed, tensor
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import Parts, value_in
+from rejoinder.nn.weights import tensor, words_of
 from rejoinder.scorer import FloatArray
 from rejoinder.text import Tokenize, tokenizer
 from rejoinder.text.tokenizers import TOKENIZERS
@@ -85,6 +85,6 @@ def encoder(vectors: str | Path | None) -> AverageEncoder:
 
 def from_parts(parts: Parts) -> AverageEncoder:
     """The encoder whose `parts` these are."""
-    words = listed(parts.files, WORDS)
+    words = words_of(parts.files, WORDS)
     vectors = tensor(parts.tensors, "vectors", (len(words), None))
-    return AverageEncoder(word_vectors(words, vectors), choice(parts.config, "tokenizer", TOKENIZERS))
+    return AverageEncoder(word_vectors(words, vectors), value_in(parts.config, "tokenizer", Literal[tuple(TOKENIZERS)]))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import AGAIN, inner, tensor, text_of, whole
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError, MissingExtra
 from rejoinder.nn.bpe import PAD_ID, Vocabulary, as_turn
+from rejoinder.nn.weights import Count, Object, tensor, text_of
 from rejoinder.scorer import FloatArray
 
 if TYPE_CHECKING:
@@ -150,5 +151,6 @@ def vocabulary_of(parts: Parts, pieces: int, name: str = VOCABULARY) -> Vocabula
 
 def limits(config: Mapping[str, Any]) -> tuple[int, int]:
     """The most pieces of a turn that a network reads, its end included, and the most turns."""
-    text = inner(inner(config, "recipe"), "text")
-    return whole(text, "longest_turn", 2, _LONGEST_TURN), whole(text, "most_turns", 1)
+    text = value_in(value_in(config, "recipe", Object), "text", Object)
+    longest = value_in(text, "longest_turn", Annotated[int, Interval(ge=2, le=_LONGEST_TURN)])
+    return longest, value_in(text, "most_turns", Count)

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import AGAIN, Tensors, held_in, inner, tensor, text_of, whole
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
 from rejoinder.nn.averaging import SIDES, TABLE, AveragingNetwork, Floats
 from rejoinder.nn.bpe import Vocabulary, as_turn
+from rejoinder.nn.weights import LARGEST, Count, Object, Size, Tensors, tensor, text_of
 from rejoinder.scorer import FloatArray
 
 VOCABULARY = "vocabulary.json"
@@ -87,8 +88,9 @@ def from_parts(parts: Parts) -> DanEncoder:
     Raises:
         DataError: a part is missing, or does not fit the others.
     """
-    given = inner(parts.config, "sizes")
-    vocabulary, earlier, output = whole(given, "vocabulary", 3), whole(given, "earlier"), whole(given, "output", 1)
+    given = value_in(parts.config, "sizes", Object)
+    vocabulary = value_in(given, "vocabulary", Annotated[int, Interval(ge=3, le=LARGEST)])
+    earlier, output = value_in(given, "earlier", Size), value_in(given, "output", Count)
     read = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
     if read.size > vocabulary:
         raise DataError(f"{read.size} pieces for a network of {vocabulary}", AGAIN, field="sizes.vocabulary")
@@ -99,10 +101,10 @@ def from_parts(parts: Parts) -> DanEncoder:
 
 def _tensors(given: Tensors, vocabulary: int, output: int) -> dict[str, NDArray[Any]]:
     """The weights of a network, each of the shape that the others ask for."""
-    table = tensor(given, TABLE, (None, None))
+    table = tensor(given, TABLE, (None, None), np.float16)
     if len(table) <= vocabulary:
         raise DataError(f"{TABLE} has {len(table)} rows, none of them for pairs of {vocabulary} pieces", AGAIN)
-    found: dict[str, NDArray[Any]] = {TABLE: held_in(np.float16, table, TABLE)}
+    found: dict[str, NDArray[Any]] = {TABLE: table}
     for side, inputs in zip(SIDES, (2 * table.shape[1], table.shape[1]), strict=True):
         hidden = len(tensor(given, f"{side}.first.weight", (None, inputs)))
         shapes = {
@@ -111,5 +113,5 @@ def _tensors(given: Tensors, vocabulary: int, output: int) -> dict[str, NDArray[
             f"{side}.second.weight": (output, hidden),
             f"{side}.second.bias": (output,),
         }
-        found |= {name: held_in(np.float32, tensor(given, name, shape), name) for name, shape in shapes.items()}
+        found |= {name: tensor(given, name, shape, np.float32) for name, shape in shapes.items()}
     return found

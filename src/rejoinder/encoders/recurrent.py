@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from rejoinder.data.checks import choice, sizes
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import Parts, value_in
 from rejoinder.encoders.batching import (
     as_dialogues,
     encode_batches,
@@ -25,6 +24,7 @@ from rejoinder.encoders.batching import (
     with_weights,
 )
 from rejoinder.nn.bpe import Vocabulary, as_turn
+from rejoinder.nn.weights import sizes
 from rejoinder.scorer import FloatArray
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def from_parts(parts: Parts) -> RecurrentEncoder:
         DataError: there is no such state, or a part is missing or does not fit the others.
     """
     config = parts.config
-    state: StateOf = choice(config, "state", STATES)
+    state: StateOf = value_in(config, "state", StateOf)
     require_torch()
     from rejoinder.nn.dialogue import DialogueModel, Sizes
 

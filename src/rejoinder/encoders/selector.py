@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import held_in, inner, sizes, tensor, whole
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import Parts, value_in
 from rejoinder.errors import DataError
 from rejoinder.nn.selecting import Floats, SelectorNetwork, SelectorSizes, unit
+from rejoinder.nn.weights import Object, sizes, tensor
 from rejoinder.scorer import Encoder
 
 COMMON = "common"
@@ -95,13 +95,11 @@ def from_parts(parts: Parts) -> Selector:
     Raises:
         DataError: a part is missing, or does not fit the others.
     """
-    shape, given = sizes(SelectorSizes, parts.config), inner(parts.config, "sizes")
-    for name in _POSITIVE:
-        whole(given, name, 1)
+    shape = sizes(SelectorSizes, parts.config, _POSITIVE)
     wanted = {**shape.shapes(), COMMON: (None, shape.output)}
-    tensors = {name: held_in(np.float16, tensor(parts.tensors, name, own), name) for name, own in wanted.items()}
-    encoder = dict(inner(parts.config, "encoder"))
-    return Selector(Parts({"kind": "selector", "sizes": dict(given), "encoder": encoder}, tensors))
+    tensors = {name: tensor(parts.tensors, name, own, np.float16) for name, own in wanted.items()}
+    encoder = value_in(parts.config, "encoder", Object)
+    return Selector(Parts({"kind": "selector", "sizes": parts.config["sizes"], "encoder": encoder}, tensors))
 
 
 def shown(options: Mapping[str, Any]) -> str:

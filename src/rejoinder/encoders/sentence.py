@@ -21,10 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.data.checks import named_again
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError, MissingExtra
-from rejoinder.llm.loading import bare_name, find_model, load_sentence_model, usable
+from rejoinder.llm.loading import bare_name, find_model, load_named_model, load_sentence_model, usable
 from rejoinder.llm.model_folders import settings_digest
 from rejoinder.scorer import FloatArray
 
@@ -154,7 +153,7 @@ def from_parts(parts: Parts) -> SentenceEncoder:
         MissingExtra, MissingAsset, UnusableModel: see `encoder`.
         DataError: no name is there, or another model is called so by now.
     """
-    found = named_again(parts.config, KIND, partial(_encoder, bare=True))
+    found: SentenceEncoder = load_named_model(parts.config, KIND, partial(_encoder, bare=True))
     # Folders of older versions hold no digest of the settings, and are known by their weights alone.
     if parts.config.get("settings", found.settings) != found.settings:
         problem = f"{KIND}:{found.name} has its weights, but cuts, pools, normalises or prompts texts in another way"

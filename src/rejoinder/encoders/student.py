@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import AGAIN, Tensors, inner, require_finite, sizes, tensor, text_of, whole
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts, require_finite
 from rejoinder.encoders.threads import one_thread
 from rejoinder.errors import DataError
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.nn.convolving import StudentNetwork, StudentSizes
 from rejoinder.nn.packing import Floats, packed, packed_shapes
+from rejoinder.nn.weights import Tensors, sizes, tensor, text_of
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import detokenize
 
@@ -105,15 +105,14 @@ def from_parts(parts: Parts) -> StudentEncoder:
     Raises:
         DataError: a part is missing, or does not fit the others.
     """
-    shape, given = sizes(StudentSizes, parts.config), inner(parts.config, "sizes")
-    for name in _POSITIVE:
-        whole(given, name, 1)
-    whole({"blocks": shape.blocks}, "blocks", 0, _MOST_BLOCKS)
+    shape = sizes(StudentSizes, parts.config, _POSITIVE)
+    if shape.blocks > _MOST_BLOCKS:
+        raise DataError(f"is {shape.blocks}, expected at most {_MOST_BLOCKS}", AGAIN, field="sizes.blocks")
     read = Vocabulary.from_json(text_of(parts.files, VOCABULARY))
     if read.size > shape.vocabulary:
         raise DataError(f"{read.size} pieces for a network of {shape.vocabulary}", AGAIN, field="sizes.vocabulary")
     tensors = _tensors(parts.tensors, shape.shapes())
-    config = {"kind": "student", "sizes": dict(given)}
+    config = {"kind": "student", "sizes": parts.config["sizes"]}
     return StudentEncoder(Parts(config, tensors, {VOCABULARY: parts.files[VOCABULARY]}), read)
 
 

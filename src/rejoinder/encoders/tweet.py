@@ -11,11 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rejoinder.data.checks import AGAIN, inner, listed, sizes, whole
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.encoders.batching import encode_batches, padded, require_torch, with_weights
 from rejoinder.errors import DataError
 from rejoinder.nn.tweets import UNKNOWN, as_numbers, clean_tweet, numbered
+from rejoinder.nn.weights import Count, Object, sizes, words_of
 from rejoinder.scorer import FloatArray
 
 if TYPE_CHECKING:
@@ -94,11 +94,11 @@ def from_parts(parts: Parts) -> TweetEncoder:
     from rejoinder.nn.tweet import TweetModel, TweetSizes
 
     # The curves and hashtags of its training go along with the model, but decide nothing.
-    shape, characters = sizes(TweetSizes, parts.config), numbered(listed(parts.files, CHARACTERS))
+    shape, characters = sizes(TweetSizes, parts.config), numbered(words_of(parts.files, CHARACTERS))
     if max(characters.values()) >= shape.symbols:
         found = f"{max(characters.values())} characters for a network of {shape.symbols} symbols"
         raise DataError(found, AGAIN, field="sizes.symbols")
     kept = Parts(parts.config, parts.tensors, {CHARACTERS: parts.files[CHARACTERS]})
     model = with_weights(lambda: TweetModel(shape), parts.tensors)
-    longest = whole(inner(inner(parts.config, "recipe"), "text"), "longest", 1)
+    longest = value_in(value_in(value_in(parts.config, "recipe", Object), "text", Object), "longest", Count)
     return TweetEncoder(kept, model, characters, longest)

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from rejoinder.data.checks import sizes
 from rejoinder.data.folders import Parts
 from rejoinder.encoders.batching import limits, numbered_turns, padded, vocabulary_of, with_weights
 from rejoinder.errors import UsageError
 from rejoinder.nn import generate
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID
 from rejoinder.nn.dialogue import DialogueModel, Sizes
+from rejoinder.nn.weights import sizes
 from rejoinder.responder import Context
 from rejoinder.responders.generation import states
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard, cast
+from typing import Annotated, Any, TypeGuard, cast
 
 import numpy as np
+from annotated_types import Ge
 
-from rejoinder.data.checks import inner, number
+from rejoinder.data.strict import require, value_in
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
 from rejoinder.explained import Explained, Explanation, is_explained
@@ -148,11 +149,10 @@ def from_config(config: Mapping[str, Any]) -> Scale:
 
 def training_in(config: Mapping[str, Any]) -> Mapping[str, Any]:
     """The record of a judge's training: anything, where what it is asked for later is of its kind."""
-    found = inner(config, "training")
+    found: dict[str, Any] = value_in(config, "training", dict[str, Any])
     for name in ("datasets", "noted"):
         if name in found:
-            for key in inner(found, name):
-                number(found[name], key, 0)
+            require(dict[str, Annotated[float, Ge(0)]], found[name], f"training.{name}")
     return found
 
 

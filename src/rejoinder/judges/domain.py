@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.assets import DOMAIN
-from rejoinder.data.checks import AGAIN
+from rejoinder.data.strict import AGAIN
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.form import FORM, form_of

@@ -18,13 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.data.checks import named_again
 from rejoinder.data.folders import Parts
 from rejoinder.errors import MissingAsset, MissingExtra, UnusableModel, UsageError
 from rejoinder.example import Example
 from rejoinder.llm.causal_reading import Read, reads_as_it_should
 from rejoinder.llm.chat_form import MAX_TURNS, ChatForm, Messages, chat_form
-from rejoinder.llm.loading import bare_name, find_model, load_language_model, usable
+from rejoinder.llm.loading import bare_name, find_model, load_language_model, load_named_model, usable
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import detokenize
 
@@ -239,4 +238,5 @@ def from_parts(parts: Parts) -> CausalModel:
         MissingExtra, MissingAsset, UnusableModel: see `causal_model`.
         DataError: no name is there, or another model is called so by now.
     """
-    return named_again(parts.config, KIND, partial(_causal_model, bare=True))
+    model: CausalModel = load_named_model(parts.config, KIND, partial(_causal_model, bare=True))
+    return model

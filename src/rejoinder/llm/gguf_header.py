@@ -1,10 +1,10 @@
-"""The header of a GGUF file, read with bounds: a library that believes what it declares would never end."""
+"""The header of a GGUF file, read with bounds: a library that believes its numbers would never end."""
 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
-from typing import Any, BinaryIO
+from math import prod
+from typing import Any, BinaryIO, NamedTuple
 
 MAX_TENSORS = 2**17
 MAX_VALUES = 2**16
@@ -15,15 +15,8 @@ _TEXT, _LIST = 8, 9
 _MAX_DIMENSIONS = 8
 
 
-@dataclass(frozen=True)
-class GgufHeader:
-    """What the header of a GGUF file declares.
-
-    Attributes:
-        values: its settings that are numbers or texts, by name; of a list, how long it is.
-        parameters: how many numbers its tensors have.
-        tensors: how many tensors.
-    """
+class GgufHeader(NamedTuple):
+    """The settings that are numbers or texts by name, the numbers in all tensors, and the count of these."""
 
     values: dict[str, Any]
     parameters: int
@@ -37,55 +30,44 @@ class _Reader:
         self.stream, self.left, self.items = stream, size, _MAX_ITEMS
 
     def bytes(self, count: int) -> bytes:
-        """The next bytes."""
+        """Return the next bytes."""
         if count > self.left:
             raise ValueError("it ends within its header")
         self.left -= count
         return self.stream.read(count)
 
     def number(self, form: str) -> Any:
-        """The next number, of a form of `struct`."""
-        (found,) = struct.unpack(f"<{form}", self.bytes(struct.calcsize(f"<{form}")))
-        return found
+        """Return the next number, of a form of `struct`."""
+        return struct.unpack(f"<{form}", self.bytes(struct.calcsize(f"<{form}")))[0]
 
     def text(self, most: int) -> str:
-        """The next text."""
-        count = self.number("Q")
-        if count > most:
+        """Return the next text."""
+        if (count := self.number("Q")) > most:
             raise ValueError(f"a text of {count:,} bytes")
         return self.bytes(count).decode("utf-8", errors="replace")
 
     def value(self, kind: int) -> Any:
-        """The next value; of a list, how long it is."""
+        """Return the next value, None for a list."""
         if kind in _NUMBERS:
             return self.number(_NUMBERS[kind])
         if kind == _TEXT:
             return self.text(_MAX_TEXT)
-        if kind != _LIST:
-            raise ValueError(f"a value of the unknown kind {kind}")
-        inside, count = self.number("I"), self.number("Q")
+        inside, count = (self.number("I"), self.number("Q")) if kind == _LIST else (kind, 0)
         self.items -= count
-        if self.items < 0:
-            raise ValueError("its lists are too long")
+        if self.items < 0 or (inside not in _NUMBERS and inside != _TEXT):
+            raise ValueError(f"a value of the kind {kind}, or lists that are too long")
         if inside in _NUMBERS:
             self.bytes(count * struct.calcsize(f"<{_NUMBERS[inside]}"))
-        elif inside == _TEXT:
+        else:
             for _ in range(count):
                 self.text(_MAX_TEXT)
-        else:
-            raise ValueError(f"a list of the kind {inside}")
-        return [count]
+        return None
 
 
 def gguf_header(stream: BinaryIO, size: int) -> GgufHeader:
-    """The header at the beginning of a GGUF file.
+    """Return the header of a GGUF file of `size` bytes.
 
-    Args:
-        stream: the file.
-        size: how many bytes it has.
-
-    Raises:
-        ValueError: it is no GGUF file, or its header declares what the file does not hold.
+    Raises `ValueError` if it is none, or declares more than the file can hold.
     """
     reader = _Reader(stream, size)
     if reader.bytes(4) != b"GGUF" or reader.number("I") not in (2, 3):
@@ -96,25 +78,15 @@ def gguf_header(stream: BinaryIO, size: int) -> GgufHeader:
     values = {}
     for _ in range(count):
         key = reader.text(_MAX_KEY)
-        value = reader.value(reader.number("I"))
-        if not isinstance(value, list):
+        if (value := reader.value(reader.number("I"))) is not None:
             values[key] = value
     parameters = 0
     for _ in range(tensors):
         reader.text(_MAX_KEY)
-        dimensions = reader.number("I")
-        if dimensions > _MAX_DIMENSIONS:
+        if (dimensions := reader.number("I")) > _MAX_DIMENSIONS:
             raise ValueError(f"a tensor of {dimensions} dimensions")
-        numbers = 1
-        for _ in range(dimensions):
-            numbers *= reader.number("Q")
-        reader.number("I")
-        if reader.number("Q") > size:
-            raise ValueError("a tensor begins behind its end")
-        # No kind of weight takes less than a bit.
-        if numbers > 8 * size:
-            raise ValueError("a tensor is longer than the file")
-        parameters += numbers
-    if parameters > 8 * size:
-        raise ValueError("its tensors are longer than the file")
+        parameters += prod(reader.number("Q") for _ in range(dimensions))
+        _, start = reader.number("I"), reader.number("Q")
+        if start > size or parameters > 8 * size:  # no kind of weight takes less than a bit
+            raise ValueError("its tensors are longer than the file")
     return GgufHeader(values, parameters, tensors)

@@ -10,7 +10,7 @@ import os
 import re
 import struct
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, redirect_stderr
 from functools import cache
 from importlib.util import find_spec
@@ -19,8 +19,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
-from rejoinder.data.checks import is_bare_name
-from rejoinder.errors import MissingAsset, MissingExtra, RejoinderError, UnusableModel
+from rejoinder.errors import DataError, MissingAsset, MissingExtra, RejoinderError, UnusableModel, shown
 from rejoinder.llm.model_folders import CheckedCopy, checked_copy, require_built_size
 
 FOLDERS = "REJOINDER_MODELS"
@@ -30,6 +29,7 @@ _SNAPSHOTS, _CACHED = "snapshots", "models--"
 _HALVES = ("amx_bf16", "avx512_bf16", "bf16")  # what tells that a processor multiplies bfloat16
 _PARSING = Lock()  # what lets the library parse once holds for the process
 _LONGEST_REASON = 160  # characters
+_BARE = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 class LanguageModel(NamedTuple):
@@ -140,6 +140,39 @@ def load_language_model(place: Path, called: str) -> LanguageModel:
         if told["missing_keys"]:  # the library would draw them
             raise ValueError(f"its weights lack {sorted(told['missing_keys'])[0]}")
     return LanguageModel(model.eval(), tokenizer, packed)
+
+
+def load_named_model(config: Mapping[str, Any], kind: str, find: Callable[[str], Any]) -> Any:
+    """Return the model that a folder names under `model`, if it still has the digest under `weights`.
+
+    A folder may come from a stranger, so it names a model and never a place.
+
+    Args:
+        config: of the part of the folder that is this model.
+        kind: the word that users write before the name.
+        find: finds a model by its bare name; its errors are passed on.
+
+    Raises:
+        MissingAsset: there is no such model on this machine.
+        DataError: the name is a path, or the model has other weights.
+    """
+    name, weights = config.get("model"), config.get("weights")
+    if not isinstance(name, str) or not is_bare_name(name):
+        problem = f"is {shown(name)}, expected the name of a model, such as someone/model, and no path"
+        raise DataError(problem, "Train it again with this version", field="model")
+    try:
+        model = find(name)
+    except MissingAsset as error:
+        raise MissingAsset(f"{error}; the judge was fitted with it") from error
+    if model.digest != weights:
+        problem = f"{kind}:{name} has the weights {model.digest}, expected {shown(weights)}"
+        raise DataError(problem, "Put the model back that it was trained with, or train it again", field="model")
+    return model
+
+
+def is_bare_name(name: str) -> bool:
+    """Return whether a text is the name of a model in the cache of Hugging Face, and no path that leads elsewhere."""
+    return bool(_BARE.fullmatch(name)) and not {".", ".."} & {*name.split("/")}
 
 
 @contextmanager

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from rejoinder.data.checks import loaded
+from annotated_types import Interval, MaxLen
+
 from rejoinder.data.folders import machine_memory
+from rejoinder.data.strict import json_value, require
 from rejoinder.errors import DataError, UnusableModel
 from rejoinder.llm.gguf_header import gguf_header
 
@@ -30,21 +33,11 @@ MAX_EXPERTS = 1024
 MAX_MODULES = 2**15
 """Experts times layers at most; both are built one by one."""
 _MAX_SIZE, _MAX_ROWS = 2**20, 2**24  # of a layer; of a vocabulary or of positions
-_MAX_CONFIG, _MAX_TOKENIZER, _MAX_HEADER = 2**24, 2**27, 100_000_000  # bytes
+_MAX_CONFIG, _MAX_TOKENIZER = 2**24, 2**27  # bytes
 _MAX_ENTRIES = 10_000  # files and folders in a model's folder
 _MAX_TEMPLATE = 2**20  # characters
 _MAX_PROMPT = 10_000  # characters that stand before each text
 _MAX_GROWTH = 1000
-_BITS = {"BOOL": 8, "U8": 8, "I8": 8, "I16": 16, "U16": 16, "F16": 16, "BF16": 16} | {
-    "I32": 32,
-    "U32": 32,
-    "F32": 32,
-    "F64": 64,
-    "I64": 64,
-    "U64": 64,
-    "F8_E4M3": 8,
-    "F8_E5M2": 8,
-}
 _MODULE = re.compile(
     r"sentence_transformers\.(?:models|base\.modules|sentence_transformer\.modules)(?:\.[a-z_]+)?"
     r"\.(Transformer|Pooling|Normalize|Dense|LayerNorm|Dropout|StaticEmbedding)"
@@ -78,12 +71,31 @@ _TEXT_KEYS = re.compile(
     r".*_token|.*_side|chat_template|tokenizer_class|truncation_strategy|errors|backend|.*_lang|language|task|"
     r"content|__type"
 )
-_KEPT_OF_SENTENCE = {"prompts", "default_prompt_name", "similarity_fn_name", "model_type"}
-_KEPT_OF_TRANSFORMER = {"max_seq_length", "do_lower_case", "transformer_task", "modality_config", "module_output_name"}
 _SENTENCE_CONFIGS = tuple(
     f"sentence_{name}_config.json"
     for name in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )
+
+
+@dataclass
+class _Sentence:
+    """The settings of a model of sentence-transformers that are kept."""
+
+    prompts: dict[str, Annotated[str, MaxLen(_MAX_PROMPT)] | None] = field(default_factory=dict)
+    default_prompt_name: str | None = None
+    similarity_fn_name: str | None = None
+    model_type: Literal["SentenceTransformer"] = "SentenceTransformer"
+
+
+@dataclass
+class _Reading:
+    """The settings of a transformer in such a model."""
+
+    max_seq_length: Annotated[int, Interval(ge=1, le=_MAX_ROWS)] | None = None
+    do_lower_case: bool | None = None
+    transformer_task: Literal["feature-extraction"] = "feature-extraction"
+    modality_config: dict[str, dict[str, Any]] = field(default_factory=dict)
+    module_output_name: Any = None
 
 
 @dataclass
@@ -182,7 +194,7 @@ class _Source:
         try:
             if path.stat().st_size > _MAX_CONFIG:
                 raise self.refusal(f"{name} is larger than {_MAX_CONFIG:,} bytes")
-            found = loaded(path.read_bytes(), name)
+            found = json_value(path.read_bytes(), name)
         except OSError as error:
             raise self.refusal(f"{name} cannot be read ({error.strerror})") from error
         except DataError as error:
@@ -190,6 +202,13 @@ class _Source:
         if not isinstance(found, kind):
             raise self.refusal(f"{name} is damaged (no {'object' if kind is dict else 'list'})")
         return found
+
+    def require(self, kind: type, value: Any, name: str) -> None:
+        """Refuse the value of a JSON file that is not strictly a `kind`."""
+        try:
+            require(kind, value)
+        except DataError as error:
+            raise self.refusal(f"{name}: {error.field} {error.problem}") from error
 
     def names(self, path: str) -> list[str]:
         """What is in a folder inside it; nothing where there is no such folder."""
@@ -269,16 +288,8 @@ def _modules(source: _Source, to: Path) -> list[tuple[str, str]]:
     """The kind and the folder of each module of a model of sentence-transformers."""
     config = source.json("config_sentence_transformers.json")
     if config is not None:
-        kept = {key: value for key, value in config.items() if key in _KEPT_OF_SENTENCE}
-        prompts = kept.get("prompts", {})
-        if kept.get("model_type", "SentenceTransformer") != "SentenceTransformer":
-            raise source.refusal(f"it is a {kept['model_type']!r:.40}, no sentence encoder")
-        if not isinstance(prompts, dict) or not all(isinstance(text, (str, type(None))) for text in prompts.values()):
-            raise source.refusal("config_sentence_transformers.json is damaged (prompts)")
-        if any(len(text or "") > _MAX_PROMPT for text in prompts.values()):
-            raise source.refusal(f"a prompt is longer than {_MAX_PROMPT:,} characters")
-        if not isinstance(kept.get("default_prompt_name"), (str, type(None))):
-            raise source.refusal("config_sentence_transformers.json is damaged (default_prompt_name)")
+        kept = {key.name: config[key.name] for key in fields(_Sentence) if key.name in config}
+        source.require(_Sentence, kept, "config_sentence_transformers.json")
         _write(to / "config_sentence_transformers.json", kept)
     modules = source.json("modules.json", list)
     if modules is None:
@@ -425,42 +436,16 @@ def _weights(source: _Source, at: str, to: Path) -> Declared:
 
 
 def _add_header(source: _Source, file: Path, name: str, total: Declared) -> None:
-    """Add what the header of one safetensors file declares, where it is true."""
-    size = file.stat().st_size
-    with file.open("rb") as stream:
-        length = int.from_bytes(stream.read(8), "little")
-        if size < 8 or length > min(size - 8, _MAX_HEADER):
-            raise source.refusal(f"{name} is damaged (its header is longer than the file)")
-        try:
-            header = loaded(stream.read(length), name)
-        except DataError as error:
-            raise source.refusal(error.problem) from error
-    if not isinstance(header, dict):
-        raise source.refusal(f"{name} is damaged (no header)")
-    for tensor, about in header.items():
-        if tensor == "__metadata__":
-            continue
-        count, end = _declared_tensor(about)
-        if count is None or end > size - 8 - length:
-            raise source.refusal(f"{name} is damaged (the tensor {tensor!r:.60} is not what its header declares)")
-        total.parameters += count
-        total.tensors += 1
+    """Add up what the header of a safetensors file declares; its library checks it against the file."""
+    from safetensors import SafetensorError, safe_open
 
-
-def _declared_tensor(about: Any) -> tuple[int | None, int]:
-    """How many numbers a tensor has and where it ends; None if its parts contradict each other."""
-    if not isinstance(about, dict) or about.get("dtype") not in _BITS:
-        return None, 0
-    shape, offsets = about.get("shape"), about.get("data_offsets")
-    if not isinstance(shape, list) or not isinstance(offsets, list) or len(offsets) != 2:
-        return None, 0
-    if not all(type(number) is int and 0 <= number < 2**60 for number in (*shape, *offsets)):
-        return None, 0
-    count = 1
-    for length in shape[:64]:
-        count *= length
-    begin, end = offsets
-    return (count if count * _BITS[about["dtype"]] == 8 * (end - begin) else None), end
+    try:
+        with safe_open(file, framework="numpy") as tensors:
+            for tensor in tensors.keys():  # noqa: SIM118 - no mapping
+                total.parameters += math.prod(tensors.get_slice(tensor).get_shape())
+                total.tensors += 1
+    except (SafetensorError, OSError) as error:
+        raise source.refusal(f"{name} is damaged ({error!s:.100})") from error
 
 
 def _gguf(source: _Source, file: Path) -> Declared:
@@ -568,20 +553,13 @@ def _require_short_templates(source: _Source, found: Mapping[str, Any]) -> None:
 
 
 def _sentence_keys(source: _Source, found: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The settings of a transformer in sentence-transformers that decide how it reads a text."""
-    other = next((key for key, value in found.items() if key not in _KEPT_OF_TRANSFORMER and value), None)
-    if other is not None:
-        raise source.refusal(f"{name} sets {other!r:.40}, which is not read here")
-    kept = {key: value for key, value in found.items() if key in _KEPT_OF_TRANSFORMER}
-    limit = kept.get("max_seq_length")
-    if not (limit is None or (type(limit) is int and 1 <= limit <= _MAX_ROWS)):
-        raise source.refusal(f"{name}: max_seq_length is {limit!r:.40}")
-    reads = kept.get("modality_config", {})
-    for read in reads.values() if isinstance(reads, dict) else [None]:
-        if not isinstance(read, dict) or read.get("method", "forward") not in ("forward", "get_text_features"):
-            raise source.refusal(f"{name}: its modality_config names a method that is not called here")
-    if kept.get("transformer_task", "feature-extraction") != "feature-extraction":
-        raise source.refusal(f"{name}: its task is {kept['transformer_task']!r:.40}")
+    """Return the settings of a transformer in sentence-transformers that decide how it reads a text."""
+    known = {setting.name for setting in fields(_Reading)}
+    kept = {key: value for key, value in found.items() if key in known or value}
+    source.require(_Reading, kept, name)
+    methods = [read.get("method", "forward") for read in kept.get("modality_config", {}).values()]
+    if any(method not in ("forward", "get_text_features") for method in methods):
+        raise source.refusal(f"{name}: its modality_config names a method that is not called here")
     return kept
 
 

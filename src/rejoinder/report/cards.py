@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rejoinder.catalogue import load_scorer
-from rejoinder.data.folders import kind_of, read_card
+from rejoinder.data.folders import read_card, read_config
 from rejoinder.example import Example
 from rejoinder.judges import written_card
 from rejoinder.kinds import Entry, makers
@@ -77,8 +77,8 @@ def shown(name: str | Path) -> str:
 
 def _responder(name: str | Path) -> str:
     """The kind of the responder in the folder `name`; "" where it is something else."""
-    kind = kind_of(name) if Path(name).is_dir() else None
-    return kind if kind is not None and kind in makers("responder") else ""
+    kind = str(read_config(name).model.get("kind")) if Path(name).is_dir() else ""
+    return kind if kind in makers("responder") else ""
 
 
 def cards_table(cards: Iterable[Card], width: int) -> str:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import sizes, tensor
 from rejoinder.data.folders import Parts
 from rejoinder.encoders.batching import (
     as_dialogues,
@@ -27,6 +26,7 @@ from rejoinder.encoders.batching import (
     with_weights,
 )
 from rejoinder.nn.bpe import PAD_ID, UNK_ID, Vocabulary, as_turn
+from rejoinder.nn.weights import sizes, tensor
 from rejoinder.responder import Answer, Context, Decoding, Request
 from rejoinder.responders import pool as pools
 from rejoinder.responders.pool import EMPTY, PART, UNKNOWN, Pool, best

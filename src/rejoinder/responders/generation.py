@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rejoinder.data.checks import sizes
 from rejoinder.data.folders import Parts
 from rejoinder.encoders.batching import (
     as_dialogues,
@@ -24,6 +23,7 @@ from rejoinder.encoders.batching import (
 )
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.nn.coarse import coarse_text
+from rejoinder.nn.weights import sizes
 from rejoinder.responder import Answer, Context, Decoding, Reply, Request
 
 if TYPE_CHECKING:

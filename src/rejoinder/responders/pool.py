@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import AGAIN, listed
 from rejoinder.data.dialogues import Dialogue
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts
 from rejoinder.errors import DataError
+from rejoinder.nn.weights import words_of
 from rejoinder.responder import Answer, Context, Reply, Request, Responder
 from rejoinder.scorer import FloatArray
 
@@ -102,7 +102,7 @@ def from_parts(parts: Parts) -> Pool:
     if PART not in parts.config:
         raise DataError("it has no candidates to choose from", "Call rejoinder pretrain again, as it was called")
     inner = parts.inner(PART)
-    texts, starts = listed(inner.files, _RESPONSES), inner.tensors.get("starts")
+    texts, starts = words_of(inner.files, _RESPONSES), inner.tensors.get("starts")
     if starts is None or starts.dtype != np.int64 or starts.shape != (len(texts) + 1,):
         raise DataError(f"no tensor starts of {len(texts) + 1} whole numbers for {len(texts)} responses", AGAIN)
     if starts[0] or (starts[1:] <= starts[:-1]).any() or starts[-1] > _MOST_PAIRS:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import AGAIN, Tensors, tensor
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts
 from rejoinder.errors import DataError
+from rejoinder.nn.weights import Tensors, tensor
 from rejoinder.responder import Answer, Decoding, Request
 from rejoinder.responders import pool as pools
 from rejoinder.responders import tfidf

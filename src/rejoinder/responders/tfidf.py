@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rejoinder.data.checks import AGAIN, listed, tensor
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts
 from rejoinder.errors import DataError
+from rejoinder.nn.weights import tensor, words_of
 from rejoinder.responder import Context
 from rejoinder.responders.pool import Pool
 from rejoinder.scorer import FloatArray
@@ -93,7 +93,7 @@ def from_parts(parts: Parts) -> Tfidf:
     Raises:
         DataError: they are damaged.
     """
-    words = listed(parts.files, _WORDS)
+    words = words_of(parts.files, _WORDS)
     if len(set(words)) < len(words):
         raise DataError(f"{_WORDS} holds a word twice", AGAIN)
     return Tfidf(words, tensor(parts.tensors, "idf", (len(words),)))

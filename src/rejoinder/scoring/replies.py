@@ -221,7 +221,7 @@ def contexts_of(
         met = True
         return share is None or is_held_out(dialogue, share)
 
-    for example in read_contexts(*files, wanted=wanted, cut=cut, on_bad=on_bad, **how):
+    for example in read_contexts(*files, wanted=wanted, cut=cut, on_error=on_bad, **how):
         found = True
         yield example
     if met and not found:

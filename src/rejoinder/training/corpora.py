@@ -35,7 +35,7 @@ def part_of(
         on_bad: see `read_dialogues`.
         say: see `unjudged`.
     """
-    for dialogue in unjudged(read_dialogues(*files, on_bad=on_bad), keep_judged=keep_judged, say=say):
+    for dialogue in unjudged(read_dialogues(*files, on_error=on_bad), keep_judged=keep_judged, say=say):
         if is_held_out(dialogue, share) == held_out:
             yield dialogue
 

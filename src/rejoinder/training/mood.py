@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import held_in, inner, tensor
 from rejoinder.data.dialogues import Dialogue
-from rejoinder.data.folders import Parts, require_free, write_folder
+from rejoinder.data.folders import Parts, require_free, value_in, write_folder
 from rejoinder.data.outputs import require_apart
 from rejoinder.errors import DataError, UsageError
 from rejoinder.io.lines import OnBad, raise_bad, silent
+from rejoinder.nn.weights import Object, tensor
 from rejoinder.scorer import Encoder, FloatArray
 from rejoinder.training.corpora import digests, part_of
 
@@ -119,11 +119,11 @@ def from_parts(parts: Parts) -> Mood:
     Raises:
         DataError: a part is missing, or does not fit the others.
     """
-    tensors = {name: held_in(np.float32, tensor(parts.tensors, name, (None,)), name) for name in (TURN, REACTION)}
+    tensors = {name: tensor(parts.tensors, name, (None,), np.float32) for name in (TURN, REACTION)}
     sizes = {len(line) for line in tensors.values()}
     if len(sizes) > 1 or min(sizes) < 2:
         raise DataError("the lines of its moods do not fit each other", "Fit them again", field=KIND)
-    return Mood(Parts({"kind": KIND, "encoder": dict(inner(parts.config, "encoder"))}, tensors))
+    return Mood(Parts({"kind": KIND, "encoder": value_in(parts.config, "encoder", Object)}, tensors))
 
 
 class News(NamedTuple):

@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import AGAIN, listed, tensor, whole
-from rejoinder.data.folders import Parts, require_free, write_folder
+from rejoinder.data.folders import AGAIN, Parts, require_free, value_in, write_folder
 from rejoinder.data.outputs import require_apart
 from rejoinder.errors import DataError
 from rejoinder.io.lines import OnBad, raise_bad, silent
+from rejoinder.nn.weights import Count, tensor, words_of
 from rejoinder.text.normalize import match_words
 from rejoinder.training.corpora import digests, part_of
 from rejoinder.training.ngrams import Level, NgramModel, fit_witten_bell
@@ -167,14 +167,14 @@ def from_parts(parts: Parts) -> Phrases:
     Raises:
         DataError: they are damaged.
     """
-    words, tensors = listed(parts.files, _WORDS), parts.tensors
+    words, tensors = words_of(parts.files, _WORDS), parts.tensors
     if len(words) > _MOST or len(set(words)) < len(words):
         raise DataError(f"{_WORDS} holds a word twice, or more than {_MOST:,}", AGAIN)
     idf = tensor(tensors, "idf", (len(words),)).astype(np.float32)
     replies = _whole(tensors, "replies", np.uint64)
     often = _whole(tensors, "often", np.uint32, len(replies))
     model = _unpacked(tensors, FIRST + len(words))
-    return Phrases(words, idf, whole(parts.config, "turns", 1), replies, often, model)
+    return Phrases(words, idf, value_in(parts.config, "turns", Count), replies, often, model)
 
 
 def pretrain_phrases(

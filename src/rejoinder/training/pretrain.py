@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import Tensors, inner, whole
-from rejoinder.data.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
+from rejoinder.data.folders import Parts, in_folder, read_folder, require_free, run_folder, value_in, write_folder
 from rejoinder.data.outputs import require_apart
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.kinds import KINDS
 from rejoinder.nn.multiresolution import MultiresolutionSizes
+from rejoinder.nn.weights import Object, Size, Tensors
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.corpora import digests
 from rejoinder.training.curves import write_curves
@@ -170,8 +170,8 @@ def _load_matching(task: Any, parts: Parts) -> int:
     """
     import torch
 
-    own, shared, given = task.model.state_dict(), 0, inner(parts.config, "sizes")
-    wider = getattr(task.model.sizes, "latent", 0) - (whole(given, "latent") if "latent" in given else 0)
+    own, shared, given = task.model.state_dict(), 0, value_in(parts.config, "sizes", Object)
+    wider = getattr(task.model.sizes, "latent", 0) - (value_in(given, "latent", Size) if "latent" in given else 0)
     for name in own.keys() & parts.tensors.keys():
         tensor, shape = parts.tensors[name], tuple(own[name].shape)
         if shape == tensor.shape:

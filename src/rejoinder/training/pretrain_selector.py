@@ -68,7 +68,7 @@ def pretrain_selector(
     run = require_own(out, files, force=force)
     given: dict[str, Any] = {"corpora": digests(files), "encoder": own, "keep_judged": keep_judged}
     claim_run(run, {**recipe.to_dict(), **given})
-    dialogues = unjudged(read_dialogues(*files, on_bad=on_bad), keep_judged=keep_judged, say=say)
+    dialogues = unjudged(read_dialogues(*files, on_error=on_bad), keep_judged=keep_judged, say=say)
     said = said_in(dialogues, recipe.text.held_out)
     source = _batches(recipe, said, _vectors(run / VECTORS, said, encoder, say))
     say(f"training on {len(source.train):,} replies, validating on {len(source.validate):,}")

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import text_of
 from rejoinder.data.dialogues import read_dialogues
 from rejoinder.data.folders import Parts, in_folder, read_folder
 from rejoinder.data.outputs import atomic_file
@@ -20,6 +19,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.nn.packing import packed, unpacked
+from rejoinder.nn.weights import text_of
 from rejoinder.scorer import Advance, ignore
 from rejoinder.text.normalize import detokenize
 from rejoinder.training.corpora import digests, unjudged
@@ -140,7 +140,7 @@ def _ask(
 ) -> None:
     """Make the texts of the corpora and ask the teacher for the vectors that are not there yet."""
     if not is_taught(folder):
-        dialogues = unjudged(read_dialogues(*files, on_bad=on_bad), keep_judged=keep_judged, say=say)
+        dialogues = unjudged(read_dialogues(*files, on_error=on_bad), keep_judged=keep_judged, say=say)
         write_texts(folder, texts_of(dialogues, recipe.text))
     write_vectors(folder, teacher.teach, say)
 

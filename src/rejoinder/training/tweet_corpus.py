@@ -97,7 +97,7 @@ def _joined(files: Sequence[str | Path], longest: int, on_bad: OnBad) -> tuple[d
     """The hashtags of each cleaned text, cut to its length, and how many tweets are no example, by reason."""
     joined: dict[str, set[str]] = {}
     left_out = {"re-tweet": 0, "nothing but hashtags": 0, "reads like another": 0, "no frequent hashtag": 0}
-    for post in read_posts(*files, on_bad=on_bad):
+    for post in read_posts(*files, on_error=on_bad):
         text = clean_tweet(post.text)[:longest].rstrip()
         if not text:
             left_out["nothing but hashtags"] += 1

@@ -12,12 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
-from rejoinder.data.checks import AGAIN, choice, number, tensor
-from rejoinder.data.folders import Parts, write_folder
+from rejoinder.data.folders import AGAIN, Parts, value_in, write_folder
 from rejoinder.differentiable import Side, Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection
 from rejoinder.encoders import from_parts as encoder_of
@@ -32,6 +31,7 @@ from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.bilinear.slopes import forms_of, gradients
 from rejoinder.judges.notes import notes_on, usual_notes
 from rejoinder.learner import PREDICTED, Rows
+from rejoinder.nn.weights import Share, tensor
 from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
 from rejoinder.text.normalize import visible
 
@@ -245,22 +245,22 @@ def from_parts(parts: Parts) -> BilinearJudge:
 def from_own_parts(parts: Parts, encoder: PortableEncoder) -> BilinearJudge:
     """The judge with these parts over `encoder`."""
     config, tensors = parts.config, parts.tensors
-    kind: Kind = choice(config, "name", TERMS)
+    kind: Kind = value_in(config, "name", Literal[tuple(TERMS)])
     projection = None if config.get("explained_variance", 0) is None else _projection(parts, encoder.width)
     width = encoder.width if projection is None else len(projection.components)
     matrices = {MATRICES[term]: tensor(tensors, MATRICES[term], (width, width)) for term in TERMS[kind]}
     # The matrix of a term that does not count stays the identity, and is not kept.
     matrices |= {name: np.eye(width) for name in MATRICES.values() if name not in matrices}
-    beta = number(config, "beta")
+    beta = value_in(config, "beta", float)
     if not beta:
         raise DataError("is 0, expected a number to divide by", AGAIN, field="beta")
     return BilinearJudge(
         kind=kind,
         encoder=encoder,
-        normalise=choice(config, "normalise", get_args(Normalise)),
+        normalise=value_in(config, "normalise", Normalise),
         projection=projection,
-        head=Head(**matrices, alpha=number(config, "alpha"), beta=beta, terms=TERMS[kind]),
-        references=choice(config, "references", get_args(References)),
+        head=Head(**matrices, alpha=value_in(config, "alpha", float), beta=beta, terms=TERMS[kind]),
+        references=value_in(config, "references", References),
         training=training_in(config),
         scale=from_config(config),
     )
@@ -270,8 +270,7 @@ def _projection(parts: Parts, width: int) -> Projection:
     """The principal components of vectors of so many numbers."""
     mean = tensor(parts.tensors, "projection.mean", (width,))
     components = tensor(parts.tensors, "projection.components", (None, width))
-    # A sum of shares may come out a little over one.
-    return Projection(mean, components, number(parts.config, "explained_variance", 0, 1.001))
+    return Projection(mean, components, value_in(parts.config, "explained_variance", Share))
 
 
 def _shown(value: Any) -> str:

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.data.checks import AGAIN, inner
-from rejoinder.data.folders import Parts, write_folder
+from rejoinder.data.folders import AGAIN, Parts, value_in, write_folder
 from rejoinder.differentiable import Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder
 from rejoinder.encoders import from_parts as encoder_of
@@ -189,7 +188,7 @@ def from_parts(parts: Parts) -> Panel:
         MissingExtra: a library that its encoder needs is not installed.
     """
     encoder = encoder_of(parts.inner(INSIDE))
-    named, why = parts.config.get("members"), inner(parts.config, "absent")
+    named, why = parts.config.get("members"), value_in(parts.config, "absent", dict[str, Any])
     if not isinstance(named, list) or not named or {*map(str, named), *why} - {*MEMBERS}:
         raise DataError(f"is {named!r:.60}, expected some of {', '.join(MEMBERS)}", AGAIN, field="members")
     members: dict[Kind, BilinearJudge] = {kind: from_own_parts(parts.inner(kind), encoder) for kind in named}

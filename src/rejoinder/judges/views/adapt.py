@@ -15,14 +15,14 @@ from math import log1p
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import AGAIN, tensor
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.views.head import Head
 from rejoinder.judges.views.likeness import Likeness
 from rejoinder.judges.views.linear import FARTHEST, Linear
 from rejoinder.judges.views.view import Column, Features, table
+from rejoinder.nn.weights import tensor
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible_text
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, count, takewhile
 
-from rejoinder.data.checks import AGAIN
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts
 from rejoinder.encoders import INSIDE, Limited
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered

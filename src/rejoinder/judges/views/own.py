@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.catalogue import SCORERS, load_scorer
-from rejoinder.data.checks import AGAIN
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts
 from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import count, takewhile
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
 from numpy.typing import NDArray
 
-from rejoinder.data.checks import AGAIN, tensor, whole
-from rejoinder.data.folders import Parts
+from rejoinder.data.folders import AGAIN, Parts, value_in
 from rejoinder.errors import DataError
 from rejoinder.judges.views.adapt import from_parts as adaptation_of
 from rejoinder.judges.views.calibration import Calibration
@@ -22,8 +22,9 @@ from rejoinder.judges.views.likeness import Likeness
 from rejoinder.judges.views.linear import Linear
 from rejoinder.judges.views.trees import Trees
 from rejoinder.judges.views.views import RULE, VECTOR, Views
+from rejoinder.nn.weights import Size, tensor
 
-_DEEPEST = 64
+_Depth = Annotated[int, Interval(ge=0, le=64)]
 _KERNEL = ("centre", "spread", "origin")
 _ADAPTATION, _PROBE, _CONTRAST = "adaptation", "probe", "contrast"
 
@@ -120,12 +121,13 @@ def _read(parts: Parts, features: int) -> Part:
         tensor(given, "likeness.spread", (width,)),
         bound,
     )
+    depth = value_in(parts.config, "depth", _Depth)
     return Part(
         columns=columns.astype(np.intp),
-        head=Head(kernel, _trees(given, whole(parts.config, "depth", 0, _DEEPEST), read), probe, nonsense, contrasts),
+        head=Head(kernel, _trees(given, depth, read), probe, nonsense, contrasts),
         calibration=Calibration(centre, middle, stretch, scores, **ends),
         likeness=cloud,
-        lines=whole(parts.config, "lines"),
+        lines=value_in(parts.config, "lines", Size),
         adaptation=adaptation_of(parts.inner(_ADAPTATION), width) if _ADAPTATION in parts.config else None,
     )
 

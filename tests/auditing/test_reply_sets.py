@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import rejoinder
+from rejoinder.auditing.reply_sets import read_audited
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, ReplySet
-from rejoinder.io import read_audited
 
 LINE: dict[str, Any] = {
     "id": 3,
@@ -44,49 +44,48 @@ def test_other_names_of_the_context_are_understood() -> None:
     assert found.context == ("Shall we go?", "Where to?")
 
 
-def test_beside_single_replies(tmp_path: Path) -> None:
+def test_next_to_single_replies(tmp_path: Path) -> None:
     file = tmp_path / "both.jsonl"
     file.write_text(f"{json.dumps(LINE)}\n" + json.dumps({"context": ["Hi"], "response": "Hello"}))
-    first, second = read_audited(file)
-    assert isinstance(first, ReplySet) and isinstance(second, Example)
-    with pytest.raises(DataError, match=r"both.jsonl:2: a single reply, expected replies that fit"):
+    single, both = read_audited(file)
+    assert isinstance(single, Example) and isinstance(both, ReplySet)
+    with pytest.raises(DataError) as caught:
         rejoinder.reply_sets_of(file)
+    assert caught.value.where == f"{file}:2"
 
 
-def test_a_reply_wins_over_a_set() -> None:
-    """A line with a response of its own is that reply; what else stands there is the user's own."""
+def test_a_line_with_a_response_is_that_reply() -> None:
     (found,) = rejoinder.examples_of([{**LINE, "response": "To the lake."}])
     assert found.extra["random_negative_responses"] == ["I am a plumber."]
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("field", "change"),
     [
-        ({"positive_responses": []}, 'positive_responses": empty. Give at least one reply'),
-        (
-            {"random_negative_responses": [], "adversarial_negative_responses": []},
-            'random_negative_responses": empty. Give at least one reply',
-        ),
-        ({"positive_responses": ["a", 3]}, "is a list that holds a number, expected a list of texts"),
-        ({"random_negative_responses": {"a": 1}}, "expected a list of texts"),
-        ({"context": 5}, "is a number, expected a list of texts"),
+        ("positive_responses", {"positive_responses": []}),
+        ("random_negative_responses", {"random_negative_responses": [], "adversarial_negative_responses": []}),
+        ("positive_responses", {"positive_responses": ["a", 3]}),
+        ("random_negative_responses", {"random_negative_responses": {"a": 1}}),
+        ("context", {"context": 5}),
     ],
 )
-def test_bad_lines(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(DataError, match=said):
+def test_bad_lines_are_refused(field: str, change: dict[str, Any]) -> None:
+    with pytest.raises(DataError) as caught:
         rejoinder.reply_sets_of([{**LINE, **change}])
+    assert (caught.value.where, caught.value.field) == ("reply sets:item 1", field)
 
 
-def test_what_is_no_set_is_told() -> None:
-    with pytest.raises(DataError, match=r"no replies that fit and replies that do not \(found: context, response"):
+def test_other_things_are_refused() -> None:
+    with pytest.raises(DataError):
         rejoinder.reply_sets_of([{"context": ["Hi"], "response": "Hello"}])
-    with pytest.raises(UsageError, match="reply sets are given as int"):
+    with pytest.raises(UsageError):
         rejoinder.reply_sets_of(3)
 
 
-def test_elsewhere_the_way_is_shown(tmp_path: Path) -> None:
+def test_other_calls_refuse_them(tmp_path: Path) -> None:
     file = tmp_path / "sets.jsonl"
     file.write_text(json.dumps(LINE))
     for call in (rejoinder.score, rejoinder.audit, rejoinder.study):
-        with pytest.raises(DataError, match="Such lines go into rejoinder audit"):
+        with pytest.raises(DataError) as caught:
             call(file)
+        assert caught.value.where == f"{file}:1"
