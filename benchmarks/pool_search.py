@@ -30,9 +30,9 @@ from threadpoolctl import threadpool_limits
 import rejoinder
 from rejoinder.auditing.pool import AIM, NEAR, Pool, toward
 from rejoinder.auditing.reply_corpus import read_replies
-from rejoinder.differentiable import Space, is_differentiable
 from rejoinder.judges.bilinear.fit import FitOptions
-from rejoinder.learner import PREDICTED
+from rejoinder.judges.differentiable import Space, is_differentiable
+from rejoinder.judges.learner import PREDICTED
 from rejoinder.report.markdown import markdown_table
 from rejoinder.stats.arrays import FloatArray, IntArray
 from rejoinder.stats.neighbours import Index, approximate_index, exact_index, faiss_version

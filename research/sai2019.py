@@ -15,10 +15,10 @@ from rejoinder.auditing.attack import alone
 from rejoinder.auditing.battery import POOL_ATTACKS, battery
 from rejoinder.auditing.reply_corpus import read_replies
 from rejoinder.catalogue import load_responder, load_scorer
-from rejoinder.differentiable import is_differentiable
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
-from rejoinder.learner import PREDICTED
+from rejoinder.judges.differentiable import is_differentiable
+from rejoinder.judges.learner import PREDICTED
 from rejoinder.responder import Decoding, answer, request
 from rejoinder.scorer import Scorer
 from rejoinder.stats.sampling import Sampling

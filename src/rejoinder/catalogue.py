@@ -20,7 +20,7 @@ from rejoinder.kinds import BILINEAR, RESPONDERS, learners
 if TYPE_CHECKING:
     from rejoinder.example import Example, Given
     from rejoinder.explained import Explanation
-    from rejoinder.learner import AnyLearner, Choices
+    from rejoinder.judges.learner import AnyLearner, Choices
     from rejoinder.responder import Decoding, Responder
     from rejoinder.scorer import Card, Scorer, ScorerLike, Scores
 
@@ -123,7 +123,7 @@ def load_learner(name: str | AnyLearner, choices: Choices | None = None) -> AnyL
         UsageError: there is no such judge, or it has no use for something that was chosen.
         DataError, MissingAsset, MissingExtra: what it is made with cannot be loaded.
     """
-    from rejoinder.learner import Choices
+    from rejoinder.judges.learner import Choices
 
     choices = choices or Choices()
     if not isinstance(name, str):

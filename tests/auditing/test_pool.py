@@ -17,11 +17,11 @@ from rejoinder.auditing.battery import POOL_ATTACKS
 from rejoinder.auditing.making import chosen
 from rejoinder.auditing.pool import Pool, best_of, one_for_all, pool_of, toward, white_box
 from rejoinder.auditing.search import Target
-from rejoinder.differentiable import Differentiable, Side, Slopes, Space
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
+from rejoinder.judges.differentiable import Differentiable, Side, Slopes, Space
 from rejoinder.scorer import Card, FloatArray, Outcome
 from rejoinder.stats.neighbours import approximate_index, exact_index
 from samples import small_panel

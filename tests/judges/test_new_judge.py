@@ -18,9 +18,9 @@ from rejoinder.catalogue import load_learner, load_scorer
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
+from rejoinder.judges.learner import Choices, Rows
 from rejoinder.judges.train import train_judge
 from rejoinder.kinds import KINDS, Kind
-from rejoinder.learner import Choices, Rows
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_scores
 from rejoinder.scorer import Advance, Card, FloatArray, Outcome

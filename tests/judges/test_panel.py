@@ -17,9 +17,9 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.panel import MEMBERS, Panel
 from rejoinder.judges.conversations import conversations
+from rejoinder.judges.learner import members_of
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.train import Trained, fit_member, train_judge
-from rejoinder.learner import members_of
 from samples import bilinear_learner, panel_of
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]

@@ -12,9 +12,9 @@ from typing import Literal
 
 import numpy as np
 
-from rejoinder.differentiable import Space, is_differentiable
 from rejoinder.example import Example
 from rejoinder.judges.answers import is_judge
+from rejoinder.judges.differentiable import Space, is_differentiable
 from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.stats.arrays import Counts, IntArray, number_of
 from rejoinder.stats.correlation import pearson

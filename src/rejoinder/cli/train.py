@@ -46,7 +46,7 @@ from rejoinder.cli.train_options import (
 from rejoinder.kinds import KINDS, learners
 
 if TYPE_CHECKING:
-    from rejoinder.learner import Choices
+    from rejoinder.judges.learner import Choices
     from rejoinder.meta.training import Training
 
 # The options of a fit, as learners call them.
@@ -175,7 +175,7 @@ def _request(
     fitting: Sequence[Any],
 ) -> Choices:
     """What is asked of the learner; `fitting` are the values of the flags that `FITTING` names."""
-    from rejoinder.learner import Choices
+    from rejoinder.judges.learner import Choices
 
     return Choices(
         encoder=encoder,

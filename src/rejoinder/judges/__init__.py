@@ -6,8 +6,8 @@ from pathlib import Path
 from rejoinder.data.folders import in_folder, read_card, read_folder
 from rejoinder.errors import DataError
 from rejoinder.judges import boxed, plus
+from rejoinder.judges.learner import PortableJudge
 from rejoinder.kinds import KINDS, Kind, makers
-from rejoinder.learner import PortableJudge
 
 
 def load(folder: Path) -> PortableJudge:

@@ -14,7 +14,7 @@ from rejoinder.example import Example
 from rejoinder.explained import Explained, Explanation, is_explained
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
-from rejoinder.learner import PREDICTED, Judge
+from rejoinder.judges.learner import PREDICTED, Judge
 from rejoinder.scorer import Card, FloatArray, Outcome, Scorer, SlowScorer
 
 SHORT_CHAT = "short English chat"

@@ -11,9 +11,9 @@ from rejoinder.data.folders import read_folder
 from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.judges.answers import SHORT_CHAT, UNREAD
 from rejoinder.judges.domain import bundled_rule
+from rejoinder.judges.learner import PREDICTED, Choices
 from rejoinder.judges.views.judge import ViewsJudge, from_parts
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
-from rejoinder.learner import PREDICTED, Choices
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"

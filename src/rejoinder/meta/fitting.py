@@ -22,11 +22,11 @@ from rejoinder.io.given import either_of
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import with_scale
 from rejoinder.judges.answers import answer_scale
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable
 from rejoinder.judges.views.adapted import FEWEST, Adaptable, of_choices, of_ratings
 from rejoinder.judges.views.adapting import FEWEST_FOLDS, folds_of
 from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.learner import Rows
 from rejoinder.meta.fitting_answer import fitting_answer
 from rejoinder.meta.fitting_figures import NOBODY, Measure, of_correlations, of_shares
 from rejoinder.meta.fitting_results import Fit, Kind, Point

@@ -18,7 +18,6 @@ import numpy as np
 
 from rejoinder.data.checks import AGAIN, choice, number, tensor
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.differentiable import Side, Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
@@ -30,8 +29,9 @@ from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.bilinear.slopes import forms_of, gradients
+from rejoinder.judges.differentiable import Side, Slopes, Space
+from rejoinder.judges.learner import PREDICTED, Rows
 from rejoinder.judges.notes import notes_on, usual_notes
-from rejoinder.learner import PREDICTED, Rows
 from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
 from rejoinder.text.normalize import visible
 

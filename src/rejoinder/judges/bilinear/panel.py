@@ -16,7 +16,6 @@ import numpy as np
 
 from rejoinder.data.checks import AGAIN, inner
 from rejoinder.data.folders import Parts, write_folder
-from rejoinder.differentiable import Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
@@ -25,7 +24,8 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind, from_own_parts, training_lines
-from rejoinder.learner import PREDICTED, Rows
+from rejoinder.judges.differentiable import Slopes, Space
+from rejoinder.judges.learner import PREDICTED, Rows
 from rejoinder.scorer import Card, FloatArray, Need, Outcome, missing_need
 
 FAMILY = "panel"

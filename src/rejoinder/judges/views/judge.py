@@ -17,6 +17,7 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
 from rejoinder.judges.domain import FormRule
+from rejoinder.judges.learner import PREDICTED
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, FORM_NOTES, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.explaining import explanations_of
@@ -25,7 +26,6 @@ from rejoinder.judges.views.fit import Part, Way, parts_used
 from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
-from rejoinder.learner import PREDICTED
 from rejoinder.scorer import Card, Notes, Outcome
 from rejoinder.text.normalize import visible
 

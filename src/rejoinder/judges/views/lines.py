@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from rejoinder.example import Example
 from rejoinder.humans.clusters import sorted_clusters
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
-from rejoinder.learner import Rows
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible
 

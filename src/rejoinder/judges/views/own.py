@@ -20,10 +20,10 @@ from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views.likelihood import LikelihoodView
 from rejoinder.judges.views.meaning import MeaningView, ReferenceMeaningView
 from rejoinder.judges.views.view import Features, Group, View
-from rejoinder.learner import Side
 from rejoinder.llm import causal
 from rejoinder.llm.causal import CausalModel
 from rejoinder.scorer import Scorer, run
