@@ -259,5 +259,5 @@ def test_progress_counts_every_example() -> None:
     done: list[int] = []
     count: Callable[[int], None] = done.append
     given = [*examples(), Example(context=(), response="")]
-    run(load_scorer("context-overlap"), given, batch_size=4, advance=count)
+    run(load_scorer("context-overlap"), given, batch_size=4, progress=count)
     assert sum(done) == len(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from conftest import Run
 from rejoinder.catalogue import SCORERS
 from rejoinder.example import Example
 from rejoinder.judges.answers import Answering
-from rejoinder.scorer import Card, Outcome, Scorer, run
+from rejoinder.scorer import Card, Scorer, Scores, run
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Sure:
     def trained_on(self) -> frozenset[str]:
         return frozenset()
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         words = np.array([float(len(example.response.split())) or math.nan for example in examples])
         reasons = dict.fromkeys(np.flatnonzero(np.isnan(words)).tolist(), "empty")
-        return Outcome(words, reasons, low=words - words / 10, high=words + words / 5)
+        return Scores(words, reasons, low=words - words / 10, high=words + words / 5)
 
 
 CARDS = {"sure": Sure().card}
@@ -122,9 +122,9 @@ def test_a_key_of_the_users_own_stays(run: Run, tmp_path: Path) -> None:
 
 def test_a_judge_that_takes_few_at_a_time_does_so_on_another_scale() -> None:
     class Slow(Sure):
-        portion = 2
+        card = replace(Sure().card, batch_size=2)
 
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
             batches.append(len(examples))
             return super().score_batch(examples)
 

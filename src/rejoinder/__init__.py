@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.example import Example, Pair, Rating, ReplySet
-    from rejoinder.explained import Explanation
     from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from rejoinder.report.doctor import doctor
     from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
     from rejoinder.responders.pretrain import pretrain
-    from rejoinder.scorer import Card, Encoder, Scorer, Scores
+    from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores
     from rejoinder.scoring.replies import contexts_of, respond
     from rejoinder.scoring.scoring import score_stream
     from rejoinder.scoring.selftalk import selftalk
@@ -46,7 +45,7 @@ _HOME = {
     "Decoding": "rejoinder.responder",
     "Encoder": "rejoinder.scorer",
     "Example": "rejoinder.example",
-    "Explanation": "rejoinder.explained",
+    "Explanation": "rejoinder.scorer",
     "Pair": "rejoinder.example",
     "Rating": "rejoinder.example",
     "RejoinderError": "rejoinder.errors",

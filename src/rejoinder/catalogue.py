@@ -19,10 +19,9 @@ from rejoinder.kinds import BILINEAR, RESPONDERS, learners
 
 if TYPE_CHECKING:
     from rejoinder.example import Example, Given
-    from rejoinder.explained import Explanation
     from rejoinder.judges.learner import AnyLearner, Choices
     from rejoinder.responder import Decoding, Responder
-    from rejoinder.scorer import Card, Scorer, ScorerLike, Scores
+    from rejoinder.scorer import Card, Explanation, Scorer, ScorerLike, Scores
 
 SCORERS: dict[str, str] = {
     "rejoinder": "rejoinder.judges.boxed",
@@ -275,8 +274,7 @@ def explain(
     Raises:
         UsageError: the scorer does not say what moves its scores; see also `score`, and for other errors.
     """
-    from rejoinder.explained import explanations, require_explained
-    from rejoinder.scorer import run
+    from rejoinder.scorer import explanations, require_explained, run
 
     withholding = import_module(WITHHOLDING)
     withholding.require_choice(out_of_domain)

@@ -7,7 +7,7 @@
       MissingAsset      a file that scoring needs is not there                 (exit code 4)
       UnusableModel     a model of another library cannot be used              (exit code 4)
       MissingExtra      an optional library is not installed                   (exit code 4)
-      TooManyUnscored   a scorer could not score a single line                 (exit code 5)
+      NothingScored   a scorer could not score a single line                 (exit code 5)
       WorkersLost       processes that score elsewhere end again and again     (exit code 1)
       WriteError        an output cannot be written                            (exit code 7)
 
@@ -106,7 +106,7 @@ _MISSED = {
 }
 
 
-class TooManyUnscored(RejoinderError, RuntimeError):
+class NothingScored(RejoinderError, RuntimeError):
     """A scorer could not score a single line.
 
     Args:

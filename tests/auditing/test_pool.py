@@ -22,7 +22,7 @@ from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.differentiable import Differentiable, Side, Slopes, Space
-from rejoinder.scorer import Card, FloatArray, Outcome
+from rejoinder.scorer import Card, FloatArray, Scores
 from rejoinder.stats.neighbours import approximate_index, exact_index
 from samples import small_panel
 
@@ -64,9 +64,9 @@ class Linear:
     def card(self) -> Card:
         return Card("linear", "s", "judge", frozenset(), (None, None), "none", higher_is_better=self.sign > 0)
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         values = self.slopes(examples).values
-        return Outcome(values, dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "no number"))
+        return Scores(values, dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "no number"))
 
     def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
         raw = self.encoder.encode([one.response for one in examples]) if vectors is None else vectors

@@ -23,7 +23,7 @@ from rejoinder.judges.train import train_judge
 from rejoinder.kinds import KINDS, Kind
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_scores
-from rejoinder.scorer import Advance, Card, FloatArray, Outcome
+from rejoinder.scorer import Advance, Card, FloatArray, Scores
 
 # The file
 
@@ -58,11 +58,11 @@ class Stump:
     def trained_on(self) -> frozenset[str]:
         return frozenset(self.training["datasets"])
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         side = (counted(examples) > self.longest).astype(int)
         stretch = (self.scale[1] - self.scale[0]) / 4
         values, spread = self.scale[0] + stretch * (self.ratings[side] - 1), stretch * self.spread[side]
-        return Outcome(values, low=values - spread, high=values + spread)
+        return Scores(values, low=values - spread, high=values + spread)
 
     @property
     def parts(self) -> Parts:

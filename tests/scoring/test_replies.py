@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conftest import Run, drawn, refused
 from rejoinder.data.dialogues import read_contexts
-from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.errors import DataError, NothingScored
 from rejoinder.example import Example, Rating
 from rejoinder.responder import Answer, Reply, Request
 from rejoinder.responders.plain import FunctionResponder
@@ -246,7 +246,7 @@ def test_several_responders_stand_side_by_side() -> None:
     assert (found[1]["unanswered"], found[1]["replies"]) == ("the function has no reply", [])
     assert tallies["mute"].reasons == {"the function has no reply": 2} and tallies["shout"].answered == 2
     require_answers(list(tallies.values()))
-    with pytest.raises(TooManyUnscored) as caught:
+    with pytest.raises(NothingScored) as caught:
         require_answers([tallies["mute"]])
     assert str(caught.value) == "none of 2 contexts has an answer: the function has no reply"
 

@@ -28,7 +28,7 @@ from rejoinder.auditing.results import OUTSIDE, Attacked, Case, Measured, Result
 from rejoinder.auditing.scoring import FAILED, Scored, scored, scored_groups
 from rejoinder.auditing.search import Target
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example, Given, unread
 from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
@@ -85,7 +85,7 @@ def audit(
     Raises:
         DataError: there is no example with a reply; an id is given twice.
         MissingExtra: an approximate index was asked for, and faiss is not installed.
-        TooManyUnscored: the scorer cannot score a single one of them.
+        NothingScored: the scorer cannot score a single one of them.
         UsageError: no such attack, or two of one name; a number is out of range; the scorer reads a column, which says
             nothing of other replies.
     """
@@ -106,10 +106,10 @@ def audit(
 
 
 def _require_some(name: str, before: Scored, examples: Sequence[Example]) -> None:
-    """Raise `TooManyUnscored` where not one reply has a score."""
+    """Raise `NothingScored` where not one reply has a score."""
     if not before.known.any():
         found = f"{name}: none of {len(examples)} replies has a score; {before.most_frequent}"
-        raise TooManyUnscored(found, unread(examples))
+        raise NothingScored(found, unread(examples))
 
 
 def _originals(examples: Given, limit: int, sampling: Sampling) -> Originals:

@@ -160,12 +160,12 @@ def _check(out: list[Path] | None, threshold: float | None, min_scored: float | 
 
 def _leave(found: Comparison, gate: Gate | None) -> None:
     """End with the exit code of a gate that is not passed, or of a comparison of nothing; why was said before."""
-    from rejoinder.errors import TooManyUnscored
+    from rejoinder.errors import NothingScored
 
     if gate is not None and not gate.passed:
         raise typer.Exit(GATE_CLOSED)
     if gate is None and not any(one.known for one in found.contrasts):
-        raise typer.Exit(TooManyUnscored.exit_code)
+        raise typer.Exit(NothingScored.exit_code)
 
 
 def _say(document: Document, gate: Gate | None, out: list[Path] | None) -> None:

@@ -167,7 +167,7 @@ def _tell_summary(tallies: Mapping[str, Tally], table: str, *, streaming: bool) 
     """Write the summary; where scores went to standard output, only what was withheld, on standard error.
 
     Raises:
-        TooManyUnscored: not a single line has a score.
+        NothingScored: not a single line has a score.
     """
     from rejoinder.report.scores import domain_lines, summary_table
     from rejoinder.scoring.scoring import require_some
@@ -224,7 +224,7 @@ def _write(
     """Write the records in the format that was asked for, else in that of the name.
 
     Raises:
-        TooManyUnscored: there is no score among them, and an older file at `out`, which stays.
+        NothingScored: there is no score among them, and an older file at `out`, which stays.
     """
     from rejoinder.data.write import format_of, open_writer
 
@@ -241,12 +241,12 @@ def _write(
 
 def _require_better(older: Path, tallies: list[Tally]) -> None:
     """Raise where lines without a single score would replace an older file."""
-    from rejoinder.errors import TooManyUnscored
+    from rejoinder.errors import NothingScored
     from rejoinder.scoring.scoring import require_some
 
     try:
         require_some(tallies)
-    except TooManyUnscored:
+    except NothingScored:
         tell(f"{older} is left as it was", err=True)
         raise
 
@@ -306,10 +306,10 @@ def _say_left(scorers: Mapping[str, Scorer], asked: Asked) -> None:
     Raises:
         UsageError: none of them says what moved its scores.
     """
-    from rejoinder.explained import require_explained
     from rejoinder.judges.answers import is_judge
+    from rejoinder.scorer import require_explained
 
     if asked.scale is not None and (others := [name for name, one in scorers.items() if not is_judge(one)]):
         typer.echo(f"--scale leaves {', '.join(others)} as it is: what it gives is no rating", err=True)
     if asked.explain and (others := sorted(set(scorers) - set(require_explained(scorers)), key=list(scorers).index)):
-        typer.echo(f"--explain leaves {', '.join(others)} as it is: it does not say what moved a score", err=True)
+        typer.echo(f"--explain leaves {', '.join(others)} as it is: it does not explain scores", err=True)

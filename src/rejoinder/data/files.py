@@ -130,9 +130,7 @@ def _csv(stream: IO[bytes], name: str, on_error: OnError, usual: str = ",") -> I
             try:
                 cells = next(reader, None)
             except csv.Error as error:
-                on_error(
-                    DataError(f"broken CSV ({error})", "Close every quote; double those inside a cell", where=where)
-                )
+                on_error(DataError(f"broken CSV ({error})", "Close every quote; double those inside a cell", where=where))
                 continue
             if cells is None:
                 return

@@ -81,7 +81,7 @@ def reinforce(
         DataError: there is no context, or the gradient is not finite.
         MissingAsset: there is no model at `start`.
         MissingExtra: torch is not installed.
-        TooManyUnscored: more than half of all replies had no reward.
+        NothingScored: more than half of all replies had no reward.
     """
     own = practice or practice_of()
     from rejoinder.improve.policy import Policy

@@ -97,7 +97,7 @@ def rerank(
         UsageError: there is no such scorer or responder, or one that measures has chosen too; a scorer claims no
             direction; a number is out of range.
         DataError: once lines are taken: a list holds something else than replies, or there is nothing to choose.
-        TooManyUnscored: once lines are taken: no candidate has a score.
+        NothingScored: once lines are taken: no candidate has a score.
     """
     sampling = Sampling.checked(resamples, seed)
     if at_least is not None and not math.isfinite(at_least):

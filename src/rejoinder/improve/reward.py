@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.catalogue import DEFAULT, load_scorers
-from rejoinder.errors import TooManyUnscored, UsageError
+from rejoinder.errors import NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.improve.choosing import require_direction
 from rejoinder.io.chat import as_turns, content_of, spoken
@@ -74,7 +74,7 @@ class Reward:
         Raises:
             UsageError: there are not as many completions as prompts, or as references; a prompt, a completion or a
                 reference is none of these.
-            TooManyUnscored: more completions than are allowed have had no reward so far.
+            NothingScored: more completions than are allowed have had no reward so far.
         """
         if len(prompts) != len(completions):
             raise UsageError(f"{len(prompts)} prompts and {len(completions)} completions, expected one for each")
@@ -127,7 +127,7 @@ class Reward:
         lost = self.unscored.total()
         if self.asked >= FEWEST and lost > self._most * self.asked * len(self.scorers):
             why, _ = self.unscored.most_common(1)[0]
-            raise TooManyUnscored(f"{lost:,} of {self.asked:,} completions have no reward; most often: {why}")
+            raise NothingScored(f"{lost:,} of {self.asked:,} completions have no reward; most often: {why}")
 
 
 def reward(

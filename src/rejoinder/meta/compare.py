@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, listed, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example, Given
 from rejoinder.humans.clusters import Clusters, sorted_clusters
 from rejoinder.humans.lines import numbered
@@ -76,7 +76,7 @@ def compare(
     Raises:
         DataError: a side is empty; an id is given twice, or to another context; pairs are wanted where there is none;
             no line has the key `by`.
-        TooManyUnscored: not one of the scorers could score anything that can be compared.
+        NothingScored: not one of the scorers could score anything that can be compared.
         UsageError: no scorer, or two of one name; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed, least=100)
@@ -93,7 +93,7 @@ def compare(
     compared = _compared(sides, {name: one.card for name, one in loaded.items()}, scored, choice.pairs, strata)
     contrasts = [_contrast(name, one.card, compared, scored[name], sampling) for name, one in loaded.items()]
     if not any(one.n for one in contrasts):
-        raise TooManyUnscored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
+        raise NothingScored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
     outside = {name: reason for name, one in loaded.items() if (reason := _outside(name, one, scored[name]))}
     judged = _judged(contrasts, outside, _strata_outside(loaded, scored, strata))
     found = _comparison(judged, compared, scored, choice.why, by, sampling, scorers)
@@ -192,7 +192,7 @@ def _scored(scorer: Scorer, sides: Sides, pairs: Pairs | None, advance: Advance)
     """The scores of both sides, of conversations as such, with references where both sides have them."""
     first, second = _alike_pairs(sides, pairs) if pairs else _alike_sides(sides, scorer.card)
     of_lines = as_rated(scorer, [*first, *second])
-    return run(of_lines, first, advance=advance), run(of_lines, second, advance=advance)
+    return run(of_lines, first, progress=advance), run(of_lines, second, progress=advance)
 
 
 def _alike_pairs(sides: Sides, pairs: Pairs) -> Sides:

@@ -58,7 +58,7 @@ def next_lines(
     others = [] if rated is None else examples_of(rated, name="rated", keep=keep)
     both = joined(lines, others, dimension)
     loaded = as_rated(load_scorer(scorer, vectors=vectors), lines)
-    scores = filled(lines, run(loaded, lines, advance=advance), loaded.card)
+    scores = filled(lines, run(loaded, lines, progress=advance), loaded.card)
     names, groups = np.unique(np.array(names_of(both.lines), np.str_), return_inverse=True)
     done = np.array([line.rating(dimension) is not None for line in both.lines], dtype=bool)
     free = [np.flatnonzero((groups == group) & both.listed & ~done) for group in range(len(names))]

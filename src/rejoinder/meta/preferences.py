@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.catalogue import chosen, load_scorer, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Choice, Example, Given, Pair
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
@@ -147,7 +147,7 @@ def study_pairs(
 
     Raises:
         DataError: no pair has a preference; an id is given twice.
-        TooManyUnscored: not one of the scorers could score the replies of a single pair.
+        NothingScored: not one of the scorers could score the replies of a single pair.
         UsageError: something else than pairs was given; no scorer, or two of one name; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed)
@@ -213,7 +213,7 @@ def _require_some(choosers: Sequence[_Chooser], pairs: int) -> None:
     """Raise where none of the scorers can choose in a single pair."""
     if not any(np.isfinite(one.right).any() for one in choosers):
         first = choosers[0]
-        raise TooManyUnscored(f"{first.name}: none of {pairs} pairs has two scores; most often: {first.why_not}")
+        raise NothingScored(f"{first.name}: none of {pairs} pairs has two scores; most often: {first.why_not}")
 
 
 def _of_scorer(name: str, scorer: Scorer, scores: Scores, pairs: Sequence[Pair]) -> _Chooser:

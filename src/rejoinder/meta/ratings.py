@@ -254,7 +254,7 @@ def _scored(
 ) -> _Scored:
     """The scores of all lines."""
     loaded = load_scorers(scorers, vectors=vectors)
-    values = {name: run(as_rated(scorer, lines), lines, advance=advance) for name, scorer in loaded.items()}
+    values = {name: run(as_rated(scorer, lines), lines, progress=advance) for name, scorer in loaded.items()}
     return _Scored(values, chosen(scorers, [line.dataset for line in lines]).fitted)
 
 

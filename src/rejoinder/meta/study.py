@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, listed, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError, shown
+from rejoinder.errors import DataError, NothingScored, UsageError, shown
 from rejoinder.example import OVERALL, Example, Given, unread
 from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
@@ -75,7 +75,7 @@ def study(
     Raises:
         DataError: no line is rated; an id is given twice; ratings of different scales would be put together and a scale
             is missing.
-        TooManyUnscored: not one of the scorers could score a single line.
+        NothingScored: not one of the scorers could score a single line.
         UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples.
     """
     sampling = Sampling.checked(resamples, seed)
@@ -322,7 +322,7 @@ def _scores_of(
     if not any(scores.scored.any() for scores in found.values()):
         name, scores = next(iter(found.items()))
         reason = most_frequent(scores.reasons.values()) or "no reason given"
-        raise TooManyUnscored(
+        raise NothingScored(
             f"{name}: none of {len(examples)} lines has a score; most often: {reason}", unread(examples)
         )
     return _Scored(found, loaded, choice)

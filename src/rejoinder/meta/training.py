@@ -9,13 +9,13 @@ from typing import Any
 from rejoinder.catalogue import load_learner
 from rejoinder.errors import UsageError
 from rejoinder.example import Given
-from rejoinder.frames import FORMAT_VERSION
 from rejoinder.io.ratings import Scale
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import AnyLearner, Choices, PortableJudge, members_of
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.many import FOLDS, Manner
 from rejoinder.judges.train import SHARES, Trained, fit_judge
+from rejoinder.meta.frames import FORMAT_VERSION
 from rejoinder.meta.trial import Trial, trial_of
 from rejoinder.meta.trial_answer import trial_answer
 from rejoinder.scorer import Advance, Encoder, ignore

@@ -14,8 +14,21 @@ import numpy as np
 from rejoinder.catalogue import ANSWERS, load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.explained import Explained, Explanation, explanations, is_explained
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, finish, ignore, run, signature_of
+from rejoinder.scorer import (
+    Advance,
+    Explained,
+    Explanation,
+    FloatArray,
+    Scorer,
+    ScorerLike,
+    Scores,
+    explanations,
+    finish,
+    ignore,
+    is_explained,
+    run,
+    signature_of,
+)
 from rejoinder.scoring.dialogue import of_dialogues
 
 PART = 512  # lines that go to another process at a time: a second or two of a judge's work, under a megabyte of text
@@ -165,7 +178,7 @@ def scored(
         advance: called with the number of examples done, N in all for each scorer.
     """
     if scoring is None:
-        return {name: run(scorer, examples, advance=advance) for name, scorer in scorers.items()}
+        return {name: run(scorer, examples, progress=advance) for name, scorer in scorers.items()}
     found: dict[str, list[Scores]] = {name: [] for name in scorers}
     for judged in scoring(in_parts(examples, PART)):
         for name, scores in judged.scores.items():
@@ -187,11 +200,11 @@ def joined(parts: Sequence[Scores], scorer: Scorer) -> Scores:
         placed("reasons"),
         signature_of(scorer),
         statistics=_beside([(part.statistics, len(part.values)) for part in parts], 0.0),
-        combine=getattr(scorer, "corpus_score", None),
+        combine=next((part.combine for part in parts if part.combine), None),
         notes=placed("notes"),
         low=_beside([(part.low, len(part.values)) for part in parts], np.nan),
         high=_beside([(part.high, len(part.values)) for part in parts], np.nan),
-        worst=placed("worst"),
+        details=placed("details"),
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Unpack
 
 from rejoinder.catalogue import load_responders
 from rejoinder.data.dialogues import Cut, Dialogue, before_the_last, context_in, read_contexts
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import SCORED, of_scoring, to_record
@@ -239,11 +239,11 @@ def require_answers(tallies: Sequence[Tally]) -> None:
     """Raise where not one responder had an answer to a single context.
 
     Raises:
-        TooManyUnscored: with the most frequent reasons.
+        NothingScored: with the most frequent reasons.
     """
     if not any(tally.answered for tally in tallies):
         why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
-        raise TooManyUnscored(f"none of {tallies[0].reasons.total()} contexts has an answer: {why}")
+        raise NothingScored(f"none of {tallies[0].reasons.total()} contexts has an answer: {why}")
 
 
 def _record(example: Example, found: Answer, name: str, *, several: bool) -> dict[str, Any]:

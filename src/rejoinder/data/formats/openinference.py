@@ -10,9 +10,10 @@ from typing import Any
 from rejoinder.data.chat import turns
 from rejoinder.data.files import OnError, Row
 from rejoinder.data.format import Format, keys, without_nothing
-from rejoinder.data.formats.otel import spans as otlp_spans
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
+
+from rejoinder.data.formats.otel import spans as otlp_spans
 
 KIND = "openinference.span.kind"
 

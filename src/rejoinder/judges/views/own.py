@@ -58,9 +58,9 @@ class NamedScorer:
         )
 
     @property
-    def whole(self) -> bool:
+    def reads_line(self) -> bool:
         """Whether it reads more of an example than its texts."""
-        return bool(getattr(self.scorer, "whole", False))
+        return self.scorer.card.reads_line
 
 
 Source = PortableEncoder | CausalModel | NamedScorer
