@@ -15,7 +15,6 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, load_responder, load_scorer
 from rejoinder.data.dialogues import Dialogue, corpus_files
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, UsageError
@@ -26,6 +25,7 @@ from rejoinder.meta.recall import Recall, recall_at
 from rejoinder.responder import Decoding, Responder, answer, request, signature_of
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, Scorer, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, load_responder, load_scorer
 from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.paired import OverParts
 from rejoinder.text import tokenizer

@@ -14,13 +14,13 @@ from rejoinder.auditing import Attack, Audit, audit
 from rejoinder.auditing.attack import alone
 from rejoinder.auditing.battery import POOL_ATTACKS, battery
 from rejoinder.auditing.reply_corpus import read_replies
-from rejoinder.catalogue import load_responder, load_scorer
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
 from rejoinder.judges.differentiable import is_differentiable
 from rejoinder.judges.learner import PREDICTED
 from rejoinder.responder import Decoding, answer, request
 from rejoinder.scorer import Scorer
+from rejoinder.scoring.catalog import load_responder, load_scorer
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.spreads import TwoWay, two_way
 from research.asked import CORPORA, Asked, Takes, named

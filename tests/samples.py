@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import rejoinder
-from rejoinder.catalogue import load_learner
 from rejoinder.encoders import PortableEncoder
+from rejoinder.judges import load_learner
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel

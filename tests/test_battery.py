@@ -20,7 +20,6 @@ import pytest
 import rejoinder
 from conftest import loaded
 from loopback import completion, serving
-from rejoinder.catalogue import cards, load_scorer
 from rejoinder.cli import main
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
@@ -31,6 +30,7 @@ from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.scorer import Scorer, Scores, run, signature_of
+from rejoinder.scoring.catalog import cards, load_scorer
 from rejoinder.text.wordnet import find_wordnet
 
 OVER_HRED = "adem over an hred"

@@ -13,11 +13,12 @@ import pytest
 
 import rejoinder
 from conftest import Run
-from rejoinder.catalogue import SCORERS
 from rejoinder.example import Example
+from rejoinder.registry import Entry
 from rejoinder.report.html import html
 from rejoinder.report.study import study
 from rejoinder.scorer import Card, Explanation, Scorer, Scores
+from rejoinder.scoring.catalog import SCORERS
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def load(name: str, vectors: str | Path | None) -> Scorer:
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SCORERS, "telling", __name__)
+    monkeypatch.setitem(SCORERS, "telling", Entry("telling", "", load, cards=lambda: CARDS))
 
 
 @pytest.fixture

@@ -14,10 +14,11 @@ import pytest
 
 import rejoinder
 from conftest import Run
-from rejoinder.catalogue import SCORERS
 from rejoinder.example import Example
 from rejoinder.judges.answers import Answering
+from rejoinder.registry import Entry
 from rejoinder.scorer import Card, Scorer, Scores, run
+from rejoinder.scoring.catalog import SCORERS
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def load(name: str, vectors: str | Path | None) -> Scorer:
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SCORERS, "sure", __name__)
+    monkeypatch.setitem(SCORERS, "sure", Entry("sure", "", load, cards=lambda: CARDS))
 
 
 RESPONSES = ("a b c", "a", "", "a b c", "a b c d")

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import rejoinder
-from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.integrations.judged import example_of, judged
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
+from rejoinder.scoring.catalog import load_scorer
 from rejoinder.scoring.dialogue import of_dialogues
 from rejoinder.scoring.withholding import INSTEAD
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
-from rejoinder.catalogue import load_scorer
 from rejoinder.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.encoders.batching import is_cut, numbered_turns
 from rejoinder.example import Example
@@ -27,6 +26,7 @@ from rejoinder.nn.bpe import train_bpe
 from rejoinder.report.scores import summary_table
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
+from rejoinder.scoring.catalog import load_scorer
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.scoring import Tally, score_stream
 from rejoinder.text.vectors import word_vectors

@@ -436,7 +436,7 @@ def test_scorers_are_needed_and_told_apart_by_name() -> None:
 
 
 def test_judges_of_one_kind_are_named_by_their_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rejoinder.catalogue.load_scorer", lambda asked, vectors: Words("adem"))
+    monkeypatch.setattr("rejoinder.scoring.catalog.load_scorer", lambda asked, vectors: Words("adem"))
     found = study(lines(6), [Path("judges/first"), "judges/second"], resamples=0)
     assert list(found.signatures) == ["judges/first", "judges/second"]
     with pytest.raises(UsageError, match=r"^the scorer 'judges/first' was named twice"):

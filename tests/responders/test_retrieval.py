@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import PROJECT, Run, refused
-from rejoinder.catalogue import load_responder
 from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
@@ -28,6 +27,7 @@ from rejoinder.responders.build import build_retrieval
 from rejoinder.responders.pool import PART, Retriever, Sample, best, sample
 from rejoinder.responders.tfidf import TOKENIZER
 from rejoinder.scorer import FloatArray
+from rejoinder.scoring.catalog import load_responder
 from rejoinder.text.tokenizers import tokenizer
 from rejoinder.training.corpora import is_held_out
 from rejoinder.training.recipe import RETRIEVAL, Candidates, RetrievalRecipe, read_recipe

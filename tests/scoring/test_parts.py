@@ -12,10 +12,10 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.catalogue import SCORERS, load_scorer
 from rejoinder.errors import DataError, MissingExtra, NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.scorer import Scores, run
+from rejoinder.scoring.catalog import SCORERS, load_scorer
 from rejoinder.scoring.parts import Asked, Judged, Scoring, asked_of, elsewhere, here, in_parts, joined, judge, scored
 from rejoinder.scoring.scoring import Tally, score_stream
 

@@ -14,9 +14,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Request, Route, expect
 
 from chromium import DESK, faults, launched, opened, served
-from rejoinder.catalogue import load_scorers
 from rejoinder.example import Example
 from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scorer, Scores
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.scoring.withholding import INSTEAD
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits

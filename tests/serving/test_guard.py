@@ -18,10 +18,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from conftest import Run
-from rejoinder.catalogue import load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.scorer import Card, Scores
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.batching import CHARACTERS, PORTION, Asked, Batcher, portions
 from rejoinder.serving.limits import Limits

@@ -12,8 +12,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from conftest import Run
-from rejoinder.catalogue import load_scorers
 from rejoinder.scorer import OUT_OF_DOMAIN
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
 

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from rejoinder.auditing.relevance_results import KINDS, PUBLISHED, STATISTICS, Kind, Relevance, Statistic, Told, answer
 from rejoinder.auditing.results import Case
 from rejoinder.auditing.run import ALLOWED, LIMIT, require_range
-from rejoinder.catalogue import DEFAULT, columns_of, load_scorers
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example, Given, ReplySet
 from rejoinder.humans.lines import numbered
@@ -33,6 +32,7 @@ from rejoinder.io.given import reply_sets_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, facts_warning, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorers
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.roc import area_of_clusters, threshold

@@ -22,13 +22,13 @@ from typing import Any, NamedTuple, TypeGuard, cast
 import numpy as np
 
 from rejoinder.auditing.conversation import bigram_reply
-from rejoinder.catalogue import load_responder, load_scorers
 from rejoinder.errors import DataError, NothingScored
 from rejoinder.example import Example
 from rejoinder.meta.frames import FORMAT_VERSION
 from rejoinder.responder import Responder, answer, request
 from rejoinder.responder import signature_of as responder_signature
 from rejoinder.scorer import Advance, Encoder, FloatArray, ScorerLike, Signature, ignore, run
+from rejoinder.scoring.catalog import load_responder, load_scorers
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import NONE, Figure, plain

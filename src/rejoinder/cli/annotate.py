@@ -222,8 +222,8 @@ def _next(
     Raises:
         UsageError: there are none to choose from, they are pairs of replies, or there is nothing to choose.
     """
-    from rejoinder.catalogue import DEFAULT
     from rejoinder.meta.next_lines import next_lines
+    from rejoinder.scoring.catalog import DEFAULT
 
     if count is None:
         if scorer:

@@ -109,12 +109,12 @@ def command(
     conversation; else as two independent samples, a conversation (dialogue_id, else the context) as a whole. An empty
     reply is the worst reply.
     """
-    from rejoinder.catalogue import DEFAULT
     from rejoinder.io import read
     from rejoinder.meta.compare import compare
     from rejoinder.meta.comparison import MIN_SCORED
     from rejoinder.report.compare import comparison
     from rejoinder.report.files import write_document
+    from rejoinder.scoring.catalog import DEFAULT
 
     _check(out, threshold, min_scored)
     with reporting(on_error) as on_bad:

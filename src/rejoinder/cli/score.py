@@ -122,9 +122,9 @@ def command(
     line is from. Scores of replies that a judge cannot judge (out of domain) are left out unless --out-of-domain keep
     asks for them. With -o, a summary of each scorer goes to standard output.
     """
-    from rejoinder.catalogue import load_scorers
     from rejoinder.data.write import format_of
     from rejoinder.report.scores import lines_table
+    from rejoinder.scoring.catalog import load_scorers
     from rejoinder.scoring.parts import PART, elsewhere
     from rejoinder.scoring.scoring import CHUNK, Tally, score_stream
 
@@ -253,8 +253,8 @@ def _require_better(older: Path, tallies: list[Tally]) -> None:
 
 def _asked(scorers: list[str] | None, vectors: Path | None, scale: str | None, level: Level, *, explain: bool) -> Asked:
     """What is asked for, in words that other processes understand too."""
-    from rejoinder.catalogue import DEFAULT
     from rejoinder.io.scales import scale_of
+    from rejoinder.scoring.catalog import DEFAULT
     from rejoinder.scoring.parts import Asked
 
     names, file = tuple(scorers or [DEFAULT]), None if vectors is None else str(vectors)

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rejoinder.catalogue import DEFAULT, load_responders, load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.example import UNANSWERED
 from rejoinder.improve.choosing import Choice, choose, require_direction
@@ -19,6 +18,7 @@ from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import to_record
 from rejoinder.responder import Decoding
 from rejoinder.scorer import Advance, ScorerLike, finish, ignore, signature_of
+from rejoinder.scoring.catalog import DEFAULT, load_responders, load_scorers
 from rejoinder.scoring.replies import GivenContext, ResponderLike, Tally, as_examples, several
 from rejoinder.stats.sampling import Sampling
 

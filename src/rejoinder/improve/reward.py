@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, load_scorers
 from rejoinder.errors import NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.improve.choosing import require_direction
@@ -22,6 +21,7 @@ from rejoinder.io.thoughts import without_opening_tag, without_thoughts
 from rejoinder.io.values import kind_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
+from rejoinder.scoring.catalog import DEFAULT, load_scorers
 from rejoinder.stats.arrays import BoolArray
 
 Completion = str | Sequence[Mapping[str, Any]]

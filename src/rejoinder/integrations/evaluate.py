@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import MissingExtra
 from rejoinder.example import Example
 from rejoinder.io.chat import as_turns
 from rejoinder.scorer import ScorerLike, facts_warning, run
+from rejoinder.scoring.catalog import DEFAULT, load_scorer
 from rejoinder.scoring.withholding import withhold
 
 try:

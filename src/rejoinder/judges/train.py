@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.catalogue import load_learner
 from rejoinder.errors import DataError
 from rejoinder.example import NO_SET, Example, Given
 from rejoinder.io.ratings import Scale
+from rejoinder.judges import load_learner
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import (
     PREDICTED,

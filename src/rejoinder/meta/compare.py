@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example, Given
 from rejoinder.humans.clusters import Clusters, sorted_clusters
@@ -26,6 +25,7 @@ from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_s
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
 from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling

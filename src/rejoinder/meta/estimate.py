@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, called, columns_of, fitted_on, load_scorer
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import OVERALL, Example, Given, unread
 from rejoinder.humans.clusters import sorted_clusters
@@ -26,6 +25,7 @@ from rejoinder.meta.estimate_answer import answer
 from rejoinder.meta.estimates import Estimate, Estimates, Plan
 from rejoinder.meta.verdict import LEVEL, own_scores
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.prediction_powered import Sample, powered, ratings_needed, sample_of, shared_power, worth
@@ -85,7 +85,7 @@ def estimate(
     samples, found = _systems(both, ratings, predicted, clusters.numbers, plan, scale)
     shown = Estimates(
         answer=(),
-        scorer=called(scorer, loaded),
+        scorer=label_of(scorer, loaded),
         signature=scores.signature,
         systems=found,
         differences=_differences(found, samples, plan),

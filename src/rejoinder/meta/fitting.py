@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import NO_SET, Example, Given, Pair
 from rejoinder.humans.clusters import clusters_of, sorted_clusters
@@ -32,6 +31,7 @@ from rejoinder.meta.fitting_figures import NOBODY, Measure, of_correlations, of_
 from rejoinder.meta.fitting_results import Fit, Kind, Point
 from rejoinder.metrics.baselines import words
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore
+from rejoinder.scoring.catalog import DEFAULT, load_scorer
 from rejoinder.stats.arrays import renumbered
 from rejoinder.stats.figure import Figure, plain
 from rejoinder.stats.sampling import Sampling

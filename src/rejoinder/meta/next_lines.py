@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, columns_of, load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.joined import WEIGHT, joined
 from rejoinder.io.given import examples_of
 from rejoinder.meta.estimate import filled, names_of
 from rejoinder.scorer import Advance, ScorerLike, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.strata import shares, stratified

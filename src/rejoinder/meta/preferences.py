@@ -20,7 +20,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import chosen, load_scorer, load_scorers
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Choice, Example, Given, Pair
 from rejoinder.humans.clusters import sorted_clusters
@@ -48,6 +47,7 @@ from rejoinder.meta.preference_results import (
 )
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore
+from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
@@ -138,7 +138,7 @@ def study_pairs(
     Args:
         pairs: N lines, each a pair, in any form that `pairs_of` takes, of which some have a preference.
         scorers: names, folders of judges, scorer objects or functions; None takes all in the box but for judges that
-            were fitted on lines of these data sets (`catalogue.chosen`).
+            were fitted on lines of these data sets (`scoring.catalog.choose_scorers`).
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
@@ -152,7 +152,7 @@ def study_pairs(
     """
     sampling = Sampling.checked(resamples, seed)
     given = _checked(pairs)
-    choice = chosen(scorers, [pair.dataset for pair in given])
+    choice = choose_scorers(scorers, [pair.dataset for pair in given])
     loaded = load_scorers(choice.scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a study needs at least one")

@@ -10,7 +10,6 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, columns_of, load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
 from rejoinder.humans.clusters import sorted_clusters
@@ -32,6 +31,7 @@ from rejoinder.scorer import (
     is_explained,
     run,
 )
+from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.cluster_means import cluster_means

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, listed, load_scorers
 from rejoinder.errors import DataError, NothingScored, UsageError, shown
 from rejoinder.example import OVERALL, Example, Given, unread
 from rejoinder.humans.lines import may_be_the_rating
@@ -32,6 +31,7 @@ from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.verdict import verdicts_apart
 from rejoinder.meta.yardsticks import kind_of, yardsticks
 from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, facts_warning, ignore
+from rejoinder.scoring.catalog import DEFAULT, ScorerChoice, choose_scorers, columns_of, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.stats.sampling import Sampling
@@ -63,7 +63,7 @@ def study(
             counted and not used.
         scorers: names, folders of judges, scorer objects or functions, or one of them; or scores of these same
             examples, by name. None takes all in the box but for judges that were fitted on lines of these data sets
-            (`catalogue.chosen`).
+            (`scoring.catalog.choose_scorers`).
         dimension: which ratings to agree with.
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
@@ -286,7 +286,7 @@ class _Scored(NamedTuple):
 
     scores: dict[str, Scores]
     scorers: Mapping[str, Scorer]
-    choice: Chosen
+    choice: ScorerChoice
 
 
 def _scores_of(
@@ -302,9 +302,9 @@ def _scores_of(
     """
     found: dict[str, Any]
     if isinstance(scorers, Mapping):
-        choice, loaded, found = Chosen([], {}, {}), dict[str, Scorer](), dict(scorers)
+        choice, loaded, found = ScorerChoice([], {}, {}), dict[str, Scorer](), dict(scorers)
     else:
-        choice = chosen(scorers, [example.dataset for example in examples])
+        choice = choose_scorers(scorers, [example.dataset for example in examples])
         loaded = load_scorers(choice.scorers, vectors=vectors)
         loaded = {name: as_rated(scorer, examples) for name, scorer in loaded.items()}
         far = elsewhere(workers, asked_of(choice.scorers, vectors, examples), loaded) if workers else None

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rejoinder.catalogue import load_learner
 from rejoinder.errors import UsageError
 from rejoinder.example import Given
 from rejoinder.io.ratings import Scale
+from rejoinder.judges import load_learner
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import AnyLearner, Choices, PortableJudge, members_of
 from rejoinder.judges.lines import encode_rated

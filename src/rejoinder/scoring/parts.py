@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from rejoinder.catalogue import ANSWERS, load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
+from rejoinder.judges.answers import answering
 from rejoinder.scorer import (
     Advance,
     Explained,
@@ -29,6 +28,7 @@ from rejoinder.scorer import (
     run,
     signature_of,
 )
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.scoring.dialogue import of_dialogues
 
 PART = 512  # lines that go to another process at a time: a second or two of a judge's work, under a megabyte of text
@@ -57,7 +57,7 @@ class Asked:
     """Which scorers, and what is asked of them: all that another process needs to do the same.
 
     Attributes:
-        names: what `catalogue.load_scorer` makes them of; no objects, because nothing that could run travels.
+        names: what `load_scorer` makes them of; no objects, because nothing that could run travels.
         vectors: file of word vectors for those that need them.
         scale: the lowest and highest rating that judges answer with.
         level: `turn` scores replies, `dialogue` whole conversations, `rated` what each line says that it is.
@@ -74,7 +74,7 @@ class Asked:
         """The scorers, by name.
 
         Raises:
-            UsageError, MissingAsset, DataError: see `catalogue.load_scorer`.
+            UsageError, MissingAsset, DataError: see `load_scorer`.
         """
         return self.of(load_scorers(self.names, vectors=self.vectors))
 
@@ -85,7 +85,7 @@ class Asked:
             UsageError: a scale is asked for, and none of them predicts ratings.
         """
         if self.scale is not None:
-            scorers = import_module(ANSWERS).answering(scorers, self.scale)
+            scorers = answering(scorers, self.scale)
         if self.level == "turn":
             return scorers
         return {name: of_dialogues(one, every=self.level == "dialogue") for name, one in scorers.items()}

@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from rejoinder.catalogue import load_responders
 from rejoinder.data.dialogues import Cut, Dialogue, before_the_last, context_in, read_contexts
 from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
@@ -18,6 +17,7 @@ from rejoinder.io.parse import SCORED, of_scoring, to_record
 from rejoinder.io.read import How
 from rejoinder.responder import Answer, Decoding, Responder, answer, request, signature_of
 from rejoinder.scorer import Advance, finish, ignore
+from rejoinder.scoring.catalog import load_responders
 from rejoinder.training.corpora import is_held_out
 
 BATCH = 64

@@ -14,13 +14,13 @@ from rejoinder.data.checks import Tensors, inner, whole
 from rejoinder.data.folders import Parts, in_folder, read_folder, require_free, run_folder, write_folder
 from rejoinder.data.outputs import require_apart
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.kinds import KINDS
 from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.corpora import digests
 from rejoinder.training.curves import write_curves
 from rejoinder.training.dialogue import DialogueTask, StoreBatches
 from rejoinder.training.fit import Fitted, fit
+from rejoinder.training.kinds import KINDS
 from rejoinder.training.prepared import Corpus
 from rejoinder.training.processes import MARK, claim_run, is_first_process
 from rejoinder.training.recipe import Recipe

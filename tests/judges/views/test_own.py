@@ -11,7 +11,6 @@ import pytest
 
 from conftest import Run
 from judges_over_views import QUICK, made_material, rated
-from rejoinder.catalogue import load_scorer, score
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
@@ -21,6 +20,7 @@ from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.own import source_called, source_of
+from rejoinder.scoring.catalog import load_scorer, score
 
 
 @pytest.fixture(scope="module")

@@ -23,13 +23,16 @@ from rejoinder.judges.views.lines import Spoilt, ViewLines, encode
 from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.trees import FULL, Growth
 from rejoinder.judges.views.views import Views
-from rejoinder.kinds import SPOILERS
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 NAME = "judge"
 _SECONDS = 6e-3  # of one core of 2026 a line, for all heads of a fit
 Spoiler = Callable[[Sequence[Example]], Sequence[Spoilt]]
 """Makes worse replies of examples, for a judge to learn what is no good reply."""
+
+
+SPOILERS = "rejoinder.auditing.spoiling"
+"""The module whose `spoilt(examples)` attacks replies for a judge to learn from; it is above this package."""
 
 
 @dataclass(frozen=True)
