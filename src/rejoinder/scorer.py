@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, SupportsFloat, TypeGuard
+from typing import Any, Literal, Protocol, Self, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ SPOKE_LAST = "the user spoke last"
 OUT_OF_DOMAIN = "out of domain"
 """The note on a reply that the scorer cannot judge; other notes on it give the reason."""
 FACTS_NOT_CHECKED = "Facts were not checked: this judge reads no sources."
-"""The warning on every result of a scorer whose card lists facts as unread; see `facts_warning`."""
+"""The warning on every result of a scorer whose card lists facts as unread."""
 SHOWN_GROUPS = 3  # the strongest groups in an explanation; weaker ones rarely matter
 
 
@@ -65,7 +65,7 @@ class Card:
             and reorders nothing and hands over all examples in one call.
         reads_unanswered: it also scores lines that are marked as without a reply.
         batch_size: most examples in one call, for scorers that are slow for each one.
-        explains: it has a method `explain`, see `Explained`.
+        explains: it has a method `explain(examples)`, which returns an `Explanation`, or None, for each.
     """
 
     name: str
@@ -239,42 +239,6 @@ class Explanation:
         return ", ".join(f"{group} {points:+.2f}" for group, points in strongest)
 
 
-class Explained(Scorer, Protocol):
-    """A scorer that explains its scores; its card has `explains`."""
-
-    def explain(self, examples: Sequence[Example]) -> Sequence[Explanation | None]:
-        """Return [N] explanations that do not depend on the other examples; None for an example without a score."""
-        ...
-
-
-def is_explained(scorer: Scorer) -> TypeGuard[Explained]:
-    """Return whether a scorer explains its scores."""
-    return scorer.card.explains
-
-
-def require_explained(scorers: Mapping[str, Scorer]) -> dict[str, Explained]:
-    """Return the scorers that explain their scores.
-
-    Raises:
-        UsageError: no scorer does.
-    """
-    explained = {name: scorer for name, scorer in scorers.items() if is_explained(scorer)}
-    if not explained:
-        names, verb = ", ".join(scorers), "does" if len(scorers) == 1 else "do"
-        problem = f"{names} {verb} not explain scores. Use a judge over views"
-        raise UsageError(f"{problem}: rejoinder train judge FILE -o FOLDER")
-    return explained
-
-
-def explanations(scorer: Explained, examples: Sequence[Example]) -> list[Explanation | None]:
-    """Return [N] explanations; None for an example without a score."""
-    result: list[Explanation | None] = [None] * len(examples)
-    rows = [row for row, example in enumerate(examples) if missing_need(scorer.card, example) is None]
-    for row, explanation in zip(rows, scorer.explain([examples[row] for row in rows]), strict=True):
-        result[row] = explanation
-    return result
-
-
 @dataclass(frozen=True, slots=True)
 class FunctionMetric:
     """A function of one example as a scorer, as `metric` makes it; calling it calls the function."""
@@ -324,17 +288,6 @@ def signature_of(scorer: Scorer) -> Signature:
     """Return the signature of scores by `scorer`."""
     card = scorer.card
     return Signature({"scorer": card.name, "version": card.version, **scorer.options, "rejoinder": __version__})
-
-
-def facts_warning(scorers: Mapping[str, Scorer]) -> str:
-    """Return the warning that facts were not checked, once for one answer about all these scorers; else "".
-
-    The scorers that read no facts are named if there are others.
-    """
-    names = [name for name, scorer in scorers.items() if "facts" in scorer.card.unread]
-    if not names or len(names) == len(scorers):
-        return FACTS_NOT_CHECKED if names else ""
-    return f"{', '.join(names)}: {FACTS_NOT_CHECKED}"
 
 
 def missing_need(card: Card, example: Example, *, allow_unanswered: bool = False) -> str | None:
@@ -443,7 +396,14 @@ def checked(scores: object, n: int, name: str) -> Scores:
     if not isinstance(scores, Scores):
         remedy = "Return rejoinder.Scores(values), values an array with a number or NaN for each example"
         raise UsageError(f"{name}: score_batch gave {shown(scores)}, expected Scores. {remedy}")
-    arrays: dict[str, Any] = {"values": _numbers(scores.values, name)}
+    try:
+        values = np.asarray(scores.values, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))
+    if values.ndim != 1:
+        problem = f"the values of Scores are {shown(scores.values)}, expected one number for each example"
+        raise UsageError(f"{name}: {problem}. Return an array of numbers")
+    arrays: dict[str, Any] = {"values": values}
     for key in ("statistics", "low", "high"):
         if (array := getattr(scores, key)) is not None:
             arrays[key] = np.atleast_1d(array)
@@ -451,22 +411,10 @@ def checked(scores: object, n: int, name: str) -> Scores:
         if len(array) != n:
             kind = "scores" if key == "values" else key
             raise UsageError(f"{name}: score_batch gave {len(array)} {kind} for {n} examples. Return one for each")
-    values = arrays["values"]
     reasons = {row: f"{name} gave {values[row]}" for row in np.flatnonzero(~np.isfinite(values)).tolist()}
     reasons |= {row: why for row, why in dict(scores.reasons or {}).items() if row in range(n)}
     arrays["values"] = np.where(np.isfinite(values), values, np.nan)
     return replace(scores, reasons=reasons, **arrays)
-
-
-def _numbers(values: Any, name: str) -> FloatArray:
-    """Return [N] values as an array of numbers."""
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        numbers = np.empty((0, 0))
-    if numbers.ndim != 1:
-        raise UsageError(f"{name}: the values of Scores are {shown(values)}, expected one number for each example")
-    return numbers
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]], **about: Any) -> Any:

@@ -18,11 +18,8 @@ from rejoinder.example import Example
 from rejoinder.scorer import FloatArray
 
 # The names that come along, a folder of every kind, and the other state of those that have two.
-NAMES = [
-    *(key for key, entry in ENCODERS.items() if key == entry.name),
-    *KINDS,
-    *(f"{kind}:utterance" for kind in RECURRENT),
-]
+NAMED = [key for key, entry in ENCODERS.items() if key == entry.name]
+NAMES = [*NAMED, *KINDS, *(f"{kind}:utterance" for kind in RECURRENT)]
 TEXTS = ["hello you", "the cat sat on the mat", "bye", "how are you ?", "thanks", "the dog ran under the bird and sat"]
 CONTEXTS = [tuple(TEXTS[:number]) for number in (1, 2, 3, 4)] + [("bye", "hello you"), ("thanks",)]
 # Networks compute in single precision, and sums of another order differ in their last digits.

@@ -31,8 +31,9 @@ from rejoinder.humans.lines import numbered
 from rejoinder.io.given import reply_sets_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.domain import domain_share, out_of_domain
-from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, facts_warning, ignore, run
+from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorers
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.roc import area_of_clusters, threshold

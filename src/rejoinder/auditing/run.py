@@ -32,8 +32,9 @@ from rejoinder.example import Example, Given, unread
 from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
 from rejoinder.meta.domain import out_of_domain
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, facts_warning, ignore
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, load_scorers
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.stats.arrays import BoolArray, IntArray, number_of
 from rejoinder.stats.sampling import Sampling
 

@@ -307,7 +307,7 @@ def _say_left(scorers: Mapping[str, Scorer], asked: Asked) -> None:
         UsageError: none of them says what moved its scores.
     """
     from rejoinder.judges.answers import is_judge
-    from rejoinder.scorer import require_explained
+    from rejoinder.scoring.explained import require_explained
 
     if asked.scale is not None and (others := [name for name, one in scorers.items() if not is_judge(one)]):
         typer.echo(f"--scale leaves {', '.join(others)} as it is: what it gives is no rating", err=True)

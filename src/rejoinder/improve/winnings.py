@@ -12,7 +12,8 @@ from rejoinder.improve.measuring import UNNAMED, Measured, Measuring, own_replie
 from rejoinder.improve.result import Reranking, System
 from rejoinder.improve.result_answer import answer
 from rejoinder.meta.domain import NO_REPLIES, DomainShare, out_of_domain
-from rejoinder.scorer import Scorer, facts_warning, signature_of
+from rejoinder.scorer import Scorer, signature_of
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.shares import FEWEST, wilson

@@ -9,8 +9,9 @@ from rejoinder.example import Example
 from rejoinder.io.chat import as_turns, content_of, is_conversation
 from rejoinder.io.given import examples_of
 from rejoinder.io.parse import WORST
-from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, explanations, facts_warning, is_explained, run
+from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, run
 from rejoinder.scoring.dialogue import Turn
+from rejoinder.scoring.explained import explanations, facts_warning, is_explained
 from rejoinder.scoring.withholding import withheld_reason, withhold
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.written import interval, number

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rejoinder.assets import JUDGE, PLUS
 from rejoinder.errors import DataError, UsageError
 from rejoinder.registry import Entry, Registry
 
@@ -171,7 +170,8 @@ def _no_judge(kind: str, folder: str | Path) -> tuple[str, str]:
 def written_card(name: str) -> str:
     """Return the card in the folder of a judge, by its name or folder; "" if it has none."""
     from rejoinder.data.folders import read_card
+    from rejoinder.judges import boxed, plus
 
-    if name.startswith("plus:"):
-        return read_card(PLUS)
-    return read_card(JUDGE if name == DEFAULT else name)
+    if name.startswith(f"{plus.PREFIX}:"):
+        return read_card(plus.FOLDER)
+    return read_card(boxed.FOLDER if name == DEFAULT else name)

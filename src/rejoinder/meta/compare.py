@@ -24,9 +24,10 @@ from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
-from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore, run
+from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted

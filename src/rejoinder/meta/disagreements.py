@@ -11,7 +11,8 @@ from rejoinder.example import Example
 from rejoinder.humans.rated_set import RatedSet
 from rejoinder.io.ratings import Scale
 from rejoinder.meta.scored_set import ScoredSet
-from rejoinder.scorer import Explanation, FloatArray, Scorer, explanations, is_explained
+from rejoinder.scorer import Explanation, FloatArray, Scorer
+from rejoinder.scoring.explained import explanations, is_explained
 from rejoinder.stats.written import so_many
 
 _CASES = 2  # of a scorer, each way: enough to see what it goes by, few enough to be read

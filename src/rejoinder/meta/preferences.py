@@ -46,8 +46,9 @@ from rejoinder.meta.preference_results import (
     Verdict,
 )
 from rejoinder.meta.verdict import LEVEL
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means

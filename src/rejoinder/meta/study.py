@@ -30,9 +30,10 @@ from rejoinder.meta.same_lines import on_same_lines
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.verdict import verdicts_apart
 from rejoinder.meta.yardsticks import kind_of, yardsticks
-from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, facts_warning, ignore
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
 from rejoinder.scoring.catalog import DEFAULT, ScorerChoice, choose_scorers, columns_of, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
 from rejoinder.stats.sampling import Sampling
 

@@ -9,7 +9,8 @@ from typing import Any
 
 from rejoinder.io.parse import EXPLAINED, INTERVALS, WORST, are_explained, are_intervals
 from rejoinder.report.tables import text_table
-from rejoinder.scorer import OUT_OF_DOMAIN, Explanation, facts_warning
+from rejoinder.scorer import OUT_OF_DOMAIN, Explanation
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.scoring import Tally
 from rejoinder.scoring.withholding import INSTEAD

@@ -224,7 +224,8 @@ def explain(
     Raises:
         UsageError: the scorer does not explain its scores; see also `score`, and for other errors.
     """
-    from rejoinder.scorer import explanations, require_explained, run
+    from rejoinder.scorer import run
+    from rejoinder.scoring.explained import explanations, require_explained
     from rejoinder.scoring.withholding import require_choice, withhold
 
     require_choice(out_of_domain)

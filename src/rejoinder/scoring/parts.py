@@ -15,21 +15,19 @@ from rejoinder.example import Example
 from rejoinder.judges.answers import answering
 from rejoinder.scorer import (
     Advance,
-    Explained,
     Explanation,
     FloatArray,
     Scorer,
     ScorerLike,
     Scores,
-    explanations,
     finish,
     ignore,
-    is_explained,
     run,
     signature_of,
 )
 from rejoinder.scoring.catalog import load_scorers
 from rejoinder.scoring.dialogue import of_dialogues
+from rejoinder.scoring.explained import Explained, explanations, is_explained
 
 PART = 512  # lines that go to another process at a time: a second or two of a judge's work, under a megabyte of text
 

@@ -20,9 +20,9 @@ from rejoinder.scorer import (
     Scores,
     Signature,
     ignore,
-    require_explained,
     signature_of,
 )
+from rejoinder.scoring.explained import require_explained
 from rejoinder.scoring.parts import Scoring, here, in_parts
 from rejoinder.scoring.withholding import INSTEAD, OutOfDomain, require_choice, withhold
 

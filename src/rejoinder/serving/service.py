@@ -13,8 +13,9 @@ from starlette.requests import Request
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
 from rejoinder.io.values import as_json
-from rejoinder.scorer import Scorer, ScorerLike, require_explained
+from rejoinder.scorer import Scorer, ScorerLike
 from rejoinder.scoring.catalog import columns_of
+from rejoinder.scoring.explained import require_explained
 from rejoinder.scoring.scoring import Tally, score_stream
 from rejoinder.serving.aside import Aside
 from rejoinder.serving.batching import Asked, Batcher, Line
