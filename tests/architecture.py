@@ -18,7 +18,7 @@ BASE = "base"
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
 CEILING = 76_000
 """Lines of all packages together; only ever lowered."""
-REWRITTEN: frozenset[str] = frozenset()
+REWRITTEN: frozenset[str] = frozenset({CORE})
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
 
 

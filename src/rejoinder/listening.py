@@ -26,7 +26,7 @@ def listening(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         why = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
         raise UsageError(f"{host}:{port} cannot be listened on ({why}). Choose another: --host, --port") from error
-    # asyncio omits this for a socket of ours, and each answer would wait 40 ms for an acknowledgement.
+    # asyncio omits this for a socket that it did not make, and each answer would wait 40 ms for an acknowledgement.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 

@@ -322,7 +322,7 @@ def run(
     progress: Advance = ignore,
     last: bool = True,
 ) -> Scores:
-    """Return the scores of `examples` by `scorer`, in their order.
+    """Return the scores of `examples` by `scorer`, in the order of the examples.
 
     A score does not depend on batch size, order or duplicates: each distinct input is scored once, batches are filled
     in order of length, and each result goes back to its place. See `Card.reads_line` for the exception.
