@@ -22,7 +22,8 @@ from rejoinder.example import Example
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.meta.diversity import distinct
 from rejoinder.meta.recall import Recall, recall_at
-from rejoinder.responder import Decoding, Responder, answer, request, signature_of
+from rejoinder.responder import Responder, answer, request, signature_of
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, Scorer, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, load_responder, load_scorer

@@ -18,7 +18,8 @@ from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
 from rejoinder.judges.differentiable import is_differentiable
 from rejoinder.judges.learner import PREDICTED
-from rejoinder.responder import Decoding, answer, request
+from rejoinder.responder import answer, request
+from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Scorer
 from rejoinder.scoring.catalog import load_responder, load_scorer
 from rejoinder.stats.sampling import Sampling

@@ -21,7 +21,8 @@ from rejoinder.encoders import load_encoder
 from rejoinder.example import Example
 from rejoinder.judges.train import train_judge
 from rejoinder.registry import Entry, Registry
-from rejoinder.responder import Answer, Decoding, Reply, Request
+from rejoinder.responder import Answer, Reply, Request
+from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import FloatArray
 from rejoinder.scoring.catalog import load_responder
 from rejoinder.training.kinds import KINDS

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from rejoinder.meta.training import train
     from rejoinder.report.cards import listing, show
     from rejoinder.report.doctor import doctor
-    from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
+    from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
+    from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
     from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores, metric
     from rejoinder.scoring.catalog import cards, explain, load_responder, load_scorer, score
@@ -65,7 +66,8 @@ _MODULES = {
     "meta.training": "train",
     "report.cards": "listing show",
     "report.doctor": "doctor",
-    "responder": "Answer Decoding Reply Request Responder answer request",
+    "responder": "Answer Reply Request Responder answer request",
+    "responders.decoding": "Decoding",
     "responders.pretrain": "pretrain",
     "scorer": "Card Encoder Explanation Scorer Scores metric",
     "scoring.catalog": "cards explain load_responder load_scorer score",

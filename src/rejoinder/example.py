@@ -57,11 +57,7 @@ class Rating:
     rater: str | None = None
 
     def __post_init__(self) -> None:
-        """Check the fields.
-
-        Raises:
-            UsageError: a field is not of its type, or `value` is NaN or infinite.
-        """
+        """Raise `UsageError` if a field is not of its type, or `value` is NaN or infinite."""
         _require_number("value of a rating", self.value)
         _require_text("dimension of a rating", self.dimension, "Write a name")
         if self.rater is not None:
@@ -69,7 +65,6 @@ class Rating:
 
 
 def _person(rating: Rating) -> str:
-    """Return the name of a rater with white space collapsed; "" for no name."""
     return " ".join((rating.rater or "").split())
 
 
@@ -108,11 +103,9 @@ class Example:
     where: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        """Make tuples of lists, and check what a type checker cannot.
+        """Make tuples of lists, and raise `UsageError` for a wrong field.
 
-        Raises:
-            UsageError: a field is not of its type; a field of several texts is one text, which would be read letter by
-                letter; a number is NaN or infinite.
+        One text in place of several would be read letter by letter; NaN and half characters cannot be written.
         """
         for name in ("context", "references", "sources"):
             object.__setattr__(self, name, _texts(name, getattr(self, name)))
@@ -140,13 +133,21 @@ class Example:
         the contexts of its turns overlap; else of the turns, see `same_text`. An example without any of them shares
         nothing: its key is its id or its place in the file.
         """
+        return self._key([same_text(turn) for turn in self.context])
+
+    @property
+    def order_key(self) -> tuple[str, ...]:
+        """The same with the turns as written, for the order in which contexts are drawn."""
+        return self._key(self.context)
+
+    def _key(self, context: Sequence[str]) -> tuple[str, ...]:
         name = self.dataset or ""
         if self.context_id is not None:
             return (name, "id", self.context_id)
         if self.extra.get("dialogue_id") is not None:
             return (name, "dialogue", str(self.extra["dialogue_id"]))
-        if any(turn.strip() for turn in self.context):
-            return (name, "turns", *map(same_text, self.context))
+        if any(turn.strip() for turn in context):
+            return (name, "turns", *context)
         return (name, "line", self.id or self.where or self.response)
 
     @property
@@ -224,7 +225,18 @@ class Pair:
 
         Without a context it is made of the replies in any order: a pair with a second vote is the same pair.
         """
-        key = replace(self.replies[0], context=self.shared_turns, id=self.id).context_key
+        return self._key(self._shared.context_key)
+
+    @property
+    def order_key(self) -> tuple[str, ...]:
+        """See `Example.order_key`."""
+        return self._key(self._shared.order_key)
+
+    @property
+    def _shared(self) -> Example:
+        return replace(self.replies[0], context=self.shared_turns, id=self.id)
+
+    def _key(self, key: tuple[str, ...]) -> tuple[str, ...]:
         return (key[0], "replies", *sorted(reply.response for reply in self.replies)) if key[1] == "line" else key
 
     @property

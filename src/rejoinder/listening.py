@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 import socket
 from ipaddress import ip_address
-from urllib.parse import urlsplit
 
 from rejoinder.errors import UsageError
 
@@ -36,23 +34,6 @@ def address(host: str, port: int) -> str:
     if host in ("0.0.0.0", "::"):  # noqa: S104 - it is compared, not listened on
         host = socket.gethostname()
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def path_of(url: str) -> str:
-    """Return the path of the public address of the pages behind a proxy; "" for none.
-
-    Raises:
-        UsageError: it is no address of pages.
-    """
-    try:
-        parts = urlsplit(url)
-        usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.username is None
-        usable = usable and parts.port != 0 and not (parts.query or parts.fragment)
-    except ValueError:
-        usable = False
-    if not usable or not re.fullmatch(r"(?:/[\w.~-]*[\w~-][\w.~-]*)*/?", parts.path, re.ASCII):
-        raise UsageError(f"--url: {url!r} is not an address of pages. Write https://rate.example.org, a path behind it")
-    return parts.path.rstrip("/")
 
 
 def is_loopback(host: str) -> bool:

@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Entry(Generic[T]):
-    """One line of a table of scorers, encoders, responders, judges or attacks.
+    """A line of a table of scorers, encoders, responders, judges or attacks.
 
     Attributes:
         name: its name as users write it (`bleu-4`, `human:FILE`); of a trained model, its kind.

@@ -12,54 +12,13 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from rejoinder.errors import UsageError
 from rejoinder.scorer import Advance, Signature, ignore
 from rejoinder.version import __version__
 
 Context = tuple[str, ...]
-LONGEST = 40
-"""Most tokens of a reply by default."""
-Method = Literal["greedy", "beam", "sample"]
-
-
-@dataclass(frozen=True, slots=True)
-class Decoding:
-    """The choice of tokens by a model that writes replies token by token.
-
-    Attributes:
-        method: `greedy`, the most probable token each time; `beam` search, by log-probability per token; or `sample`.
-        beam: width of the beam; at least the number of replies.
-        temperature: divides the logits before sampling; under 1 sharpens.
-        top_p: sampling is from the fewest tokens that have this much probability together.
-        longest: most tokens of a reply; None: 40, of an endpoint more.
-        shortest: fewest tokens of a reply without its end.
-
-    Raises:
-        UsageError: one of them is out of range.
-    """
-
-    method: Method = "beam"
-    beam: int = 5
-    temperature: float = 1.0
-    top_p: float = 1.0
-    longest: int | None = None
-    shortest: int = 1
-
-    def __post_init__(self) -> None:
-        """Check the ranges."""
-        if self.method not in ("greedy", "beam", "sample"):
-            raise UsageError(f"method is {self.method!r}, expected greedy, beam or sample")
-        if self.beam < 1 or self.most < 1 or not 0 <= self.shortest <= self.most:
-            raise UsageError("beam and longest are expected to be 1 or more, shortest from 0 to longest")
-        if not self.temperature > 0 or not 0 < self.top_p <= 1:
-            raise UsageError("temperature is expected to be above 0, top_p above 0 and at most 1")
-
-    @property
-    def most(self) -> int:
-        """Most tokens of a reply of a model on this machine."""
-        return LONGEST if self.longest is None else self.longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +96,7 @@ def answer(
     batch_size: int = 64,
     advance: Advance = ignore,
 ) -> Iterator[Answer]:
-    """Yield the answers to requests, in order.
-
-    Args:
-        responder: the responder.
-        requests: any iterable; at most `batch_size` are held in memory.
-        count: replies to each.
-        batch_size: requests answered together.
-        advance: called with the number of requests of each batch when it is done.
+    """Yield the answers to requests, in order, with up to `count` replies each; `batch_size` of them are in memory.
 
     Raises:
         UsageError: `count` or `batch_size` is under 1.

@@ -152,21 +152,20 @@ class Scores:
         return float(self.values[self.scored].mean())
 
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame` with a row for each example: `score`, `unscored` (the reason) and `notes`.
+        """Return a `pandas.DataFrame` with `score`, `unscored` (the reason), `notes`, and `low` and `high` if known.
 
-        It also has `low` and `high` if the scorer gives intervals. The signature is in its `attrs`. The index is that
-        of the frame that was scored, or the ids of the examples if rows of it were joined or split.
+        The signature is in its `attrs`. The index is that of the frame that was scored, or the ids of the examples if
+        rows of it were joined or split.
 
         Raises:
             MissingExtra: pandas is not installed.
         """
+        ends = {name: ends.tolist() for name, ends in (("low", self.low), ("high", self.high)) if ends is not None}
         rows = [
             {"score": value, "unscored": self.reasons.get(row), "notes": list(self.notes.get(row, ()))}
+            | {name: values[row] for name, values in ends.items()}
             for row, value in enumerate(self.values.tolist())
         ]
-        for name, ends in (("low", self.low), ("high", self.high)):
-            if ends is not None:
-                rows = [{**row, name: end} for row, end in zip(rows, ends.tolist(), strict=True)]
         frame = data_frame(rows, signature=str(self.signature))
         return frame if self.index is None else frame.set_axis(self.index)
 
@@ -241,7 +240,7 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True)
 class FunctionMetric:
-    """A function of one example as a scorer, as `metric` makes it; calling it calls the function."""
+    """A function of one example as a scorer; `metric` makes it."""
 
     card: Card
     function: Callable[[Example], SupportsFloat | str]
@@ -266,14 +265,7 @@ def metric(
 ) -> Callable[[Callable[[Example], SupportsFloat | str]], FunctionMetric]:
     """Turn a function from an `Example` to a number into a scorer; the first line of its docstring is the summary.
 
-    A text instead of a number is the reason for a missing score.
-
-    Args:
-        name: see `Card`.
-        range: see `Card`.
-        source: see `Card`.
-        needs: see `Card`; the function is not called for an example that lacks one.
-        card: other fields of the `Card`.
+    The arguments are fields of its `Card`. A text instead of a number is the reason for a missing score.
     """
 
     def decorate(function: Callable[[Example], SupportsFloat | str]) -> FunctionMetric:
@@ -322,14 +314,13 @@ def run(
     progress: Advance = ignore,
     last: bool = True,
 ) -> Scores:
-    """Return the scores of `examples` by `scorer`, in the order of the examples.
+    """Return the scores of N examples by `scorer`, in the order of the examples.
 
-    A score does not depend on batch size, order or duplicates: each distinct input is scored once, batches are filled
-    in order of length, and each result goes back to its place. See `Card.reads_line` for the exception.
+    A score does not depend on batch size, order or duplicates. See `Card.reads_line` for the exception.
 
     Args:
         scorer: the scorer.
-        examples: N examples.
+        examples: the examples.
         batch_size: distinct inputs in one call of `score_batch`.
         progress: called after each batch with the number of examples that it finished.
         last: whether no more examples follow, see `finish`.

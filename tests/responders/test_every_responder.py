@@ -17,8 +17,9 @@ import rejoinder
 from conftest import Run
 from every import ODD_TEXTS, made
 from rejoinder.example import Example
-from rejoinder.responder import Answer, Decoding, Request, Responder, answer, request, signature_of
+from rejoinder.responder import Answer, Request, Responder, answer, request, signature_of
 from rejoinder.responders import KINDS, RESPONDERS
+from rejoinder.responders.decoding import Decoding
 
 CONTEXTS = [
     ("hello you",),

@@ -21,9 +21,10 @@ from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
 from rejoinder.meta.recall import Recall, recall_at
 from rejoinder.nn.bpe import Vocabulary, train_bpe
-from rejoinder.responder import Answer, Context, Decoding, Request, answer, request
+from rejoinder.responder import Answer, Context, Request, answer, request
 from rejoinder.responders import dual, retrieval
 from rejoinder.responders.build import build_retrieval
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.pool import PART, Retriever, Sample, best, sample
 from rejoinder.responders.tfidf import TOKENIZER
 from rejoinder.scorer import FloatArray

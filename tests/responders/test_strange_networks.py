@@ -16,7 +16,8 @@ from every import made
 from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import DataError
-from rejoinder.responder import Decoding, request
+from rejoinder.responder import request
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.pool import PART
 from rejoinder.scoring.catalog import load_responder
 

@@ -335,7 +335,7 @@ def test_wrong_calls_of_respond_are_refused(run: Run, bot: str, tmp_path: Path) 
 
 
 def test_the_flags_of_decoding_reach_the_responder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rejoinder.responder import Decoding
+    from rejoinder.responders.decoding import Decoding
     from rejoinder.scoring import replies
 
     met = []

@@ -15,7 +15,8 @@ from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Given, Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
 from rejoinder.example import Example, Pair
-from rejoinder.listening import address, path_of
+from rejoinder.listening import address
+from rejoinder.pages.public_address import path_of
 
 if TYPE_CHECKING:
     from rejoinder.annotation.study import Study

@@ -16,7 +16,7 @@ from rejoinder.improve.result import Reranking
 from rejoinder.improve.winnings import Winnings
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import to_record
-from rejoinder.responder import Decoding
+from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, ScorerLike, finish, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT, load_responders, load_scorers
 from rejoinder.scoring.replies import GivenContext, ResponderLike, Tally, as_examples, several

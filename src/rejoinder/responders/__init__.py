@@ -10,7 +10,8 @@ from rejoinder.errors import DataError
 from rejoinder.registry import Entry, Registry
 
 if TYPE_CHECKING:
-    from rejoinder.responder import Decoding, Responder
+    from rejoinder.responder import Responder
+    from rejoinder.responders.decoding import Decoding
 
 
 def _human(rest: str, decoding: Decoding) -> Responder:

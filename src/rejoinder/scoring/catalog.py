@@ -18,7 +18,8 @@ from rejoinder.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from rejoinder.example import Example, Given
-    from rejoinder.responder import Decoding, Responder
+    from rejoinder.responder import Responder
+    from rejoinder.responders.decoding import Decoding
     from rejoinder.scorer import Card, Explanation, Scorer, ScorerLike, Scores
 
 SCORERS: Registry[Scorer] = Registry("scorer", BUNDLED, METRICS.values())
@@ -265,8 +266,8 @@ def load_responder(name: str | Path | Responder, *, decoding: Decoding | None = 
         MissingAsset: a file that it needs is missing.
         DataError: one of them is damaged.
     """
-    from rejoinder.responder import Decoding
     from rejoinder.responders import RESPONDERS, load
+    from rejoinder.responders.decoding import Decoding
 
     if not isinstance(name, (str, Path)):
         if not hasattr(name, "respond_batch"):

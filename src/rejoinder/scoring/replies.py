@@ -15,7 +15,8 @@ from rejoinder.example import FOLLOWED, UNANSWERED, Example
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import SCORED, of_scoring, to_record
 from rejoinder.io.read import How
-from rejoinder.responder import Answer, Decoding, Responder, answer, request, signature_of
+from rejoinder.responder import Answer, Responder, answer, request, signature_of
+from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, finish, ignore
 from rejoinder.scoring.catalog import load_responders
 from rejoinder.training.corpora import is_held_out
