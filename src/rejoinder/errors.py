@@ -17,7 +17,7 @@ the class; `--debug` shows the traceback. Exit code 6 is no error: a gate failed
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 _LONGEST_SHOWN = 40  # characters
@@ -98,27 +98,10 @@ class MissingExtra(RejoinderError, ImportError):
         super().__init__(f"{purpose} needs {library}. Install it: pip install {wanted}")
 
 
-_COLUMNS = {
-    "no context": "what was said before (--map context=NAME)",
-    "no reference": "a good reply (--map references=NAME)",
-}
-
-
 class NothingScored(RejoinderError, RuntimeError):
-    """A scorer could not score a single line.
-
-    Args:
-        problem: the most frequent reason. If lines lack a column, the remedy is added.
-        columns: the columns of text that were not read.
-    """
+    """A scorer could not score a single line; the message has the most frequent reason."""
 
     exit_code = 5
-
-    def __init__(self, problem: str, columns: Sequence[str] = ()) -> None:
-        remedies = [remedy for reason, remedy in _COLUMNS.items() if reason in problem]
-        needed = " or ".join(remedies) + ", or choose what needs none (rejoinder list)" * (len(remedies) == 1)
-        which = f"of {', '.join(columns[:5])}{', ...' * (len(columns) > 5)}" if columns else "column"
-        super().__init__(f"{problem}. Say which {which} holds {needed}" if remedies else problem)
 
 
 class WorkersLost(RejoinderError, RuntimeError):

@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, takewhile
+from itertools import takewhile
 from math import isfinite
 from numbers import Real
 from typing import Any, Literal
@@ -29,12 +29,6 @@ LEVEL, DIALOGUE = "level", "dialogue"
 """The key of the level of a rating, and its value for a rating of the whole conversation."""
 NO_SET = "files that name no data set"
 """The data set of lines that name none, in the training record of a judge."""
-
-
-def unread(examples: Iterable[Example]) -> list[str]:
-    """Return the keys of texts that the reader did not use, among the first examples."""
-    rows = (example.extra for example in islice(examples, 100))
-    return [*dict.fromkeys(key for row in rows for key, value in row.items() if isinstance(value, str))]
 
 
 def same_text(text: str) -> str:

@@ -83,7 +83,13 @@ class Responder(Protocol):
 
 
 def request(context: Context, seed: int, withheld: str | None = None) -> Request:
-    """Return the request for a context; its own seed follows from `seed` and the context, see `Request`."""
+    """Return the request for a context; its own seed follows from `seed` and the context.
+
+    Args:
+        context: see `Request`.
+        seed: of all requests.
+        withheld: see `Request`.
+    """
     text = json.dumps([seed, *context])
     return Request(context, int.from_bytes(hashlib.sha256(text.encode()).digest()[:6]), withheld)
 
@@ -96,7 +102,14 @@ def answer(
     batch_size: int = 64,
     advance: Advance = ignore,
 ) -> Iterator[Answer]:
-    """Yield the answers to requests, in order, with up to `count` replies each; `batch_size` of them are in memory.
+    """Yield the answers to requests, in order.
+
+    Args:
+        responder: the responder.
+        requests: any iterable; at most `batch_size` are in memory.
+        count: replies to each.
+        batch_size: requests answered together.
+        advance: called with the number of requests of each batch when it is done.
 
     Raises:
         UsageError: `count` or `batch_size` is under 1.

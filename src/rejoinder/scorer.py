@@ -265,7 +265,14 @@ def metric(
 ) -> Callable[[Callable[[Example], SupportsFloat | str]], FunctionMetric]:
     """Turn a function from an `Example` to a number into a scorer; the first line of its docstring is the summary.
 
-    The arguments are fields of its `Card`. A text instead of a number is the reason for a missing score.
+    A text instead of a number is the reason for a missing score.
+
+    Args:
+        name: see `Card`.
+        range: see `Card`.
+        source: see `Card`.
+        needs: see `Card`; the function is not called for an example without them.
+        card: other fields of the `Card`.
     """
 
     def decorate(function: Callable[[Example], SupportsFloat | str]) -> FunctionMetric:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from rejoinder.auditing.relevance_results import KINDS, PUBLISHED, STATISTICS, Kind, Relevance, Statistic, Told, answer
 from rejoinder.auditing.results import Case
 from rejoinder.auditing.run import ALLOWED, LIMIT, require_range
-from rejoinder.errors import DataError, NothingScored, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given, ReplySet
 from rejoinder.humans.lines import numbered
 from rejoinder.io.given import reply_sets_of
@@ -34,6 +34,7 @@ from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorers
 from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.roc import area_of_clusters, threshold
@@ -114,7 +115,7 @@ def relevance(
     kinds = [kind for kind in KINDS if (replies.kinds == kind).any()]
     results = tuple(one for kind in kinds for one in _told(kind, values, replies))
     if not any(one.known for one in results):
-        raise NothingScored(f"{name}: no relevant and irrelevant reply have scores; {_why(scores)}")
+        raise nothing_scored(f"{name}: no relevant and irrelevant reply have scores; {_why(scores)}")
     relevant = np.flatnonzero(replies.kinds == "relevant").tolist()
     found = Relevance(
         answer=(),

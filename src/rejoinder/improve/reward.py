@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.errors import NothingScored, UsageError
+from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.improve.choosing import require_direction
 from rejoinder.io.chat import as_turns, content_of, spoken
@@ -22,6 +22,7 @@ from rejoinder.io.values import kind_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
 from rejoinder.scoring.catalog import DEFAULT, load_scorers
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.arrays import BoolArray
 
 Completion = str | Sequence[Mapping[str, Any]]
@@ -127,7 +128,7 @@ class Reward:
         lost = self.unscored.total()
         if self.asked >= FEWEST and lost > self._most * self.asked * len(self.scorers):
             why, _ = self.unscored.most_common(1)[0]
-            raise NothingScored(f"{lost:,} of {self.asked:,} completions have no reward; most often: {why}")
+            raise nothing_scored(f"{lost:,} of {self.asked:,} completions have no reward; most often: {why}")
 
 
 def reward(

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rejoinder.errors import DataError, NothingScored, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
 from rejoinder.humans.clusters import Clusters, sorted_clusters
 from rejoinder.humans.lines import numbered
@@ -28,6 +28,7 @@ from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scor
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
@@ -94,7 +95,7 @@ def compare(
     compared = _compared(sides, {name: one.card for name, one in loaded.items()}, scored, choice.pairs, strata)
     contrasts = [_contrast(name, one.card, compared, scored[name], sampling) for name, one in loaded.items()]
     if not any(one.n for one in contrasts):
-        raise NothingScored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
+        raise nothing_scored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
     outside = {name: reason for name, one in loaded.items() if (reason := _outside(name, one, scored[name]))}
     judged = _judged(contrasts, outside, _strata_outside(loaded, scored, strata))
     found = _comparison(judged, compared, scored, choice.why, by, sampling, scorers)

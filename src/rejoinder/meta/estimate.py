@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rejoinder.errors import DataError, NothingScored, UsageError
-from rejoinder.example import OVERALL, Example, Given, unread
+from rejoinder.errors import DataError, UsageError
+from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.joined import Joined, joined, weights_of
 from rejoinder.humans.rated_set import rated_sets, ratings_of
@@ -27,6 +27,7 @@ from rejoinder.meta.verdict import LEVEL, own_scores
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.prediction_powered import Sample, powered, ratings_needed, sample_of, shared_power, worth
 from rejoinder.stats.significance import adjusted
@@ -106,10 +107,10 @@ def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequen
     """Raise `NothingScored` where not one line, or not one of those that are rated, has a score."""
     if not scores.scored.any():
         why = most_frequent(list(scores.reasons.values())) or "no reason given"
-        raise NothingScored(f"{name}: none of {len(scores.values):,} lines has a score ({why})", columns)
+        raise nothing_scored(f"{name}: none of {len(scores.values):,} lines has a score ({why})", columns)
     if not scores.scored[rated].any():
         why = most_frequent([scores.reasons.get(place, "") for place in np.flatnonzero(rated).tolist()])
-        raise NothingScored(f"{name}: none of {rated.sum():,} rated lines has a score ({why})")
+        raise nothing_scored(f"{name}: none of {rated.sum():,} rated lines has a score ({why})")
 
 
 def _ratings(lines: Sequence[Example], dimension: str) -> tuple[FloatArray, Scale | None]:

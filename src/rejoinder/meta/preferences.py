@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.errors import DataError, NothingScored, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Choice, Example, Given, Pair
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
@@ -50,6 +50,7 @@ from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ig
 from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.figure import NONE
@@ -214,7 +215,7 @@ def _require_some(choosers: Sequence[_Chooser], pairs: int) -> None:
     """Raise where none of the scorers can choose in a single pair."""
     if not any(np.isfinite(one.right).any() for one in choosers):
         first = choosers[0]
-        raise NothingScored(f"{first.name}: none of {pairs} pairs has two scores; most often: {first.why_not}")
+        raise nothing_scored(f"{first.name}: none of {pairs} pairs has two scores; most often: {first.why_not}")
 
 
 def _of_scorer(name: str, scorer: Scorer, scores: Scores, pairs: Sequence[Pair]) -> _Chooser:

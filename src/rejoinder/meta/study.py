@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.errors import DataError, NothingScored, UsageError, shown
-from rejoinder.example import OVERALL, Example, Given, unread
+from rejoinder.errors import DataError, UsageError, shown
+from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
 from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
@@ -35,6 +35,7 @@ from rejoinder.scoring.catalog import DEFAULT, ScorerChoice, choose_scorers, col
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
+from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.stats.sampling import Sampling
 
 
@@ -323,7 +324,7 @@ def _scores_of(
     if not any(scores.scored.any() for scores in found.values()):
         name, scores = next(iter(found.items()))
         reason = most_frequent(scores.reasons.values()) or "no reason given"
-        raise NothingScored(
+        raise nothing_scored(
             f"{name}: none of {len(examples)} lines has a score; most often: {reason}", unread(examples)
         )
     return _Scored(found, loaded, choice)

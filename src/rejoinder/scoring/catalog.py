@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rejoinder.responder import Responder
     from rejoinder.responders.decoding import Decoding
     from rejoinder.scorer import Card, Explanation, Scorer, ScorerLike, Scores
+    from rejoinder.scoring.withholding import OutOfDomain
 
 SCORERS: Registry[Scorer] = Registry("scorer", BUNDLED, METRICS.values())
 PREFIXES: Registry[Scorer] = Registry("scorer", EXTERNAL, ENDPOINTS, NAMED)
@@ -173,7 +174,7 @@ def score(
     scale: tuple[float, float] | None = None,
     vectors: str | Path | None = None,
     level: Literal["turn", "dialogue"] = "turn",
-    out_of_domain: Literal["withhold", "keep"] = "withhold",
+    out_of_domain: OutOfDomain = "withhold",
 ) -> Scores:
     """Return the scores of `examples` by `scorer`: a name, a judge's folder, a scorer object or a function.
 
@@ -211,7 +212,7 @@ def explain(
     *,
     scale: tuple[float, float] | None = None,
     vectors: str | Path | None = None,
-    out_of_domain: Literal["withhold", "keep"] = "withhold",
+    out_of_domain: OutOfDomain = "withhold",
 ) -> list[Explanation | None]:
     """Return the explanation of the score of each of `examples`; None for an example without a score.
 

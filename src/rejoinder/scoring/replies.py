@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from rejoinder.data.dialogues import Cut, Dialogue, before_the_last, context_in, read_contexts
-from rejoinder.errors import DataError, NothingScored, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import SCORED, of_scoring, to_record
@@ -19,6 +19,7 @@ from rejoinder.responder import Answer, Responder, answer, request, signature_of
 from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, finish, ignore
 from rejoinder.scoring.catalog import load_responders
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.training.corpora import is_held_out
 
 BATCH = 64
@@ -244,7 +245,7 @@ def require_answers(tallies: Sequence[Tally]) -> None:
     """
     if not any(tally.answered for tally in tallies):
         why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
-        raise NothingScored(f"none of {tallies[0].reasons.total()} contexts has an answer: {why}")
+        raise nothing_scored(f"none of {tallies[0].reasons.total()} contexts has an answer: {why}")
 
 
 def _record(example: Example, found: Answer, name: str, *, several: bool) -> dict[str, Any]:

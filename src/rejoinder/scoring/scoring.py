@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rejoinder.errors import DataError, NothingScored
-from rejoinder.example import ROW, Example, unread
+from rejoinder.errors import DataError
+from rejoinder.example import ROW, Example
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring, to_record
 from rejoinder.scorer import (
     OUT_OF_DOMAIN,
@@ -24,6 +24,7 @@ from rejoinder.scorer import (
 )
 from rejoinder.scoring.explained import require_explained
 from rejoinder.scoring.parts import Scoring, here, in_parts
+from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.scoring.withholding import INSTEAD, OutOfDomain, require_choice, withhold
 
 CHUNK = 2048
@@ -166,7 +167,7 @@ def require_some(tallies: Sequence[Tally]) -> None:
     why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
     if any(tally.withheld for tally in tallies):
         why += f". {INSTEAD}; --out-of-domain keep writes the scores of replies that a judge cannot judge"
-    raise NothingScored(f"none of {tallies[0].unscored} lines has a score: {why}", tallies[0].unread)
+    raise nothing_scored(f"none of {tallies[0].unscored} lines has a score: {why}", tallies[0].unread)
 
 
 def _intervals(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
