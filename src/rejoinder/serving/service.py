@@ -90,7 +90,7 @@ class Service:
 
     def batcher(self, asked: Asked) -> Batcher:
         """What scores the lines of a request."""
-        outside = any(hasattr(self.scorers[name], "portion") for name in asked.scorers)
+        outside = any(self.scorers[name].card.batch_size for name in asked.scorers)
         return self.outside if outside else self.inside
 
     async def results(self, request: Request, asked: Asked, examples: Sequence[Example]) -> list[Line]:
