@@ -27,13 +27,14 @@ FOLLOWED = "followed_by"
 """The key of the user's turns after the reply; the reader of chats writes it."""
 LEVEL, DIALOGUE = "level", "dialogue"
 """The key of the level of a rating, and its value for a rating of the whole conversation."""
+_OMIT = "Omit it, or write str(...)"
 NO_SET = "files that name no data set"
 """The data set of lines that name none, in the training record of a judge."""
 
 
 def same_text(text: str) -> str:
     """Return a form of a text for comparisons: NFC with white space collapsed. It is never written."""
-    return " ".join(unicodedata.normalize("NFC", text).split())
+    return " ".join((text if text.isascii() else unicodedata.normalize("NFC", text)).split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ class Rating:
         _require_number("value of a rating", self.value)
         _require_text("dimension of a rating", self.dimension, "Write a name")
         if self.rater is not None:
-            _require_text("rater", self.rater, "Omit it, or write str(...)")
+            _require_text("rater", self.rater, _OMIT)
 
 
 def _person(rating: Rating) -> str:
@@ -103,16 +104,19 @@ class Example:
         """
         for name in ("context", "references", "sources"):
             object.__setattr__(self, name, _texts(name, getattr(self, name)))
-        for name in ("response", "id", "system", "dataset", "context_id"):
-            if (value := getattr(self, name)) is not None or name in ("response", "id"):
-                _require_text(name, value, 'Write ""' if name == "response" else "Omit it, or write str(...)")
-        ratings = self.ratings if isinstance(self.ratings, Iterable) else (self.ratings,)
-        object.__setattr__(self, "ratings", tuple(ratings))
+        _require_text("response", self.response, 'Write ""')
+        _require_text("id", self.id, _OMIT)
+        for name in ("system", "dataset", "context_id"):
+            if (value := getattr(self, name)) is not None:
+                _require_text(name, value, _OMIT)
+        if type(self.ratings) is not tuple:
+            ratings = self.ratings if isinstance(self.ratings, Iterable) else (self.ratings,)
+            object.__setattr__(self, "ratings", tuple(ratings))
         for rating in self.ratings:
             if not isinstance(rating, Rating):
                 raise UsageError(f"ratings hold {shown(rating)}, expected Rating. Write ratings=[Rating(4), Rating(5)]")
         for name in ("quality", "scales", "extra"):
-            if not isinstance(value := getattr(self, name), Mapping):
+            if type(value := getattr(self, name)) is not dict and not isinstance(value, Mapping):
                 raise UsageError(f"{name} is {shown(value)}, expected a mapping. Write {name}={{...}} or omit it")
         for dimension, value in self.quality.items():
             _require_number(f"quality of {dimension!r}", value)
@@ -264,11 +268,12 @@ class ReplySet:
 def _texts(name: str, values: Any) -> tuple[str, ...]:
     if isinstance(values, str):
         raise UsageError(f"{name} is a text, expected a tuple of texts. Write {name}=({values!r},)")
-    if not isinstance(values, Iterable) or isinstance(values, (bytes, Mapping)):
+    if type(values) is not tuple and (not isinstance(values, Iterable) or isinstance(values, (bytes, Mapping))):
         raise UsageError(f"{name} is {shown(values)}, expected a tuple of texts. Write {name}=() for none")
     texts = tuple(values)
     for text in texts:
-        _require_text(f"a text of {name}", text, "Omit it, or write str(...)")
+        if type(text) is not str or not text.isascii():
+            _require_text(f"a text of {name}", text, _OMIT)
     return texts
 
 

@@ -293,14 +293,16 @@ def missing_need(card: Card, example: Example, *, allow_unanswered: bool = False
     """Return why a scorer with `card` cannot score `example`, or None if it can."""
     if (why := example.extra.get(UNANSWERED)) and not allow_unanswered:
         return f"no response ({why})"
-    texts: dict[Need, tuple[tuple[str, ...], str]] = {
-        "context": (example.context, "no context"),
-        "reference": (example.references, "no reference"),
-        "context or reference": ((*example.context, *example.references), "no context and no reference"),
-        "sources": (example.sources, "no sources"),
-    }
-    lacking = (reason for need, (given, reason) in texts.items() if need in card.needs and not any(map(visible, given)))
-    return next(lacking, None)
+    if "context" in card.needs and not any(map(visible, example.context)):
+        return "no context"
+    if "reference" in card.needs and not any(map(visible, example.references)):
+        return "no reference"
+    if "sources" in card.needs and not any(map(visible, example.sources)):
+        return "no sources"
+    texts = (*example.context, *example.references)
+    if "context or reference" in card.needs and not any(map(visible, texts)):
+        return "no context and no reference"
+    return None
 
 
 def finish(asked: object) -> None:

@@ -104,7 +104,7 @@ def test_contexts_are_compared_in_one_form_and_written_as_they_are(first: str, s
 
 
 def test_a_registry_finds_names_and_suggests_near_ones() -> None:
-    table = Registry("thing", [Entry("bleu", "", int), Entry("file:FILE", "", str)])
+    table: Registry[Any] = Registry("thing", [Entry("bleu", "", int), Entry("file:FILE", "", str)])
     assert table.find("bleu").load() == 0 and table.find("file:a:b").load("x") == "x"
     for name in ("blue", "bleu:x", "file", "other:x"):
         with pytest.raises(UsageError):
