@@ -31,8 +31,8 @@ _TINY, _SMALL, _BETA = 1e-15, 1e-9, 1.2
 
 def ours(*names: str) -> Score:
     """Scorers of rejoinder, each through `run`."""
-    from rejoinder.catalogue import load_scorers
     from rejoinder.scorer import run
+    from rejoinder.scoring.catalog import load_scorers
 
     scorers = load_scorers(names)
     return lambda examples: [run(scorer, examples).values for scorer in scorers.values()]

@@ -24,7 +24,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from rejoinder.catalogue import SCORERS as CATALOGUE
+from rejoinder.scoring.catalog import SCORERS as CATALOGUE
 from rejoinder.text.vectors import read_vectors
 
 RESULT = Path(__file__).parent / "results" / "score_memory.md"

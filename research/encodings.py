@@ -18,7 +18,7 @@ from rejoinder.judges.bilinear.head import Terms, Vectors
 from rejoinder.judges.bilinear.learner import Lines
 from rejoinder.judges.bilinear.oversample import response_lengths
 from rejoinder.judges.bilinear.sides import encode
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 from rejoinder.scorer import FloatArray
 from rejoinder.text.vectors import read_vectors
 from research.asked import Asked

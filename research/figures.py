@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 from rejoinder.meta import Study
 from rejoinder.meta.agreement import Agreement
 from rejoinder.scorer import FloatArray

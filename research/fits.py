@@ -17,8 +17,8 @@ from rejoinder.judges.bilinear.fit import BilinearFit, FitOptions, Normalise, ta
 from rejoinder.judges.bilinear.judge import Kind
 from rejoinder.judges.bilinear.learner import BilinearLearner
 from rejoinder.judges.bilinear.recipes import DERIU2019
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.train import SHARES
-from rejoinder.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.splits import split_groups

@@ -15,16 +15,17 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, load_responder, load_scorer
 from rejoinder.data.dialogues import Dialogue, corpus_files
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
 from rejoinder.improve.diversity import distinct
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.responder import Decoding, Responder, answer, request, signature_of
+from rejoinder.responder import Responder, answer, request, signature_of
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.pool import Retriever
 from rejoinder.scorer import Advance, Scorer, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, load_responder, load_scorer
 from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.paired import OverParts
 from rejoinder.text import tokenizer

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import cards, load_scorer
 from rejoinder.errors import MissingAsset
 from rejoinder.judges.bilinear.judge import TERMS, Kind
 from rejoinder.scorer import Advance, FloatArray, ignore, run
+from rejoinder.scoring.catalog import cards, load_scorer
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.paired import OverParts
 from research.asked import Asked, Takes

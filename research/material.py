@@ -18,9 +18,9 @@ from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.humans.lines import UNNAMED, refuse_duplicates
 from rejoinder.judges.conversations import conversations
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.judges.train import FEWEST_CONTEXTS
-from rejoinder.learner import Rows
 from rejoinder.scorer import FloatArray, Need
 
 # What the data sets call people, without spaces and signs.

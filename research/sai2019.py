@@ -15,13 +15,14 @@ from rejoinder.auditing.attack import alone
 from rejoinder.auditing.battery import POOL_ATTACKS, battery
 from rejoinder.auditing.reply_corpus import read_replies
 from rejoinder.auditing.spreads import TwoWay, two_way
-from rejoinder.catalogue import load_responder, load_scorer
-from rejoinder.differentiable import is_differentiable
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
-from rejoinder.learner import PREDICTED
-from rejoinder.responder import Decoding, answer, request
+from rejoinder.judges.differentiable import is_differentiable
+from rejoinder.judges.learner import PREDICTED
+from rejoinder.responder import answer, request
+from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Scorer
+from rejoinder.scoring.catalog import load_responder, load_scorer
 from rejoinder.stats.sampling import Sampling
 from research.asked import CORPORA, Asked, Takes, named
 from research.encodings import Encoding, prepared_for

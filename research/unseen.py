@@ -14,7 +14,7 @@ import numpy as np
 
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.bilinear.judge import Kind
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.paired import OverParts
 from rejoinder.stats.sampling import Sampling

@@ -18,7 +18,7 @@ BASE = "base"
 BASE_MODULES = {"errors", "estimates", "choices", "listening", "version", "assets"}
 CEILING = 76_000
 """Lines of all packages together; only ever lowered."""
-REWRITTEN: frozenset[str] = frozenset({"text"})
+REWRITTEN: frozenset[str] = frozenset({CORE, "text"})
 """Packages that have reached their design: final floor and budget, plain English, no circle of files."""
 
 
@@ -57,27 +57,26 @@ DESIGN = {
     "stats": Package(1, 1_900),
 }
 TODAY = {
-    "cli": Package(11, 3_987),
-    "integrations": Package(10, 548),
-    "pages": Package(10, 737),
-    "serving": Package(10, 2_190),
-    "report": Package(9, 4_143),
-    "auditing": Package(8, 4_242),
-    "improve": Package(8, 2_016),
-    "meta": Package(7, 8_403),
+    "cli": Package(12, 3_988),
+    "integrations": Package(11, 551),
+    "pages": Package(11, 762),
+    "serving": Package(11, 2_192),
+    "report": Package(10, 4_158),
+    "auditing": Package(9, 4_247),
+    "improve": Package(9, 2_019),
+    "meta": Package(8, 8_429),
     "annotation": Package(6, 1_868),
-    "judges": Package(6, 7_578),
-    "responders": Package(6, 1_604),
-    "scoring": Package(6, 1_865),
-    "encoders": Package(5, 1_403),
+    "judges": Package(6, 8_018),
+    "responders": Package(6, 1_724),
+    "scoring": Package(7, 2_314),
+    "encoders": Package(5, 1_489),
     "humans": Package(5, 1_971),
-    "metrics": Package(5, 1_376),
-    "external": Package(5, 666),
-    "training": Package(5, 4_340),
-    "llm": Package(4, 2_446),
+    "metrics": Package(5, 1_470),
+    "external": Package(5, 676),
+    "training": Package(5, 4_409),
+    "llm": Package(4, 2_462),
     "nn": Package(4, 2_585),
     "data": Package(3, 14_317),
-    CORE: Package(2, 2_458),
     "stats": Package(1, 3_609),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""

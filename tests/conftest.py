@@ -19,9 +19,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from rejoinder import cli
-from rejoinder.catalogue import load_scorer
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.scorer import Scorer
+from rejoinder.scoring.catalog import load_scorer
 from rejoinder.text.wordnet import find_wordnet
 
 PROJECT = Path(__file__).resolve().parent.parent

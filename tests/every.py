@@ -10,11 +10,11 @@ import pytest
 from rejoinder.data.dialogues import Dialogue
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.encoders import load_encoder
-from rejoinder.kinds import KINDS
 from rejoinder.llm.loading import FOLDERS
 from rejoinder.nn.bpe import train_bpe
 from rejoinder.responders import dual, retrieval
 from rejoinder.responders.pool import PART, sample
+from rejoinder.training.kinds import KINDS
 
 # The two ways in which models read HREDs; the others have one state.
 RECURRENT = ("hred", "vhred")
@@ -27,7 +27,7 @@ ODD_TEXTS = (
 def made(kind: str, place: Path) -> Path:
     """A small model of a kind in the folder `place`; a test is skipped where it needs what is not installed."""
     said = [Dialogue(("hello you", f"the {who} sat", f"thanks {who}", "bye"), "here") for who in ("cat", "dog", "bird")]
-    if KINDS[kind].candidates:
+    if kind in KINDS and KINDS[kind].candidates:
         sampled = sample(said, 100, 0)
         own = Parts({}, {}) if kind == "random" else retrieval.tfidf_parts(kind, sampled, smooth=False)
         write_folder(place, Parts({"kind": kind}, own.tensors, own.files).holding(PART, sampled.pool.parts), "")

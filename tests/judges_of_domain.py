@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.scorer import OUT_OF_DOMAIN, Card, Outcome
+from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 
 DOMAIN = "short chat about numbers"
 
@@ -29,11 +29,11 @@ class NarrowJudge:
             self.name, "a number", "judge", frozenset(), (0, 10), "a test", domain=self.domain, unread=self.unread
         )
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         values = np.array([_number(one.response) for one in examples])
         reasons = {row: "no number" for row, value in enumerate(values) if math.isnan(value)}
         notes = {row: (OUT_OF_DOMAIN, "support") for row, one in enumerate(examples) if "support" in one.response}
-        return Outcome(values, reasons, notes=notes)
+        return Scores(values, reasons, notes=notes)
 
 
 def _number(text: str) -> float:

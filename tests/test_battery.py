@@ -20,7 +20,6 @@ import pytest
 import rejoinder
 from conftest import loaded
 from loopback import completion, serving
-from rejoinder.catalogue import cards, load_scorer
 from rejoinder.cli import main
 from rejoinder.encoders import load_encoder
 from rejoinder.errors import UsageError
@@ -31,6 +30,7 @@ from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.scorer import Scorer, Scores, run, signature_of
+from rejoinder.scoring.catalog import cards, load_scorer
 from rejoinder.text.wordnet import find_wordnet
 
 OVER_HRED = "adem over an hred"
@@ -259,5 +259,5 @@ def test_progress_counts_every_example() -> None:
     done: list[int] = []
     count: Callable[[int], None] = done.append
     given = [*examples(), Example(context=(), response="")]
-    run(load_scorer("context-overlap"), given, batch_size=4, advance=count)
+    run(load_scorer("context-overlap"), given, batch_size=4, progress=count)
     assert sum(done) == len(given)

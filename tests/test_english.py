@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from architecture import REWRITTEN
+from architecture import BASE_MODULES, CORE, REWRITTEN
 
 TESTS = Path(__file__).resolve().parent
 PROJECT = TESTS.parent
@@ -73,8 +73,9 @@ def prose_of_module(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def package_of(path: Path) -> str:
-    """Return the package of a module: its folder under `rejoinder`, or the name of a module at the top."""
-    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    """Return the package of a module; `core` for a module at the top and for the bundled files."""
+    name, *inside = path.relative_to(SOURCE).parts
+    return name if inside and name not in BASE_MODULES else CORE
 
 
 def hits() -> Iterator[Hit]:

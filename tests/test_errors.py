@@ -7,7 +7,7 @@ import inspect
 import pytest
 
 from rejoinder import errors
-from rejoinder.errors import DataError, MissingAsset, MissingExtra, RejoinderError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, MissingAsset, MissingExtra, NothingScored, RejoinderError, UsageError
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ from rejoinder.errors import DataError, MissingAsset, MissingExtra, RejoinderErr
             ImportError,
             "A metric of deepeval needs deepeval. Install it: pip install deepeval",
         ),
-        (TooManyUnscored("adem: none of 3 lines has a score"), 5, RuntimeError, "adem: none of 3 lines has a score"),
+        (NothingScored("adem: none of 3 lines has a score"), 5, RuntimeError, "adem: none of 3 lines has a score"),
     ],
 )
 def test_what_an_error_says_and_stands_for(

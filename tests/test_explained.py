@@ -13,12 +13,12 @@ import pytest
 
 import rejoinder
 from conftest import Run
-from rejoinder.catalogue import SCORERS
 from rejoinder.example import Example
-from rejoinder.explained import Explanation
+from rejoinder.registry import Entry
 from rejoinder.report.html import html
 from rejoinder.report.study import study
-from rejoinder.scorer import Card, Outcome, Scorer
+from rejoinder.scorer import Card, Explanation, Scorer, Scores
+from rejoinder.scoring.catalog import SCORERS
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Telling:
 
     @property
     def card(self) -> Card:
-        return Card("telling", "a test", "judge", frozenset({"context"}), (None, None), "a test")
+        return Card("telling", "a test", "judge", frozenset({"context"}), (None, None), "a test", explains=True)
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -39,9 +39,9 @@ class Telling:
     def trained_on(self) -> frozenset[str]:
         return frozenset()
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         found = [one.score if one else np.nan for one in self.explain(examples)]
-        return Outcome(np.array(found), {row: "empty" for row, one in enumerate(found) if np.isnan(one)})
+        return Scores(np.array(found), {row: "empty" for row, one in enumerate(found) if np.isnan(one)})
 
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
         return [_told(example.response.split()) for example in examples]
@@ -62,7 +62,7 @@ def load(name: str, vectors: str | Path | None) -> Scorer:
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SCORERS, "telling", __name__)
+    monkeypatch.setitem(SCORERS, "telling", Entry("telling", "", load, cards=lambda: CARDS))
 
 
 @pytest.fixture
@@ -96,10 +96,10 @@ def test_points_are_those_of_the_scale_of_the_answers() -> None:
 
 
 def test_a_scorer_that_cannot_says_what_can(run: Run, file: Path) -> None:
-    with pytest.raises(rejoinder.RejoinderError, match="length does not say"):
+    with pytest.raises(rejoinder.RejoinderError, match="^length does not explain"):
         rejoinder.explain(examples(), "length")
     refused = run("score", file, "-s", "length", "-s", "bleu-2", "--explain")
-    assert refused.code == 2 and "length, bleu-2 do not say" in refused.err and "rejoinder train judge" in refused.err
+    assert refused.code == 2 and "length, bleu-2 do not" in refused.err and "rejoinder train judge" in refused.err
 
 
 def test_score_writes_it_where_it_was_asked_for(run: Run, file: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ import pytest
 
 import rejoinder
 from conftest import Run
-from rejoinder.catalogue import SCORERS
 from rejoinder.example import Example
 from rejoinder.judges.answers import Answering
-from rejoinder.scorer import Card, Outcome, Scorer, run
+from rejoinder.registry import Entry
+from rejoinder.scorer import Card, Scorer, Scores, run
+from rejoinder.scoring.catalog import SCORERS
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,10 @@ class Sure:
     def trained_on(self) -> frozenset[str]:
         return frozenset()
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         words = np.array([float(len(example.response.split())) or math.nan for example in examples])
         reasons = dict.fromkeys(np.flatnonzero(np.isnan(words)).tolist(), "empty")
-        return Outcome(words, reasons, low=words - words / 10, high=words + words / 5)
+        return Scores(words, reasons, low=words - words / 10, high=words + words / 5)
 
 
 CARDS = {"sure": Sure().card}
@@ -53,7 +54,7 @@ def load(name: str, vectors: str | Path | None) -> Scorer:
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(SCORERS, "sure", __name__)
+    monkeypatch.setitem(SCORERS, "sure", Entry("sure", "", load, cards=lambda: CARDS))
 
 
 RESPONSES = ("a b c", "a", "", "a b c", "a b c d")
@@ -122,9 +123,9 @@ def test_a_key_of_the_users_own_stays(run: Run, tmp_path: Path) -> None:
 
 def test_a_judge_that_takes_few_at_a_time_does_so_on_another_scale() -> None:
     class Slow(Sure):
-        portion = 2
+        card = replace(Sure().card, batch_size=2)
 
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
             batches.append(len(examples))
             return super().score_batch(examples)
 

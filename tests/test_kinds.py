@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+import ast
+import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,28 +15,57 @@ import pytest
 
 import rejoinder
 from conftest import Run
-from rejoinder.catalogue import load_responder
+from rejoinder import encoders, judges, responders
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.example import Example
 from rejoinder.judges.train import train_judge
-from rejoinder.kinds import KINDS, Kind
-from rejoinder.responder import Answer, Decoding, Reply, Request
+from rejoinder.registry import Entry, Registry
+from rejoinder.responder import Answer, Reply, Request
+from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import FloatArray
+from rejoinder.scoring.catalog import load_responder
+from rejoinder.training.kinds import KINDS
+
+
+@pytest.mark.parametrize("table", [encoders.KINDS, responders.KINDS, judges.KINDS, judges.LEARNERS, encoders.ENCODERS])
+def test_every_loader_finds_its_module(table: Registry[Any]) -> None:
+    for entry in table.values():
+        with contextlib.suppress(rejoinder.RejoinderError, AttributeError, KeyError, TypeError, ValueError):
+            entry.load(Parts({}, {}), None)
 
 
 @pytest.mark.parametrize("name", list(KINDS))
-def test_every_entry_leads_somewhere(name: str) -> None:
+def test_every_recipe_leads_somewhere(name: str) -> None:
     kind = KINDS[name]
-    makers = {kind.judge: "from_parts", kind.learner: "learner", kind.encoder: "from_parts"}
-    for module, function in {**makers, kind.responder: "from_parts", kind.material: "from_parts"}.items():
-        assert not module or callable(getattr(import_module(module), function))
     if kind.sizes:
         pytest.importorskip("lightning", reason="needs the extra train")
         for package, place in (("nn", kind.sizes), ("training", kind.task)):
             module, _, made = place.partition(".")
             assert isinstance(getattr(import_module(f"rejoinder.{package}.{module}"), made), type)
-    assert any((kind.judge, kind.encoder, kind.responder, kind.material))
+    assert kind.material or name in encoders.KINDS or name in responders.KINDS
+
+
+def test_modules_are_named_by_a_string_in_these_places_only() -> None:
+    source = Path(str(rejoinder.__file__)).parent
+    places = [
+        path.relative_to(source).as_posix() for path in source.rglob("*.py") if "import_module" in path.read_text()
+    ]
+    assert sorted(places) == [
+        "__init__.py",  # the public names
+        "cli/__init__.py",  # the commands
+        "external/elsewhere.py",  # the user's own python:MODULE:FUNCTION
+        "judges/views/learner.py",  # attacks as a defence, until they are in perturbations
+        "training/pretrain.py",  # the tasks and sizes of recipes, until training is rewritten
+        "training/recipe.py",
+    ]
+
+
+def test_public_names_are_those_that_type_checkers_see() -> None:
+    (block,) = (node for node in ast.parse(Path(str(rejoinder.__file__)).read_text()).body if isinstance(node, ast.If))
+    seen = {name.name: node.module for node in block.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    assert seen == rejoinder._HOME
+    assert sorted(["__version__", *seen]) == rejoinder.__all__
 
 
 @dataclass(frozen=True)
@@ -71,16 +100,8 @@ class Echo:
         return [Answer((Reply(one.context[-1], 0.0),), "") for one in requests]
 
 
-def entry(monkeypatch: pytest.MonkeyPatch, name: str, what: str, from_parts: Any) -> None:
-    """Give a new kind its module and its entry."""
-    module = ModuleType(f"new_{name}")
-    module.from_parts = from_parts  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(KINDS, name, Kind("a test")._replace(**{what: module.__name__}))  # type: ignore[arg-type]
-
-
 def test_a_new_encoder_is_one_entry(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, run: Run) -> None:
-    entry(monkeypatch, "letters", "encoder", Letters)
+    monkeypatch.setitem(encoders.KINDS, "letters", Entry("letters", "a test", Letters, "by hand"))
     write_folder(tmp_path / "letters", Parts({"kind": "letters"}, {}), "# Letters\n")
     encoder = load_encoder(tmp_path / "letters")
     assert encoder.encode(["aloe", "tree"]).tolist() == [[1, 1, 1], [0, 2, 0]]
@@ -96,7 +117,7 @@ def test_a_new_responder_is_one_entry(monkeypatch: pytest.MonkeyPatch, tmp_path:
     def from_parts(parts: Parts, decoding: Decoding) -> Echo:
         return Echo()
 
-    entry(monkeypatch, "echo", "responder", from_parts)
+    monkeypatch.setitem(responders.KINDS, "echo", Entry("echo", "a test", from_parts, "by hand"))
     write_folder(tmp_path / "echo", Parts({"kind": "echo"}, {}), "# Echo\n")
     assert load_responder(tmp_path / "echo").name == "echo"
     file = tmp_path / "in.jsonl"

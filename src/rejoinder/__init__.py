@@ -11,162 +11,91 @@ from rejoinder.version import __version__
 if TYPE_CHECKING:
     from rejoinder.annotation.collected import load_study
     from rejoinder.annotation.study import annotate
-    from rejoinder.auditing import Attack, audit, relevance
+    from rejoinder.auditing.attack import Attack
+    from rejoinder.auditing.relevance import relevance
     from rejoinder.auditing.reply_sets import reply_sets_of
-    from rejoinder.catalogue import cards, explain, load_responder, load_scorer, score
+    from rejoinder.auditing.run import audit
     from rejoinder.data.summary import describe
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.example import Example, Pair, Rating, ReplySet
-    from rejoinder.explained import Explanation
     from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
     from rejoinder.io import examples_of, pairs_of, read, read_pairs, write
     from rejoinder.judges.train import train_judge
-    from rejoinder.kinds import listing
-    from rejoinder.meta import compare, full_study, study, study_pairs
+    from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate
     from rejoinder.meta.fitting import fit
     from rejoinder.meta.next_lines import next_lines
+    from rejoinder.meta.preferences import study_pairs
     from rejoinder.meta.ratings import ratings
+    from rejoinder.meta.study import full_study, study
     from rejoinder.meta.training import train
-    from rejoinder.report.cards import show
+    from rejoinder.report.cards import listing, show
     from rejoinder.report.doctor import doctor
-    from rejoinder.responder import Answer, Decoding, Reply, Request, Responder, answer, request
+    from rejoinder.responder import Answer, Reply, Request, Responder, answer, request
+    from rejoinder.responders.decoding import Decoding
     from rejoinder.responders.pretrain import pretrain
-    from rejoinder.scorer import Card, Encoder, Scorer, Scores
+    from rejoinder.scorer import Card, Encoder, Explanation, Scorer, Scores, metric
+    from rejoinder.scoring.catalog import cards, explain, load_responder, load_scorer, score
     from rejoinder.scoring.replies import contexts_of, respond
     from rejoinder.scoring.scoring import score_stream
     from rejoinder.scoring.selftalk import selftalk
     from rejoinder.serving.run import serve
 
-_HOME = {
-    "Answer": "rejoinder.responder",
-    "Attack": "rejoinder.auditing",
-    "Card": "rejoinder.scorer",
-    "Decoding": "rejoinder.responder",
-    "Encoder": "rejoinder.scorer",
-    "Example": "rejoinder.example",
-    "Explanation": "rejoinder.explained",
-    "Pair": "rejoinder.example",
-    "Rating": "rejoinder.example",
-    "RejoinderError": "rejoinder.errors",
-    "Reply": "rejoinder.responder",
-    "ReplySet": "rejoinder.example",
-    "Request": "rejoinder.responder",
-    "Responder": "rejoinder.responder",
-    "Scorer": "rejoinder.scorer",
-    "Scores": "rejoinder.scorer",
-    "annotate": "rejoinder.annotation.study",
-    "answer": "rejoinder.responder",
-    "audit": "rejoinder.auditing",
-    "cards": "rejoinder.catalogue",
-    "compare": "rejoinder.meta",
-    "contexts_of": "rejoinder.scoring.replies",
-    "describe": "rejoinder.data.summary",
-    "doctor": "rejoinder.report.doctor",
-    "encode": "rejoinder.encoders",
-    "estimate": "rejoinder.meta.estimate",
-    "examples_of": "rejoinder.io",
-    "explain": "rejoinder.catalogue",
-    "fit": "rejoinder.meta.fitting",
-    "full_study": "rejoinder.meta",
-    "listing": "rejoinder.kinds",
-    "load_encoder": "rejoinder.encoders",
-    "load_responder": "rejoinder.catalogue",
-    "load_scorer": "rejoinder.catalogue",
-    "load_study": "rejoinder.annotation.collected",
-    "next_lines": "rejoinder.meta.next_lines",
-    "pairs_of": "rejoinder.io",
-    "pretrain": "rejoinder.responders.pretrain",
-    "ratings": "rejoinder.meta.ratings",
-    "read": "rejoinder.io",
-    "read_pairs": "rejoinder.io",
-    "reinforce": "rejoinder.improve.reinforcing",
-    "relevance": "rejoinder.auditing",
-    "reply_sets_of": "rejoinder.auditing.reply_sets",
-    "rerank": "rejoinder.improve.reranking",
-    "reward": "rejoinder.improve.reward",
-    "request": "rejoinder.responder",
-    "respond": "rejoinder.scoring.replies",
-    "score": "rejoinder.catalogue",
-    "score_stream": "rejoinder.scoring.scoring",
-    "selftalk": "rejoinder.scoring.selftalk",
-    "serve": "rejoinder.serving.run",
-    "show": "rejoinder.report.cards",
-    "study": "rejoinder.meta",
-    "study_pairs": "rejoinder.meta",
-    "train": "rejoinder.meta.training",
-    "train_judge": "rejoinder.judges.train",
-    "write": "rejoinder.io",
+_MODULES = {
+    "annotation.collected": "load_study",
+    "annotation.study": "annotate",
+    "auditing.attack": "Attack",
+    "auditing.relevance": "relevance",
+    "auditing.reply_sets": "reply_sets_of",
+    "auditing.run": "audit",
+    "data": "examples_of pairs_of read read_pairs write",
+    "data.summary": "describe",
+    "encoders": "encode load_encoder",
+    "errors": "RejoinderError",
+    "example": "Example Pair Rating ReplySet",
+    "improve.reinforcing": "reinforce",
+    "improve.reranking": "rerank",
+    "improve.reward": "reward",
+    "judges.train": "train_judge",
+    "meta.compare": "compare",
+    "meta.estimate": "estimate",
+    "meta.fitting": "fit",
+    "meta.next_lines": "next_lines",
+    "meta.preferences": "study_pairs",
+    "meta.ratings": "ratings",
+    "meta.study": "full_study study",
+    "meta.training": "train",
+    "report.cards": "listing show",
+    "report.doctor": "doctor",
+    "responder": "Answer Reply Request Responder answer request",
+    "responders.decoding": "Decoding",
+    "responders.pretrain": "pretrain",
+    "scorer": "Card Encoder Explanation Scorer Scores metric",
+    "scoring.catalog": "cards explain load_responder load_scorer score",
+    "scoring.replies": "contexts_of respond",
+    "scoring.scoring": "score_stream",
+    "scoring.selftalk": "selftalk",
+    "serving.run": "serve",
 }
-
+_HOME = {name: f"rejoinder.{module}" for module, names in _MODULES.items() for name in names.split()}
+# fmt: off
 __all__ = [
-    "Answer",
-    "Attack",
-    "Card",
-    "Decoding",
-    "Encoder",
-    "Example",
-    "Explanation",
-    "Pair",
-    "Rating",
-    "RejoinderError",
-    "Reply",
-    "ReplySet",
-    "Request",
-    "Responder",
-    "Scorer",
-    "Scores",
-    "__version__",
-    "annotate",
-    "answer",
-    "audit",
-    "cards",
-    "compare",
-    "contexts_of",
-    "describe",
-    "doctor",
-    "encode",
-    "estimate",
-    "examples_of",
-    "explain",
-    "fit",
-    "full_study",
-    "listing",
-    "load_encoder",
-    "load_responder",
-    "load_scorer",
-    "load_study",
-    "next_lines",
-    "pairs_of",
-    "pretrain",
-    "ratings",
-    "read",
-    "read_pairs",
-    "reinforce",
-    "relevance",
-    "reply_sets_of",
-    "request",
-    "rerank",
-    "respond",
-    "reward",
-    "score",
-    "score_stream",
-    "selftalk",
-    "serve",
-    "show",
-    "study",
-    "study_pairs",
-    "train",
-    "train_judge",
-    "write",
+    "Answer", "Attack", "Card", "Decoding", "Encoder", "Example", "Explanation", "Pair", "Rating", "RejoinderError",
+    "Reply", "ReplySet", "Request", "Responder", "Scorer", "Scores", "__version__", "annotate", "answer", "audit",
+    "cards", "compare", "contexts_of", "describe", "doctor", "encode", "estimate", "examples_of", "explain", "fit",
+    "full_study", "listing", "load_encoder", "load_responder", "load_scorer", "load_study", "metric", "next_lines",
+    "pairs_of", "pretrain", "ratings", "read", "read_pairs", "reinforce", "relevance", "reply_sets_of", "request",
+    "rerank", "respond", "reward", "score", "score_stream", "selftalk", "serve", "show", "study", "study_pairs",
+    "train", "train_judge", "write",
 ]
+# fmt: on
 
 
 def __getattr__(name: str) -> Any:
-    """Load `name` from its home on first use."""
+    """Load `name` from its module on first use."""
     if name not in _HOME:
         raise AttributeError(f"module 'rejoinder' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
@@ -175,5 +104,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """The public names."""
+    """Return the public names."""
     return __all__

@@ -1,14 +1,13 @@
-"""Where the program begins: `rejoinder`, and `python -m rejoinder`."""
+"""The program: `rejoinder` and `python -m rejoinder`."""
 
 import os
 import sys
 
 
 def open_closed_streams() -> None:
-    """Give standard streams that are closed (`<&-`, `>&-`, `2>&-`) a place, before another file can take their number.
+    """Open standard streams that are closed (`<&-`, `>&-`, `2>&-`), before another file can take their number.
 
-    Standard input is then empty, and standard error goes nowhere. Standard output can only be read, so that writing
-    results to it fails, as on a full disk.
+    Standard input is then empty, standard error goes nowhere, and writing to standard output fails.
     """
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         if getattr(sys, name) is not None:
@@ -21,7 +20,7 @@ def open_closed_streams() -> None:
 
 
 def main() -> None:
-    """Load the command line and run it; an interruption while it loads ends as any later one does."""
+    """Load and run the command line; an interruption while it loads ends like a later one."""
     open_closed_streams()
     try:
         from rejoinder.cli import main as run

@@ -1,8 +1,8 @@
-"""What a responder is, what it returns, and the one way to ask it.
+"""Responders: from contexts to replies.
 
 A responder is any object with a `name`, an `options` mapping and a `respond_batch` method; there is no class to
-inherit. `answer` is the only caller of `respond_batch`. What is random in a reply follows from the seed and the context
-alone, so that a reply depends on neither batch, order nor what was asked before.
+inherit. `answer` is the only caller of `respond_batch`. Randomness in a reply follows from the seed and the context
+alone, so that a reply does not depend on batch, order or earlier requests.
 """
 
 from __future__ import annotations
@@ -12,65 +12,23 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from rejoinder.errors import UsageError
 from rejoinder.scorer import Advance, Signature, ignore
 from rejoinder.version import __version__
 
 Context = tuple[str, ...]
-LONGEST = 40
-"""Most tokens of a reply where nobody says more."""
-Method = Literal["greedy", "beam", "sample"]
-
-
-@dataclass(frozen=True, slots=True)
-class Decoding:
-    """How a model that writes replies word by word chooses the words.
-
-    Attributes:
-        method: `greedy`, the most probable word each time; `beam` search, by log-probability per token; or `sample`.
-        beam: width of the beam; at least as many as replies are asked for.
-        temperature: divides the logits before sampling; under 1 sharpens.
-        top_p: sampling is from the fewest words that have this much probability together.
-        longest: most tokens of a reply; None: 40, of an endpoint more.
-        shortest: fewest tokens of a reply, its end not counted.
-
-    Raises:
-        UsageError: one of them is out of range.
-    """
-
-    method: Method = "beam"
-    beam: int = 5
-    temperature: float = 1.0
-    top_p: float = 1.0
-    longest: int | None = None
-    shortest: int = 1
-
-    def __post_init__(self) -> None:
-        """See that the values are in range."""
-        if self.method not in ("greedy", "beam", "sample"):
-            raise UsageError(f"method is {self.method!r}, expected greedy, beam or sample")
-        if self.beam < 1 or self.most < 1 or not 0 <= self.shortest <= self.most:
-            raise UsageError("beam and longest are expected to be 1 or more, shortest from 0 to longest")
-        if not self.temperature > 0 or not 0 < self.top_p <= 1:
-            raise UsageError("temperature is expected to be above 0, top_p above 0 and at most 1")
-
-    @property
-    def most(self) -> int:
-        """Most tokens of a reply of a model that runs here."""
-        return LONGEST if self.longest is None else self.longest
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One context to answer.
+    """A context to answer.
 
     Attributes:
         context: turns, oldest first; may be empty.
-        seed: decides what is random in the reply.
-        withheld: the true response, of which a retrieval model leaves out one occurrence among its candidates; None
-            where there is none to leave out.
+        seed: of the random numbers.
+        withheld: the true response, which a retrieval model removes once from its candidates; or None.
     """
 
     context: Context
@@ -80,12 +38,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One reply.
+    """A reply.
 
     Attributes:
-        text: what is said; may be empty.
-        score: what its responder gives for it, on a scale of its own, higher is better; None where it gives nothing.
-        cut: whether it was cut off, having as many tokens as it may.
+        text: may be empty.
+        score: by its responder, on a scale of its own, higher is better; None if it gives none.
+        cut: whether it ends at the limit of tokens.
     """
 
     text: str
@@ -98,8 +56,8 @@ class Answer:
     """The replies to one context.
 
     Attributes:
-        replies: best first; at most as many as were asked for, and none where there is a reason.
-        reason: why there is none, else "".
+        replies: best first; at most the requested number, none if there is a reason.
+        reason: why there is no reply, else "".
     """
 
     replies: tuple[Reply, ...]
@@ -111,29 +69,26 @@ class Responder(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called in tables (`hred`, `c-tfidf`)."""
+        """Its name in tables (`hred`, `c-tfidf`)."""
         ...
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What decides the replies (weights digest, decoding); goes into the signature."""
+        """Everything that decides the replies (weights digest, decoding), for the signature."""
         ...
 
     def respond_batch(self, requests: Sequence[Request], count: int) -> list[Answer]:
-        """An answer to each request, of `count` different replies or as many as there are, best first.
-
-        The answer to one request must not depend on the others.
-        """
+        """Return an answer to each request, of up to `count` different replies; it must not depend on the others."""
         ...
 
 
 def request(context: Context, seed: int, withheld: str | None = None) -> Request:
-    """The request for a context; its own seed follows from `seed` and the context.
+    """Return the request for a context; its own seed follows from `seed` and the context.
 
     Args:
-        context: the turns, oldest first.
-        seed: decides what is random in the answer.
-        withheld: a response that a retrieval model leaves out among its candidates, once.
+        context: see `Request`.
+        seed: of all requests.
+        withheld: see `Request`.
     """
     text = json.dumps([seed, *context])
     return Request(context, int.from_bytes(hashlib.sha256(text.encode()).digest()[:6]), withheld)
@@ -147,14 +102,14 @@ def answer(
     batch_size: int = 64,
     advance: Advance = ignore,
 ) -> Iterator[Answer]:
-    """Yield the answers to requests, in their order, as they are asked for.
+    """Yield the answers to requests, in order.
 
     Args:
-        responder: whom to ask.
-        requests: any iterable; at most `batch_size` are held in memory.
+        responder: the responder.
+        requests: any iterable; at most `batch_size` are in memory.
         count: replies to each.
         batch_size: requests answered together.
-        advance: called with the number of requests done.
+        advance: called with the number of requests of each batch when it is done.
 
     Raises:
         UsageError: `count` or `batch_size` is under 1.
@@ -168,5 +123,5 @@ def answer(
 
 
 def signature_of(responder: Responder) -> Signature:
-    """The signature that replies of `responder` carry."""
+    """Return the signature of replies by `responder`."""
     return Signature({"responder": responder.name, **responder.options, "rejoinder": __version__})

@@ -1,4 +1,4 @@
-"""What a scorer is, what it returns, and the one way to run it.
+"""Scorers: from examples to `Scores`, and the one way to run them.
 
 A scorer is any object with a `card`, an `options` mapping and a `score_batch` method; there is no class to inherit.
 `run` is the only caller of `score_batch`: it leaves out examples that lack what the card needs, scores each distinct
@@ -8,19 +8,19 @@ vector.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, SupportsFloat
+from typing import Any, Literal, Protocol, Self, SupportsFloat
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.errors import MissingExtra, UsageError, shown
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
-from rejoinder.frames import to_pandas
-from rejoinder.outcomes import sound
 from rejoinder.text.normalize import visible
 from rejoinder.version import __version__
 
@@ -28,40 +28,44 @@ FloatArray = NDArray[np.float64]
 Advance = Callable[[int], None]
 Notes = Mapping[int, tuple[str, ...]]
 ScoreFunction = Callable[[list[Example]], Iterable[SupportsFloat | None]]
-"""What becomes a scorer by itself: a number, or None, for each example, in their order."""
-Need = Literal["context", "reference", "context or reference", "vectors", "wordnet"]
+"""A function that is a scorer by itself: it returns a number, or None, for each example, in their order."""
+Need = Literal["context", "reference", "context or reference", "sources", "vectors", "wordnet"]
 
 SPOKE_LAST = "the user spoke last"
-"""The note on a reply of a chat that the user ended: nobody knows whether an answer was due."""
-
+"""The note on a reply of a chat that the user ended: an answer may or may not have been due."""
 OUT_OF_DOMAIN = "out of domain"
-"""The note on a reply that the scorer cannot judge; other notes beside it say why."""
-
+"""The note on a reply that the scorer cannot judge; other notes on it give the reason."""
 FACTS_NOT_CHECKED = "Facts were not checked: this judge reads no sources."
-"""The warning on every result of a scorer whose card counts facts among what it does not read; see `facts_warning`."""
+"""The warning on every result of a scorer whose card lists facts as unread."""
+SHOWN_GROUPS = 3  # the strongest groups in an explanation; weaker ones rarely matter
 
 
 def ignore(_done: int) -> None:
-    """Show no progress: the default of every `advance`."""
+    """Show no progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What a user should know of a scorer before believing it.
+    """The description of a scorer.
 
     Attributes:
         name: the name it goes by on the command line, `family` or `family/preset`.
-        summary: one line, what number comes back.
+        summary: one line about the number it returns.
         kind: `metric` (closed form), `baseline` (trivial on purpose) or `judge` (learned).
-        needs: what must be there; an example that lacks its context or reference is unscored.
-        range: lowest and highest possible score; None where there is no bound.
+        needs: an example that lacks its context, reference or sources is unscored.
+        range: lowest and highest possible score; None for no bound.
         source: paper and equation, and the program whose numbers it gives.
         version: goes up when a score changes.
         notes: traps, deviations from the source.
-        higher_is_better: the direction; None where no direction is claimed.
-        domain: the replies that it can judge, in a few words ("short English chat"); empty where none is declared. Only
-            a scorer with a domain notes replies as `OUT_OF_DOMAIN`.
-        unread: what it does not read, such as "facts", "sources", "safety".
+        higher_is_better: the direction; None if no direction is claimed.
+        domain: the replies that it can judge, in a few words ("short English chat"); empty if none is declared. Only
+            a scorer with a domain marks replies as `OUT_OF_DOMAIN`.
+        unread: inputs that it ignores, such as "facts", "sources", "safety".
+        reads_line: it reads more of a line than its texts, so equal texts may have different scores. `run` then merges
+            and reorders nothing and hands over all examples in one call.
+        reads_unanswered: it also scores lines that are marked as without a reply.
+        batch_size: most examples in one call, for scorers that are slow for each one.
+        explains: it has a method `explain(examples)`, which returns an `Explanation`, or None, for each.
     """
 
     name: str
@@ -75,45 +79,95 @@ class Card:
     higher_is_better: bool | None = True
     domain: str = ""
     unread: tuple[str, ...] = ()
-
-
-class Turn(NamedTuple):
-    """A turn of a conversation with its score.
-
-    Attributes:
-        turn: its place among all turns, from 1.
-        response: what was said.
-        score: its score as a reply to the turns before it.
-    """
-
-    turn: int
-    response: str
-    score: float
+    reads_line: bool = False
+    reads_unanswered: bool = False
+    batch_size: int | None = None
+    explains: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """What `score_batch` returns for N examples.
+class Signature:
+    """The origin of a score. A mapping first; its text form joins `key:value` with `|`."""
+
+    fields: Mapping[str, Any]
+
+    def __str__(self) -> str:
+        """Return the form in one line."""
+        return "|".join(f"{key}:{value}" for key, value in self.fields.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The scores of N examples by one scorer, in the order of the examples.
 
     Attributes:
-        values: [N] scores; NaN marks an unscored example.
-        reasons: position in the batch to the reason why it is unscored. Every NaN has one.
+        values: [N], NaN = unscored.
+        reasons: position to the reason why that example is unscored. After `run` every NaN has one.
+        signature: the origin of the numbers; `run` fills it in.
         statistics: [N, K] additive statistics, for scorers whose corpus score is not a mean (BLEU); else None.
-        notes: position in the batch to what the scorer cannot judge about that example, scored or not. A note is a few
-            words without figures, the same for all of its kind, so that notes can be counted: "noted as ...".
-        low: [N] what the scorer says its score is hardly below, where it says how sure it is of each; else None. NaN
-            where the value is, and where it does not say it of this one.
-        high: [N] what it is hardly above; there where `low` is.
-        worst: position in the batch to the worst turns, where the score is of a conversation.
+        combine: from summed statistics [K] to the corpus score, or None for the mean.
+        notes: position to warnings about that example, scored or not. A note is a few words without figures, the same
+            for all of its kind, so that notes can be counted.
+        low: [N] lower ends of prediction intervals, NaN for a score without one; None if the scorer gives no intervals.
+        high: [N] upper ends, like `low`.
+        details: position to more about that score, by name.
+        index: of the data frame that the examples came in, or their names; else None.
     """
 
     values: FloatArray
     reasons: Mapping[int, str] = field(default_factory=dict)
+    signature: Signature = field(default_factory=lambda: Signature({}))
     statistics: FloatArray | None = None
+    combine: Callable[[FloatArray], float] | None = None
     notes: Notes = field(default_factory=dict)
     low: FloatArray | None = None
     high: FloatArray | None = None
-    worst: Mapping[int, tuple[Turn, ...]] = field(default_factory=dict)
+    details: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
+    index: Any = None
+
+    @classmethod
+    def from_values(cls, values: Iterable[SupportsFloat | str], **more: Any) -> Self:
+        """Return the scores of N examples; a text instead of a number is the reason for a missing score."""
+        values = list(values)
+        numbers = [math.nan if isinstance(value, str) else float(value) for value in values]
+        reasons = {row: value for row, value in enumerate(values) if isinstance(value, str)}
+        return cls(np.array(numbers, dtype=np.float64), reasons, **more)
+
+    @property
+    def scored(self) -> NDArray[np.bool_]:
+        """[N], True for each example with a score."""
+        return np.isfinite(self.values)
+
+    @property
+    def noted(self) -> Counter[str]:
+        """The number of examples with each note."""
+        return Counter(chain.from_iterable(self.notes.values()))
+
+    def corpus(self) -> float:
+        """Return the score of all scored examples together, by summed statistics, else the mean; NaN without any."""
+        if not self.scored.any():
+            return math.nan
+        if self.statistics is not None and self.combine is not None:
+            return self.combine(self.statistics[self.scored].sum(axis=0))
+        return float(self.values[self.scored].mean())
+
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with `score`, `unscored` (the reason), `notes`, and `low` and `high` if known.
+
+        The signature is in its `attrs`. The index is that of the frame that was scored, or the ids of the examples if
+        rows of it were joined or split.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        ends = {name: ends.tolist() for name, ends in (("low", self.low), ("high", self.high)) if ends is not None}
+        rows = [
+            {"score": value, "unscored": self.reasons.get(row), "notes": list(self.notes.get(row, ()))}
+            | {name: values[row] for name, values in ends.items()}
+            for row, value in enumerate(self.values.tolist())
+        ]
+        frame = data_frame(rows, signature=str(self.signature))
+        return frame if self.index is None else frame.set_axis(self.index)
 
 
 class Scorer(Protocol):
@@ -126,41 +180,11 @@ class Scorer(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What else decides the numbers (tokenizer, smoothing, weights digest); goes into the signature."""
+        """Everything else that decides the numbers (tokenizer, smoothing, weights digest), for the signature."""
         ...
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Score examples that all have what the card needs; the score of one must not depend on the others."""
-        ...
-
-
-class CorpusScorer(Scorer, Protocol):
-    """A scorer whose corpus score is a function of summed statistics instead of a mean of scores."""
-
-    def corpus_score(self, totals: FloatArray) -> float:
-        """The corpus score from `totals` [K], the sum of the statistics of the examples."""
-        ...
-
-
-class WholeScorer(Scorer, Protocol):
-    """A scorer that may read all of an example, not its texts alone.
-
-    Examples of equal texts may then have different scores, so `run` merges none, reorders none, and hands them over in
-    one call. Where its `silence` is true too it is asked about lines without a reply as well: it speaks of the whole.
-    """
-
-    @property
-    def whole(self) -> bool:
-        """True."""
-        ...
-
-
-class SlowScorer(Scorer, Protocol):
-    """A scorer that takes long for each example: `run` hands it few at a time, so that progress is seen."""
-
-    @property
-    def portion(self) -> int:
-        """How many examples it takes in one call at most."""
         ...
 
 
@@ -174,124 +198,107 @@ class Encoder(Protocol):
 
     @property
     def options(self) -> Mapping[str, Any]:
-        """What decides the vectors (kind, digest); goes into the signature of what stands on them."""
+        """Everything that decides the vectors (kind, digest), for the signature of scores made from them."""
         ...
 
     def encode(self, texts: Sequence[str]) -> FloatArray:
-        """[N, D] vectors of N texts; a row of NaN where a text holds nothing the encoder knows."""
+        """Return [N, D] vectors of N texts; a row of NaN for a text that holds nothing the encoder knows."""
         ...
 
     def encode_contexts(self, contexts: Sequence[tuple[str, ...]]) -> FloatArray:
-        """[N, D] vectors of N contexts (turns, oldest first); a row of NaN as in `encode`."""
+        """Return [N, D] vectors of N contexts (turns, oldest first); a row of NaN as in `encode`."""
         ...
 
 
 ScorerLike = str | Path | Scorer | ScoreFunction
-"""A scorer, or what `catalogue.load_scorer` makes one of: a name, a judge's folder, a function."""
+"""A scorer, or an argument of `load_scorer`: a name, a judge's folder, a function."""
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
-    """Where a score came from. A mapping first; its text form joins `key:value` with `|`."""
-
-    fields: Mapping[str, Any]
-
-    def __str__(self) -> str:
-        """The one-line form."""
-        return "|".join(f"{key}:{value}" for key, value in self.fields.items())
-
-
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """The scores of N examples by one scorer, in the order of the examples.
+class Explanation:
+    """The contributions to one score, in the points of the score.
 
     Attributes:
-        values: [N], NaN = unscored.
-        reasons: position to the reason why that example is unscored.
-        signature: where the numbers came from.
-        statistics: [N, K] additive statistics or None.
-        combine: from summed statistics [K] to the corpus score, or None where that is the mean.
-        notes: position to what the scorer cannot judge about that example; an example without any is left out.
-        low: [N] the lower end of each score's interval, NaN where it has none; None where the scorer gives none.
-        high: [N] the upper end.
-        worst: position to the worst turns of that example, the worst first, where scores are of conversations.
-        index: of the data frame that the examples came in, or what names them; None where they came otherwise.
+        base: the score of an average line, before any feature of this example.
+        moved: contribution of each group of features, by its name; together with `base` they add up to the score.
     """
 
-    values: FloatArray
-    reasons: Mapping[int, str]
-    signature: Signature
-    statistics: FloatArray | None = None
-    combine: Callable[[FloatArray], float] | None = None
-    notes: Notes = field(default_factory=dict)
-    low: FloatArray | None = None
-    high: FloatArray | None = None
-    worst: Mapping[int, tuple[Turn, ...]] = field(default_factory=dict)
-    index: Any = None
+    base: float
+    moved: Mapping[str, float]
 
     @property
-    def scored(self) -> NDArray[np.bool_]:
-        """[N], True where there is a score."""
-        return np.isfinite(self.values)
-
-    def to_pandas(self) -> Any:
-        """A `pandas.DataFrame` with `score`, `unscored` (why there is none) and `notes`, a row an example, in order.
-
-        Where the scorer gives intervals, also with `low` and `high`. The signature stands in its `attrs`. The index is
-        that of the frame that was scored, or the ids of the examples where rows of it were joined or taken apart.
-
-        Raises:
-            MissingExtra: pandas is not installed.
-        """
-        rows = [
-            {"score": value, "unscored": self.reasons.get(row), "notes": list(self.notes.get(row, ()))}
-            for row, value in enumerate(self.values.tolist())
-        ]
-        for name, ends in (("low", self.low), ("high", self.high)):
-            if ends is not None:
-                rows = [{**row, name: end} for row, end in zip(rows, ends.tolist(), strict=True)]
-        frame = to_pandas(rows, signature=str(self.signature))
-        return frame if self.index is None else frame.set_axis(self.index)
+    def score(self) -> float:
+        """The sum of all contributions."""
+        return math.fsum((self.base, *self.moved.values()))
 
     @property
-    def noted(self) -> Counter[str]:
-        """How many examples each note stands at."""
-        return Counter(chain.from_iterable(self.notes.values()))
+    def words(self) -> str:
+        """The strongest groups: `context fit +0.41, repetition -0.20`."""
+        strongest = sorted(self.moved.items(), key=lambda item: -abs(item[1]))[:SHOWN_GROUPS]
+        return ", ".join(f"{group} {points:+.2f}" for group, points in strongest)
 
-    def corpus(self) -> float:
-        """The score of all scored examples together, by summed statistics, else the mean; NaN without any."""
-        if not self.scored.any():
-            return float("nan")
-        if self.statistics is not None and self.combine is not None:
-            return self.combine(self.statistics[self.scored].sum(axis=0))
-        return float(self.values[self.scored].mean())
+
+@dataclass(frozen=True, slots=True)
+class FunctionMetric:
+    """A function of one example as a scorer; `metric` makes it."""
+
+    card: Card
+    function: Callable[[Example], SupportsFloat | str]
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, example: Example) -> SupportsFloat | str:
+        """Return the score of one example, or the reason for none."""
+        return self.function(example)
+
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
+        """Score N examples."""
+        return Scores.from_values([self.function(example) for example in examples])
+
+
+def metric(
+    name: str,
+    *,
+    range: tuple[float | None, float | None],  # noqa: A002 - named as on the card
+    source: str,
+    needs: Iterable[Need] = (),
+    **card: Any,
+) -> Callable[[Callable[[Example], SupportsFloat | str]], FunctionMetric]:
+    """Turn a function from an `Example` to a number into a scorer; the first line of its docstring is the summary.
+
+    A text instead of a number is the reason for a missing score.
+
+    Args:
+        name: see `Card`.
+        range: see `Card`.
+        source: see `Card`.
+        needs: see `Card`; the function is not called for an example without them.
+        card: other fields of the `Card`.
+    """
+
+    def decorate(function: Callable[[Example], SupportsFloat | str]) -> FunctionMetric:
+        summary = (function.__doc__ or name).strip().partition("\n")[0]
+        fields = {"summary": summary, "kind": "metric", **card}
+        return FunctionMetric(Card(name=name, needs=frozenset(needs), range=range, source=source, **fields), function)
+
+    return decorate
 
 
 def signature_of(scorer: Scorer) -> Signature:
-    """The signature that scores of `scorer` carry."""
+    """Return the signature of scores by `scorer`."""
     card = scorer.card
     return Signature({"scorer": card.name, "version": card.version, **scorer.options, "rejoinder": __version__})
 
 
-def facts_warning(scorers: Mapping[str, Scorer]) -> str:
-    """Return the warning that facts were not checked, once for one answer about all these scorers; else "".
-
-    The scorers that read no facts are named where others do not declare that.
-    """
-    names = [name for name, scorer in scorers.items() if "facts" in scorer.card.unread]
-    if not names or len(names) == len(scorers):
-        return FACTS_NOT_CHECKED if names else ""
-    return f"{', '.join(names)}: {FACTS_NOT_CHECKED}"
-
-
-def missing_need(card: Card, example: Example, *, silence: bool = False) -> str | None:
-    """Why `example` cannot be scored by a scorer with `card`, or None where it can; with `silence` also unanswered."""
-    if (why := example.extra.get(UNANSWERED)) and not silence:
+def missing_need(card: Card, example: Example, *, allow_unanswered: bool = False) -> str | None:
+    """Return why a scorer with `card` cannot score `example`, or None if it can."""
+    if (why := example.extra.get(UNANSWERED)) and not allow_unanswered:
         return f"no response ({why})"
     if "context" in card.needs and not any(map(visible, example.context)):
         return "no context"
     if "reference" in card.needs and not any(map(visible, example.references)):
         return "no reference"
+    if "sources" in card.needs and not any(map(visible, example.sources)):
+        return "no sources"
     texts = (*example.context, *example.references)
     if "context or reference" in card.needs and not any(map(visible, texts)):
         return "no context and no reference"
@@ -299,10 +306,10 @@ def missing_need(card: Card, example: Example, *, silence: bool = False) -> str 
 
 
 def finish(asked: object) -> None:
-    """Let a scorer or responder that runs a program end it, and see that it has no answer left over.
+    """Let a scorer or responder that runs a program end it, and check that no answer is left over.
 
     Raises:
-        DataError: it has.
+        DataError: an answer is left over.
     """
     if callable(end := getattr(asked, "finish_answers", None)):
         end()
@@ -313,82 +320,113 @@ def run(
     examples: Sequence[Example],
     *,
     batch_size: int = 512,
-    advance: Advance = ignore,
+    progress: Advance = ignore,
     last: bool = True,
 ) -> Scores:
-    """The scores of `examples` by `scorer`, in their order.
+    """Return the scores of N examples by `scorer`, in the order of the examples.
 
-    A score does not depend on batch size, order or duplicates: each distinct input is scored once, batches are filled
-    in order of length, results go back to where they belong. A `WholeScorer` gets all examples as they come.
+    A score does not depend on batch size, order or duplicates. See `Card.reads_line` for the exception.
 
     Args:
-        scorer: what scores.
-        examples: N examples.
-        batch_size: how many distinct inputs go into one call of `score_batch`.
-        advance: called after each batch with the number of examples that are done through it, for progress bars.
+        scorer: the scorer.
+        examples: the examples.
+        batch_size: distinct inputs in one call of `score_batch`.
+        progress: called after each batch with the number of examples that it finished.
         last: whether no more examples follow, see `finish`.
 
     Raises:
-        UsageError: the scorer returns something else than an `Outcome` of these examples.
+        UsageError: the scorer returns something else than `Scores` of these examples.
         DataError: a program wrote more answers than it was asked for.
     """
-    whole, silence = getattr(scorer, "whole", False), getattr(scorer, "silence", False)
-    batch_size = min(batch_size, getattr(scorer, "portion", batch_size))
-    distinct, reasons = _distinct(scorer.card, examples, whole=whole, silence=silence)
-    advance(len(reasons))
-    if whole:
+    card = scorer.card
+    distinct, reasons = _distinct(card, examples)
+    progress(len(reasons))
+    if card.reads_line:
         batch_size = max(len(distinct), 1)
     else:
+        batch_size = min(batch_size, card.batch_size or batch_size)
         distinct.sort(key=lambda positions: len(examples[positions[0]].response))
-    values = np.full(len(examples), np.nan)
-    notes: dict[int, tuple[str, ...]] = {}
-    worst: dict[int, tuple[Turn, ...]] = {}
-    beside: dict[str, FloatArray] = {}
+    by_position: dict[str, dict[int, Any]] = {"reasons": reasons, "notes": {}, "details": {}}
+    arrays: dict[str, FloatArray] = {"values": np.full(len(examples), np.nan)}
+    combine = None
     for start in range(0, len(distinct), batch_size):
         groups = distinct[start : start + batch_size]
-        given = scorer.score_batch([examples[group[0]] for group in groups])
-        outcome: Outcome = sound(given, len(groups), scorer.card.name)
+        scores = checked(scorer.score_batch([examples[group[0]] for group in groups]), len(groups), card.name)
         positions = list(chain.from_iterable(groups))
         rows = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-        values[positions] = outcome.values[rows]
-        for name in ("statistics", "low", "high"):
-            if (found := getattr(outcome, name)) is not None:
-                # Sums take no notice of the unscored, whose statistics are 0; an end that is not there is NaN.
-                empty = np.full((len(examples), *found.shape[1:]), 0.0 if name == "statistics" else np.nan)
-                beside.setdefault(name, empty)[positions] = found[rows]
-        for row, reason in outcome.reasons.items():
-            reasons.update(dict.fromkeys(groups[row], reason))
-        for row, noted in outcome.notes.items():
-            notes.update(dict.fromkeys(groups[row], noted))
-        for row, turns in outcome.worst.items():
-            worst.update(dict.fromkeys(groups[row], turns))
-        advance(len(positions))
+        for name in ("values", "statistics", "low", "high"):
+            if (array := getattr(scores, name)) is not None:
+                # Statistics of unscored examples are 0, so that sums ignore them; a missing end is NaN.
+                empty = np.full((len(examples), *array.shape[1:]), 0.0 if name == "statistics" else np.nan)
+                arrays.setdefault(name, empty)[positions] = array[rows]
+        for name, merged in by_position.items():
+            for row, value in getattr(scores, name).items():
+                merged.update(dict.fromkeys(groups[row], value))
+        combine = scores.combine or combine
+        progress(len(positions))
     if last:
         finish(scorer)
+    notes = by_position["notes"]
     for position, example in enumerate(examples):
         if isinstance(example.extra.get(FOLLOWED), list):
             notes[position] = (*notes.get(position, ()), SPOKE_LAST)
-    return Scores(
-        values,
-        dict(sorted(reasons.items())),
-        signature_of(scorer),
-        combine=getattr(scorer, "corpus_score", None),
-        notes=dict(sorted(notes.items())),
-        worst=dict(sorted(worst.items())),
-        **beside,
-    )
+    ordered = {name: dict(sorted(merged.items())) for name, merged in by_position.items()}
+    return Scores(signature=signature_of(scorer), combine=combine, **ordered, **arrays)  # type: ignore[arg-type]
 
 
-def _distinct(
-    card: Card, examples: Sequence[Example], *, whole: bool, silence: bool
-) -> tuple[list[list[int]], dict[int, str]]:
-    """The positions of each distinct input that can be scored, together; and why the rest cannot be."""
+def _distinct(card: Card, examples: Sequence[Example]) -> tuple[list[list[int]], dict[int, str]]:
+    """Return the positions of each distinct input that can be scored, and the reasons why the rest cannot."""
     reasons: dict[int, str] = {}
     places: dict[Hashable, list[int]] = {}
     for position, example in enumerate(examples):
-        if (reason := missing_need(card, example, silence=silence)) is not None:
+        if (reason := missing_need(card, example, allow_unanswered=card.reads_unanswered)) is not None:
             reasons[position] = reason
         else:
-            texts = (example.context, example.response, example.references)
-            places.setdefault(position if whole else texts, []).append(position)
+            texts = (example.context, example.response, example.references, example.sources)
+            places.setdefault(position if card.reads_line else texts, []).append(position)
     return list(places.values()), reasons
+
+
+def checked(scores: object, n: int, name: str) -> Scores:
+    """Return the `Scores` of N examples by the scorer `name`, with a reason for every value that is not finite.
+
+    Raises:
+        UsageError: these are no `Scores`, or of another number of examples.
+    """
+    if not isinstance(scores, Scores):
+        remedy = "Return rejoinder.Scores(values), values an array with a number or NaN for each example"
+        raise UsageError(f"{name}: score_batch gave {shown(scores)}, expected Scores. {remedy}")
+    try:
+        values = np.asarray(scores.values, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))
+    if values.ndim != 1:
+        problem = f"the values of Scores are {shown(scores.values)}, expected one number for each example"
+        raise UsageError(f"{name}: {problem}. Return an array of numbers")
+    arrays: dict[str, Any] = {"values": values}
+    for key in ("statistics", "low", "high"):
+        if (array := getattr(scores, key)) is not None:
+            arrays[key] = np.atleast_1d(array)
+    for key, array in arrays.items():
+        if len(array) != n:
+            kind = "scores" if key == "values" else key
+            raise UsageError(f"{name}: score_batch gave {len(array)} {kind} for {n} examples. Return one for each")
+    reasons = {row: f"{name} gave {values[row]}" for row in np.flatnonzero(~np.isfinite(values)).tolist()}
+    reasons |= {row: why for row, why in dict(scores.reasons or {}).items() if row in range(n)}
+    arrays["values"] = np.where(np.isfinite(values), values, np.nan)
+    return replace(scores, reasons=reasons, **arrays)
+
+
+def data_frame(rows: Sequence[Mapping[str, Any]], **about: Any) -> Any:
+    """Return a `pandas.DataFrame` of these rows; `about` goes to its `attrs`.
+
+    Raises:
+        MissingExtra: pandas is not installed.
+    """
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingExtra("pandas", "pandas", "A data frame") from error
+    frame = pandas.DataFrame.from_records(list(rows))
+    frame.attrs.update(about)
+    return frame

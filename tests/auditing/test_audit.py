@@ -19,13 +19,13 @@ from rejoinder.auditing.card import Audit
 from rejoinder.auditing.originals import originals_of
 from rejoinder.auditing.results import Measured, Result, fooled, result_of
 from rejoinder.auditing.search import best_for_all
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.report.audit import audit_document
 from rejoinder.report.html import html
 from rejoinder.report.markdown import markdown
 from rejoinder.report.terminal import terminal
-from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome
+from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
 from rejoinder.stats.sampling import Sampling
 
 WHO = ("my sister", "the old dog", "our neighbour in Boston", "a friend of mine")
@@ -83,9 +83,9 @@ class Blind:
         )
         self.originals = {one.response for one in lines()[outside:]}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         odd = (row for row, one in enumerate(examples) if one.response not in self.originals)
-        return Outcome(np.array(oracle(list(examples))), notes=dict.fromkeys(odd, (OUT_OF_DOMAIN, "not English")))
+        return Scores(np.array(oracle(list(examples))), notes=dict.fromkeys(odd, (OUT_OF_DOMAIN, "not English")))
 
 
 def test_an_audit_has_no_verdict_on_originals_out_of_domain() -> None:
@@ -116,8 +116,8 @@ def test_ratings_that_count_from_the_best_down_are_told() -> None:
         card = Card("grader", "", "judge", frozenset(), (1, 5), "", higher_is_better=True)
         options: Mapping[str, Any] = MappingProxyType({})
 
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
-            return Outcome(6 - np.array(oracle(list(examples))))
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
+            return Scores(6 - np.array(oracle(list(examples))))
 
     def told(scorer: Any, families: Sequence[str] = ("jumbled",)) -> list[str]:
         return [one for one in rejoinder.audit(lines(), scorer, families=families).answer if "run against" in one]
@@ -170,8 +170,8 @@ def test_lower_may_be_better() -> None:
         card = Card("turned", "s", "metric", frozenset(), (None, None), "none", higher_is_better=False)
         options: Mapping[str, Any] = MappingProxyType({})
 
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
-            return Outcome(-np.array(longest(list(examples))))
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
+            return Scores(-np.array(longest(list(examples))))
 
     names = ["said-twice", "truncated", "no-stop-words", "spaces"]
     lower = rejoinder.audit(lines(), Turned(), families=names).results
@@ -348,7 +348,7 @@ def test_unscored_and_skipped_are_counted_apart() -> None:
 
 
 def test_a_scorer_that_scores_nothing_is_told() -> None:
-    with pytest.raises(TooManyUnscored, match="none of 160 replies has a score"):
+    with pytest.raises(NothingScored, match="none of 160 replies has a score"):
         rejoinder.audit(lines(), lambda examples: [None] * len(examples))
 
 

@@ -17,12 +17,12 @@ from rejoinder.auditing.making import chosen
 from rejoinder.auditing.neighbours import exact_index
 from rejoinder.auditing.pool import Pool, best_of, one_for_all, pool_of, toward, white_box
 from rejoinder.auditing.search import Target
-from rejoinder.differentiable import Differentiable, Side, Slopes, Space
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.judge import BilinearJudge
 from rejoinder.judges.bilinear.panel import Panel
-from rejoinder.scorer import Card, FloatArray, Outcome
+from rejoinder.judges.differentiable import Differentiable, Side, Slopes, Space
+from rejoinder.scorer import Card, FloatArray, Scores
 from samples import small_panel
 
 WEIGHTS = np.array([0.5, -1.0, 2.0])
@@ -63,9 +63,9 @@ class Linear:
     def card(self) -> Card:
         return Card("linear", "s", "judge", frozenset(), (None, None), "none", higher_is_better=self.sign > 0)
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         values = self.slopes(examples).values
-        return Outcome(values, dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "no number"))
+        return Scores(values, dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "no number"))
 
     def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
         raw = self.encoder.encode([one.response for one in examples]) if vectors is None else vectors

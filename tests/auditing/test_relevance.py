@@ -14,10 +14,10 @@ import pytest
 
 import rejoinder
 from rejoinder.auditing.relevance import _pairs, _Replies
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example, ReplySet
 from rejoinder.report.relevance import relevance_document
-from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome
+from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
 
 
 def sets(count: int = 40, relevant: int = 2) -> list[ReplySet]:
@@ -138,9 +138,9 @@ def test_references_go_to_those_that_need_them_and_never_the_reply_itself() -> N
             self.card = Card("watching", "s", "metric", frozenset(needs), (None, None), "none")
             self.seen: list[Example] = []
 
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
             self.seen += examples
-            return Outcome(np.ones(len(examples)))
+            return Scores(np.ones(len(examples)))
 
     without, needing = Watching("context"), Watching("reference")
     rejoinder.relevance(sets(relevant=3), without)
@@ -165,8 +165,8 @@ def test_lower_may_be_better() -> None:
         card = Card("turned", "s", "metric", frozenset(), (None, None), "none", higher_is_better=False)
         options: Mapping[str, Any] = MappingProxyType({})
 
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
-            return Outcome(-np.array(misled(list(examples))))
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
+            return Scores(-np.array(misled(list(examples))))
 
     turned, straight = rejoinder.relevance(sets(), Turned()), rejoinder.relevance(sets(), misled)
     assert values(turned) == values(straight)
@@ -190,7 +190,7 @@ def test_unscored_replies_are_counted() -> None:
 
     missing = rejoinder.relevance(sets(), half).of("misleading", "auc")
     assert missing is not None and not missing.known and missing.reason == "no such reply has a score"
-    with pytest.raises(TooManyUnscored, match="no relevant and irrelevant reply have scores"):
+    with pytest.raises(NothingScored, match="no relevant and irrelevant reply have scores"):
         rejoinder.relevance(sets(), lambda examples: [None] * len(examples))
 
 
@@ -248,10 +248,10 @@ class Narrow:
     def __init__(self, outside: int) -> None:
         self.outside = outside
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         words = [one.response.split() for one in examples]
         odd = (row for row, (kind, number, *_) in enumerate(words) if kind != "good" or int(number) < self.outside)
-        return Outcome(np.array(knowing(list(examples))), notes=dict.fromkeys(odd, (OUT_OF_DOMAIN,)))
+        return Scores(np.array(knowing(list(examples))), notes=dict.fromkeys(odd, (OUT_OF_DOMAIN,)))
 
 
 def test_nothing_follows_from_relevant_replies_out_of_domain() -> None:

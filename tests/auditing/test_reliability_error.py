@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rejoinder.auditing.reliability import PUBLISHED_ERROR, reliability_error
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.responders.plain import FunctionResponder
 
@@ -139,7 +139,7 @@ def test_unscored_replies_are_left_out_and_counted() -> None:
     def silent(examples: list[Example]) -> list[float | None]:
         return [None if one.response.startswith("skipped") else 1.0 for one in examples]
 
-    with pytest.raises(TooManyUnscored, match="silent: human / skipped: 0 replies with a score, 20 are needed"):
+    with pytest.raises(NothingScored, match="silent: human / skipped: 0 replies with a score, 20 are needed"):
         reliability_error(dialogues(), silent)
 
 
@@ -154,7 +154,7 @@ def test_unscored_replies_are_left_out_and_counted() -> None:
         ),
         (lambda: reliability_error([*dialogues(), "abc"], oracle), DataError, "a text instead of turns"),
         (lambda: reliability_error(dialogues(), oracle, seed=-1), UsageError, "seed is -1"),
-        (lambda: reliability_error(dialogues(), "bleu-2"), TooManyUnscored, "bleu-2: human / human: 0 replies with a"),
+        (lambda: reliability_error(dialogues(), "bleu-2"), NothingScored, "bleu-2: human / human: 0 replies with a"),
     ],
 )
 def test_wrong_calls(call: Callable[[], object], error: type[Exception], said: str) -> None:

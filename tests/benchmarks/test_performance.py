@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from conftest import PROJECT
-from rejoinder.catalogue import load_scorer
 from rejoinder.example import Example
 from rejoinder.report.markdown import markdown
 from rejoinder.scorer import run
+from rejoinder.scoring.catalog import load_scorer
 from rejoinder.stats.figure import Figure
 
 PAIRS = [

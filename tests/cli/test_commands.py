@@ -19,9 +19,10 @@ import pytest
 import rejoinder
 from conftest import PROJECT, Run, refused
 from rejoinder import cli
-from rejoinder.catalogue import SCORERS, cards
 from rejoinder.cli import COMMANDS
-from rejoinder.kinds import Entry, listing
+from rejoinder.registry import Entry
+from rejoinder.report.cards import listing
+from rejoinder.scoring.catalog import SCORERS, cards
 from samples import few
 
 
@@ -337,13 +338,13 @@ def test_a_fault_of_ours_is_one_line_too(run: Run, lines: Path, monkeypatch: pyt
     def fail(*_: object, **__: object) -> None:
         raise ZeroDivisionError("oh")
 
-    monkeypatch.setattr("rejoinder.catalogue.load_scorer", fail)
+    monkeypatch.setattr("rejoinder.scoring.catalog.load_scorer", fail)
     refused(run("score", lines), 1, "ZeroDivisionError: oh. This is a fault of rejoinder; --debug shows where")
 
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("rejoinder.catalogue.load_scorer", full)
+    monkeypatch.setattr("rejoinder.scoring.catalog.load_scorer", full)
     told = "cannot be written (No space left on device). Make room, also for temporary files, or choose another place."
     refused(run("score", lines), 7, f"standard output or a temporary file: {told}")
 
@@ -382,7 +383,7 @@ def test_list(run: Run) -> None:
 @pytest.mark.parametrize(
     "entry", [entry for group in listing().values() for entry in group], ids=lambda entry: entry.name
 )
-def test_what_is_listed_says_how_it_comes_about(entry: Entry) -> None:
+def test_what_is_listed_says_how_it_comes_about(entry: Entry[Any]) -> None:
     assert entry.about and entry.made, "a kind without words"
     for recipe in re.findall(r"recipes/\S+", entry.made):
         assert f'kind = "{entry.name}"' in (PROJECT / recipe).read_text(encoding="utf-8")

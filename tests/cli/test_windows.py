@@ -18,7 +18,7 @@ import pytest
 
 from conftest import PROJECT, Run
 from rejoinder.cli.help import COMMANDS
-from rejoinder.kinds import listing
+from rejoinder.report.cards import listing
 from rejoinder.report.tables import narrowed, prose, text_table
 from samples import few
 
@@ -208,5 +208,7 @@ def test_no_word_of_the_list_is_lost(run: Run, monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("COLUMNS", str(width))
     told = set(re.split(r"\s+", run("list").out))
     for entries in listing().values():
-        missing = {word for entry in entries for cell in entry for word in cell.split() if len(word) < 20} - told
+        missing = {
+            word for entry in entries for cell in entry.record.values() for word in cell.split() if len(word) < 20
+        } - told
         assert not missing

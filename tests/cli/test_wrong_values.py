@@ -32,59 +32,59 @@ def made(**fields: Any) -> Callable[[], Any]:
 
 
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
-    "no response": (made(response=None), 'response is None, expected a text; an empty reply is ""'),
-    "response NaN": (made(response=NAN), 'response is nan, expected a text; an empty reply is ""'),
-    "response bytes": (made(response=b"a"), 'response is a bytes, expected a text; an empty reply is ""'),
+    "no response": (made(response=None), 'response is None, expected a text. Write ""'),
+    "response NaN": (made(response=NAN), 'response is nan, expected a text. Write ""'),
+    "response bytes": (made(response=b"a"), 'response is a bytes, expected a text. Write ""'),
     "context None": (
         made(context=None),
-        "context is None, expected a tuple of texts. Write context=() where there is none",
+        "context is None, expected a tuple of texts. Write context=() for none",
     ),
     "context text": (made(context="hi"), "context is a text, expected a tuple of texts. Write context=('hi',)"),
     "context holds None": (
         made(context=("hi", None)),
-        "context holds None, expected texts only. Leave it out, or write str(...)",
+        "a text of context is None, expected a text. Omit it, or write str(...)",
     ),
     "context holds messages": (
         made(context=[{"role": "user"}]),
-        "context holds a dict, expected texts only. Leave it out, or write str(...)",
+        "a text of context is a dict, expected a text. Omit it, or write str(...)",
     ),
     "references None": (
         made(references=None),
-        "references is None, expected a tuple of texts. Write references=() where there is none",
+        "references is None, expected a tuple of texts. Write references=() for none",
     ),
     "references hold NaN": (
         made(references=[NAN]),
-        "references holds nan, expected texts only. Leave it out, or write str(...)",
+        "a text of references is nan, expected a text. Omit it, or write str(...)",
     ),
-    "id a number": (made(id=7), "id is 7, expected a text; leave it out, or write str(...)"),
-    "system NaN": (made(system=NAN), "system is nan, expected a text; leave it out, or write str(...)"),
+    "id a number": (made(id=7), "id is 7, expected a text. Omit it, or write str(...)"),
+    "system NaN": (made(system=NAN), "system is nan, expected a text. Omit it, or write str(...)"),
     "quality NaN": (
         made(quality={"overall": NAN}),
-        "quality of 'overall' is nan, expected a finite number. Leave a missing rating out",
+        "quality of 'overall' is nan, expected a finite number. Omit a missing rating",
     ),
     "quality a number": (
         made(quality=4),
-        "quality is 4, expected numbers by dimension. Write quality={...} or leave it out",
+        "quality is 4, expected a mapping. Write quality={...} or omit it",
     ),
     "quality None": (
         made(quality={"overall": None}),
-        "quality of 'overall' is None, expected a finite number. Leave a missing rating out",
+        "quality of 'overall' is None, expected a finite number. Omit a missing rating",
     ),
     "rating NaN": (
         lambda: Rating(NAN),
-        "value of a rating is nan, expected a finite number. Leave a missing rating out",
+        "value of a rating is nan, expected a finite number. Omit a missing rating",
     ),
     "rating text": (
         lambda: Rating("4"),  # type: ignore[arg-type]
-        "value of a rating is '4', expected a finite number. Leave a missing rating out",
+        "value of a rating is '4', expected a finite number. Omit a missing rating",
     ),
     "rating true": (
         lambda: Rating(True),
-        "value of a rating is True, expected a finite number. Leave a missing rating out",
+        "value of a rating is True, expected a finite number. Omit a missing rating",
     ),
     "rating infinite": (
         lambda: Rating(float("inf")),
-        "value of a rating is inf, expected a finite number. Leave a missing rating out",
+        "value of a rating is inf, expected a finite number. Omit a missing rating",
     ),
     "ratings are numbers": (
         made(ratings=[4, 5]),
@@ -93,7 +93,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "ratings None": (made(ratings=None), "ratings hold None, expected Rating. Write ratings=[Rating(4), Rating(5)]"),
     "scale of one": (
         made(scales={"overall": 5}),
-        "the scale of 'overall' is 5, expected (lowest, highest). Write scales={'overall': (1, 5)}",
+        "the scale of 'overall' is 5, expected (lowest, highest). Write (1, 5)",
     ),
     "scale turned": (
         made(scales={"overall": (5, 1)}),
@@ -101,7 +101,7 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "scale NaN": (
         made(scales={"overall": (1, NAN)}),
-        "a bound of the scale of 'overall' is nan, expected a finite number. Leave a missing rating out",
+        "a bound of the scale of 'overall' is nan, expected a finite number. Omit a missing rating",
     ),
     "resamples a text": (
         lambda: rejoinder.study(RATED, ["length"], resamples="x"),  # type: ignore[arg-type]

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rejoinder.data.examples import to_record
 
 from rejoinder.data import format as format_module
+from rejoinder.data.examples import to_record
 from rejoinder.data.files import Row, rows
 from rejoinder.data.format import Format, candidates, detect, each, formats, keys
 from rejoinder.data.formats.annotation import project_rows

@@ -13,13 +13,13 @@ import rejoinder
 from conftest import Run
 from every import ODD_TEXTS, RECURRENT, made
 from rejoinder.data.folders import write_folder
-from rejoinder.encoders import PortableEncoder, encode_once, load_encoder
+from rejoinder.encoders import ENCODERS, KINDS, PortableEncoder, encode_once, load_encoder
 from rejoinder.example import Example
-from rejoinder.kinds import ENCODERS, makers
 from rejoinder.scorer import FloatArray
 
 # The names that come along, a folder of every kind, and the other state of those that have two.
-NAMES = [*ENCODERS, *makers("encoder"), *(f"{kind}:utterance" for kind in RECURRENT)]
+NAMED = [key for key, entry in ENCODERS.items() if key == entry.name]
+NAMES = [*NAMED, *KINDS, *(f"{kind}:utterance" for kind in RECURRENT)]
 TEXTS = ["hello you", "the cat sat on the mat", "bye", "how are you ?", "thanks", "the dog ran under the bird and sat"]
 CONTEXTS = [tuple(TEXTS[:number]) for number in (1, 2, 3, 4)] + [("bye", "hello you"), ("thanks",)]
 # Networks compute in single precision, and sums of another order differ in their last digits.
@@ -37,7 +37,7 @@ class Loaded(NamedTuple):
 @pytest.fixture(scope="module", params=NAMES)
 def loaded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     kind, _, state = str(request.param).partition(":")
-    if kind in ENCODERS:
+    if kind in NAMED:
         return Loaded(kind, None, load_encoder(kind))
     place = tmp_path_factory.mktemp("encoder") / kind
     if kind == "average":  # nobody trains one by itself: it stands in judges, whose folders hold its parts

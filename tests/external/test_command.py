@@ -12,11 +12,11 @@ import pytest
 
 import rejoinder
 from conftest import Run
-from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example, Rating
 from rejoinder.external.command import CommandScorer
 from rejoinder.scorer import Scores, run
+from rejoinder.scoring.catalog import load_scorer
 
 Make = Callable[..., CommandScorer]
 

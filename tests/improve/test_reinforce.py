@@ -16,7 +16,7 @@ import pytest
 
 from conftest import Run as Command
 from conftest import refused
-from rejoinder.errors import DataError, TooManyUnscored, UsageError, WriteError
+from rejoinder.errors import DataError, NothingScored, UsageError, WriteError
 from rejoinder.example import Example
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
@@ -245,7 +245,7 @@ def test_rewards_that_are_none_are_counted_and_too_many_stop_the_run(start: Path
 
     found = reinforce(CONTEXTS, start, tmp_path / "a", some, bounds=(0, 1), practice=replace(QUICK, updates=1))
     assert sum(found.unscored.values()) == found.rows[0]["unrewarded"]
-    with pytest.raises(TooManyUnscored, match="completions have no reward; most often: broken gave nan"):
+    with pytest.raises(NothingScored, match="completions have no reward; most often: broken gave nan"):
         reinforce(CONTEXTS, start, tmp_path / "b", broken, bounds=(0, 1), practice=replace(QUICK, episodes=32))
 
 
@@ -314,7 +314,7 @@ def test_a_scorer_that_has_no_score_for_half_is_counted_and_more_stops_the_run(s
     practice = replace(QUICK, updates=1, episodes=32, group=8)
     found = reinforce(CONTEXTS, start, tmp_path / "half", every(2), bounds=(0, 1), practice=practice)
     assert 0 < found.rows[0]["unrewarded"] <= 32 and asked[0] > 0
-    with pytest.raises(TooManyUnscored, match=r"of 64 completions have no reward; most often: sometimes gave nan"):
+    with pytest.raises(NothingScored, match=r"of 64 completions have no reward; most often: sometimes gave nan"):
         reinforce(CONTEXTS, start, tmp_path / "most", every(4), bounds=(0, 1), practice=practice)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, refused
 from judges_of_domain import NarrowJudge
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.improve.choosing import choose
 from rejoinder.improve.pools import Pool
@@ -25,7 +25,7 @@ from rejoinder.improve.reranking import CHUNK, Reranked, rerank
 from rejoinder.report.reranking import reranking
 from rejoinder.report.terminal import terminal
 from rejoinder.responders.plain import FunctionResponder
-from rejoinder.scorer import FACTS_NOT_CHECKED, Card, Outcome
+from rejoinder.scorer import FACTS_NOT_CHECKED, Card, Scores
 
 
 class Lengths:
@@ -36,9 +36,9 @@ class Lengths:
         self.options: dict[str, Any] = {}
         self.seen: list[Example] = []
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         self.seen += examples
-        return Outcome(np.array([len(one.response) + 100.0 * len(one.references) for one in examples]))
+        return Scores(np.array([len(one.response) + 100.0 * len(one.references) for one in examples]))
 
 
 def vowels(examples: list[Example]) -> list[float | None]:
@@ -277,7 +277,7 @@ def test_a_scorer_that_fails_half_the_time_is_counted() -> None:
     assert [line["response"] for line in found] == ["because"] * 4 + [""]
     assert found.found.unscored == {"vowels gave None": 6}
     assert found.found.unanswered == {"no candidate has a score (vowels gave None)": 1}
-    with pytest.raises(TooManyUnscored, match="none of 2 candidates can be chosen by vowels: vowels gave None"):
+    with pytest.raises(NothingScored, match="none of 2 candidates can be chosen by vowels: vowels gave None"):
         list(rerank([listed("a?", "b?")], scorer=vowels))
 
 

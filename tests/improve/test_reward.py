@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rejoinder
-from rejoinder.errors import TooManyUnscored, UsageError
+from rejoinder.errors import NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.improve.reward import FEWEST, Reward
-from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import Card, Scores
 
 CHAT = [{"role": "system", "content": "be kind"}, {"role": "user", "content": "hi"}]
 
@@ -32,11 +32,11 @@ class Sure:
         self.options: dict[str, Any] = {}
         self.seen: list[Example] = []
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         self.seen += examples
         values = np.array([math.nan if "?" in one.response else float(len(one.response)) for one in examples])
         reasons = {row: "a question" for row, value in enumerate(values) if math.isnan(value)}
-        return Outcome(values, reasons, low=values - 1, high=values + 1)
+        return Scores(values, reasons, low=values - 1, high=values + 1)
 
 
 def low(examples: list[Example]) -> list[float]:
@@ -189,7 +189,7 @@ def test_a_scorer_that_fails_half_the_time_stops_the_training() -> None:
     texts = ["why?", "why?", "abc"]
     for _ in range(FEWEST // 3):
         function(["hi"] * 3, texts)
-    with pytest.raises(TooManyUnscored, match="of 33 completions have no reward; most often: a question"):
+    with pytest.raises(NothingScored, match="of 33 completions have no reward; most often: a question"):
         function(["hi"] * 3, texts)
 
 

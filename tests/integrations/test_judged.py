@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import rejoinder
-from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.integrations.judged import example_of, judged
-from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome
+from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scores
+from rejoinder.scoring.catalog import load_scorer
 from rejoinder.scoring.dialogue import of_dialogues
 from rejoinder.scoring.withholding import INSTEAD
 
@@ -65,11 +65,11 @@ class Marking:
     card = Card("marking", "words", "judge", frozenset(), (0, 9), "a test", domain="calm words", unread=("facts",))
     options: ClassVar[dict[str, Any]] = {}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Return the number of words, with an interval."""
         values = np.array([float(len(example.response.split())) for example in examples])
         notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
-        return Outcome(values, notes=notes, low=values - 1, high=values + 1)
+        return Scores(values, notes=notes, low=values - 1, high=values + 1)
 
 
 def test_a_score_in_words() -> None:

@@ -69,7 +69,7 @@ def test_a_fixture_that_fails_and_says_why(pytester: pytest.Pytester) -> None:
 
 JUDGED = """
 import numpy as np
-from rejoinder.scorer import OUT_OF_DOMAIN, Card, Outcome
+from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 
 class Marking:
     card = Card("marking", "words", "judge", frozenset(), (0, 9), "a test", domain="calm words", unread=("facts",))
@@ -77,7 +77,7 @@ class Marking:
 
     def score_batch(self, examples):
         notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
-        return Outcome(np.array([float(len(one.response.split())) for one in examples]), notes=notes)
+        return Scores(np.array([float(len(one.response.split())) for one in examples]), notes=notes)
 
 def test_good(assert_reply_quality):
     assert_reply_quality({"prompt": "Tea?", "answer": "Yes, I would like some."}, at_least=4, scorer=Marking())

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Rating
 from rejoinder.humans.ceiling import people_of
@@ -36,6 +35,7 @@ from rejoinder.io.values import yes_or_no
 from rejoinder.judges.answers import from_config
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.train import train_judge
+from rejoinder.scoring.catalog import load_scorer
 from samples import bilinear_of, few, panel_of
 
 QUICK = FitOptions(epochs=2)

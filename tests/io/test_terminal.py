@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
-from rejoinder.example import Example
 from rejoinder.cli.terminal import EscapedStream, escape_controls
+from rejoinder.example import Example
 
 EVIL = "\x1b]0;owned\x07\x1b[31mred\x9b2J\rover\x08\x7f\u202egnp.exe\u2066"
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rejoinder.catalogue import cards, load_scorer
 from rejoinder.data.folders import read_folder
 from rejoinder.judges.answers import answering
 from rejoinder.judges.boxed import FOLDER
 from rejoinder.judges.views.judge import from_parts
-from rejoinder.scorer import FACTS_NOT_CHECKED, facts_warning
+from rejoinder.scorer import FACTS_NOT_CHECKED
+from rejoinder.scoring.catalog import cards, load_scorer
+from rejoinder.scoring.explained import facts_warning
 
 CHAT = "short English chat"
 

@@ -11,7 +11,6 @@ import pytest
 import rejoinder
 from judges_over_views import made_material, quick_judge
 from rejoinder.assets import DOMAIN
-from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.conversations import conversations
@@ -23,6 +22,7 @@ from rejoinder.judges.views.adapted import _bound, of_ratings
 from rejoinder.judges.views.adapting import folds_of
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.scorer import OUT_OF_DOMAIN, run
+from rejoinder.scoring.catalog import load_scorer
 
 SUPPORT = Path(__file__).parent.parent / "data" / "support_replies.jsonl"
 ASSISTANT = Example(

@@ -14,16 +14,17 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.catalogue import load_learner, load_scorer
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
+from rejoinder.judges import KINDS, LEARNERS, load_learner
+from rejoinder.judges.learner import Choices, Rows
 from rejoinder.judges.train import train_judge
-from rejoinder.kinds import KINDS, Kind
-from rejoinder.learner import Choices, Rows
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_scores
-from rejoinder.scorer import Advance, Card, FloatArray, Outcome
+from rejoinder.registry import Entry
+from rejoinder.scorer import Advance, Card, FloatArray, Scores
+from rejoinder.scoring.catalog import load_scorer
 
 # The file
 
@@ -58,11 +59,11 @@ class Stump:
     def trained_on(self) -> frozenset[str]:
         return frozenset(self.training["datasets"])
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         side = (counted(examples) > self.longest).astype(int)
         stretch = (self.scale[1] - self.scale[0]) / 4
         values, spread = self.scale[0] + stretch * (self.ratings[side] - 1), stretch * self.spread[side]
-        return Outcome(values, low=values - spread, high=values + spread)
+        return Scores(values, low=values - spread, high=values + spread)
 
     @property
     def parts(self) -> Parts:
@@ -160,7 +161,8 @@ def from_parts(parts: Parts) -> Stump:
 
 @pytest.fixture(autouse=True)
 def one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(KINDS, "stump", Kind(judge=__name__, learner=__name__, trains={"stump": "response"}))
+    monkeypatch.setitem(KINDS, "stump", Entry("stump", "a test", from_parts))
+    monkeypatch.setitem(LEARNERS, "stump", Entry("stump", "a test", learner, "rejoinder train stump", "ratings"))
 
 
 # What comes of it

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 import rejoinder
 from conftest import Run
-from rejoinder.catalogue import load_scorer
 from rejoinder.encoders import AverageEncoder, Limited, load_encoder
 from rejoinder.encoders.batching import is_cut, numbered_turns
 from rejoinder.example import Example
@@ -26,8 +25,9 @@ from rejoinder.judges.train import train_judge
 from rejoinder.metrics.baselines import words
 from rejoinder.nn.bpe import train_bpe
 from rejoinder.report.scores import summary_table
-from rejoinder.scorer import OUT_OF_DOMAIN, Card, Outcome
+from rejoinder.scorer import OUT_OF_DOMAIN, Card, Scores
 from rejoinder.scorer import run as run_scorer
+from rejoinder.scoring.catalog import load_scorer
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.scoring import Tally, score_stream
 from rejoinder.text.vectors import word_vectors
@@ -40,9 +40,9 @@ class Noting:
     card = Card("noting", "one", "judge", frozenset(), (None, None), "here")
     options: dict[str, str] = {}  # noqa: RUF012 - a scorer's options are read, never changed
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         asked = {row: ("a question",) for row, one in enumerate(examples) if one.response.endswith("?")}
-        return Outcome(np.ones(len(examples)), notes=asked)
+        return Scores(np.ones(len(examples)), notes=asked)
 
 
 REPLIES = ("why not?", "yes", "who are you, and what do you want?", "why not?", "no")

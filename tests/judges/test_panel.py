@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from conftest import Run
-from rejoinder.catalogue import load_scorer, score
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.panel import MEMBERS, Panel
 from rejoinder.judges.conversations import conversations
+from rejoinder.judges.learner import members_of
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.train import Trained, fit_member, train_judge
-from rejoinder.learner import members_of
+from rejoinder.scoring.catalog import load_scorer, score
 from samples import bilinear_learner, panel_of
 
 WORDS = ["music", "film", "book", "game", "dinner", "train", "river", "winter", "garden", "school", "paper", "window"]

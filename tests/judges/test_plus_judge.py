@@ -15,7 +15,6 @@ import rejoinder
 import tiny
 from conftest import Run
 from judges_over_views import QUICK, rated
-from rejoinder.catalogue import fitted_on
 from rejoinder.data.folders import Parts, read_folder, write_folder
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
@@ -26,6 +25,7 @@ from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
 from rejoinder.llm.causal import PACKAGED, causal_model
+from rejoinder.scoring.catalog import fitted_on
 
 pytest.importorskip("transformers", reason="needs the extra encoders")
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import rejoinder
-from rejoinder.differentiable import Differentiable
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.fit import FitOptions, Normalise
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind
 from rejoinder.judges.bilinear.panel import Panel
 from rejoinder.judges.bilinear.sides import References
+from rejoinder.judges.differentiable import Differentiable
 from rejoinder.judges.train import train_judge
 from rejoinder.scorer import FloatArray
 from samples import bilinear_of, small_panel

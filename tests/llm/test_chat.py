@@ -16,7 +16,6 @@ import pytest
 import rejoinder
 from conftest import Run
 from loopback import Endpoint, Entry, completion, serving
-from rejoinder.catalogue import load_scorer
 from rejoinder.errors import DataError, MissingAsset, UsageError, WriteError
 from rejoinder.example import Example
 from rejoinder.llm import spent
@@ -24,6 +23,7 @@ from rejoinder.llm.chat import Asking, ChatJudge
 from rejoinder.llm.endpoint import KEY
 from rejoinder.llm.endpoint import Endpoint as Asked
 from rejoinder.scorer import run
+from rejoinder.scoring.catalog import load_scorer
 
 
 @pytest.fixture

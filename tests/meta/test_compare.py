@@ -16,14 +16,14 @@ from scipy import stats
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.meta import Comparison, compare
 from rejoinder.meta.compare_answer import verdict
 from rejoinder.meta.quality import quality
 from rejoinder.report.compare import comparison
 from rejoinder.report.terminal import terminal
-from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import Card, Scores
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,10 @@ class Worth:
     def card(self) -> Card:
         return Card(self.name, "worth", "metric", frozenset(), self.range, "none", higher_is_better=self.higher)
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         numbers = [not (one.unanswered or one.response == "?") for one in examples]
         values = [float(one.response) if known else math.nan for one, known in zip(examples, numbers, strict=True)]
-        return Outcome(np.array(values), {n: "no number" for n, known in enumerate(numbers) if not known})
+        return Scores(np.array(values), {n: "no number" for n, known in enumerate(numbers) if not known})
 
 
 def side(values: Sequence[float | str], **keys: Any) -> list[Example]:
@@ -383,7 +383,7 @@ def test_unscored_pairs_are_left_out_and_counted() -> None:
     one = only(found)
     assert (one.n, one.unscored) == (3, 2) and (one.mean_a, one.mean_b) == pytest.approx((8 / 3, 10 / 3))
     assert "2 of 5 pairs could not be compared by worth." in found.answer
-    with pytest.raises(TooManyUnscored, match=r"^worth: none of 2 pairs has two scores; most often: no number$"):
+    with pytest.raises(NothingScored, match=r"^worth: none of 2 pairs has two scores; most often: no number$"):
         compare(side(["?", "?"]), side([1, 2]), [Worth()])
 
 
@@ -636,7 +636,7 @@ def test_references_count_where_both_systems_have_them() -> None:
     bare = [replace(one, references=()) for one in talk]
     (same,) = rejoinder.compare(talk, bare, ["rejoinder"]).contrasts
     assert same.value == 0.0
-    with pytest.raises(TooManyUnscored):
+    with pytest.raises(NothingScored):
         rejoinder.compare(with_them, without, ["bleu-2"])
 
 

@@ -19,7 +19,7 @@ from scipy import stats
 from test_compare import Worth, only, side
 
 from conftest import Run, refused
-from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.errors import DataError, NothingScored
 from rejoinder.example import Example
 from rejoinder.meta import Contrast, compare
 from rejoinder.meta.design import choose
@@ -241,7 +241,7 @@ def test_rare_values_are_left_out_and_told() -> None:
     why = "could not be compared by worth, those of left-out values of ask.matter included."
     assert any(said.startswith("3 of ") and said.endswith(why) for said in found.answer)
     every = [replace(one, extra={**one.extra, "n": n}) for n, one in enumerate(a)]
-    with pytest.raises(TooManyUnscored, match="^worth: no value of the field has five conversations on both sides$"):
+    with pytest.raises(NothingScored, match="^worth: no value of the field has five conversations on both sides$"):
         compare(every, b, [Worth()], by="n")
     with pytest.raises(DataError, match=r'^no line has "intent"\. Name one of ask, dialogue_id$'):
         compare(a, b, [Worth()], by="intent")

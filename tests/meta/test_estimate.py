@@ -13,7 +13,7 @@ import pytest
 import rejoinder
 from conftest import Run, refused
 from rated_systems import parted, replies, truth
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.io import write
 from rejoinder.meta.estimates import Estimates
 
@@ -104,7 +104,7 @@ def test_rated_lines_that_are_not_among_the_lines() -> None:
 def test_a_scorer_that_scores_no_rated_line_is_not_said_to_disagree() -> None:
     bare, rated = parted(replies(), 100)
     apart = [replace(line, id=f"r{n}", response=f"{line.response} {n}", extra={}) for n, line in enumerate(rated)]
-    with pytest.raises(TooManyUnscored, match=r'^column:guess: none of 100 rated lines has a score \(no "guess"\)$'):
+    with pytest.raises(NothingScored, match=r'^column:guess: none of 100 rated lines has a score \(no "guess"\)$'):
         rejoinder.estimate(bare, "column:guess", rated=apart)
 
 
@@ -226,7 +226,7 @@ def test_what_cannot_be() -> None:
     with pytest.raises(UsageError, match="plan is '0.1', expected how far an interval may reach"):
         rejoinder.estimate(bare, "length", rated=rated, plan="0.1")  # type: ignore[arg-type]
     with pytest.raises(
-        TooManyUnscored,
+        NothingScored,
         match="bleu-2: none of 40 lines has a score .no reference.. Say which column holds a good reply",
     ):
         rejoinder.estimate(bare, "bleu-2", rated=rated)

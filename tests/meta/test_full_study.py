@@ -14,7 +14,6 @@ import pytest
 from scipy import stats
 
 import rejoinder
-from rejoinder.catalogue import SCORERS
 from rejoinder.example import Example, Pair, Rating
 from rejoinder.meta import FullStudy, full_study
 from rejoinder.meta.disagreements import on_rating_scale
@@ -24,6 +23,7 @@ from rejoinder.meta.yardsticks import OF_SET, OF_SYSTEM
 from rejoinder.report import study as report
 from rejoinder.report.files import RENDERERS
 from rejoinder.scorer import Scores, Signature
+from rejoinder.scoring.catalog import SCORERS
 from rejoinder.stats.figure import plain
 from rejoinder.stats.rows import rows_of
 

@@ -19,10 +19,10 @@ from rejoinder.example import Example
 from rejoinder.humans.rated_set import rated_sets, ratings_of
 from rejoinder.judges.bilinear.fit import FitOptions
 from rejoinder.judges.conversations import conversations
+from rejoinder.judges.learner import AnyLearner
 from rejoinder.judges.left_out import others, rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.train import train_judge
-from rejoinder.learner import AnyLearner
 from rejoinder.meta import full_study
 from rejoinder.meta.leave_one_out import SEEN, UNSEEN, left_out_of, left_out_scores
 from rejoinder.report import study as report

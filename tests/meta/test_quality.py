@@ -13,7 +13,7 @@ from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
 from rejoinder.meta.quality import Quality, quality
 from rejoinder.meta.quality_answer import answer
-from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import Card, Scores
 
 
 class Sure:
@@ -23,11 +23,11 @@ class Sure:
     scale = (1, 5)
     options: ClassVar[dict[str, Any]] = {}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         values = np.array([math.nan if "?" in one.response else len(one.response) or math.nan for one in examples])
         reasons = {row: "a question" for row, value in enumerate(values) if math.isnan(value)}
         notes = {row: ("loud",) for row, one in enumerate(examples) if "!" in one.response}
-        return Outcome(values, reasons, notes=notes, low=values - 1, high=values + 1)
+        return Scores(values, reasons, notes=notes, low=values - 1, high=values + 1)
 
 
 def letters(examples: list[Example]) -> list[float]:

@@ -17,10 +17,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, NothingScored, UsageError
 from rejoinder.example import Example, Rating
 from rejoinder.meta import Agreement, Study, study
-from rejoinder.scorer import Card, Need, Outcome, Scores, Signature
+from rejoinder.scorer import Card, Need, Scores, Signature
 from rejoinder.stats.bootstrap import cluster_counts, expanded_tail
 
 ORACLES = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
@@ -39,11 +39,11 @@ class Words:
     def card(self) -> Card:
         return Card(self.name, "number of words", "baseline", self.needs, (0, None), "none")
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         counts = np.array([len(example.response.split()) ** self.power for example in examples], dtype=np.float64)
         empty = {place: "empty response" for place, example in enumerate(examples) if not example.response}
         counts[list(empty)] = np.nan
-        return Outcome(counts, empty)
+        return Scores(counts, empty)
 
 
 def example(place: int, rating: float | None, words: int = 1, **keys: Any) -> Example:
@@ -436,7 +436,7 @@ def test_scorers_are_needed_and_told_apart_by_name() -> None:
 
 
 def test_judges_of_one_kind_are_named_by_their_folders(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rejoinder.catalogue.load_scorer", lambda asked, vectors: Words("adem"))
+    monkeypatch.setattr("rejoinder.scoring.catalog.load_scorer", lambda asked, vectors: Words("adem"))
     found = study(lines(6), [Path("judges/first"), "judges/second"], resamples=0)
     assert list(found.signatures) == ["judges/first", "judges/second"]
     with pytest.raises(UsageError, match=r"^the scorer 'judges/first' was named twice"):
@@ -453,7 +453,7 @@ def test_given_scores_must_be_of_these_lines() -> None:
 
 def test_not_a_single_score_is_an_error() -> None:
     with pytest.raises(
-        TooManyUnscored, match=r"^needy: none of 6 lines has a score; most often: no reference. Say which column"
+        NothingScored, match=r"^needy: none of 6 lines has a score; most often: no reference. Say which column"
     ):
         study(lines(6), [Words("needy", needs=frozenset({"reference"}))])
 

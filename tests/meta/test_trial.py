@@ -22,9 +22,9 @@ from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
 from rejoinder.judges.bilinear.learner import BilinearLearner
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.many import Manner, folds_of, scores_of
-from rejoinder.learner import Rows
 from rejoinder.meta import trial as trials
 from rejoinder.meta.alternatives import Role
 from rejoinder.meta.training import steps, train

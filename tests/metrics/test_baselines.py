@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rejoinder.catalogue import load_scorer
 from rejoinder.example import Example
 from rejoinder.metrics.baselines import overlap
 from rejoinder.scorer import run
+from rejoinder.scoring.catalog import load_scorer
 
 
 @pytest.mark.parametrize(

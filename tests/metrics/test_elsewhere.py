@@ -19,7 +19,7 @@ import rejoinder
 from conftest import Run, refused
 from rejoinder import Card, Example, Rating, RejoinderError
 from rejoinder.errors import UsageError
-from rejoinder.scorer import Outcome, ScoreFunction, run, signature_of
+from rejoinder.scorer import ScoreFunction, Scores, run, signature_of
 
 
 def line(**keys: Any) -> dict[str, Any]:
@@ -250,14 +250,14 @@ class Given:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ([1.0, 2.0], "given: score_batch gave a list, expected an Outcome. Return rejoinder.scorer.Outcome(values)"),
-        (np.ones(2), "given: score_batch gave a ndarray, expected an Outcome"),
-        (None, "given: score_batch gave None, expected an Outcome"),
-        (Outcome(np.ones(1)), "given: score_batch gave 1 scores for 2 examples. Return one for each"),
-        (Outcome(np.ones(3)), "given: score_batch gave 3 scores for 2 examples. Return one for each"),
-        (Outcome(np.ones(2), low=np.ones(3)), "given: score_batch gave 3 low for 2 examples"),
-        (Outcome(np.ones((2, 1))), "given: the values of an Outcome are a ndarray, expected one number for each"),
-        (Outcome("ab"), "given: the values of an Outcome are 'ab', expected one number"),  # type: ignore[arg-type]
+        ([1.0, 2.0], "given: score_batch gave a list, expected Scores. Return rejoinder.Scores(values)"),
+        (np.ones(2), "given: score_batch gave a ndarray, expected Scores"),
+        (None, "given: score_batch gave None, expected Scores"),
+        (Scores(np.ones(1)), "given: score_batch gave 1 scores for 2 examples. Return one for each"),
+        (Scores(np.ones(3)), "given: score_batch gave 3 scores for 2 examples. Return one for each"),
+        (Scores(np.ones(2), low=np.ones(3)), "given: score_batch gave 3 low for 2 examples"),
+        (Scores(np.ones((2, 1))), "given: the values of Scores are a ndarray, expected one number for each"),
+        (Scores("ab"), "given: the values of Scores are 'ab', expected one number"),  # type: ignore[arg-type]
     ],
 )
 def test_what_an_object_does_wrong_is_told_in_one_line(given: Any, message: str) -> None:
@@ -268,7 +268,7 @@ def test_what_an_object_does_wrong_is_told_in_one_line(given: Any, message: str)
 
 def test_what_is_not_finite_is_unscored_with_a_reason() -> None:
     lines = [Example((), "a" * n) for n in range(1, 5)]
-    outcome = Outcome([1, math.inf, math.nan, -math.inf], {3: "too long"})  # type: ignore[arg-type]
+    outcome = Scores([1, math.inf, math.nan, -math.inf], {3: "too long"})  # type: ignore[arg-type]
     scores = rejoinder.score(lines, Given(outcome))
     assert scores.reasons == {1: "given gave inf", 2: "given gave nan", 3: "too long"}
     assert scores.values[0] == 1

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import GOLDEN, Run, has_wordnet, loaded, refused
-from rejoinder.catalogue import cards, load_scorer
 from rejoinder.errors import MissingExtra
 from rejoinder.example import Example
 from rejoinder.metrics import bleu, chrf
 from rejoinder.scorer import Scores
 from rejoinder.scorer import run as score
+from rejoinder.scoring.catalog import cards, load_scorer
 from rejoinder.text import unspaced_script
 from samples import GERMAN, rated, write_vectors
 

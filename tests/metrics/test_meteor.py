@@ -12,10 +12,10 @@ import nltk.data
 import numpy as np
 import pytest
 
-from rejoinder.catalogue import load_scorer
 from rejoinder.errors import MissingAsset
 from rejoinder.example import Example
 from rejoinder.scorer import run
+from rejoinder.scoring.catalog import load_scorer
 from rejoinder.text.wordnet import VARIABLE, find_wordnet, load_wordnet
 
 

@@ -16,10 +16,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import GOLDEN, drawn, loaded
-from rejoinder.catalogue import load_scorer
 from rejoinder.example import Example
 from rejoinder.metrics import bleu, ngram_counts, rouge
 from rejoinder.scorer import Scores, run
+from rejoinder.scoring.catalog import load_scorer
 from rejoinder.text import tokenizer
 from rejoinder.version import __version__
 

@@ -11,7 +11,7 @@ import pytest
 from made_up import CONTEXTS, collected, made_up
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 from research import deriu2019
 from research.fits import splits
 from research.material import Material, collect, speakers

@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from loopback import Endpoint, Handler, completion, serving
-from rejoinder.catalogue import load_responder, load_responders
 from rejoinder.errors import DataError, MissingAsset, RejoinderError, UsageError
 from rejoinder.llm.endpoint import KEY
-from rejoinder.responder import Answer, Context, Decoding, Reply, Responder, answer, request, signature_of
+from rejoinder.responder import Answer, Context, Reply, Responder, answer, request, signature_of
 from rejoinder.responders.command import CommandResponder
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.endpoint import EndpointResponder, load
 from rejoinder.responders.plain import FunctionResponder
+from rejoinder.scoring.catalog import load_responder, load_responders
 
 GREEDY = Decoding("greedy")
 SAMPLED = Decoding("sample", temperature=0.5, top_p=0.9, longest=20)

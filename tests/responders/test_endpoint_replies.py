@@ -12,13 +12,14 @@ import pytest
 import rejoinder
 from conftest import Run
 from loopback import Endpoint, Entry, serving
-from rejoinder.catalogue import load_scorer
 from rejoinder.errors import MissingAsset
 from rejoinder.example import Example
 from rejoinder.llm.endpoint import KEY
-from rejoinder.responder import Answer, Decoding, Reply, answer, request
+from rejoinder.responder import Answer, Reply, answer, request
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.endpoint import EndpointResponder
 from rejoinder.scorer import run as score
+from rejoinder.scoring.catalog import load_scorer
 
 
 @pytest.fixture

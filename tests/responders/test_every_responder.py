@@ -17,8 +17,9 @@ import rejoinder
 from conftest import Run
 from every import ODD_TEXTS, made
 from rejoinder.example import Example
-from rejoinder.kinds import RESPONDERS, makers
-from rejoinder.responder import Answer, Decoding, Request, Responder, answer, request, signature_of
+from rejoinder.responder import Answer, Request, Responder, answer, request, signature_of
+from rejoinder.responders import KINDS, RESPONDERS
+from rejoinder.responders.decoding import Decoding
 
 CONTEXTS = [
     ("hello you",),
@@ -80,7 +81,7 @@ def endpoint() -> Iterator[str]:
     server.server_close()
 
 
-@pytest.fixture(scope="module", params=[*RESPONDERS, *makers("responder")])
+@pytest.fixture(scope="module", params=[*RESPONDERS, *KINDS])
 def loaded(request: pytest.FixtureRequest, endpoint: str, tmp_path_factory: pytest.TempPathFactory) -> Loaded:
     folder = tmp_path_factory.mktemp("responder")
     if request.param == "human":

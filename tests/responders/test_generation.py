@@ -16,10 +16,11 @@ import pytest
 
 import rejoinder
 from conftest import PROJECT, Run
-from rejoinder.catalogue import load_responder
 from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError, MissingAsset, MissingExtra
-from rejoinder.responder import Answer, Decoding, Method, Request, answer, request, signature_of
+from rejoinder.responder import Answer, Request, answer, request, signature_of
+from rejoinder.responders.decoding import Decoding, Method
+from rejoinder.scoring.catalog import load_responder
 
 torch = pytest.importorskip("torch", reason="needs the extra train")
 pytest.importorskip("lightning", reason="needs the extra train")

@@ -16,9 +16,9 @@ import rejoinder
 from conftest import Run
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.scorer import Card, Outcome, Turn
+from rejoinder.scorer import Card, Scores
 from rejoinder.scorer import run as scored
-from rejoinder.scoring.dialogue import DialogueScorer, of_dialogues, replies_of, score_of
+from rejoinder.scoring.dialogue import DialogueScorer, Turn, of_dialogues, replies_of, score_of
 from rejoinder.scoring.scoring import Tally, score_stream
 
 # By length (in words) the turns of "bot" score 1, 3, 2 and 6.
@@ -31,9 +31,9 @@ class Sure:
     card = Card("sure", "words", "judge", frozenset(), (None, None), "a test")
     options: ClassVar[dict[str, Any]] = {}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         values = np.array([float(len(one.response.split())) for one in examples])
-        return Outcome(values, low=values / 2, high=values * 2)
+        return Scores(values, low=values / 2, high=values * 2)
 
 
 def dialogue(**extra: Any) -> Example:
@@ -107,14 +107,14 @@ def test_the_worst_quarter_counts_half() -> None:
 def test_a_conversation_has_a_score_and_its_worst_turns() -> None:
     found = rejoinder.score([dialogue()], "length", level="dialogue")
     assert found.values.tolist() == [2.0]
-    assert [turn._asdict() for turn in found.worst[0]] == [{"turn": 2, "response": "a", "score": 1.0}]
+    assert [turn._asdict() for turn in found.details[0]["worst_turns"]] == [{"turn": 2, "response": "a", "score": 1.0}]
     assert "level:" in str(found.signature)
 
 
 def test_a_turn_that_cannot_be_scored_is_left_out_and_none_says_why() -> None:
     opens = dialogue(speakers=[0, 1, 0, 1, 0, 1, 0, 1], rated_speaker=0)
     found = rejoinder.score([opens, Example((), "hello")], "context-overlap", level="dialogue")
-    assert np.isfinite(found.values[0]) and 1 not in [turn.turn for turn in found.worst[0]]
+    assert np.isfinite(found.values[0]) and 1 not in [turn.turn for turn in found.details[0]["worst_turns"]]
     assert found.reasons == {1: "no turn of the judged speaker has a score: no context"}
     lost = [dialogue(speakers=[0, 1]), dialogue(speakers=[0] * 8, rated_speaker=2), dialogue(speakers="abcdefgh")]
     reasons = rejoinder.score(lost, "length", level="dialogue").reasons
@@ -125,9 +125,9 @@ def test_where_the_speaker_is_silent_the_turn_counts_as_the_low_end() -> None:
     class Needy(Sure):
         card = replace(Sure.card, range=(-1.0, None))
 
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
             values = np.array([float(len(one.response.split())) or np.nan for one in examples])
-            return Outcome(values, dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "empty"))
+            return Scores(values, dict.fromkeys(np.flatnonzero(np.isnan(values)).tolist(), "empty"))
 
     class Unbound(Needy):
         card = Sure.card
@@ -136,15 +136,15 @@ def test_where_the_speaker_is_silent_the_turn_counts_as_the_low_end() -> None:
         card = replace(Needy.card, higher_is_better=None)
 
     class Generous(Needy):
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
-            return Outcome(np.array([float(len(one.response.split())) or 5.0 for one in examples]))
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
+            return Scores(np.array([float(len(one.response.split())) or 5.0 for one in examples]))
 
     silent = Example(("hi", "a a", "so", "", "there?"), "", extra={"level": "dialogue"})
     assert scored(DialogueScorer(Generous()), [silent]).values.tolist() == [score_of([2, -1, -1])], "whatever it says"
     for scorer, least in ((Needy(), -1), (Unbound(), 2)):
         found = scored(DialogueScorer(scorer), [silent])
         assert found.values.tolist() == [score_of([2, least, least])]
-    assert found.worst == {0: (Turn(2, "a a", 2.0),)}, "of equal ones the first"
+    assert found.details == {0: {"worst_turns": (Turn(2, "a a", 2.0),)}}, "of equal ones the first"
     assert scored(DialogueScorer(Undirected()), [silent]).values.tolist() == [2]
     mute = Example(("hi",), "", extra={"level": "dialogue"})
     assert scored(DialogueScorer(Needy()), [mute]).values.tolist() == [-1]
@@ -157,7 +157,7 @@ def test_a_conversation_that_is_marked_as_without_a_reply_ends_in_silence() -> N
     for response in ("", "Error 504"):
         marked = Example(said, response, extra={"level": "dialogue", "unanswered": "timed out"})
         found = rejoinder.score([marked, replace(marked, extra={})], "length", level="dialogue")
-        assert found.values[0] == score_of([2, 2, 0]) and found.worst[0] == (Turn(6, "", 0.0),)
+        assert found.values[0] == score_of([2, 2, 0]) and found.details[0]["worst_turns"] == (Turn(6, "", 0.0),)
     alone = replace(marked, extra={"unanswered": "timed out"})
     assert scored(DialogueScorer(Sure()), [alone]).reasons == {0: "no response (timed out)"}, "no conversation"
 
@@ -167,7 +167,7 @@ def test_of_a_scorer_that_is_better_the_lower_the_highest_turns_are_the_worst() 
         card = replace(Sure.card, higher_is_better=False)
 
     found = scored(DialogueScorer(Errors()), [dialogue()])  # 1, 3, 2 and 6
-    assert found.values.tolist() == [(3 + 6) / 2] and [turn.score for turn in found.worst[0]] == [6]
+    assert found.values.tolist() == [(3 + 6) / 2] and [turn.score for turn in found.details[0]["worst_turns"]] == [6]
 
 
 def test_a_score_does_not_depend_on_neighbours() -> None:
@@ -181,7 +181,7 @@ def test_a_score_does_not_depend_on_neighbours() -> None:
 def test_lines_that_are_no_conversations_are_scored_as_before() -> None:
     lines = [Example(("a",), "b b", id="one"), dialogue()]
     found = scored(of_dialogues(rejoinder.load_scorer("length")), lines)
-    assert found.values.tolist() == [2.0, 2.0] and list(found.worst) == [1]
+    assert found.values.tolist() == [2.0, 2.0] and list(found.details) == [1]
 
 
 def test_an_interval_stays_with_a_line_that_is_no_conversation() -> None:
@@ -262,7 +262,7 @@ def test_a_note_of_half_the_turns_is_none_of_the_conversation() -> None:
     class Odd(Sure):
         """Notes "x" at every reply with an e in it."""
 
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
             odd = {row: ("x",) for row, one in enumerate(examples) if "e" in one.response or "g" in one.response}
             return replace(super().score_batch(examples), notes=odd)
 

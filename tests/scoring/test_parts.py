@@ -12,10 +12,10 @@ import pytest
 
 import rejoinder
 from conftest import Run, refused
-from rejoinder.catalogue import SCORERS, load_scorer
-from rejoinder.errors import DataError, MissingExtra, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, MissingExtra, NothingScored, UsageError
 from rejoinder.example import Example
 from rejoinder.scorer import Scores, run
+from rejoinder.scoring.catalog import SCORERS, load_scorer
 from rejoinder.scoring.parts import Asked, Judged, Scoring, asked_of, elsewhere, here, in_parts, joined, judge, scored
 from rejoinder.scoring.scoring import Tally, score_stream
 
@@ -35,8 +35,7 @@ class Pickled:
             scorers = pickle.loads(pickle.dumps(asked)).load()
             for part in parts:
                 found = judge(scorers, pickle.loads(pickle.dumps(part)), explain=asked.explain)
-                scores = {name: replace(one, combine=None) for name, one in found.scores.items()}
-                yield Judged(part, *pickle.loads(pickle.dumps((scores, found.told))))
+                yield Judged(part, *pickle.loads(pickle.dumps((found.scores, found.told))))
 
         return score
 
@@ -58,7 +57,7 @@ def test_scores_of_parts_are_those_of_the_whole_bit_for_bit(name: str) -> None:
     for kind in ("values", "statistics", "low", "high"):
         one, other = getattr(found, kind), getattr(whole, kind)
         assert (one is None and other is None) or np.array_equal(one, other, equal_nan=True), kind
-    for kind in ("reasons", "notes", "worst", "signature", "combine"):
+    for kind in ("reasons", "notes", "details", "signature", "combine"):
         assert getattr(found, kind) == getattr(whole, kind), kind
     assert found.corpus() == whole.corpus()
 
@@ -113,7 +112,7 @@ def test_conversations_are_scored_as_such_elsewhere_too() -> None:
     assert asked.level == "rated" and asked_of(["length"], None, SAMPLE).level == "turn"
     scorers = asked.load()
     found = scored(scorers, whole, elsewhere(Pickled(), asked, scorers))["length"]
-    assert found.worst and np.array_equal(found.values, scored(scorers, whole)["length"].values)
+    assert found.details and np.array_equal(found.values, scored(scorers, whole)["length"].values)
 
 
 def test_what_has_no_name_stays_here() -> None:
@@ -138,7 +137,7 @@ def test_here_scores_part_by_part() -> None:
     [
         DataError("is null", "Write text", where="f:3", field="id"),
         MissingExtra("polars", "parquet", "Reading Parquet"),
-        TooManyUnscored("adem: none of 3 lines has a score"),
+        NothingScored("adem: none of 3 lines has a score"),
     ],
 )
 def test_an_error_comes_from_elsewhere_as_it_was(error: Exception) -> None:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Run, drawn, refused
-from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.errors import DataError, NothingScored
 from rejoinder.example import Example, Rating
 from rejoinder.responder import Answer, Reply, Request
 from rejoinder.responders.plain import FunctionResponder
@@ -184,7 +184,7 @@ def test_several_responders_stand_side_by_side() -> None:
     assert (found[1]["unanswered"], found[1]["replies"]) == ("the function has no reply", [])
     assert tallies["mute"].reasons == {"the function has no reply": 2} and tallies["shout"].answered == 2
     require_answers(list(tallies.values()))
-    with pytest.raises(TooManyUnscored) as caught:
+    with pytest.raises(NothingScored) as caught:
         require_answers([tallies["mute"]])
     assert str(caught.value) == "none of 2 contexts has an answer: the function has no reply"
 
@@ -273,7 +273,7 @@ def test_wrong_calls_of_respond_are_refused(run: Run, bot: str, tmp_path: Path) 
 
 
 def test_the_flags_of_decoding_reach_the_responder(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rejoinder.responder import Decoding
+    from rejoinder.responders.decoding import Decoding
     from rejoinder.scoring import replies
 
     met = []

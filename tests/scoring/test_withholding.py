@@ -18,9 +18,8 @@ import rejoinder
 from conftest import Run
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.explained import Explanation
 from rejoinder.meta.quality import quality
-from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome
+from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Explanation, Scores
 from rejoinder.scoring import scoring, withholding
 from rejoinder.scoring.parts import Judged, here
 from rejoinder.scoring.scoring import Tally, score_stream
@@ -38,18 +37,25 @@ ASKED, GOOD = "do you have any pets ?", "yes , i have two dogs . they love to pl
 class Marking:
     """Scores a reply by its words; one with a `!` is out of its domain."""
 
-    card = Card("marking", "words", "judge", frozenset(), (0, 99), "a test", domain="calm words", unread=("facts",))
+    card = Card(
+        "marking",
+        "words",
+        "judge",
+        frozenset(),
+        (0, 99),
+        "a test",
+        domain="calm words",
+        unread=("facts",),
+        explains=True,
+    )
     options: ClassVar[dict[str, Any]] = {}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Return the number of words, with an interval, and the statistics that sum to the corpus score."""
         values = np.array([float(len(example.response.split())) for example in examples])
         notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
-        return Outcome(values, notes=notes, low=values - 1, high=values + 1, statistics=values[:, None])
-
-    def corpus_score(self, totals: np.ndarray) -> float:
-        """Return the number of words in all."""
-        return float(totals[0])
+        sums = {"statistics": values[:, None], "combine": lambda totals: float(totals[0])}
+        return Scores(values, notes=notes, low=values - 1, high=values + 1, **sums)  # type: ignore[arg-type]
 
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
         """Return what adds up to the score."""
@@ -59,9 +65,9 @@ class Marking:
 class Undeclared(Marking):
     """The same scorer without a note."""
 
-    card = Card("undeclared", "words", "judge", frozenset(), (0, None), "a test")
+    card = Card("undeclared", "words", "judge", frozenset(), (0, None), "a test", explains=True)
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Return the number of words."""
         return replace(super().score_batch(examples), notes={})
 
@@ -69,7 +75,7 @@ class Undeclared(Marking):
 EXAMPLES = [Example((), text, id=str(row)) for row, text in enumerate(["a b", "a b c !", "a", "! !"])]
 
 
-def marking(examples: Sequence[Example]) -> Outcome:
+def marking(examples: Sequence[Example]) -> Scores:
     return Marking().score_batch(examples)
 
 
@@ -278,7 +284,11 @@ def test_a_conversation_is_out_of_domain_where_more_than_half_of_its_turns_are()
     assert scores.scored.tolist() == [False, True, True] and scores.reasons == {0: OUT_OF_DOMAIN}
     some = ("some turns out of domain",)
     assert scores.notes == {0: (OUT_OF_DOMAIN, "loud"), 1: some, 2: some}
-    assert {row: [turn.turn for turn in worst] for row, worst in scores.worst.items()} == {1: [2], 2: [6]}
+    worst = {row: [turn.turn for turn in more["worst_turns"]] for row, more in scores.details.items()}
+    assert worst == {
+        1: [2],
+        2: [6],
+    }
     kept = rejoinder.score(lines, Marking(), level="dialogue", out_of_domain="keep")
     assert kept.scored.all() and kept.values[1:].tolist() == scores.values[1:].tolist()
 

@@ -15,9 +15,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from conftest import Run
-from rejoinder.catalogue import load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.judges.boxed import FOLDER
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.aside import Aside
 from rejoinder.serving.batching import Busy

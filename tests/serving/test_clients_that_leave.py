@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rejoinder.example import Example
-from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import Card, Scores
 from rejoinder.serving.app import make_app
 
 LINES = [{"context": [f"what about {n}?"], "response": f"well {n} it is", "id": str(n)} for n in range(200)]
@@ -28,11 +28,11 @@ class Gated:
         self.begun, self.gate = threading.Event(), threading.Event()
         self.calls = 0
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         self.calls += 1
         self.begun.set()
         assert self.gate.wait(10)
-        return Outcome(np.array([float(len(example.response)) for example in examples]))
+        return Scores(np.array([float(len(example.response)) for example in examples]))
 
 
 async def leave_after_begun(app: Any, path: str, body: Any, scorer: Gated) -> list[int]:

@@ -11,11 +11,11 @@ from fastapi.testclient import TestClient
 
 import rejoinder
 from page import Page
-from rejoinder.catalogue import load_scorer, load_scorers
 from rejoinder.example import Example
 from rejoinder.judges import notes
 from rejoinder.judges.views.view import Group
 from rejoinder.scorer import FACTS_NOT_CHECKED, run
+from rejoinder.scoring.catalog import load_scorer, load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
 from rejoinder.serving.page import GROUPS, NOTES, SAMPLES, WORDS

@@ -26,9 +26,9 @@ from chromium import (
     opened,
     served,
 )
-from rejoinder.catalogue import load_scorers
 from rejoinder.example import Example
-from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Outcome, Scorer
+from rejoinder.scorer import FACTS_NOT_CHECKED, OUT_OF_DOMAIN, Card, Scorer, Scores
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.scoring.withholding import INSTEAD
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
@@ -228,12 +228,12 @@ class Marking:
     options: ClassVar[dict[str, Any]] = {}
     scale = (1.0, 5.0)
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Return the figures; 3 for a reply without one."""
         figures = [re.findall(r"\d", example.response) for example in examples]
         values = np.array([float(found[-1]) if found else 3.0 for found in figures])
         notes = {row: (OUT_OF_DOMAIN, "loud") for row, one in enumerate(examples) if "!" in one.response}
-        return Outcome(values, notes=notes, low=values - 1, high=values + 1)
+        return Scores(values, notes=notes, low=values - 1, high=values + 1)
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from conftest import Run
-from rejoinder.catalogue import load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import Card, Scores
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.batching import CHARACTERS, PORTION, Asked, Batcher, portions
 from rejoinder.serving.limits import Limits
@@ -42,13 +43,13 @@ class Slow:
         self.begun = 0
         self.batches: list[int] = []
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         self.begun += 1
         assert self.gate.wait(10)
         if any(one.response == "boom" for one in examples):
             raise ZeroDivisionError(examples[0].response)
         self.batches.append(len(examples))
-        return Outcome(np.array([float(len(one.response)) for one in examples]))
+        return Scores(np.array([float(len(one.response)) for one in examples]))
 
 
 @pytest.fixture
@@ -224,10 +225,10 @@ def test_no_single_line_is_refused_beside_a_client_of_large_requests() -> None:
     """Counted: a client posts 1,000-line requests back to back, others post single lines, of which none is refused."""
 
     class Steady(Slow):
-        def score_batch(self, examples: Sequence[Example]) -> Outcome:
+        def score_batch(self, examples: Sequence[Example]) -> Scores:
             self.batches.append(len(examples))
             time.sleep(0.001 * len(examples))
-            return Outcome(np.array([float(len(example.response)) for example in examples]))
+            return Scores(np.array([float(len(example.response)) for example in examples]))
 
     large = json.dumps([{"response": f"x {n}"} for n in range(1_000)])
     with TestClient(make_app({"steady": Steady()})) as client, ThreadPoolExecutor(9) as pool:
@@ -252,7 +253,7 @@ def test_no_single_line_is_refused_beside_a_client_of_large_requests() -> None:
 
 def test_a_slow_program_delays_nobody_who_does_not_ask_for_it() -> None:
     class Program(Slow):
-        portion = 4
+        card = replace(Slow.card, batch_size=4)
 
     program, quick = Program(), Slow()
     quick.gate.set()

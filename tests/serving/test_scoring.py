@@ -12,8 +12,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from conftest import Run
-from rejoinder.catalogue import load_scorers
 from rejoinder.scorer import OUT_OF_DOMAIN
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
 
@@ -162,7 +162,7 @@ def test_bad_input_is_told_in_the_words_of_the_command_line(
         ("scorer=/etc", "no scorer '/etc' is served here"),
         ("scorer=command:cat", "no scorer 'command:cat' is served here"),
         ("scorer=length&scorer=length", "the scorer 'length' was named twice"),
-        ("scorer=length&explain=true", "length does not say what moved a score"),
+        ("scorer=length&explain=true", "length does not explain scores"),
         ("explain=perhaps", "parameter explain: "),
         ("out_of_domain=drop", "parameter out_of_domain: "),
         ("scorers=length", "parameter scorers: there is no such parameter"),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from rejoinder.catalogue import load_scorers
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.serving.app import make_app
 from rejoinder.serving.limits import Limits
 

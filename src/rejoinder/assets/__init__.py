@@ -21,10 +21,10 @@ def samples() -> dict[str, Path]:
 
 
 def as_path(given: Any) -> Path:
-    """Return the path that a name of a file or folder stands for.
+    """Return the path with a name.
 
     Raises:
-        UsageError: it is no name, or one that no system takes.
+        UsageError: no file or folder can have this name.
     """
     if not isinstance(given, (str, os.PathLike)):
         raise UsageError(f"{given!r:.40} is given as the name of a file or folder, expected a text or a path")
@@ -35,9 +35,7 @@ def as_path(given: Any) -> Path:
 
 
 def asset(path: str | Path) -> str | Path:
-    """Return `path` itself, or for `@NAME` the bundled sample of that name.
-
-    A file that is called `@NAME` comes first.
+    """Return `path`, or for `@NAME` the bundled sample of that name, unless there is a file `@NAME`.
 
     Raises:
         MissingAsset: no sample has that name.

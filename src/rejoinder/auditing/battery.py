@@ -31,7 +31,7 @@ from rejoinder.auditing.neighbours import exact_index
 from rejoinder.auditing.pool import Pool, best_of, one_for_all, white_box
 from rejoinder.auditing.search import Search, best_for_all, the_only
 from rejoinder.example import Example
-from rejoinder.kinds import Entry
+from rejoinder.registry import Entry
 
 VERSION = 2
 """Goes up when an attack changes what it makes."""
@@ -242,10 +242,10 @@ def battery() -> dict[str, Attack]:
     return {attack.name: attack for attack in ATTACKS}
 
 
-def entries() -> list[Entry]:
-    """All families for a list: what each does, what it would show, what it takes."""
-    found = [Entry(one.name, one.about, one.goal, ", ".join(one.tools)) for one in ATTACKS]
-    return [*found, *(Entry(name, about, BAD, "--pool") for name, about in POOL_ATTACKS.items())]
+def entries() -> list[Entry[dict[str, Attack]]]:
+    """Return all families for a list, with the goal of each and its tools."""
+    attacks = [Entry(one.name, one.about, battery, one.goal, ", ".join(one.tools)) for one in ATTACKS]
+    return [*attacks, *(Entry(name, about, pool_attacks, BAD, "--pool") for name, about in POOL_ATTACKS.items())]
 
 
 def _after(said: str, more: str) -> str | None:

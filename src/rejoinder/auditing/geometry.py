@@ -14,9 +14,9 @@ import numpy as np
 
 from rejoinder.auditing.conicity import conicity_over, mean_length, vector_spread
 from rejoinder.auditing.spreads import ratio_of_spreads
-from rejoinder.differentiable import Space, is_differentiable
 from rejoinder.example import Example
 from rejoinder.judges.answers import is_judge
+from rejoinder.judges.differentiable import Space, is_differentiable
 from rejoinder.scorer import FloatArray, Scorer
 from rejoinder.stats.arrays import Counts, IntArray, number_of
 from rejoinder.stats.correlation import pearson

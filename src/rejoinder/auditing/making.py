@@ -15,9 +15,9 @@ from rejoinder.auditing.battery import POOL_ATTACKS, battery, pool_attacks
 from rejoinder.auditing.originals import Originals
 from rejoinder.auditing.pool import Pool
 from rejoinder.auditing.search import Seek, Target
-from rejoinder.differentiable import is_differentiable
 from rejoinder.errors import MissingAsset, MissingExtra, UsageError
 from rejoinder.example import Example
+from rejoinder.judges.differentiable import is_differentiable
 from rejoinder.scorer import Scorer
 from rejoinder.stats.sampling import Sampling
 

@@ -26,13 +26,15 @@ from rejoinder.auditing.relevance_results import KINDS, PUBLISHED, STATISTICS, K
 from rejoinder.auditing.reply_sets import reply_sets_of
 from rejoinder.auditing.results import Case
 from rejoinder.auditing.run import ALLOWED, LIMIT, require_range
-from rejoinder.catalogue import DEFAULT, columns_of, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given, ReplySet
 from rejoinder.humans.lines import numbered
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.domain import domain_share, out_of_domain
-from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, facts_warning, ignore, run
+from rejoinder.scorer import Advance, FloatArray, ScorerLike, Scores, Signature, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorers
+from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.arrays import IntArray, number_of, renumbered
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.roc import area_of_clusters, threshold
@@ -99,7 +101,7 @@ def relevance(
 
     Raises:
         DataError: a line holds no such replies, or there is none.
-        TooManyUnscored: the scorer cannot score a single pair.
+        NothingScored: the scorer cannot score a single pair.
         UsageError: a number is out of range; the scorer reads a column, which says nothing of several replies.
     """
     sampling = Sampling.checked(0, seed)
@@ -108,12 +110,12 @@ def relevance(
     ((name, loaded),) = load_scorers([scorer], vectors=vectors).items()
     replies = _replies(_drawn(given, limit, sampling), referring="reference" in loaded.card.needs)
     expect(len(replies.examples))
-    scores = run(loaded, replies.examples, advance=advance)
+    scores = run(loaded, replies.examples, progress=advance)
     values = -scores.values if loaded.card.higher_is_better is False else scores.values
     kinds = [kind for kind in KINDS if (replies.kinds == kind).any()]
     results = tuple(one for kind in kinds for one in _told(kind, values, replies))
     if not any(one.known for one in results):
-        raise TooManyUnscored(f"{name}: no relevant and irrelevant reply have scores; {_why(scores)}")
+        raise nothing_scored(f"{name}: no relevant and irrelevant reply have scores; {_why(scores)}")
     relevant = np.flatnonzero(replies.kinds == "relevant").tolist()
     found = Relevance(
         answer=(),

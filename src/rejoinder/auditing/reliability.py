@@ -22,13 +22,14 @@ from typing import Any, NamedTuple, TypeGuard, cast
 import numpy as np
 
 from rejoinder.auditing.conversation import bigram_reply
-from rejoinder.catalogue import load_responder, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.frames import FORMAT_VERSION
+from rejoinder.meta.frames import FORMAT_VERSION
 from rejoinder.responder import Responder, answer, request
 from rejoinder.responder import signature_of as responder_signature
 from rejoinder.scorer import Advance, Encoder, FloatArray, ScorerLike, Signature, ignore, run
+from rejoinder.scoring.catalog import load_responder, load_scorers
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.figure import NONE, Figure, plain
@@ -143,7 +144,7 @@ def reliability_error(
 
     Raises:
         DataError: there are fewer than 20 dialogues, or one has fewer than three turns.
-        TooManyUnscored: a scenario has too few replies with a score.
+        NothingScored: a scenario has too few replies with a score.
         UsageError: there is no such scorer or responder, or a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed)
@@ -156,7 +157,7 @@ def reliability_error(
     right = [_right(task, features, halves) for task in tasks]
     scenarios = [_scenario(task, told) for task, told in zip(tasks, right, strict=True)]
     if poor := next((one for one in scenarios if not one.known), None):
-        raise TooManyUnscored(f"{name}: {poor.name}: {poor.reason}")
+        raise nothing_scored(f"{name}: {poor.name}: {poor.reason}")
     return Reliability(
         evaluator=name,
         error=_error(tasks[:4], right[:4], len(dialogues), sampling),
@@ -211,7 +212,7 @@ def _features(
         advance(len(replies))
         return found
     ((name, scorer),) = load_scorers([cast("ScorerLike", evaluator)]).items()
-    scores = run(scorer, replies, advance=advance)
+    scores = run(scorer, replies, progress=advance)
     return scores.values[:, None], name, scores.signature
 
 

@@ -27,13 +27,15 @@ from rejoinder.auditing.pool import pool_of
 from rejoinder.auditing.results import OUTSIDE, Attacked, Case, Measured, Result, fooled, gains, result_of
 from rejoinder.auditing.scoring import FAILED, Scored, scored, scored_groups
 from rejoinder.auditing.search import Target
-from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.example import Example, Given, unread
+from rejoinder.errors import DataError, UsageError
+from rejoinder.example import Example, Given
 from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
 from rejoinder.meta.domain import out_of_domain
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, facts_warning, ignore
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
+from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, load_scorers
+from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.stats.arrays import BoolArray, IntArray, number_of
 from rejoinder.stats.sampling import Sampling
 
@@ -82,7 +84,7 @@ def audit(
 
     Raises:
         DataError: there is no example with a reply; an id is given twice.
-        TooManyUnscored: the scorer cannot score a single one of them.
+        NothingScored: the scorer cannot score a single one of them.
         UsageError: no such attack, or two of one name; a number is out of range; the scorer reads a column, which says
             nothing of other replies.
     """
@@ -103,10 +105,10 @@ def audit(
 
 
 def _require_some(name: str, before: Scored, examples: Sequence[Example]) -> None:
-    """Raise `TooManyUnscored` where not one reply has a score."""
+    """Raise `NothingScored` where not one reply has a score."""
     if not before.known.any():
         found = f"{name}: none of {len(examples)} replies has a score; {before.most_frequent}"
-        raise TooManyUnscored(found, unread(examples))
+        raise nothing_scored(found, unread(examples))
 
 
 def _originals(examples: Given, limit: int, sampling: Sampling) -> Originals:

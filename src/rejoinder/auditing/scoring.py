@@ -57,7 +57,7 @@ def scored(scorer: Scorer, examples: Sequence[Example], advance: Advance) -> Sco
     Raises:
         RejoinderError: the scorer fails.
     """
-    found = run(scorer, examples, advance=advance)
+    found = run(scorer, examples, progress=advance)
     return Scored(found.values, found.reasons, found.signature, found.noted, domain_share(found, scorer))
 
 

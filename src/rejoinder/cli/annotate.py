@@ -15,7 +15,8 @@ from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
 from rejoinder.cli.places import Given, Reads, Writes, in_scorer
 from rejoinder.errors import UsageError
 from rejoinder.example import Example, Pair
-from rejoinder.listening import address, path_of
+from rejoinder.listening import address
+from rejoinder.pages.public_address import path_of
 
 if TYPE_CHECKING:
     from rejoinder.annotation.study import Study
@@ -222,8 +223,8 @@ def _next(
     Raises:
         UsageError: there are none to choose from, they are pairs of replies, or there is nothing to choose.
     """
-    from rejoinder.catalogue import DEFAULT
     from rejoinder.meta.next_lines import next_lines
+    from rejoinder.scoring.catalog import DEFAULT
 
     if count is None:
         if scorer:

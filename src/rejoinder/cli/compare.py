@@ -109,12 +109,12 @@ def command(
     conversation; else as two independent samples, a conversation (dialogue_id, else the context) as a whole. An empty
     reply is the worst reply.
     """
-    from rejoinder.catalogue import DEFAULT
     from rejoinder.io import read
     from rejoinder.meta.compare import compare
     from rejoinder.meta.comparison import MIN_SCORED
     from rejoinder.report.compare import comparison
     from rejoinder.report.files import write_document
+    from rejoinder.scoring.catalog import DEFAULT
 
     _check(out, threshold, min_scored)
     with reporting(on_error) as on_bad:
@@ -160,12 +160,12 @@ def _check(out: list[Path] | None, threshold: float | None, min_scored: float | 
 
 def _leave(found: Comparison, gate: Gate | None) -> None:
     """End with the exit code of a gate that is not passed, or of a comparison of nothing; why was said before."""
-    from rejoinder.errors import TooManyUnscored
+    from rejoinder.errors import NothingScored
 
     if gate is not None and not gate.passed:
         raise typer.Exit(GATE_CLOSED)
     if gate is None and not any(one.known for one in found.contrasts):
-        raise typer.Exit(TooManyUnscored.exit_code)
+        raise typer.Exit(NothingScored.exit_code)
 
 
 def _say(document: Document, gate: Gate | None, out: list[Path] | None) -> None:

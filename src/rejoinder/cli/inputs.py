@@ -75,7 +75,7 @@ def how(
     Raises:
         UsageError: `--map` cannot be read.
     """
-    from rejoinder.catalogue import columns_of
+    from rejoinder.scoring.catalog import columns_of
 
     asked: How = {"map": _mapped(columns or []), "note": say, "keep": columns_of(scorers or [])}
     if input_format is not None:

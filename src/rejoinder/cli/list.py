@@ -14,13 +14,12 @@ def command(as_json: AsJson = False) -> None:
 
     What each needs stands beside it. A folder that `rejoinder train` or `rejoinder pretrain` made is a name too.
     """
-    from rejoinder.catalogue import cards
-    from rejoinder.kinds import listing
-    from rejoinder.report.cards import card_record, cards_table, kinds_table
+    from rejoinder.report.cards import card_record, cards_table, kinds_table, listing
+    from rejoinder.scoring.catalog import cards
 
     scorers, groups = cards(), listing()
     if as_json:
-        found = {group: [entry._asdict() for entry in entries] for group, entries in groups.items()}
+        found = {group: [entry.record for entry in entries] for group, entries in groups.items()}
         results = [card_record(card) for card in scorers.values()]
         typer.echo(json.dumps({"version": 1, "results": results, **found}, indent=2))
     else:

@@ -103,7 +103,7 @@ def in_scorer(name: str) -> list[str]:
 
     A name that the catalogue knows is no folder, even where one is called so.
     """
-    from rejoinder.catalogue import PLUS, SCORERS
+    from rejoinder.scoring.catalog import PLUS, SCORERS
 
     if name.startswith("command:"):
         return in_responder(name)
@@ -137,10 +137,10 @@ def in_view(name: str) -> list[str]:
 
 def in_encoder(name: str) -> list[str]:
     """The folder of a model, or what `sentence:` names; a name that the catalogue knows is no folder."""
-    from rejoinder.kinds import ENCODERS, NAMED_ENCODERS
+    from rejoinder.encoders import ENCODERS
 
-    before, _, rest = name.partition(":")
-    return [] if name in ENCODERS else [name, *([rest] if before in NAMED_ENCODERS else [])]
+    before, colon, rest = name.partition(":")
+    return [] if name in ENCODERS else [name, *([rest] if colon and before in ENCODERS else [])]
 
 
 def in_responder(name: str) -> list[str]:

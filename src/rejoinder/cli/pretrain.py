@@ -88,10 +88,11 @@ def command(
 
 def _use(kind: str, out: Path) -> str:
     """What to do with a trained model."""
-    from rejoinder.kinds import KINDS
+    from rejoinder.encoders import KINDS as ENCODERS
+    from rejoinder.responders import KINDS as RESPONDERS
 
     uses = {
-        f"answer with it: rejoinder respond FILE -r {out}": bool(KINDS[kind].responder),
-        f"encode with it: rejoinder encode FILE -e {out} -o OUT.npz": bool(KINDS[kind].encoder),
+        f"answer with it: rejoinder respond FILE -r {out}": kind in RESPONDERS,
+        f"encode with it: rejoinder encode FILE -e {out} -o OUT.npz": kind in ENCODERS,
     }
     return "; ".join(use for use, fits in uses.items() if fits)

@@ -101,8 +101,8 @@ def command(
 
     FOLDER.run holds the checkpoint, the curves and samples.jsonl while it runs.
     """
-    from rejoinder.catalogue import DEFAULT
     from rejoinder.improve.reinforcing import practice_of, reinforce
+    from rejoinder.scoring.catalog import DEFAULT
     from rejoinder.scoring.replies import contexts_of
     from rejoinder.scoring.selftalk import random_cut
 

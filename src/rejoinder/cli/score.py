@@ -122,9 +122,9 @@ def command(
     line is from. Scores of replies that a judge cannot judge (out of domain) are left out unless --out-of-domain keep
     asks for them. With -o, a summary of each scorer goes to standard output.
     """
-    from rejoinder.catalogue import load_scorers
     from rejoinder.data.write import format_of
     from rejoinder.report.scores import lines_table
+    from rejoinder.scoring.catalog import load_scorers
     from rejoinder.scoring.parts import PART, elsewhere
     from rejoinder.scoring.scoring import CHUNK, Tally, score_stream
 
@@ -167,7 +167,7 @@ def _tell_summary(tallies: Mapping[str, Tally], table: str, *, streaming: bool) 
     """Write the summary; where scores went to standard output, only what was withheld, on standard error.
 
     Raises:
-        TooManyUnscored: not a single line has a score.
+        NothingScored: not a single line has a score.
     """
     from rejoinder.report.scores import domain_lines, summary_table
     from rejoinder.scoring.scoring import require_some
@@ -224,7 +224,7 @@ def _write(
     """Write the records in the format that was asked for, else in that of the name.
 
     Raises:
-        TooManyUnscored: there is no score among them, and an older file at `out`, which stays.
+        NothingScored: there is no score among them, and an older file at `out`, which stays.
     """
     from rejoinder.data.write import format_of, open_writer
 
@@ -241,20 +241,20 @@ def _write(
 
 def _require_better(older: Path, tallies: list[Tally]) -> None:
     """Raise where lines without a single score would replace an older file."""
-    from rejoinder.errors import TooManyUnscored
+    from rejoinder.errors import NothingScored
     from rejoinder.scoring.scoring import require_some
 
     try:
         require_some(tallies)
-    except TooManyUnscored:
+    except NothingScored:
         tell(f"{older} is left as it was", err=True)
         raise
 
 
 def _asked(scorers: list[str] | None, vectors: Path | None, scale: str | None, level: Level, *, explain: bool) -> Asked:
     """What is asked for, in words that other processes understand too."""
-    from rejoinder.catalogue import DEFAULT
     from rejoinder.io.scales import scale_of
+    from rejoinder.scoring.catalog import DEFAULT
     from rejoinder.scoring.parts import Asked
 
     names, file = tuple(scorers or [DEFAULT]), None if vectors is None else str(vectors)
@@ -306,10 +306,10 @@ def _say_left(scorers: Mapping[str, Scorer], asked: Asked) -> None:
     Raises:
         UsageError: none of them says what moved its scores.
     """
-    from rejoinder.explained import require_explained
     from rejoinder.judges.answers import is_judge
+    from rejoinder.scoring.explained import require_explained
 
     if asked.scale is not None and (others := [name for name, one in scorers.items() if not is_judge(one)]):
         typer.echo(f"--scale leaves {', '.join(others)} as it is: what it gives is no rating", err=True)
     if asked.explain and (others := sorted(set(scorers) - set(require_explained(scorers)), key=list(scorers).index)):
-        typer.echo(f"--explain leaves {', '.join(others)} as it is: it does not say what moved a score", err=True)
+        typer.echo(f"--explain leaves {', '.join(others)} as it is: it does not explain scores", err=True)

@@ -72,7 +72,7 @@ def command(
     before as its context, ready for `rejoinder score` and for raters.
     """
     from rejoinder.data.outputs import atomic_folder
-    from rejoinder.errors import TooManyUnscored
+    from rejoinder.errors import NothingScored
     from rejoinder.scoring.replies import contexts_of
     from rejoinder.scoring.selftalk import random_cut, sample_contexts, selftalk
 
@@ -101,7 +101,7 @@ def command(
         if cut:
             tell(f"{cut:,} of {said:,} turns were cut off. {MORE_TOKENS}", err=True)
         if not said:  # while what stands at `out` is still there
-            raise TooManyUnscored(f"not a single turn was said, so nothing was written: {', '.join(ended)}")
+            raise NothingScored(f"not a single turn was said, so nothing was written: {', '.join(ended)}")
     tell(f"{talks:,} dialogues, {said:,} turns in {out}; score them: rejoinder score {out / TURNS}")
 
 

@@ -162,9 +162,9 @@ def _document(found: FullStudy | PairStudy, command: str) -> Document:
 
 def _count(names: list[str] | None, lines: Sequence[Example | Pair]) -> int:
     """How many scorers there will be, for the progress bar."""
-    from rejoinder.catalogue import chosen
+    from rejoinder.scoring.catalog import choose_scorers
 
-    return len(names or chosen(None, [line.dataset for line in lines]).scorers)
+    return len(names or choose_scorers(None, [line.dataset for line in lines]).scorers)
 
 
 def _typed(

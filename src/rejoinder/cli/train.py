@@ -43,10 +43,10 @@ from rejoinder.cli.train_options import (
     Views,
     Weight,
 )
-from rejoinder.kinds import KINDS, learners
+from rejoinder.judges import LEARNERS, READS
 
 if TYPE_CHECKING:
-    from rejoinder.learner import Choices
+    from rejoinder.judges.learner import Choices
     from rejoinder.meta.training import Training
 
 # The options of a fit, as learners call them.
@@ -64,8 +64,8 @@ FITTING = (
 
 def _one_of_the_table(kind: str) -> str:
     """The kind, where the table of kinds has it."""
-    if kind not in learners():
-        raise typer.BadParameter(f"{kind!r} is not one of {', '.join(map(repr, learners()))}.")
+    if kind not in LEARNERS:
+        raise typer.BadParameter(f"{kind!r} is not one of {', '.join(map(repr, LEARNERS))}.")
     return kind
 
 
@@ -75,7 +75,7 @@ Kind = Annotated[
         callback=_one_of_the_table,
         metavar="KIND",
         help="What the judge reads beside the response. "
-        + "; ".join(f"{name}: {read}" for one in KINDS.values() for name, read in one.trains.items())
+        + "; ".join(f"{name}: {entry.about.removeprefix(READS)}" for name, entry in LEARNERS.items())
         + ".",
     ),
 ]
@@ -130,9 +130,9 @@ def command(
     Conversations are split 70 / 15 / 15 into training, validation and test; the epoch of the lowest validation error
     is kept. The judge answers on the scale of the ratings.
     """
-    from rejoinder.catalogue import load_learner
     from rejoinder.io import read, write
     from rejoinder.io.scales import said, scale_of
+    from rejoinder.judges import load_learner
     from rejoinder.meta.training import steps, train
 
     _check_places(out, held_out, force)
@@ -175,7 +175,7 @@ def _request(
     fitting: Sequence[Any],
 ) -> Choices:
     """What is asked of the learner; `fitting` are the values of the flags that `FITTING` names."""
-    from rejoinder.learner import Choices
+    from rejoinder.judges.learner import Choices
 
     return Choices(
         encoder=encoder,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.assets import JUDGE
 from rejoinder.data.folders import Parts, in_folder, read_folder
 from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
@@ -18,7 +18,7 @@ from rejoinder.encoders.projection import Projection, fit_projection
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Given
 from rejoinder.io import examples_of
-from rejoinder.kinds import ENCODERS, NAMED_ENCODERS, makers
+from rejoinder.registry import Entry, Registry
 from rejoinder.scorer import Encoder
 
 if TYPE_CHECKING:
@@ -64,6 +64,89 @@ class Limited(Protocol):
         ...
 
 
+def _word_vectors(_name: str, vectors: str | Path | None = None) -> PortableEncoder:
+    from rejoinder.encoders.average import encoder
+
+    return encoder(vectors)
+
+
+def _bundled(_name: str, _vectors: str | Path | None = None) -> PortableEncoder:
+    return load_encoder(JUDGE)
+
+
+def _sentence_model(name: str, _vectors: str | Path | None = None) -> PortableEncoder:
+    from rejoinder.encoders.sentence import encoder
+
+    return encoder(name.partition(":")[2])
+
+
+def _average(parts: Parts) -> PortableEncoder:
+    from rejoinder.encoders.average import from_parts
+
+    return from_parts(parts)
+
+
+def _sentence(parts: Parts) -> PortableEncoder:
+    from rejoinder.encoders.sentence import from_parts
+
+    return from_parts(parts)
+
+
+def _recurrent(parts: Parts) -> PortableEncoder:
+    from rejoinder.encoders.recurrent import from_parts
+
+    return from_parts(parts)
+
+
+def _dan(parts: Parts) -> PortableEncoder:
+    from rejoinder.encoders.dan import from_parts
+
+    return from_parts(parts)
+
+
+def _student(parts: Parts) -> PortableEncoder:
+    from rejoinder.encoders.student import from_parts
+
+    return from_parts(parts)
+
+
+def _tweet(parts: Parts) -> PortableEncoder:
+    from rejoinder.encoders.tweet import from_parts
+
+    return from_parts(parts)
+
+
+ENCODERS: Registry[PortableEncoder] = Registry(
+    "encoder",
+    (
+        Entry(WORD_VECTORS, "averaged word vectors", _word_vectors, "comes along"),
+        Entry("rejoinder", "the sentence encoder of the judge in the box", _bundled, "comes along"),
+        Entry(
+            "sentence:MODEL_OR_FOLDER",
+            "any model of sentence-transformers",
+            _sentence_model,
+            "is named so",
+            "the model; the extra encoders",
+        ),
+    ),
+)
+"""Encoders that have a name; `load(name, vectors)` makes one."""
+KINDS: Registry[PortableEncoder] = Registry(
+    "kind of encoder",
+    (
+        Entry("average", "", _average),
+        Entry("sentence", "", _sentence),
+        Entry("hred", "a hierarchical recurrent encoder and a decoder", _recurrent),
+        Entry("vhred", "an HRED with a latent variable", _recurrent),
+        Entry("dan", "a dual encoder of averaged words", _dan),
+        Entry("student", "a small encoder that was taught a large one's vectors", _student),
+        Entry("tweet2vec", "the characters of a tweet, read both ways", _tweet),
+    ),
+)
+"""Trained encoders by the kind that their folder names; `load(parts)` makes one."""
+_RECURRENT = ("hred", "vhred")
+
+
 def from_parts(parts: Parts, where: str = "") -> PortableEncoder:
     """The encoder whose `parts` these are.
 
@@ -76,13 +159,11 @@ def from_parts(parts: Parts, where: str = "") -> PortableEncoder:
         MissingExtra: a library that it needs is not installed.
     """
     kind = str(parts.config.get("kind"))
-    known = makers("encoder")
-    if kind not in known:
-        found = f"a model of kind {kind!r}, expected one of {', '.join(known)}"
+    if kind not in KINDS:
+        found = f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}"
         raise DataError(found, "Name the folder of a pre-trained model", where=where)
     with in_folder(where):
-        encoder: PortableEncoder = import_module(known[kind]).from_parts(parts)
-    return encoder
+        return KINDS[kind].load(parts)
 
 
 def load_encoder(
@@ -91,8 +172,8 @@ def load_encoder(
     """The encoder called `name`.
 
     Args:
-        name: one of `ENCODERS` in `rejoinder.kinds`, `sentence:` and a model of sentence-transformers, or the folder of
-            a pre-trained model or of a judge, whose own it is.
+        name: one of `ENCODERS`, `sentence:` and a model of sentence-transformers, or the folder of a
+            pre-trained model or of a judge, whose own it is.
         state: which state of an HRED or VHRED stands for a text; None takes `context`, or the judge's.
         vectors: file of word vectors for `word-vectors`; None takes those in the box.
 
@@ -106,22 +187,27 @@ def load_encoder(
     """
     if vectors is not None and str(name) != WORD_VECTORS:
         raise UsageError(f"the encoder {name} takes the place of word vectors. Leave {vectors} out, or the encoder")
-    before, _, rest = str(name).partition(":")
-    if known := ENCODERS.get(str(name)) or NAMED_ENCODERS.get(before):
+    if entry := ENCODERS.entry(str(name)):
         if state is not None:
             raise UsageError(f"the encoder {name} has one state only. Leave the state {state} out")
-        own: PortableEncoder = import_module(known.module).encoder(rest if before in NAMED_ENCODERS else vectors)
-        return own
+        return entry.load(str(name), vectors)
     parts = read_folder(name)
-    if str(parts.config.get("kind")) not in makers("encoder") and INSIDE in parts.config:
+    if str(parts.config.get("kind")) not in KINDS and INSIDE in parts.config:
         with in_folder(name):
             parts = parts.inner(INSIDE)
     kind = str(parts.config.get("kind"))
-    if module := makers("encoder").get(kind):
-        parts = replace(
-            parts, config=_with_state(parts.config, getattr(import_module(module), "STATES", ()), state, name)
-        )
+    if kind in KINDS:
+        parts = replace(parts, config=_with_state(parts.config, _states(kind), state, name))
     return from_parts(parts, str(name))
+
+
+def _states(kind: str) -> Sequence[str]:
+    """Return the states of a kind of encoder that has several."""
+    if kind not in _RECURRENT:
+        return ()
+    from rejoinder.encoders.recurrent import STATES
+
+    return STATES
 
 
 def _with_state(

@@ -7,13 +7,11 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.external.program import PATIENCE, NoAnswer, OutOfStep, Program
 from rejoinder.io.values import is_number
-from rejoinder.scorer import Card, Outcome
+from rejoinder.scorer import Card, Scores
 
 _EXPECTED = 'expected a number, {"score": ...} or null'
 _GIVE_UP = 3  # failures in a row
@@ -41,9 +39,6 @@ class CommandScorer:
         UsageError: `command` is empty or has a quote that does not end.
     """
 
-    portion = 32
-    """See `scorer.SlowScorer`."""
-
     def __init__(
         self, name: str, command: str, *, patience: float = PATIENCE, called: str = "", stays: bool = False
     ) -> None:
@@ -55,6 +50,7 @@ class CommandScorer:
             range=(None, None),
             source="the program",
             notes="Made elsewhere; taken as it is, higher as better.",
+            batch_size=32,
         )
         self.options: Mapping[str, Any] = {"kind": "command"}
         self._program = Program(command, patience=patience, called=called)
@@ -65,16 +61,14 @@ class CommandScorer:
         """The same under a name that tells nobody its command, which may hold a key or where a file lies."""
         return CommandScorer(name, self._program.command, patience=self._program.patience, called=name, stays=True)
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """The program's score of each example.
 
         Raises:
             MissingAsset: it cannot be started.
             OutOfStep: it wrote a line in excess, or one that is not JSON.
         """
-        found = [self._score(one) for one in examples]
-        values = np.array([math.nan if isinstance(one, str) else one for one in found], dtype=np.float64)
-        return Outcome(values, {place: one for place, one in enumerate(found) if isinstance(one, str)})
+        return Scores.from_values([self._score(example) for example in examples])
 
     def finish_answers(self) -> None:
         """Let the program end, see `scorer.finish`.

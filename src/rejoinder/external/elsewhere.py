@@ -1,7 +1,6 @@
 """Scores made elsewhere: a column of the input (`column:KEY`), or any Python function (`python:MODULE:FUNCTION`).
 
-Both read what they like of an example, so that two with the same texts may have different scores; `whole` says so to
-`scorer.run`.
+Both read what they like of an example, so that two with the same texts may have different scores: `Card.reads_line`.
 """
 
 from __future__ import annotations
@@ -15,13 +14,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.example import Example
 from rejoinder.io.parse import to_record
 from rejoinder.io.values import inside, kind_of, number_in
-from rejoinder.scorer import Card, Outcome, ScoreFunction, Scorer
+from rejoinder.scorer import Card, ScoreFunction, Scorer, Scores
 
 COLUMN, PYTHON = "column", "python"
 
@@ -34,24 +31,20 @@ class Column:
         card: the card.
         path: the key; dots lead into objects, where no key has them in its name.
         sign: -1 where lower is better; the score is the number times this.
-        whole: see `scorer.WholeScorer`.
-        silence: likewise; a chat that ends without a reply may have been rated as a whole.
     """
 
     card: Card
     path: str
     sign: int = 1
-    whole: bool = True
-    silence: bool = True
 
     @property
     def options(self) -> Mapping[str, Any]:
         """The column, with a minus where it is turned round."""
         return {"column": self.path if self.sign > 0 else f"-{self.path}"}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """The numbers of N examples; a line without the key or with anything but a finite number is unscored."""
-        return _outcome([self._found(example) for example in examples])
+        return Scores.from_values([self._found(example) for example in examples])
 
     def _found(self, example: Example) -> float | str:
         """The score of one example, or why there is none."""
@@ -72,12 +65,10 @@ class Function:
     Attributes:
         card: the card.
         function: what is called, once with all examples, in their order.
-        whole: see `scorer.WholeScorer`.
     """
 
     card: Card
     function: ScoreFunction
-    whole: bool = True
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -85,7 +76,7 @@ class Function:
         place = getattr(self.function, "__qualname__", type(self.function).__qualname__)
         return {"function": f"{getattr(self.function, '__module__', '?')}:{place}"}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """What the function gives for N examples; None, NaN and infinity leave an example unscored.
 
         Raises:
@@ -105,7 +96,7 @@ class Function:
             raise UsageError(f"the function {name} gave an object of type {type(given).__name__}. {_ONE_EACH}")
         if len(values) != len(examples):
             raise UsageError(f"the function {name} gave {len(values)} scores for {len(examples)} examples. {_ONE_EACH}")
-        return _outcome([self._number(value) for value in values])
+        return Scores.from_values([self._number(value) for value in values])
 
     def _number(self, value: Any) -> float | str:
         """One returned value, or why it is no score."""
@@ -123,14 +114,17 @@ class Function:
 _ONE_EACH = "Return a list with a number (or None) for each example, in their order"
 
 
-def load(name: str) -> Column | Function:
+def load(name: str) -> Scorer:
     """The scorer called `name`: `column:KEY`, `column:-KEY` (lower is better) or `python:MODULE:FUNCTION`.
 
     Raises:
         UsageError: nothing stands behind the colon; there is no such module or function.
     """
     prefix, _, rest = name.partition(":")
-    return _column(name, rest) if prefix == COLUMN else of_function(_imported(name, rest), name)
+    if prefix == COLUMN:
+        return _column(name, rest)
+    found = _imported(name, rest)
+    return own(found) if hasattr(found, "score_batch") else of_function(found, name)
 
 
 def own(given: Any) -> Scorer:
@@ -166,14 +160,12 @@ def _column(name: str, rest: str) -> Column:
     if not path:
         raise UsageError(f"{name} names no column. Write column:KEY, or column:-KEY where lower is better")
     negated = rest != path
-    return Column(
-        _card(name, f"{'minus ' if negated else ''}the number under {path!r} in the line", "the input"),
-        path,
-        -1 if negated else 1,
-    )
+    summary = f"{'minus ' if negated else ''}the number under {path!r} in the line"
+    # A chat that ends without a reply may have been rated as a whole.
+    return Column(_card(name, summary, "the input", reads_unanswered=True), path, -1 if negated else 1)
 
 
-def _card(name: str, summary: str, source: str) -> Card:
+def _card(name: str, summary: str, source: str, *, reads_unanswered: bool = False) -> Card:
     """The card of scores whose making is not known here."""
     return Card(
         name=name,
@@ -183,6 +175,8 @@ def _card(name: str, summary: str, source: str) -> Card:
         range=(None, None),
         source=source,
         notes="Made elsewhere; taken as it is, higher as better.",
+        reads_line=True,
+        reads_unanswered=reads_unanswered,
     )
 
 
@@ -227,9 +221,3 @@ def _nearest(path: str, record: Mapping[str, Any]) -> str:
     """A hint at the key that may have been meant."""
     found = get_close_matches(path, [*map(str, record)], n=1, cutoff=0.7)
     return f', but "{found[0]}"' if found and found[0] != path else ""
-
-
-def _outcome(found: Sequence[float | str]) -> Outcome:
-    """N scores; a text is the reason why there is none."""
-    values = np.array([math.nan if isinstance(one, str) else one for one in found], dtype=np.float64)
-    return Outcome(values, {place: one for place, one in enumerate(found) if isinstance(one, str)})

@@ -171,7 +171,7 @@ def sorted_clusters(items: Sequence[Example | Pair], keys: Sequence[tuple[str, .
         items: N lines or pairs.
         keys: [N]; None takes those of their contexts.
     """
-    found, keys = clusters_of(items), keys or [item.context_key for item in items]
+    found, keys = clusters_of(items), keys or [item.order_key for item in items]
     first: dict[int, tuple[str, ...]] = {}
     for number, key in zip(found.numbers.tolist(), keys, strict=True):
         first[number] = min(first.get(number, key), key)

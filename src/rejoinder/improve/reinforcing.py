@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rejoinder.catalogue import DEFAULT
 from rejoinder.data.folders import in_folder, read_folder
 from rejoinder.encoders.batching import require_torch
 from rejoinder.errors import DataError, UsageError
 from rejoinder.improve.reward import reward
 from rejoinder.io.lines import silent
 from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
+from rejoinder.scoring.catalog import DEFAULT
 from rejoinder.scoring.replies import GivenContext, as_examples
 from rejoinder.scoring.selftalk import sample_contexts
 from rejoinder.training.processes import claim_run
@@ -81,7 +81,7 @@ def reinforce(
         DataError: there is no context, or the gradient is not finite.
         MissingAsset: there is no model at `start`.
         MissingExtra: torch is not installed.
-        TooManyUnscored: more than half of all replies had no reward.
+        NothingScored: more than half of all replies had no reward.
     """
     own = practice or practice_of()
     from rejoinder.improve.policy import Policy

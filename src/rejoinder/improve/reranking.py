@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rejoinder.catalogue import DEFAULT, load_responders, load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.example import UNANSWERED
 from rejoinder.improve.choosing import Choice, choose, require_direction
@@ -17,8 +16,9 @@ from rejoinder.improve.result import Reranking
 from rejoinder.improve.winnings import Winnings
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import to_record
-from rejoinder.responder import Decoding
+from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, ScorerLike, finish, ignore, signature_of
+from rejoinder.scoring.catalog import DEFAULT, load_responders, load_scorers
 from rejoinder.scoring.replies import GivenContext, ResponderLike, Tally, as_examples, several
 from rejoinder.stats.sampling import Sampling
 
@@ -97,7 +97,7 @@ def rerank(
         UsageError: there is no such scorer or responder, or one that measures has chosen too; a scorer claims no
             direction; a number is out of range.
         DataError: once lines are taken: a list holds something else than replies, or there is nothing to choose.
-        TooManyUnscored: once lines are taken: no candidate has a score.
+        NothingScored: once lines are taken: no candidate has a score.
     """
     sampling = Sampling.checked(resamples, seed)
     if at_least is not None and not math.isfinite(at_least):

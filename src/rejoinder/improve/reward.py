@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, load_scorers
-from rejoinder.errors import TooManyUnscored, UsageError
+from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.improve.choosing import require_direction
 from rejoinder.io.chat import as_turns, content_of, spoken
@@ -22,6 +21,8 @@ from rejoinder.io.thoughts import without_opening_tag, without_thoughts
 from rejoinder.io.values import kind_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
+from rejoinder.scoring.catalog import DEFAULT, load_scorers
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.arrays import BoolArray
 
 Completion = str | Sequence[Mapping[str, Any]]
@@ -74,7 +75,7 @@ class Reward:
         Raises:
             UsageError: there are not as many completions as prompts, or as references; a prompt, a completion or a
                 reference is none of these.
-            TooManyUnscored: more completions than are allowed have had no reward so far.
+            NothingScored: more completions than are allowed have had no reward so far.
         """
         if len(prompts) != len(completions):
             raise UsageError(f"{len(prompts)} prompts and {len(completions)} completions, expected one for each")
@@ -127,7 +128,7 @@ class Reward:
         lost = self.unscored.total()
         if self.asked >= FEWEST and lost > self._most * self.asked * len(self.scorers):
             why, _ = self.unscored.most_common(1)[0]
-            raise TooManyUnscored(f"{lost:,} of {self.asked:,} completions have no reward; most often: {why}")
+            raise nothing_scored(f"{lost:,} of {self.asked:,} completions have no reward; most often: {why}")
 
 
 def reward(

@@ -6,13 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from rejoinder.errors import DataError, TooManyUnscored
+from rejoinder.errors import DataError
 from rejoinder.improve.choosing import Choice
 from rejoinder.improve.measuring import UNNAMED, Measured, Measuring, own_replies
 from rejoinder.improve.result import Reranking, System
 from rejoinder.improve.result_answer import answer
 from rejoinder.meta.domain import NO_REPLIES, DomainShare, out_of_domain
-from rejoinder.scorer import Scorer, facts_warning, signature_of
+from rejoinder.scorer import Scorer, signature_of
+from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.figure import NOTHING, Figure
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.shares import FEWEST, wilson
@@ -90,13 +92,13 @@ class Winnings:
 
         Raises:
             DataError: there is not a single context, or no context has two candidates.
-            TooManyUnscored: no candidate of any context has a score.
+            NothingScored: no candidate of any context has a score.
         """
         if not self.contexts:
             raise DataError("no line is left to choose in", "Correct those that were skipped")
         if sum(self.unscored.values()) == self.candidates:
             why = ", ".join(reason for reason, _ in (self.unscored or self.reasons).most_common(2))
-            raise TooManyUnscored(f"none of {self.candidates:,} candidates can be chosen by {self.chooser[0]}: {why}")
+            raise nothing_scored(f"none of {self.candidates:,} candidates can be chosen by {self.chooser[0]}: {why}")
         if not self.several and not bar:
             found = f"no context has two candidates ({self.candidates:,} in {self.contexts:,} contexts)"
             raise DataError(found, "List them under candidates, give a line a system, or name responders (-r)")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import MissingExtra
 from rejoinder.example import Example
 from rejoinder.io.chat import as_turns
-from rejoinder.scorer import ScorerLike, facts_warning, run
+from rejoinder.scorer import ScorerLike, run
+from rejoinder.scoring.catalog import DEFAULT, load_scorer
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.withholding import withhold
 
 try:

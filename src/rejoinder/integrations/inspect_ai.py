@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import MissingExtra
 from rejoinder.integrations.judged import example_of, judged
+from rejoinder.scoring.catalog import DEFAULT, load_scorer
 
 try:
     from inspect_ai import scorer as inspect

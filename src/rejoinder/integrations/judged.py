@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from rejoinder.example import Example
-from rejoinder.explained import explanations, is_explained
 from rejoinder.io.chat import as_turns, content_of, is_conversation
 from rejoinder.io.given import examples_of
-from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, Turn, facts_warning, run
+from rejoinder.io.parse import WORST
+from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, run
+from rejoinder.scoring.dialogue import Turn
+from rejoinder.scoring.explained import explanations, facts_warning, is_explained
 from rejoinder.scoring.withholding import withheld_reason, withhold
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.written import interval, number
@@ -79,7 +81,7 @@ def judged(example: Example, scorer: Scorer) -> Judged:
     (why,) = explanations(scorer, [example]) if is_explained(scorer) and scores.scored[0] else (None,)
     low, high = (NONE if ends is None else float(ends[0]) for ends in (scores.low, scores.high))
     score = Figure(value=float(scores.values[0]), low=low, high=high, reason=reason)
-    worst = scores.worst.get(0, (None,))[0]
+    worst = scores.details.get(0, {}).get(WORST, (None,))[0]
     return Judged(score, why.words if why else "", notes, worst, facts_warning({scorer.card.name: scorer}))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import MissingExtra
 from rejoinder.integrations.judged import example_of, judged
 from rejoinder.scorer import ScorerLike, signature_of
+from rejoinder.scoring.catalog import DEFAULT, load_scorer
 
 try:
     from mlflow.entities import Feedback

@@ -12,11 +12,10 @@ from annotated_types import Ge
 from rejoinder.data.strict import require, value_in
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.explained import Explained, Explanation, is_explained
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required, rescaled, said, scales_in
-from rejoinder.learner import PREDICTED, Judge
-from rejoinder.scorer import Card, FloatArray, Outcome, Scorer, SlowScorer
+from rejoinder.judges.learner import PREDICTED, Judge
+from rejoinder.scorer import Card, Explanation, FloatArray, Scorer, Scores
 
 SHORT_CHAT = "short English chat"
 """The domain of the judges that come with the package."""
@@ -52,26 +51,17 @@ class Answering:
         return {**self.judge.options, "scale": written(self.scale)}
 
     @property
-    def portion(self) -> int:
-        """See `scorer.SlowScorer`; no attribute where the judge has none."""
-        return cast("SlowScorer", self.judge).portion
-
-    @property
     def trained_on(self) -> frozenset[str]:
         """The data sets that the judge was fitted on."""
         return self.judge.trained_on
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """The judge's scores on the other scale."""
         return on_scale(self.judge.score_batch(examples), self.judge.scale, self.scale)
 
-
-class Explaining(Answering):
-    """Of a judge that says what moved its scores."""
-
     def explain(self, examples: Sequence[Example]) -> list[Explanation | None]:
-        """What moved the judge's scores, on the other scale."""
-        found = cast("Explained", self.judge).explain(examples)
+        """Return the judge's explanations on the other scale, if its card has any."""
+        found = cast("Any", self.judge).explain(examples)
         return [None if one is None else explained_on(one, self.judge.scale, self.scale) for one in found]
 
 
@@ -85,13 +75,7 @@ def answering(scorers: Mapping[str, Scorer], scale: Scale) -> dict[str, Scorer]:
     if not any(map(is_judge, scorers.values())):
         found = f"the scale is for the ratings that judges predict, and {', '.join(scorers)} predicts none"
         raise UsageError(f"{found}. Leave it out")
-    return {name: _answering(one, scale) if is_judge(one) else one for name, one in scorers.items()}
-
-
-def _answering(judge: Judge, scale: Scale) -> Answering:
-    """The judge with its answers on `scale`; it tells as much as before."""
-    made = Explaining if is_explained(judge) else Answering
-    return made(judge, scale)
+    return {name: Answering(one, scale) if is_judge(one) else one for name, one in scorers.items()}
 
 
 def is_judge(scorer: Scorer) -> TypeGuard[Judge]:
@@ -99,7 +83,7 @@ def is_judge(scorer: Scorer) -> TypeGuard[Judge]:
     return isinstance(getattr(scorer, "scale", None), tuple)
 
 
-def on_scale(outcome: Outcome, scale: Scale, other: Scale) -> Outcome:
+def on_scale(outcome: Scores, scale: Scale, other: Scale) -> Scores:
     """Scores, and their intervals where there are any, that stand on `scale`, brought to the scale `other`."""
     if scale == other:
         return outcome

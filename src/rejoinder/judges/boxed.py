@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 from rejoinder.assets import JUDGE
 from rejoinder.data.folders import read_folder
-from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.judges.answers import SHORT_CHAT, UNREAD
 from rejoinder.judges.domain import bundled_rule
+from rejoinder.judges.learner import PREDICTED, Choices
 from rejoinder.judges.views.judge import ViewsJudge, from_parts
 from rejoinder.judges.views.learner import ViewsLearner, boxed_material
-from rejoinder.learner import PREDICTED, Choices
 from rejoinder.scorer import Card
 
 NAME = "rejoinder"
@@ -40,13 +38,8 @@ CARDS = {
 }
 
 
-def load(name: str, vectors: str | Path | None) -> ViewsJudge:  # noqa: ARG001 - every scorer is loaded so
-    """The judge in the box."""
-    return _judge()
-
-
 @cache
-def _judge() -> ViewsJudge:
+def bundled_judge() -> ViewsJudge:
     """The judge in the box, read once in a process: who scores reply after reply by its name asks for it each time."""
     # Its own name and version, because a signature must tell it from a judge of the user's.
     judge = from_parts(read_folder(FOLDER))
@@ -60,8 +53,3 @@ def learner(name: str, choices: Choices) -> ViewsLearner:
     """
     choices.only(name)
     return ViewsLearner(boxed_material(), name=name)
-
-
-def encoder(vectors: str | Path | None) -> PortableEncoder:  # noqa: ARG001 - every encoder is made so
-    """The encoder of the judge in the box; it has seen dialogues and no rating."""
-    return load_encoder(FOLDER)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from rejoinder.example import Example, Pair
 from rejoinder.humans.clusters import clusters_of
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 
 
 def conversations(items: Sequence[Example | Pair]) -> Rows:

@@ -11,9 +11,9 @@ import numpy as np
 
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
+from rejoinder.judges.learner import AnyLearner, Rows, members_of
 from rejoinder.judges.lines import RatedLines, encode_rated, unlearnable
 from rejoinder.judges.many import Manner, Task, folds_of, scores_of
-from rejoinder.learner import AnyLearner, Rows, members_of
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 

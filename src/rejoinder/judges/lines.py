@@ -19,7 +19,7 @@ from rejoinder.humans.clusters import Clusters, NumberedTies
 from rejoinder.io.given import examples_of
 from rejoinder.io.ratings import Scale, require_inside
 from rejoinder.io.scales import Span, doubtful_code, hint, require_alike, rescaled, spans_of, with_scale
-from rejoinder.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
+from rejoinder.judges.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible
 

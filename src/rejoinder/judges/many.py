@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.errors import DataError
+from rejoinder.judges.learner import Learner, Rows
 from rejoinder.judges.lines import RatedLines
 from rejoinder.judges.train import SHARES, divided, fit_member
-from rejoinder.learner import Learner, Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 from rejoinder.stats.splits import fold_groups
 

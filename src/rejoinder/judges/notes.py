@@ -12,7 +12,7 @@ from itertools import chain
 
 from rejoinder.encoders import Limited
 from rejoinder.example import Example
-from rejoinder.learner import Side
+from rejoinder.judges.learner import Side
 from rejoinder.scorer import OUT_OF_DOMAIN, Encoder, Notes
 from rejoinder.text.detect import AMBIGUOUS_WORDS, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import visible

@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.catalogue import load_learner
 from rejoinder.errors import DataError
 from rejoinder.example import NO_SET, Example, Given
 from rejoinder.io.ratings import Scale
+from rejoinder.judges import load_learner
 from rejoinder.judges.answers import answer_scale
-from rejoinder.judges.lines import MAPPED, NOT_RATED, OF_DIALOGUE, UNREAD, RatedLines, encode_rated
-from rejoinder.judges.notes import shares, text_notes
-from rejoinder.learner import (
+from rejoinder.judges.learner import (
     PREDICTED,
     AnyLearner,
     Choices,
@@ -30,6 +28,8 @@ from rejoinder.learner import (
     is_several,
     members_of,
 )
+from rejoinder.judges.lines import MAPPED, NOT_RATED, OF_DIALOGUE, UNREAD, RatedLines, encode_rated
+from rejoinder.judges.notes import shares, text_notes
 from rejoinder.scorer import Advance, Encoder, FloatArray, ignore
 from rejoinder.stats.correlation import pearson, spearman
 from rejoinder.stats.splits import split_groups

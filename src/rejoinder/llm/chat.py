@@ -19,7 +19,7 @@ from rejoinder.llm.endpoint import AT_ONCE, PATIENCE, Completion, Endpoint, Refu
 from rejoinder.llm.kept import Kept
 from rejoinder.llm.prompt import SCALE, Prompt, prompt_in
 from rejoinder.llm.spent import SPENT, Spent
-from rejoinder.scorer import Card, FloatArray, Outcome
+from rejoinder.scorer import Card, FloatArray, Scores
 
 _GIVE_UP = 5  # failures in a row
 _PAUSE = 60.0  # seconds; the fault may lie in what one client of a service has sent, and others ask too
@@ -93,17 +93,13 @@ class ChatJudge:
             source=f"the endpoint {self._endpoint.address}",
             notes=f"Sends context, response and references to {self._endpoint.address}. The model there may change "
             "under the same name, and need not answer the same twice.",
+            batch_size=4 * self._asking.at_once,
         )
 
     @property
     def scale(self) -> tuple[float, float]:
         """The lowest and highest number that it is asked for."""
         return self._asking.prompt.scale
-
-    @property
-    def portion(self) -> int:
-        """See `scorer.SlowScorer`."""
-        return 4 * self._asking.at_once
 
     @property
     def options(self) -> Mapping[str, Any]:
@@ -124,7 +120,7 @@ class ChatJudge:
         told = {"temperature": self._asking.temperature, "max_tokens": self._asking.longest}
         return {name: value for name, value in told.items() if value is not None}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """The model's score of each example."""
         repeats = self._asking.repeats
         pool = ThreadPoolExecutor(self._asking.at_once)
@@ -273,13 +269,13 @@ def _whole(name: str, given: Mapping[str, str], key: str, usual: int) -> int:
     return int(text)
 
 
-def _outcome(answers: Sequence[Sequence[float | str]]) -> Outcome:
+def _outcome(answers: Sequence[Sequence[float | str]]) -> Scores:
     """N examples with R answers each, numbers or reasons."""
     known = [_numbers(own) for own in answers]
     reasons = {place: str(own[0]) for place, own in enumerate(answers) if not known[place]}
     if all(len(own) < 2 for own in answers):
-        return Outcome(_each(known, np.mean), reasons)
-    return Outcome(_each(known, np.mean), reasons, low=_each(known, np.min), high=_each(known, np.max))
+        return Scores(_each(known, np.mean), reasons)
+    return Scores(_each(known, np.mean), reasons, low=_each(known, np.min), high=_each(known, np.max))
 
 
 def _numbers(answers: Sequence[float | str]) -> list[float]:

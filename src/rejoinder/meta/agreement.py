@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet
+from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Scores, Signature
 from rejoinder.stats.arrays import Counts, FloatArray, number_of, renumbered
 from rejoinder.stats.bootstrap import (

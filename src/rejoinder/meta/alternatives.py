@@ -11,12 +11,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, SCORERS, cards, fitted_on, load_scorer
 from rejoinder.errors import MissingAsset, MissingExtra
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import RatedLines
-from rejoinder.learner import Rows
 from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.scorer import FloatArray, Scorer, run
+from rejoinder.scoring.catalog import DEFAULT, SCORERS, cards, fitted_on, load_scorer
 from rejoinder.stats.arrays import IntArray, number_of
 from rejoinder.stats.paired import mean_correlations
 

@@ -9,8 +9,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, columns_of, fitted_on, listed, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
 from rejoinder.humans.clusters import Clusters, sorted_clusters
 from rejoinder.humans.lines import numbered
@@ -25,8 +24,11 @@ from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.gap import Gap, Side, Stratum, Verdict, paired_gap, paired_strata, too_rare, unpaired_gap
 from rejoinder.meta.verdict import LEVEL
 from rejoinder.meta.worst import Filled, in_proportion, with_the_worst
-from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore, run
+from rejoinder.scorer import Advance, Card, FloatArray, Scorer, ScorerLike, Scores, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.explained import facts_warning
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.significance import adjusted
@@ -76,7 +78,7 @@ def compare(
     Raises:
         DataError: a side is empty; an id is given twice, or to another context; pairs are wanted where there is none;
             no line has the key `by`.
-        TooManyUnscored: not one of the scorers could score anything that can be compared.
+        NothingScored: not one of the scorers could score anything that can be compared.
         UsageError: no scorer, or two of one name; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed, least=100)
@@ -93,7 +95,7 @@ def compare(
     compared = _compared(sides, {name: one.card for name, one in loaded.items()}, scored, choice.pairs, strata)
     contrasts = [_contrast(name, one.card, compared, scored[name], sampling) for name, one in loaded.items()]
     if not any(one.n for one in contrasts):
-        raise TooManyUnscored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
+        raise nothing_scored(f"{contrasts[0].scorer}: {contrasts[0].reason}")
     outside = {name: reason for name, one in loaded.items() if (reason := _outside(name, one, scored[name]))}
     judged = _judged(contrasts, outside, _strata_outside(loaded, scored, strata))
     found = _comparison(judged, compared, scored, choice.why, by, sampling, scorers)
@@ -192,7 +194,7 @@ def _scored(scorer: Scorer, sides: Sides, pairs: Pairs | None, advance: Advance)
     """The scores of both sides, of conversations as such, with references where both sides have them."""
     first, second = _alike_pairs(sides, pairs) if pairs else _alike_sides(sides, scorer.card)
     of_lines = as_rated(scorer, [*first, *second])
-    return run(of_lines, first, advance=advance), run(of_lines, second, advance=advance)
+    return run(of_lines, first, progress=advance), run(of_lines, second, progress=advance)
 
 
 def _alike_pairs(sides: Sides, pairs: Pairs) -> Sides:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from rejoinder.errors import UsageError, shown
-from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.io.values import is_number
 from rejoinder.meta.compared import Aligned, Compared
 from rejoinder.meta.domain import advice
+from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.meta.gap import Gap, Stratum
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, plain

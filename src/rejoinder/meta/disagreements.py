@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.explained import Explanation, explanations, is_explained
 from rejoinder.humans.rated_set import RatedSet
 from rejoinder.io.ratings import Scale
 from rejoinder.meta.scored_set import ScoredSet
-from rejoinder.scorer import FloatArray, Scorer
+from rejoinder.scorer import Explanation, FloatArray, Scorer
+from rejoinder.scoring.explained import explanations, is_explained
 from rejoinder.stats.written import so_many
 
 _CASES = 2  # of a scorer, each way: enough to see what it goes by, few enough to be read

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, called, columns_of, fitted_on, load_scorer
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
-from rejoinder.example import OVERALL, Example, Given, unread
+from rejoinder.errors import DataError, UsageError
+from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.joined import Joined, joined, weights_of
 from rejoinder.humans.rated_set import rated_sets, ratings_of
@@ -26,7 +25,9 @@ from rejoinder.meta.estimate_answer import answer
 from rejoinder.meta.estimates import Estimate, Estimates, Plan
 from rejoinder.meta.verdict import LEVEL, own_scores
 from rejoinder.scorer import Advance, Card, FloatArray, ScorerLike, Scores, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, label_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.stats.arrays import BoolArray, IntArray
 from rejoinder.stats.prediction_powered import Sample, powered, ratings_needed, sample_of, shared_power, worth
 from rejoinder.stats.significance import adjusted
@@ -67,7 +68,7 @@ def estimate(
 
     Raises:
         DataError: no line is rated; an id or a reply stands where it cannot; scales differ and are not known.
-        TooManyUnscored: not one line, or not one rated line, could be scored.
+        NothingScored: not one line, or not one rated line, could be scored.
         UsageError: `plan` is no number over 0; see also `load_scorer`.
     """
     if plan is not None and not (is_number(plan) and plan > 0):
@@ -78,14 +79,14 @@ def estimate(
     both = joined(lines, others, dimension)
     ratings, scale = _ratings(both.lines, dimension)
     loaded = as_rated(load_scorer(scorer, vectors=vectors), both.lines)
-    scores = run(loaded, both.lines, advance=advance)
+    scores = run(loaded, both.lines, progress=advance)
     _require_scored(scores, np.isfinite(ratings), loaded.card.name, unread(both.lines))
     clusters = sorted_clusters(both.lines)
     predicted = filled(both.lines, scores, loaded.card)
     samples, found = _systems(both, ratings, predicted, clusters.numbers, plan, scale)
     shown = Estimates(
         answer=(),
-        scorer=called(scorer, loaded),
+        scorer=label_of(scorer, loaded),
         signature=scores.signature,
         systems=found,
         differences=_differences(found, samples, plan),
@@ -103,13 +104,13 @@ def estimate(
 
 
 def _require_scored(scores: Scores, rated: BoolArray, name: str, columns: Sequence[str]) -> None:
-    """Raise `TooManyUnscored` where not one line, or not one of those that are rated, has a score."""
+    """Raise `NothingScored` where not one line, or not one of those that are rated, has a score."""
     if not scores.scored.any():
         why = most_frequent(list(scores.reasons.values())) or "no reason given"
-        raise TooManyUnscored(f"{name}: none of {len(scores.values):,} lines has a score ({why})", columns)
+        raise nothing_scored(f"{name}: none of {len(scores.values):,} lines has a score ({why})", columns)
     if not scores.scored[rated].any():
         why = most_frequent([scores.reasons.get(place, "") for place in np.flatnonzero(rated).tolist()])
-        raise TooManyUnscored(f"{name}: none of {rated.sum():,} rated lines has a score ({why})")
+        raise nothing_scored(f"{name}: none of {rated.sum():,} rated lines has a score ({why})")
 
 
 def _ratings(lines: Sequence[Example], dimension: str) -> tuple[FloatArray, Scale | None]:

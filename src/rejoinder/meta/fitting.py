@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import NO_SET, Example, Given, Pair
 from rejoinder.humans.clusters import clusters_of, sorted_clusters
@@ -22,16 +21,17 @@ from rejoinder.io.given import either_of
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import with_scale
 from rejoinder.judges.answers import answer_scale
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable
 from rejoinder.judges.views.adapted import FEWEST, Adaptable, of_choices, of_ratings
 from rejoinder.judges.views.adapting import FEWEST_FOLDS, folds_of
 from rejoinder.judges.views.judge import ViewsJudge
-from rejoinder.learner import Rows
 from rejoinder.meta.fitting_answer import fitting_answer
 from rejoinder.meta.fitting_figures import NOBODY, Measure, of_correlations, of_shares
 from rejoinder.meta.fitting_results import Fit, Kind, Point
 from rejoinder.metrics.baselines import words
 from rejoinder.scorer import Advance, FloatArray, ScorerLike, ignore
+from rejoinder.scoring.catalog import DEFAULT, load_scorer
 from rejoinder.stats.arrays import renumbered
 from rejoinder.stats.figure import Figure, plain
 from rejoinder.stats.sampling import Sampling

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 from rejoinder.meta.fitting_results import Gain
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import Counts, IntArray, number_of, renumbered

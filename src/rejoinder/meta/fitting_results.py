@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rejoinder.frames import FORMAT_VERSION
 from rejoinder.judges.views.judge import ViewsJudge
+from rejoinder.meta.frames import FORMAT_VERSION
 from rejoinder.stats.figure import Figure, plain
 
 Kind = Literal["ratings", "choices"]

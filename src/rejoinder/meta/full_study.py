@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rejoinder.frames import results_frame
 from rejoinder.meta.agreement import Agreement, Study
 from rejoinder.meta.findings import Findings
+from rejoinder.meta.frames import results_frame
 from rejoinder.meta.leave_one_out import LeftOut
 from rejoinder.meta.over_sets import Nearness
 from rejoinder.meta.verdict import Verdict

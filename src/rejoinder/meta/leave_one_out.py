@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, load_learner
 from rejoinder.example import Example
 from rejoinder.humans.rated_set import RatedSet
+from rejoinder.judges import DEFAULT, load_learner
+from rejoinder.judges.learner import AnyLearner
 from rejoinder.judges.left_out import rated_lines, seen_scores, unseen_scores
 from rejoinder.judges.lines import unlearnable
 from rejoinder.judges.many import FOLDS
-from rejoinder.learner import AnyLearner
 from rejoinder.meta.agreement import Agreement, most_frequent
 from rejoinder.scorer import Advance, FloatArray, Scores, Signature, ignore
 from rejoinder.stats.bootstrap import percentile_interval, resample_correlations

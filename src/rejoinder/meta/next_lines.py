@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, columns_of, load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.joined import WEIGHT, joined
 from rejoinder.io.given import examples_of
 from rejoinder.meta.estimate import filled, names_of
 from rejoinder.scorer import Advance, ScorerLike, ignore, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.sampling import Sampling
 from rejoinder.stats.strata import shares, stratified
@@ -58,7 +58,7 @@ def next_lines(
     others = [] if rated is None else examples_of(rated, name="rated", keep=keep)
     both = joined(lines, others, dimension)
     loaded = as_rated(load_scorer(scorer, vectors=vectors), lines)
-    scores = filled(lines, run(loaded, lines, advance=advance), loaded.card)
+    scores = filled(lines, run(loaded, lines, progress=advance), loaded.card)
     names, groups = np.unique(np.array(names_of(both.lines), np.str_), return_inverse=True)
     done = np.array([line.rating(dimension) is not None for line in both.lines], dtype=bool)
     free = [np.flatnonzero((groups == group) & both.listed & ~done) for group in range(len(names))]

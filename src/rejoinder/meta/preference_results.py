@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rejoinder.frames import FORMAT_VERSION, results_frame
+from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, Figure, plain
 

@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import chosen, load_scorer, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Choice, Example, Given, Pair
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, refuse_duplicates, title_of
@@ -47,8 +46,11 @@ from rejoinder.meta.preference_results import (
     Verdict,
 )
 from rejoinder.meta.verdict import LEVEL
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, facts_warning, ignore
+from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, ignore
+from rejoinder.scoring.catalog import choose_scorers, load_scorer, load_scorers
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.stats.arrays import number_of
 from rejoinder.stats.cluster_means import FLIPS, Mean, cluster_means
 from rejoinder.stats.figure import NONE
@@ -138,7 +140,7 @@ def study_pairs(
     Args:
         pairs: N lines, each a pair, in any form that `pairs_of` takes, of which some have a preference.
         scorers: names, folders of judges, scorer objects or functions; None takes all in the box but for judges that
-            were fitted on lines of these data sets (`catalogue.chosen`).
+            were fitted on lines of these data sets (`scoring.catalog.choose_scorers`).
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
         vectors: file of word vectors for scorers that need them; None takes those in the box.
@@ -147,12 +149,12 @@ def study_pairs(
 
     Raises:
         DataError: no pair has a preference; an id is given twice.
-        TooManyUnscored: not one of the scorers could score the replies of a single pair.
+        NothingScored: not one of the scorers could score the replies of a single pair.
         UsageError: something else than pairs was given; no scorer, or two of one name; a number is out of range.
     """
     sampling = Sampling.checked(resamples, seed)
     given = _checked(pairs)
-    choice = chosen(scorers, [pair.dataset for pair in given])
+    choice = choose_scorers(scorers, [pair.dataset for pair in given])
     loaded = load_scorers(choice.scorers, vectors=vectors)
     if not loaded:
         raise UsageError("no scorer was named; a study needs at least one")
@@ -213,7 +215,7 @@ def _require_some(choosers: Sequence[_Chooser], pairs: int) -> None:
     """Raise where none of the scorers can choose in a single pair."""
     if not any(np.isfinite(one.right).any() for one in choosers):
         first = choosers[0]
-        raise TooManyUnscored(f"{first.name}: none of {pairs} pairs has two scores; most often: {first.why_not}")
+        raise nothing_scored(f"{first.name}: none of {pairs} pairs has two scores; most often: {first.why_not}")
 
 
 def _of_scorer(name: str, scorer: Scorer, scores: Scores, pairs: Sequence[Pair]) -> _Chooser:

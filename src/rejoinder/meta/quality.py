@@ -10,10 +10,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import DEFAULT, columns_of, load_scorer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
-from rejoinder.explained import explanations, is_explained
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.shared_ids import refuse_again
 from rejoinder.io.given import examples_of
@@ -22,8 +20,10 @@ from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.comparison import MIN_SCORED
 from rejoinder.meta.domain import domain_share, out_of_domain
 from rejoinder.meta.worst import with_the_worst
-from rejoinder.scorer import FloatArray, Scorer, ScorerLike, Scores, Signature, facts_warning, run
+from rejoinder.scorer import FloatArray, Scorer, ScorerLike, Scores, Signature, run
+from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.explained import explanations, facts_warning, is_explained
 from rejoinder.stats.arrays import IntArray
 from rejoinder.stats.cluster_means import cluster_means
 from rejoinder.stats.figure import NONE, Figure

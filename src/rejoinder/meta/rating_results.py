@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from rejoinder.example import Example
-from rejoinder.frames import FORMAT_VERSION, results_frame
 from rejoinder.humans.aggregation import Aggregation
 from rejoinder.humans.agreement import RaterAgreement
 from rejoinder.humans.exclusion import ByChance, Excluded
 from rejoinder.humans.rated_set import PEOPLE
+from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.meta.replacement import Alternative
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import Figure, plain

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.catalogue import chosen, columns_of, listed, load_scorers
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Given, Rating
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
@@ -25,6 +24,7 @@ from rejoinder.meta.rating_answer import answer
 from rejoinder.meta.rating_results import Disagreement, Pace, RatedSystem, RatingStudy, SetRatings
 from rejoinder.meta.replacement import EPSILON, MEAN_RATING, Alternative, alternative, on_scale
 from rejoinder.scorer import Advance, ScorerLike, Scores, ignore, run
+from rejoinder.scoring.catalog import choose_scorers, columns_of, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.stats.arrays import FloatArray, number_of, renumbered
 from rejoinder.stats.bootstrap import group_means, percentile_interval
@@ -254,8 +254,8 @@ def _scored(
 ) -> _Scored:
     """The scores of all lines."""
     loaded = load_scorers(scorers, vectors=vectors)
-    values = {name: run(as_rated(scorer, lines), lines, advance=advance) for name, scorer in loaded.items()}
-    return _Scored(values, chosen(scorers, [line.dataset for line in lines]).fitted)
+    values = {name: run(as_rated(scorer, lines), lines, progress=advance) for name, scorer in loaded.items()}
+    return _Scored(values, choose_scorers(scorers, [line.dataset for line in lines]).fitted)
 
 
 def _alternatives(raters: Raters, how: _How) -> tuple[Alternative, ...]:

@@ -10,14 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import DEFAULT, Chosen, chosen, columns_of, listed, load_scorers
-from rejoinder.errors import DataError, TooManyUnscored, UsageError, shown
-from rejoinder.example import OVERALL, Example, Given, unread
+from rejoinder.errors import DataError, UsageError, shown
+from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
 from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
 from rejoinder.io.given import examples_of
-from rejoinder.learner import AnyLearner
+from rejoinder.judges.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent, partly_unscored
 from rejoinder.meta.answer import answer, answer_of
 from rejoinder.meta.disagreements import explained
@@ -31,9 +30,12 @@ from rejoinder.meta.same_lines import on_same_lines
 from rejoinder.meta.scored_set import ScoredSet
 from rejoinder.meta.verdict import verdicts_apart
 from rejoinder.meta.yardsticks import kind_of, yardsticks
-from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, facts_warning, ignore
+from rejoinder.scorer import Advance, Scorer, ScorerLike, Scores, ignore
+from rejoinder.scoring.catalog import DEFAULT, ScorerChoice, choose_scorers, columns_of, listed, load_scorers
 from rejoinder.scoring.dialogue import as_rated
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.parts import Workers, asked_of, elsewhere, scored
+from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.stats.sampling import Sampling
 
 
@@ -63,7 +65,7 @@ def study(
             counted and not used.
         scorers: names, folders of judges, scorer objects or functions, or one of them; or scores of these same
             examples, by name. None takes all in the box but for judges that were fitted on lines of these data sets
-            (`catalogue.chosen`).
+            (`scoring.catalog.choose_scorers`).
         dimension: which ratings to agree with.
         resamples: number of resamples; 0 gives no intervals.
         seed: seed of the resampling, 0 or more.
@@ -75,7 +77,7 @@ def study(
     Raises:
         DataError: no line is rated; an id is given twice; ratings of different scales would be put together and a scale
             is missing.
-        TooManyUnscored: not one of the scorers could score a single line.
+        NothingScored: not one of the scorers could score a single line.
         UsageError: no scorer, or two of one name; scores of other lines; a negative seed or number of resamples.
     """
     sampling = Sampling.checked(resamples, seed)
@@ -286,7 +288,7 @@ class _Scored(NamedTuple):
 
     scores: dict[str, Scores]
     scorers: Mapping[str, Scorer]
-    choice: Chosen
+    choice: ScorerChoice
 
 
 def _scores_of(
@@ -302,9 +304,9 @@ def _scores_of(
     """
     found: dict[str, Any]
     if isinstance(scorers, Mapping):
-        choice, loaded, found = Chosen([], {}, {}), dict[str, Scorer](), dict(scorers)
+        choice, loaded, found = ScorerChoice([], {}, {}), dict[str, Scorer](), dict(scorers)
     else:
-        choice = chosen(scorers, [example.dataset for example in examples])
+        choice = choose_scorers(scorers, [example.dataset for example in examples])
         loaded = load_scorers(choice.scorers, vectors=vectors)
         loaded = {name: as_rated(scorer, examples) for name, scorer in loaded.items()}
         far = elsewhere(workers, asked_of(choice.scorers, vectors, examples), loaded) if workers else None
@@ -322,7 +324,7 @@ def _scores_of(
     if not any(scores.scored.any() for scores in found.values()):
         name, scores = next(iter(found.items()))
         reason = most_frequent(scores.reasons.values()) or "no reason given"
-        raise TooManyUnscored(
+        raise nothing_scored(
             f"{name}: none of {len(examples)} lines has a score; most often: {reason}", unread(examples)
         )
     return _Scored(found, loaded, choice)

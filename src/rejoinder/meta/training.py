@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rejoinder.catalogue import load_learner
 from rejoinder.errors import UsageError
 from rejoinder.example import Given
-from rejoinder.frames import FORMAT_VERSION
 from rejoinder.io.ratings import Scale
+from rejoinder.judges import load_learner
 from rejoinder.judges.answers import answer_scale
+from rejoinder.judges.learner import AnyLearner, Choices, PortableJudge, members_of
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.many import FOLDS, Manner
 from rejoinder.judges.train import SHARES, Trained, fit_judge
-from rejoinder.learner import AnyLearner, Choices, PortableJudge, members_of
+from rejoinder.meta.frames import FORMAT_VERSION
 from rejoinder.meta.trial import Trial, trial_of
 from rejoinder.meta.trial_answer import trial_answer
 from rejoinder.scorer import Advance, Encoder, ignore

@@ -85,7 +85,7 @@ def _empty(card: Card, examples: Sequence[Example], values: FloatArray) -> BoolA
     A conversation that has a score is not empty for its last turn, which its score counts already; nor is a chat whose
     last question has no answer, where it has a score in the file.
     """
-    silent = [one.unanswered and missing_need(card, one, silence=True) is None for one in examples]
+    silent = [one.unanswered and missing_need(card, one, allow_unanswered=True) is None for one in examples]
     whole = [one.is_dialogue or one.extra.get(UNANSWERED) == NO_ANSWER for one in examples]
     return np.array(silent, dtype=bool) & ~(np.array(whole, dtype=bool) & np.isfinite(values))
 

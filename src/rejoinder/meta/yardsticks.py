@@ -8,11 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.catalogue import cards, load_scorer
 from rejoinder.example import Example
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, RatedSets
 from rejoinder.metrics.bleu import NO_STOP_WORDS, ORDERS
 from rejoinder.scorer import FloatArray, Scores, Signature, run
+from rejoinder.scoring.catalog import cards, load_scorer
 from rejoinder.scoring.dialogue import as_rated
 from rejoinder.version import __version__
 

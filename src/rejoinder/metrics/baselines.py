@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.scorer import Card, Outcome, Scorer
+from rejoinder.scorer import Card, Scorer, Scores
 from rejoinder.text import tokenizer
 
 TOKENS = "words-2"
@@ -33,9 +33,9 @@ class Length:
         """Tokenizer."""
         return {"tokenizer": TOKENS}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """The number of words in each of N responses; 0 for an empty one."""
-        return Outcome(np.array([len(words(example.response)) for example in examples], dtype=np.float64))
+        return Scores(np.array([len(words(example.response)) for example in examples], dtype=np.float64))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,9 @@ class ContextOverlap:
         """Tokenizer."""
         return {"tokenizer": TOKENS}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """F1 of N examples, in [0, 1]; 0 where response or context holds no word."""
-        return Outcome(np.array([overlap(example.response, example.context) for example in examples], dtype=np.float64))
+        return Scores(np.array([overlap(example.response, example.context) for example in examples], dtype=np.float64))
 
 
 def words(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -22,7 +22,7 @@ from rejoinder.errors import MissingExtra
 from rejoinder.example import Example
 from rejoinder.metrics.baselines import words
 from rejoinder.metrics.ngram_counts import count_ngrams, unpack, unread
-from rejoinder.scorer import Card, FloatArray, Outcome, Scorer
+from rejoinder.scorer import Card, FloatArray, Scorer, Scores
 
 ORDERS = (1, 2, 3, 4)
 NLTK_METHODS = range(8)
@@ -72,7 +72,7 @@ class SacreBleu:
             found["words"] = "no stop words (scikit-learn), no punctuation"
         return found | _by("sacrebleu")
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Sentence BLEU and counts of N examples; 0 for a response without words."""
         examples = [_of_content(one) for one in examples] if self.content else examples
         counts = count_ngrams(examples, self.order, self.tokens)
@@ -81,9 +81,9 @@ class SacreBleu:
         if self.content:
             bare = [place for place, one in enumerate(examples) if not any(one.references)]
             reasons |= dict.fromkeys(bare, "no reference holds a word that is no stop word")
-        return _outcome(values, reasons, counts)
+        return _scores(values, reasons, counts, self._corpus_score)
 
-    def corpus_score(self, totals: FloatArray) -> float:
+    def _corpus_score(self, totals: FloatArray) -> float:
         """Corpus BLEU from summed counts, as `sacrebleu.corpus_bleu` has it (no effective order)."""
         return self._score(totals, effective_order=False)
 
@@ -120,13 +120,13 @@ class CocoBleu:
         """Tokenizer, the two constants that stand in for smoothing, and the release of sacreBLEU, which counts."""
         return {"tokenizer": "whitespace", "smoothing": f"{TINY}/{SMALL}", **_by("sacrebleu")}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Sentence BLEU and counts of N examples; 0 for a response without words."""
         counts = count_ngrams(examples, self.order, "none")
-        values = np.array([self.corpus_score(row) for row in counts])
-        return _outcome(values, unread(examples, self.order, "none"), counts)
+        values = np.array([self._corpus_score(row) for row in counts])
+        return _scores(values, unread(examples, self.order, "none"), counts, self._corpus_score)
 
-    def corpus_score(self, totals: FloatArray) -> float:
+    def _corpus_score(self, totals: FloatArray) -> float:
         """BLEU from counts, of one sentence or summed over many: the program has one formula for both.
 
         Source: `bleu_scorer.py` in pycocoevalcap and nlg-eval, `compute_score(option="closest")`.
@@ -158,7 +158,7 @@ class NltkBleu:
         counts = f"sacrebleu {version('sacrebleu')}"
         return {"tokenizer": "whitespace", "smoothing": f"method{self.method}", **_by("nltk"), "counts": counts}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Sentence BLEU of N examples, 0 where not one word matches; counts for methods 0 to 4.
 
         Method 6 leaves examples without a matching trigram unscored: it divides by that precision's neighbours.
@@ -172,9 +172,11 @@ class NltkBleu:
             for place, (row, example) in enumerate(zip(counts, examples, strict=True))
         ]
         reasons |= unread(examples, self.order, "none")
-        return _outcome(np.array(values), reasons, counts if self.method in SUMMABLE_METHODS else None)
+        return _scores(
+            np.array(values), reasons, counts if self.method in SUMMABLE_METHODS else None, self._corpus_score
+        )
 
-    def corpus_score(self, totals: FloatArray) -> float:
+    def _corpus_score(self, totals: FloatArray) -> float:
         """Corpus BLEU from summed counts, as `nltk.translate.bleu_score.corpus_bleu` has it (methods 0 to 4)."""
         return self._score(totals, Example((), ""))
 
@@ -221,10 +223,12 @@ def _of_content(example: Example) -> Example:
     return replace(example, response=content(example.response), references=tuple(map(content, example.references)))
 
 
-def _outcome(values: FloatArray, reasons: Mapping[int, str], counts: FloatArray | None) -> Outcome:
-    """The outcome of N examples with these scores, but for those that there is a reason against."""
+def _scores(
+    values: FloatArray, reasons: Mapping[int, str], counts: FloatArray | None, combine: Callable[[FloatArray], float]
+) -> Scores:
+    """Return the scores of N examples; one with a reason is unscored."""
     values[list(reasons)] = math.nan
-    return Outcome(values, reasons, counts)
+    return Scores(values, reasons, statistics=counts, combine=combine)
 
 
 def _by(program: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.scorer import Card, FloatArray, Outcome, Scorer
+from rejoinder.scorer import Card, FloatArray, Scorer, Scores
 
 CHARACTERS, BETA = 6, 2  # the longest run of characters; recall counts four times as much as precision
 
@@ -40,13 +40,15 @@ class Chrf:
             "program": f"sacrebleu {version('sacrebleu')}",
         }
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Sentence chrF and counts of N examples; 0 for a response without a character."""
         counts = np.array([self._count(example) for example in examples], dtype=np.float64)
         counts = counts.reshape(len(examples), 3 * (CHARACTERS + self.words))
-        return Outcome(np.array([self.corpus_score(row) for row in counts]), statistics=counts)
+        return Scores(
+            np.array([self._corpus_score(row) for row in counts]), statistics=counts, combine=self._corpus_score
+        )
 
-    def corpus_score(self, totals: FloatArray) -> float:
+    def _corpus_score(self, totals: FloatArray) -> float:
         """Score from counts, of one sentence or summed over many: there is one formula for both."""
         found: float = self._scorer._compute_score_from_stats(totals.tolist()).score
         return found / 100

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from rejoinder.example import Example
 from rejoinder.metrics.embedding_presets import CARDS, RULES, Rules
-from rejoinder.scorer import Card, FloatArray, Outcome
+from rejoinder.scorer import Card, FloatArray, Scores
 from rejoinder.text import tokenizer
 from rejoinder.text.vectors import IdArray, WordVectors, read_vectors
 
@@ -59,7 +59,7 @@ class EmbeddingMetric:
             found["ties"] = rules.ties
         return found | {"edges": "released" if rules.released else "unscored", "references": "best"}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """The scores of N examples, of several references the best."""
         texts: dict[str, int] = {}
         response = np.array([texts.setdefault(example.response, len(texts)) for example in examples], dtype=np.intp)
@@ -83,7 +83,7 @@ class EmbeddingMetric:
         for pair in np.flatnonzero(long):
             row = int(owner[pair])
             reasons[row] = _too_long_reason(lengths[response[row]], lengths[reference[pair]])
-        return Outcome(values, reasons)
+        return Scores(values, reasons)
 
     def _read(self, texts: Iterable[str]) -> tuple[list[IdArray], Masks]:
         """The rows of the words of T texts, none where too few have a vector; [T] whether some have, but too few."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.example import Example
-from rejoinder.scorer import Card, Outcome, Scorer
+from rejoinder.scorer import Card, Scorer, Scores
 from rejoinder.text import tokenizer
 from rejoinder.text.wordnet import find_wordnet, load_wordnet
 
@@ -43,10 +43,10 @@ class Meteor:
         program = f"nltk {version('nltk')}"
         return {"tokenizer": TOKENS, "wordnet": release, "references": "best", "program": program}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """METEOR of N examples, 0 where nothing matches; all unscored without WordNet."""
         if self.wordnet is None:
-            return Outcome(np.full(len(examples), math.nan), dict.fromkeys(range(len(examples)), self.absence))
+            return Scores(np.full(len(examples), math.nan), dict.fromkeys(range(len(examples)), self.absence))
         from nltk.stem.porter import PorterStemmer
         from nltk.translate.meteor_score import meteor_score
 
@@ -62,7 +62,7 @@ class Meteor:
             )
             for example in examples
         ]
-        return Outcome(np.array(values, dtype=np.float64))
+        return Scores(np.array(values, dtype=np.float64))
 
 
 CARDS: dict[str, Card] = {

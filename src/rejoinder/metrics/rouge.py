@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -11,10 +10,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from rejoinder.example import Example
-from rejoinder.scorer import Card, Outcome, Scorer
+from rejoinder.scorer import Card, Scorer, Scores
 from rejoinder.text import Tokenize, tokenizer, unspaced_reason, unspaced_script
 
 BETA = 1.2  # recall counts 1.44 times as much as precision
@@ -55,13 +52,13 @@ class RougeL:
         found = {"tokenizer": self.tokens or "rouge-score", "stemmer": "no", "references": "best"}
         return found | {"program": _release()}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """F1 of N examples, 0 for a blank response.
 
         Unscored where rouge-score's tokenizer reads no reference, or a response that is not blank, for the most part
         not, and where texts are too long for its table.
         """
-        return _outcome([self._score(example) for example in examples])
+        return Scores.from_values([self._score(example) for example in examples])
 
     def _score(self, example: Example) -> float | str:
         """F1, or the reason why there is none."""
@@ -91,13 +88,13 @@ class CocoRougeL:
         references = "best-precision-and-best-recall"
         return {"tokenizer": "space-1", "beta": BETA, "references": references, "program": _release()}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """F of N examples, from the largest precision and the largest recall over the references.
 
         Unscored where sentences have no spaces, and where texts are too long for rouge-score's table. Source:
         `rouge.py` in pycocoevalcap and nlg-eval; the two maxima may come from different references.
         """
-        return _outcome([self._score(example) for example in examples])
+        return Scores.from_values([self._score(example) for example in examples])
 
     def _score(self, example: Example) -> float | str:
         """F, or the reason why there is none."""
@@ -169,12 +166,6 @@ def _too_long(response: Words, references: Sequence[Words]) -> str | None:
         f"too long for rouge-score: {len(response):,} words in the response times {longest:,} in a reference is more "
         f"than {MOST_CELLS:,}, and it keeps a table of all pairs"
     )
-
-
-def _outcome(found: Sequence[float | str]) -> Outcome:
-    """The outcome of N examples, each a score or the reason why there is none."""
-    reasons = {place: one for place, one in enumerate(found) if isinstance(one, str)}
-    return Outcome(np.array([math.nan if isinstance(one, str) else one for one in found], dtype=np.float64), reasons)
 
 
 def _release() -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 from rejoinder.annotation.study import Study
 from rejoinder.errors import MissingExtra
-from rejoinder.listening import path_of
+from rejoinder.pages.public_address import path_of
 from rejoinder.text.normalize import visible
 
 try:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rejoinder.catalogue import load_scorer
+from rejoinder.auditing.battery import entries
 from rejoinder.data.folders import read_card, read_config
 from rejoinder.example import Example
 from rejoinder.judges import written_card
-from rejoinder.kinds import Entry, makers
+from rejoinder.registry import Entry
 from rejoinder.report.tables import text_table
+from rejoinder.responders import KINDS as RESPONDERS
 from rejoinder.scorer import Card, Scorer, Scores, run, signature_of
+from rejoinder.scoring.catalog import list_entries, load_scorer
 from rejoinder.stats.written import number
 
 # What each group is for, and where there is more.
@@ -48,6 +50,15 @@ def card_record(card: Card) -> dict[str, Any]:
     }
 
 
+def listing() -> dict[str, list[Entry[Any]]]:
+    """Return everything that can be trained or named, and the attacks, by group.
+
+    The groups are `judges`, `encoders`, `responders`, `material` and `attacks`. `rejoinder train` and
+    `rejoinder pretrain` make a folder, whose path is the name of the model from then on.
+    """
+    return {**list_entries(), "attacks": entries()}
+
+
 def show(name: str | Path) -> dict[str, Any]:
     """What there is to say of a scorer, a judge or a responder, as JSON values.
 
@@ -78,7 +89,7 @@ def shown(name: str | Path) -> str:
 def _responder(name: str | Path) -> str:
     """The kind of the responder in the folder `name`; "" where it is something else."""
     kind = str(read_config(name).model.get("kind")) if Path(name).is_dir() else ""
-    return kind if kind in makers("responder") else ""
+    return kind if kind in RESPONDERS else ""
 
 
 def cards_table(cards: Iterable[Card], width: int) -> str:
@@ -107,13 +118,17 @@ def cards_table(cards: Iterable[Card], width: int) -> str:
     )
 
 
-def kinds_table(groups: Mapping[str, Sequence[Entry]], width: int) -> str:
+def _rows(entries: Sequence[Entry[Any]]) -> list[list[str]]:
+    return [list(entry.record.values()) for entry in entries]
+
+
+def kinds_table(groups: Mapping[str, Sequence[Entry[Any]]], width: int) -> str:
     """A table for each group of what can be trained or named: what it is, how it comes about, what it needs."""
     header = ["name", "what it is", "how it comes about", "needs"]
     of_attacks = ["name", "what is done", "what it would show", "needs"]
     tables = (
         f"{_GROUPS[group]}\n\n"
-        f"{text_table(of_attacks if group == 'attacks' else header, entries, width, folded=(1, 2, 3))}"
+        f"{text_table(of_attacks if group == 'attacks' else header, _rows(entries), width, folded=(1, 2, 3))}"
         for group, entries in groups.items()
     )
     return "\n".join(tables)

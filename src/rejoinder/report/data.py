@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from rejoinder.data.write import write_csv
-from rejoinder.frames import FORMAT_VERSION
+from rejoinder.meta.frames import FORMAT_VERSION
 from rejoinder.report.document import Document
 from rejoinder.stats.figure import Figure, plain
 

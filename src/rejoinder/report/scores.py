@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from rejoinder.explained import Explanation
 from rejoinder.io.parse import EXPLAINED, INTERVALS, WORST, are_explained, are_intervals
 from rejoinder.report.tables import text_table
-from rejoinder.scorer import OUT_OF_DOMAIN, facts_warning
+from rejoinder.scorer import OUT_OF_DOMAIN, Explanation
+from rejoinder.scoring.explained import facts_warning
 from rejoinder.scoring.noted import noted
 from rejoinder.scoring.scoring import Tally
 from rejoinder.scoring.withholding import INSTEAD

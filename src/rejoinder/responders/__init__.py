@@ -2,17 +2,83 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rejoinder.data.folders import in_folder, read_folder
+from rejoinder.data.folders import Parts, in_folder, read_folder
 from rejoinder.errors import DataError
-from rejoinder.kinds import makers
-from rejoinder.responder import Decoding, Responder
+from rejoinder.registry import Entry, Registry
+
+if TYPE_CHECKING:
+    from rejoinder.responder import Responder
+    from rejoinder.responders.decoding import Decoding
+
+
+def _human(rest: str, decoding: Decoding) -> Responder:
+    from rejoinder.responders.human import load
+
+    return load(rest, decoding)
+
+
+def _command(rest: str, decoding: Decoding) -> Responder:
+    from rejoinder.responders.command import load
+
+    return load(rest, decoding)
+
+
+def _endpoint(rest: str, decoding: Decoding) -> Responder:
+    from rejoinder.responders.endpoint import load
+
+    return load(rest, decoding)
+
+
+def _retrieval(parts: Parts, decoding: Decoding) -> Responder:
+    from rejoinder.responders.retrieval import from_parts
+
+    return from_parts(parts, decoding)
+
+
+def _generation(parts: Parts, decoding: Decoding) -> Responder:
+    from rejoinder.responders.generation import from_parts
+
+    return from_parts(parts, decoding)
+
+
+def _dual(parts: Parts, decoding: Decoding) -> Responder:
+    from rejoinder.responders.dual import from_parts
+
+    return from_parts(parts, decoding)
+
+
+_NAMED = "is named so"
+RESPONDERS: Registry[Responder] = Registry(
+    "responder",
+    (
+        Entry("human:FILE", "replies that people wrote", _human, _NAMED, "the file"),
+        Entry("command:PROGRAM", "a program, contexts in and replies out", _command, _NAMED, "the program"),
+        Entry("openai:URL#MODEL", "an endpoint of OpenAI's form", _endpoint, _NAMED, "the network, to that URL"),
+    ),
+)
+"""Responders that are no trained models; `load(rest, decoding)` takes the part of the name after the colon."""
+KINDS: Registry[Responder] = Registry(
+    "kind of responder",
+    (
+        Entry("random", "a response drawn at random", _retrieval),
+        Entry("c-tfidf", "the response to the most similar context, by TF-IDF", _retrieval),
+        Entry("r-tfidf", "the most similar response, by TF-IDF", _retrieval),
+        Entry("lm", "a language model over the conversation", _generation),
+        Entry("seq2seq", "an encoder of the last turn and a decoder", _generation),
+        Entry("hred", "a hierarchical recurrent encoder and a decoder", _generation),
+        Entry("vhred", "an HRED with a latent variable", _generation),
+        Entry("mrrnn", "an HRED that plans a coarse sequence first", _generation),
+        Entry("dual-encoder", "two encoders that choose a response", _dual),
+    ),
+)
+"""Trained responders by the kind that their folder names; `load(parts, decoding)` makes one."""
 
 
 def load(folder: str | Path, decoding: Decoding) -> Responder:
-    """The responder in `folder`.
+    """Return the responder in `folder`.
 
     Raises:
         MissingAsset: there is no model, or a part of it is missing.
@@ -21,10 +87,8 @@ def load(folder: str | Path, decoding: Decoding) -> Responder:
     """
     parts = read_folder(folder)
     kind = str(parts.config.get("kind"))
-    known = makers("responder")
-    if kind not in known:
-        found = f"a model of kind {kind!r}, expected one of {', '.join(known)}"
+    if kind not in KINDS:
+        found = f"a model of kind {kind!r}, expected one of {', '.join(KINDS)}"
         raise DataError(found, "Name the folder of a responder; rejoinder pretrain makes them", where=str(folder))
     with in_folder(folder):
-        responder: Responder = import_module(known[kind]).from_parts(parts, decoding)
-    return responder
+        return KINDS[kind].load(parts, decoding)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rejoinder.external.program import PATIENCE, Program
-from rejoinder.responder import Answer, Decoding, Request
+from rejoinder.responder import Answer, Request
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.plain import plain_answer
 
 _EXPECTED = 'expected {"response": "..."} or {"responses": ["...", "..."]}'

@@ -27,8 +27,9 @@ from rejoinder.encoders.batching import (
 )
 from rejoinder.nn.bpe import PAD_ID, UNK_ID, Vocabulary, as_turn
 from rejoinder.nn.weights import sizes, tensor
-from rejoinder.responder import Answer, Context, Decoding, Request
+from rejoinder.responder import Answer, Context, Request
 from rejoinder.responders import pool as pools
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.pool import EMPTY, PART, UNKNOWN, Pool, best
 from rejoinder.scorer import FloatArray
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from rejoinder.errors import UsageError
 from rejoinder.llm.endpoint import AT_ONCE, PATIENCE, SEEDS, Endpoint, place_of
-from rejoinder.responder import Answer, Context, Decoding, Reply, Request
+from rejoinder.responder import Answer, Context, Reply, Request
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.plain import plain_answer
 
 LONGEST = 1024

@@ -24,7 +24,8 @@ from rejoinder.encoders.batching import (
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary
 from rejoinder.nn.coarse import coarse_text
 from rejoinder.nn.weights import sizes
-from rejoinder.responder import Answer, Context, Decoding, Reply, Request
+from rejoinder.responder import Answer, Context, Reply, Request
+from rejoinder.responders.decoding import Decoding
 
 if TYPE_CHECKING:
     import torch

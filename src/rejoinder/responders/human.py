@@ -12,7 +12,8 @@ from typing import Any
 from rejoinder.data.dialogues import read_contexts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.responder import Answer, Context, Decoding, Request
+from rejoinder.responder import Answer, Context, Request
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.plain import plain_answer
 
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from rejoinder.data.dialogues import corpus_files
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.io.lines import OnBad, raise_bad, silent
-from rejoinder.kinds import TAUGHT
 from rejoinder.responders.build import add_candidates, build_retrieval
 from rejoinder.scorer import Advance, ignore
+from rejoinder.training.kinds import TAUGHT
 from rejoinder.training.mood import MoodRecipe, pretrain_mood
 from rejoinder.training.phrases import PhraseRecipe, pretrain_phrases
 from rejoinder.training.processes import is_first_process

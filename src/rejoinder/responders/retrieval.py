@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 from rejoinder.data.folders import AGAIN, Parts
 from rejoinder.errors import DataError
 from rejoinder.nn.weights import Tensors, tensor
-from rejoinder.responder import Answer, Decoding, Request
+from rejoinder.responder import Answer, Request
 from rejoinder.responders import pool as pools
 from rejoinder.responders import tfidf
+from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.pool import EMPTY, UNKNOWN, Pool, Retriever, best
 from rejoinder.responders.tfidf import Tfidf, joined
 from rejoinder.scorer import FloatArray

@@ -23,11 +23,26 @@ import numpy as np
 
 from rejoinder.example import LEVEL, Example
 from rejoinder.io.chat import SPEAKERS, in_turn, is_conversation, spoken
-from rejoinder.scorer import OUT_OF_DOMAIN, Card, FloatArray, Outcome, Scorer, Scores, Turn, missing_need, run
+from rejoinder.io.parse import WORST
+from rejoinder.scorer import OUT_OF_DOMAIN, Card, FloatArray, Scorer, Scores, missing_need, run
 
 TAIL = 0.25  # share of the turns that count once more: the worst
 SOME_OUTSIDE = "some turns out of domain"
 NO_TURN = "no turn of the judged speaker has a score"
+
+
+class Turn(NamedTuple):
+    """A turn of a conversation with its score.
+
+    Attributes:
+        turn: its place among all turns, from 1.
+        response: its text.
+        score: its score as a reply to the turns before it.
+    """
+
+    turn: int
+    response: str
+    score: float
 
 
 class Replies(NamedTuple):
@@ -58,30 +73,27 @@ class DialogueScorer:
 
     @property
     def card(self) -> Card:
-        """The scorer's own; what a turn needs is asked of each."""
-        return replace(self.scorer.card, needs=frozenset())
+        """The scorer's own for the speaker's turns: it reads who speaks, and a conversation may end without a reply."""
+        return replace(
+            self.scorer.card,
+            needs=frozenset(),
+            reads_line=True,
+            reads_unanswered=True,
+            batch_size=None,
+            explains=False,
+        )
 
     @property
     def options(self) -> Mapping[str, Any]:
         """The scorer's own, and how turns come together."""
         return {**self.scorer.options, LEVEL: "mean of all turns and of the worst quarter, silence at the low end"}
 
-    @property
-    def whole(self) -> bool:
-        """It reads who speaks."""
-        return True
-
-    @property
-    def silence(self) -> bool:
-        """A conversation that ends without a reply has a score all the same."""
-        return True
-
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """The score of each conversation, and its worst turns."""
         found = [self._replies(example) for example in examples]
         scores = run(self.scorer, list(chain.from_iterable(one.examples for one in found)))
         ends = np.cumsum([len(one.examples) for one in found]).tolist()
-        values, reasons, notes, worst = np.full(len(examples), np.nan), {}, {}, {}
+        values, reasons, notes, details = np.full(len(examples), np.nan), {}, {}, {}
         plain: dict[int, int] = {}  # the lines that are no conversation, with the place of their one reply
         for row, (one, end) in enumerate(zip(found, ends, strict=True)):
             own = range(end - len(one.examples), end)
@@ -102,11 +114,12 @@ class DialogueScorer:
                 notes[row] = noted
             if self._whole(examples[row]):
                 outside = {place for place, at in zip(one.places, own, strict=True) if _is_outside(scores, at)}
-                worst[row] = worst_of([turn for turn in turns if turn.turn not in outside], self._sign)
+                shown = [turn for turn in turns if turn.turn not in outside]
+                details[row] = {WORST: worst_of(shown, self._sign)}
             else:
                 plain[row] = end - 1
         ends_of = {name: _placed(getattr(scores, name), plain, len(examples)) for name in ("low", "high")}
-        return Outcome(values, reasons, notes=notes, worst=worst, **ends_of)
+        return Scores(values, reasons, notes=notes, details=details, low=ends_of["low"], high=ends_of["high"])
 
     @property
     def _sign(self) -> int:
@@ -142,7 +155,7 @@ class DialogueScorer:
 
 def of_dialogues(scorer: Scorer, *, every: bool = False) -> Scorer:
     """The scorer, of conversations; one that reads a line's own columns says itself what it is of."""
-    return scorer if getattr(scorer, "whole", False) else DialogueScorer(scorer, every)
+    return scorer if scorer.card.reads_line else DialogueScorer(scorer, every)
 
 
 def as_rated(scorer: Scorer, examples: Sequence[Example]) -> Scorer:

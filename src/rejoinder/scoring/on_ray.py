@@ -19,7 +19,7 @@ import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -79,11 +79,10 @@ class _Scorers:
                 what = f"{name} is {own} on the Ray worker {host} and {self._expected[name]} here"
                 raise MissingAsset(f"{what}. Install the same rejoinder, and put the same files, on every machine")
 
-    def score(self, part: Sequence[Example]) -> tuple[dict[str, Scores], Mapping[str, Any]]:
+    def score(self, part: Sequence[Example]) -> tuple[Mapping[str, Scores], Mapping[str, Any]]:
         """What the scorers say of a part, in what can go from one process to another."""
         found = judge(self._scorers, part, explain=self._asked.explain)
-        # The way to the corpus score is a method of the scorer, which stays where it is.
-        return {name: replace(scores, combine=None) for name, scores in found.scores.items()}, found.told
+        return found.scores, found.told
 
 
 @contextmanager

@@ -4,19 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from rejoinder.catalogue import ANSWERS, load_scorers
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
-from rejoinder.explained import Explained, Explanation, explanations, is_explained
-from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Scores, finish, ignore, run, signature_of
+from rejoinder.judges.answers import answering
+from rejoinder.scorer import (
+    Advance,
+    Explanation,
+    FloatArray,
+    Scorer,
+    ScorerLike,
+    Scores,
+    finish,
+    ignore,
+    run,
+    signature_of,
+)
+from rejoinder.scoring.catalog import load_scorers
 from rejoinder.scoring.dialogue import of_dialogues
+from rejoinder.scoring.explained import Explained, explanations, is_explained
 
 PART = 512  # lines that go to another process at a time: a second or two of a judge's work, under a megabyte of text
 
@@ -44,7 +55,7 @@ class Asked:
     """Which scorers, and what is asked of them: all that another process needs to do the same.
 
     Attributes:
-        names: what `catalogue.load_scorer` makes them of; no objects, because nothing that could run travels.
+        names: what `load_scorer` makes them of; no objects, because nothing that could run travels.
         vectors: file of word vectors for those that need them.
         scale: the lowest and highest rating that judges answer with.
         level: `turn` scores replies, `dialogue` whole conversations, `rated` what each line says that it is.
@@ -61,7 +72,7 @@ class Asked:
         """The scorers, by name.
 
         Raises:
-            UsageError, MissingAsset, DataError: see `catalogue.load_scorer`.
+            UsageError, MissingAsset, DataError: see `load_scorer`.
         """
         return self.of(load_scorers(self.names, vectors=self.vectors))
 
@@ -72,7 +83,7 @@ class Asked:
             UsageError: a scale is asked for, and none of them predicts ratings.
         """
         if self.scale is not None:
-            scorers = import_module(ANSWERS).answering(scorers, self.scale)
+            scorers = answering(scorers, self.scale)
         if self.level == "turn":
             return scorers
         return {name: of_dialogues(one, every=self.level == "dialogue") for name, one in scorers.items()}
@@ -165,7 +176,7 @@ def scored(
         advance: called with the number of examples done, N in all for each scorer.
     """
     if scoring is None:
-        return {name: run(scorer, examples, advance=advance) for name, scorer in scorers.items()}
+        return {name: run(scorer, examples, progress=advance) for name, scorer in scorers.items()}
     found: dict[str, list[Scores]] = {name: [] for name in scorers}
     for judged in scoring(in_parts(examples, PART)):
         for name, scores in judged.scores.items():
@@ -187,11 +198,11 @@ def joined(parts: Sequence[Scores], scorer: Scorer) -> Scores:
         placed("reasons"),
         signature_of(scorer),
         statistics=_beside([(part.statistics, len(part.values)) for part in parts], 0.0),
-        combine=getattr(scorer, "corpus_score", None),
+        combine=next((part.combine for part in parts if part.combine), None),
         notes=placed("notes"),
         low=_beside([(part.low, len(part.values)) for part in parts], np.nan),
         high=_beside([(part.high, len(part.values)) for part in parts], np.nan),
-        worst=placed("worst"),
+        details=placed("details"),
     )
 
 

@@ -9,15 +9,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Unpack
 
-from rejoinder.catalogue import load_responders
 from rejoinder.data.dialogues import Cut, Dialogue, before_the_last, context_in, read_contexts
-from rejoinder.errors import DataError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, UsageError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
 from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.io.parse import SCORED, of_scoring, to_record
 from rejoinder.io.read import How
-from rejoinder.responder import Answer, Decoding, Responder, answer, request, signature_of
+from rejoinder.responder import Answer, Responder, answer, request, signature_of
+from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, finish, ignore
+from rejoinder.scoring.catalog import load_responders
+from rejoinder.scoring.unscored import nothing_scored
 from rejoinder.training.corpora import is_held_out
 
 BATCH = 64
@@ -239,11 +241,11 @@ def require_answers(tallies: Sequence[Tally]) -> None:
     """Raise where not one responder had an answer to a single context.
 
     Raises:
-        TooManyUnscored: with the most frequent reasons.
+        NothingScored: with the most frequent reasons.
     """
     if not any(tally.answered for tally in tallies):
         why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
-        raise TooManyUnscored(f"none of {tallies[0].reasons.total()} contexts has an answer: {why}")
+        raise nothing_scored(f"none of {tallies[0].reasons.total()} contexts has an answer: {why}")
 
 
 def _record(example: Example, found: Answer, name: str, *, several: bool) -> dict[str, Any]:

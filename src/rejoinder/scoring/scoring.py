@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rejoinder.errors import DataError, TooManyUnscored
-from rejoinder.example import ROW, Example, unread
-from rejoinder.explained import Explanation, require_explained
+from rejoinder.errors import DataError
+from rejoinder.example import ROW, Example
 from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring, to_record
-from rejoinder.scorer import OUT_OF_DOMAIN, Advance, FloatArray, Scorer, Scores, Signature, ignore, signature_of
+from rejoinder.scorer import (
+    OUT_OF_DOMAIN,
+    Advance,
+    Explanation,
+    FloatArray,
+    Scorer,
+    Scores,
+    Signature,
+    ignore,
+    signature_of,
+)
+from rejoinder.scoring.explained import require_explained
 from rejoinder.scoring.parts import Scoring, here, in_parts
+from rejoinder.scoring.unscored import nothing_scored, unread
 from rejoinder.scoring.withholding import INSTEAD, OutOfDomain, require_choice, withhold
 
 CHUNK = 2048
@@ -31,6 +42,7 @@ class Tally:
         reasons: why lines are unscored, counted.
         notes: what the scorer cannot judge, counted in lines.
         statistics: [K] summed statistics, for scorers whose corpus score is not the mean.
+        combine: from summed statistics to the corpus score.
         unread: columns of text that were not read, of the first lines.
     """
 
@@ -41,6 +53,7 @@ class Tally:
     reasons: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
     statistics: FloatArray | None = None
+    combine: Callable[[FloatArray], float] | None = None
     unread: Sequence[str] = ()
 
     def add(self, scores: Scores) -> None:
@@ -51,6 +64,7 @@ class Tally:
         self.squares += float((values**2).sum())
         self.reasons.update(scores.reasons.values())
         self.notes.update(scores.noted)
+        self.combine = self.combine or scores.combine
         if scores.statistics is not None:
             added = scores.statistics[scores.scored].sum(axis=0)
             self.statistics = added if self.statistics is None else self.statistics + added
@@ -85,10 +99,9 @@ class Tally:
     @property
     def corpus(self) -> float:
         """The score of all scored lines together: from summed statistics where the scorer has them, else the mean."""
-        combine = getattr(self.scorer, "corpus_score", None)
-        if not self.scored or self.statistics is None or combine is None:
+        if not self.scored or self.statistics is None or self.combine is None:
             return self.mean
-        return float(combine(self.statistics))
+        return float(self.combine(self.statistics))
 
 
 def score_stream(
@@ -147,14 +160,14 @@ def require_some(tallies: Sequence[Tally]) -> None:
     """Raise where there were lines and not one scorer could score a single one of them.
 
     Raises:
-        TooManyUnscored: with the most frequent reasons.
+        NothingScored: with the most frequent reasons.
     """
     if any(tally.scored for tally in tallies) or not any(tally.unscored for tally in tallies):
         return
     why = ", ".join(dict.fromkeys(reason for tally in tallies for reason, _ in tally.reasons.most_common(1)))
     if any(tally.withheld for tally in tallies):
         why += f". {INSTEAD}; --out-of-domain keep writes the scores of replies that a judge cannot judge"
-    raise TooManyUnscored(f"none of {tallies[0].unscored} lines has a score: {why}", tallies[0].unread)
+    raise nothing_scored(f"none of {tallies[0].unscored} lines has a score: {why}", tallies[0].unread)
 
 
 def _intervals(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
@@ -169,7 +182,9 @@ def _intervals(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
 def _worst(results: Mapping[str, Scores], row: int) -> dict[str, Any]:
     """The worst turns of one line, where the score is of a conversation."""
     return {
-        name: [turn._asdict() for turn in scores.worst[row]] for name, scores in results.items() if row in scores.worst
+        name: [turn._asdict() for turn in scores.details[row][WORST]]
+        for name, scores in results.items()
+        if WORST in scores.details.get(row, ())
     }
 
 

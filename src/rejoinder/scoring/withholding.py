@@ -42,7 +42,7 @@ def withhold(scores: Scores) -> Scores:
         statistics=None if scores.statistics is None else _without(scores.statistics, outside, 0.0),
         low=None if scores.low is None else _without(scores.low, outside, np.nan),
         high=None if scores.high is None else _without(scores.high, outside, np.nan),
-        worst={row: turns for row, turns in scores.worst.items() if row not in outside},
+        details={row: details for row, details in scores.details.items() if row not in outside},
     )
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import JSONResponse, Response
 
-from rejoinder.explained import is_explained
 from rejoinder.judges.answers import is_judge
 from rejoinder.report.cards import card_record
 from rejoinder.scorer import Scorer, signature_of
+from rejoinder.scoring.explained import is_explained
 from rejoinder.serving.counting import MEDIA
 from rejoinder.serving.service import TheService
 from rejoinder.serving.shapes import Health, Scorers, problems

@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
-from rejoinder.errors import DataError, MissingAsset, MissingExtra, RejoinderError, TooManyUnscored, UsageError
+from rejoinder.errors import DataError, MissingAsset, MissingExtra, NothingScored, RejoinderError, UsageError
 from rejoinder.serving.batching import Busy
 from rejoinder.serving.limits import TooLong
 from rejoinder.serving.waiting import TooSlow
@@ -23,7 +23,7 @@ _STATUS: dict[type[RejoinderError], int] = {  # the first that fits
     UsageError: 400,
     TooLong: 413,
     DataError: 422,
-    TooManyUnscored: 422,
+    NothingScored: 422,
     MissingAsset: 501,
     MissingExtra: 501,
 }

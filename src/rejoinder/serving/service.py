@@ -10,12 +10,12 @@ from typing import Annotated, cast
 from fastapi import Depends
 from starlette.requests import Request
 
-from rejoinder.catalogue import columns_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.explained import require_explained
 from rejoinder.io.values import as_json
 from rejoinder.scorer import Scorer, ScorerLike
+from rejoinder.scoring.catalog import columns_of
+from rejoinder.scoring.explained import require_explained
 from rejoinder.scoring.scoring import Tally, score_stream
 from rejoinder.serving.aside import Aside
 from rejoinder.serving.batching import Asked, Batcher, Line
@@ -90,7 +90,7 @@ class Service:
 
     def batcher(self, asked: Asked) -> Batcher:
         """What scores the lines of a request."""
-        outside = any(hasattr(self.scorers[name], "portion") for name in asked.scorers)
+        outside = any(self.scorers[name].card.batch_size for name in asked.scorers)
         return self.outside if outside else self.inside
 
     async def results(self, request: Request, asked: Asked, examples: Sequence[Example]) -> list[Line]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Sequence
-from typing import Any, TypeVar, cast
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
 from rejoinder.example import Example
-from rejoinder.scorer import Outcome, Scorer
+from rejoinder.scorer import Card, Scorer, Scores
 
 Result = TypeVar("Result")
 _BETWEEN_CHECKS = 64  # lines that an analysis scores before it checks again whether its client is there
@@ -91,11 +92,12 @@ class StoppableScorer:
         self._scorer, self.called, self._abandoned = scorer, called, abandoned
 
     @property
-    def portion(self) -> int:
-        """Examples in one call."""
-        return min(cast("int", getattr(self._scorer, "portion", _BETWEEN_CHECKS)), _BETWEEN_CHECKS)
+    def card(self) -> Card:
+        """The scorer's own, with few examples in one call."""
+        card = self._scorer.card
+        return replace(card, batch_size=min(card.batch_size or _BETWEEN_CHECKS, _BETWEEN_CHECKS))
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """The scores of examples.
 
         Raises:

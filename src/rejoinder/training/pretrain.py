@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from rejoinder.data.folders import Parts, in_folder, read_folder, require_free, run_folder, value_in, write_folder
 from rejoinder.data.outputs import require_apart
 from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.kinds import KINDS
 from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.nn.weights import Object, Size, Tensors
 from rejoinder.scorer import Advance, ignore
@@ -21,6 +20,7 @@ from rejoinder.training.corpora import digests
 from rejoinder.training.curves import write_curves
 from rejoinder.training.dialogue import DialogueTask, StoreBatches
 from rejoinder.training.fit import Fitted, fit
+from rejoinder.training.kinds import KINDS
 from rejoinder.training.prepared import Corpus
 from rejoinder.training.processes import MARK, claim_run, is_first_process
 from rejoinder.training.recipe import Recipe

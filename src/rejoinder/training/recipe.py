@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.errors import DataError, MissingAsset
-from rejoinder.kinds import KINDS, makers
 from rejoinder.nn.bpe import END_ID, UNK_ID
 from rejoinder.nn.convolving import StudentSizes
 from rejoinder.nn.selecting import SelectorSizes
+from rejoinder.training.kinds import KINDS
 from rejoinder.training.mood import MoodRecipe
 from rejoinder.training.phrases import Counts, PhraseRecipe
 from rejoinder.training.recipe_keys import REMEDY, Place
@@ -36,7 +36,7 @@ STUDENT = "student"
 SELECTOR = "selector"
 DUAL_ENCODER = "dual-encoder"
 RETRIEVAL = tuple(name for name, kind in KINDS.items() if kind.candidates)
-PRETRAINED = tuple(dict.fromkeys((*makers("sizes"), *RETRIEVAL, *makers("material"))))
+PRETRAINED = tuple(sorted(KINDS, key=lambda name: (not KINDS[name].sizes, KINDS[name].material)))
 # What no recipe sets, where the sizes have it: ids of the byte-pair encoding, and what a MrRNN alone gives its decoder.
 _SET = {"unknown": UNK_ID, "end": END_ID, "beside": 0}
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from judges_over_views import made_material, quick_judge, rated
-from rejoinder.catalogue import load_scorer
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Pair
@@ -21,6 +20,7 @@ from rejoinder.judges.views.adapted import of_choices, of_ratings
 from rejoinder.judges.views.adapting import NO_CORRECTION, Choices, Ratings, balanced, chosen, folds_of, left_out
 from rejoinder.judges.views.judge import ViewsJudge, from_parts
 from rejoinder.scorer import run
+from rejoinder.scoring.catalog import load_scorer
 
 SCALE = (0.0, 100.0)
 

@@ -11,7 +11,6 @@ import pytest
 
 from conftest import Run
 from judges_over_views import QUICK, made_material, rated
-from rejoinder.catalogue import load_scorer, score
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
@@ -21,6 +20,7 @@ from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.own import source_called, source_of
+from rejoinder.scoring.catalog import load_scorer, score
 
 
 @pytest.fixture(scope="module")
@@ -87,6 +87,6 @@ def test_the_command_line_adds_views(run: Run, tmp_path: Path) -> None:
     done = run("train", "judge", tmp_path / "rated.jsonl", "--view", "column:told", "-o", tmp_path / "judge")
     assert done.code == 0, done.err
     judge = load_scorer(tmp_path / "judge")
-    assert isinstance(judge, ViewsJudge) and judge.views.columns[-1] == "own.score" and judge.whole
+    assert isinstance(judge, ViewsJudge) and judge.views.columns[-1] == "own.score" and judge.card.reads_line
     refused = run("train", "adem", tmp_path / "rated.jsonl", "--view", "length", "-o", tmp_path / "adem")
     assert refused.code == 2 and "no use for views" in refused.err

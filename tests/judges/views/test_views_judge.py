@@ -11,7 +11,6 @@ import pytest
 import rejoinder
 from judges_over_views import QUICK, made_material, quick_judge, rated
 from rejoinder.auditing.spoiling import EACH, WORTH, spoilt
-from rejoinder.catalogue import load_scorer
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
@@ -21,6 +20,7 @@ from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import EMPTY, ViewsJudge, from_parts
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.scorer import run
+from rejoinder.scoring.catalog import load_scorer
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from rejoinder.encoders import Projection, fit_projection
 from rejoinder.errors import UsageError
 from rejoinder.judges.bilinear.head import MATRICES, Head, Penalty, Terms, Vectors, gradient, initial_head
 from rejoinder.judges.bilinear.oversample import Lengths, oversample, oversample_release
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 Normalise = Literal["none", "l2"]

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from rejoinder.errors import DataError
-from rejoinder.learner import Side
+from rejoinder.judges.learner import Side
 from rejoinder.scorer import FloatArray
 
 Terms = tuple[Side, ...]

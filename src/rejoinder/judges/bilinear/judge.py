@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 
 from rejoinder.data.folders import AGAIN, Parts, value_in, write_folder
-from rejoinder.differentiable import Side, Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
@@ -29,10 +28,11 @@ from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
 from rejoinder.judges.bilinear.slopes import forms_of, gradients
+from rejoinder.judges.differentiable import Side, Slopes, Space
+from rejoinder.judges.learner import PREDICTED, Rows
 from rejoinder.judges.notes import notes_on, usual_notes
-from rejoinder.learner import PREDICTED, Rows
 from rejoinder.nn.weights import Share, tensor
-from rejoinder.scorer import Card, FloatArray, Need, Notes, Outcome
+from rejoinder.scorer import Card, FloatArray, Need, Notes, Scores
 from rejoinder.text.normalize import visible
 
 Kind = Literal["adem", "c-adem", "r-adem", "autojudge", "vhred"]
@@ -104,7 +104,7 @@ class BilinearJudge:
         """Encoder and digest of everything that decides a score."""
         return {**self.encoder.options, "model": self.parts.digest}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Predicted ratings; unscored where a needed text holds no word that the encoder knows."""
         encoded = encode(examples, self.encoder, self.head.terms)
         outcome = on_scale(self.score_encoded(encoded), PREDICTED, self.scale)
@@ -115,7 +115,7 @@ class BilinearJudge:
         """What the judge cannot judge."""
         return notes_on(examples, self.head.terms, self.encoder, usual_notes(self.training.get("noted", {})))
 
-    def score_encoded(self, encoded: Encoded) -> Outcome:
+    def score_encoded(self, encoded: Encoded) -> Scores:
         """Predicted ratings, from 1 to 5, of examples that were encoded before."""
         # A product of its own for each row: a joint one adds in an order that the number of rows decides.
         rows = Vectors(*(side[:, None] for side in encoded.pairs()))
@@ -123,7 +123,7 @@ class BilinearJudge:
         combined = encoded.combine(values, self.references)
         unknown = unknown_sides(encoded.means, self.head.terms)
         reasons = {int(row): f"no known word in the {unknown[row]}" for row in np.flatnonzero(np.isnan(combined))}
-        return Outcome(combined, reasons)
+        return Scores(combined, reasons)
 
     def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
         """See `Differentiable.slopes`; the vectors are raw ones, as the encoder makes them."""

@@ -25,7 +25,7 @@ from rejoinder.judges.bilinear.oversample import Lengths, response_lengths
 from rejoinder.judges.bilinear.panel import MEMBERS, Panel
 from rejoinder.judges.bilinear.recipes import fit_options, options_of
 from rejoinder.judges.bilinear.sides import Encoded, References, encode
-from rejoinder.learner import Choices, PortableJudge, Rows
+from rejoinder.judges.learner import Choices, PortableJudge, Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 PANEL = "panel"

@@ -13,7 +13,7 @@ import numpy as np
 
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 from rejoinder.metrics.baselines import words
 from rejoinder.scorer import FloatArray
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from rejoinder.data.folders import AGAIN, Parts, value_in, write_folder
-from rejoinder.differentiable import Slopes, Space
 from rejoinder.encoders import INSIDE, PortableEncoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
@@ -24,8 +23,9 @@ from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind, from_own_parts, training_lines
-from rejoinder.learner import PREDICTED, Rows
-from rejoinder.scorer import Card, FloatArray, Need, Outcome, missing_need
+from rejoinder.judges.differentiable import Slopes, Space
+from rejoinder.judges.learner import PREDICTED, Rows
+from rejoinder.scorer import Card, FloatArray, Need, Scores, missing_need
 
 FAMILY = "panel"
 MEMBERS: tuple[Kind, ...] = ("adem", "c-adem", "r-adem")
@@ -84,7 +84,7 @@ class Panel:
         """Digest of everything that decides a score."""
         return {**self.encoder.options, "model": self.parts.digest}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Predicted ratings; unscored where no member can read what is there."""
         values = np.full(len(examples), np.nan)
         notes: dict[int, tuple[str, ...]] = {}
@@ -94,7 +94,7 @@ class Panel:
             values[places] = outcome.values
             reasons.update({places[row]: reason for row, reason in outcome.reasons.items()})
             notes.update({places[row]: found for row, found in outcome.notes.items()})
-        return on_scale(Outcome(values, reasons, notes=notes), PREDICTED, self.scale)
+        return on_scale(Scores(values, reasons, notes=notes), PREDICTED, self.scale)
 
     def slopes(self, examples: Sequence[Example], vectors: FloatArray | None = None) -> Slopes:
         """See `Differentiable.slopes`; each example by the member that scores it."""

@@ -12,7 +12,7 @@ import numpy as np
 from rejoinder.encoders import encode_once
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.head import Terms, Vectors
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 from rejoinder.scorer import Encoder, FloatArray
 from rejoinder.text.normalize import visible_text
 

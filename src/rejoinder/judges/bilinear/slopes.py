@@ -15,7 +15,7 @@ from rejoinder.encoders import Projection
 from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import Head, Vectors
 from rejoinder.judges.bilinear.sides import Encoded, References
-from rejoinder.learner import Rows
+from rejoinder.judges.learner import Rows
 from rejoinder.scorer import FloatArray
 
 

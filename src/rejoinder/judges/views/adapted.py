@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from rejoinder.example import Example, Pair
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import required
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.notes import shares, text_notes, usual_share
 from rejoinder.judges.views.adapt import Adaptation, raw_features, table_of
 from rejoinder.judges.views.adapting import (
@@ -34,7 +35,6 @@ from rejoinder.judges.views.judge import ADAPTED, ViewsJudge
 from rejoinder.judges.views.likeness import USUAL, Likeness, cloud_of
 from rejoinder.judges.views.linear import SILENT, Linear
 from rejoinder.judges.views.view import Features
-from rejoinder.learner import Rows
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible
 

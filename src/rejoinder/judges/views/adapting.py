@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.views.adapt import RAW
 from rejoinder.judges.views.linear import SILENT, Linear, fit_linear
-from rejoinder.learner import Rows
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.splits import fold_groups
 

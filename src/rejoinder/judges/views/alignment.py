@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views.view import Features, Group
-from rejoinder.learner import Side
 
 Floats = NDArray[np.float32]
 LONGEST = 4096  # pieces that are read of a reply, from its beginning

@@ -92,9 +92,9 @@ class Material:
         return frozenset(place for reader in readers for place in reader.cuts(replies))
 
     @property
-    def whole(self) -> bool:
+    def reads_line(self) -> bool:
         """Whether a view reads more of an example than its texts."""
-        return any(getattr(source, "whole", False) for source in self.own)
+        return any(getattr(source, "reads_line", False) for source in self.own)
 
 
 def _names() -> Iterator[str]:

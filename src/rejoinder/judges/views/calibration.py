@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rejoinder.learner import PREDICTED
+from rejoinder.judges.learner import PREDICTED
 from rejoinder.scorer import FloatArray
 
 COVERAGE = 0.9

@@ -12,11 +12,11 @@ from typing import get_args
 import numpy as np
 
 from rejoinder.example import Example
-from rejoinder.explained import Explanation
 from rejoinder.judges.views.adapt import RAW
 from rejoinder.judges.views.calibration import bent
 from rejoinder.judges.views.fit import Part
 from rejoinder.judges.views.view import Features, Group
+from rejoinder.scorer import Explanation
 
 
 def explanations_of(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.views.adapt import Adaptation
 from rejoinder.judges.views.calibration import Calibration, calibrate
 from rejoinder.judges.views.contrasts import Written
@@ -22,7 +23,6 @@ from rejoinder.judges.views.lines import OTHER, Added, ViewLines
 from rejoinder.judges.views.trees import Growth
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import VECTOR, Views
-from rejoinder.learner import Rows
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 Way = Literal["context", "reference"]

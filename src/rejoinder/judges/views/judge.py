@@ -12,11 +12,11 @@ import numpy as np
 
 from rejoinder.data.folders import Parts, write_folder
 from rejoinder.example import Example
-from rejoinder.explained import Explanation
 from rejoinder.io.ratings import Scale
 from rejoinder.io.scales import said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
 from rejoinder.judges.domain import FormRule
+from rejoinder.judges.learner import PREDICTED
 from rejoinder.judges.notes import CONTEXT_CUT, CUT, FORM_NOTES, UNLIKE, text_notes, usual_notes, with_domain
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.explaining import explanations_of
@@ -25,8 +25,7 @@ from rejoinder.judges.views.fit import Part, Way, parts_used
 from rejoinder.judges.views.parts import heads_in, with_heads
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
-from rejoinder.learner import PREDICTED
-from rejoinder.scorer import Card, Notes, Outcome
+from rejoinder.scorer import Card, Explanation, Notes, Scores
 from rejoinder.text.normalize import visible
 
 FAMILY = "views"
@@ -65,11 +64,6 @@ class ViewsJudge:
         """What it reads."""
         return self.material.views
 
-    @property
-    def whole(self) -> bool:
-        """Whether it reads more of an example than its texts; see `scorer.WholeScorer`."""
-        return self.material.whole
-
     @cached_property
     def card(self) -> Card:
         """The card; scores lie inside the scale."""
@@ -87,6 +81,8 @@ class ViewsJudge:
             ),
             domain=self.domain,
             unread=UNREAD,
+            reads_line=self.material.reads_line,
+            explains=True,
         )
 
     @property
@@ -99,7 +95,7 @@ class ViewsJudge:
         """Digest of everything that decides a score."""
         return {"model": self.parts.digest}
 
-    def score_batch(self, examples: Sequence[Example]) -> Outcome:
+    def score_batch(self, examples: Sequence[Example]) -> Scores:
         """Predicted ratings with their intervals; an empty response is unscored."""
         found = {name: np.full(len(examples), np.nan) for name in ("values", "low", "high")}
         unlike: set[int] = set()
@@ -115,7 +111,7 @@ class ViewsJudge:
             raw = [bounded(examples[row]) for row in rows]  # the form of a text is in its markup too
             outside = part.unlike(features) if self.form is None else self.form.outside(raw)
             unlike.update(rows[place] for place in np.flatnonzero(outside).tolist())
-        outcome = Outcome(
+        outcome = Scores(
             found["values"], reasons, notes=self._notes(examples, shown, unlike), low=found["low"], high=found["high"]
         )
         return on_scale(outcome, PREDICTED, self.scale)

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views.reading import Words, words_of
 from rejoinder.judges.views.view import Column, Features, Group, groups_of, names_of, table
-from rejoinder.learner import Side
 from rejoinder.training.phrases import Phrases
 
 _LEAST = 1e-9  # no word is less likely

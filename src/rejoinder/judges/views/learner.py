@@ -14,6 +14,7 @@ from rejoinder.data.folders import read_folder
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.io.ratings import Scale
+from rejoinder.judges.learner import Choices, Rows, Side
 from rejoinder.judges.lines import UNREAD
 from rejoinder.judges.views.assembly import Material, material_of
 from rejoinder.judges.views.fit import STEPS, Part, Way, fit_parts, parts_used
@@ -22,14 +23,16 @@ from rejoinder.judges.views.lines import Spoilt, ViewLines, encode
 from rejoinder.judges.views.own import source_called
 from rejoinder.judges.views.trees import FULL, Growth
 from rejoinder.judges.views.views import Views
-from rejoinder.kinds import SPOILERS
-from rejoinder.learner import Choices, Rows, Side
 from rejoinder.scorer import Advance, FloatArray, ignore
 
 NAME = "judge"
 _SECONDS = 6e-3  # of one core of 2026 a line, for all heads of a fit
 Spoiler = Callable[[Sequence[Example]], Sequence[Spoilt]]
 """Makes worse replies of examples, for a judge to learn what is no good reply."""
+
+
+SPOILERS = "rejoinder.auditing.spoiling"
+"""The module whose `spoilt(examples)` attacks replies for a judge to learn from; it is above this package."""
 
 
 @dataclass(frozen=True)

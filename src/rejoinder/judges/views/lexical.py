@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from rejoinder.example import Example
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views import answering, overlap, repetition, specificity, wording
 from rejoinder.judges.views.reading import Reading
 from rejoinder.judges.views.view import Column, Features, Group, groups_of, names_of, table
-from rejoinder.learner import Side
 from rejoinder.training.phrases import Phrases
 
 COLUMNS: tuple[Column[Reading], ...] = (

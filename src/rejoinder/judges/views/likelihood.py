@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from rejoinder.example import Example
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views.view import WIDE, Column, Features, Group, groups_of, names_of, table
-from rejoinder.learner import Side
 from rejoinder.llm.causal import CausalModel, Reading, as_written
 from rejoinder.text.normalize import visible
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from rejoinder.example import Example
 from rejoinder.humans.clusters import sorted_clusters
+from rejoinder.judges.learner import Rows
 from rejoinder.judges.views.view import Features
 from rejoinder.judges.views.views import Views
-from rejoinder.learner import Rows
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible
 
@@ -147,7 +147,7 @@ def encode(views: Views, examples: Sequence[Example], spoilt: Sequence[Spoilt]) 
 
 def _contexts(examples: Sequence[Example]) -> NDArray[np.intp]:
     """[N] the number of each context, from 0: lines of one conversation have one number."""
-    return sorted_clusters(examples, [("\n".join(example.context_key),) for example in examples]).numbers
+    return sorted_clusters(examples, [("\n".join(example.order_key),) for example in examples]).numbers
 
 
 def _reply(example: Example) -> str:

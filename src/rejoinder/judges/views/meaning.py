@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rejoinder.encoders import PortableEncoder
 from rejoinder.example import Example
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views.view import Features, Group
-from rejoinder.learner import Side
 from rejoinder.scorer import FloatArray
 
 _TURNS = 6  # turns that are read one by one

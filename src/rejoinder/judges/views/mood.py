@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rejoinder.example import Example
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views.meaning import joined
 from rejoinder.judges.views.view import Column, Features, Group, groups_of, names_of, table
-from rejoinder.learner import Side
 from rejoinder.scorer import Encoder, FloatArray
 from rejoinder.training.mood import Mood
 

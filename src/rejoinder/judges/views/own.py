@@ -12,23 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from rejoinder.catalogue import SCORERS, load_scorer
 from rejoinder.data.folders import AGAIN, Parts
 from rejoinder.encoders import PortableEncoder, load_encoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.encoders.remembered import Remembered
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
+from rejoinder.external import EXTERNAL
+from rejoinder.judges import BUNDLED
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views.likelihood import LikelihoodView
 from rejoinder.judges.views.meaning import MeaningView, ReferenceMeaningView
 from rejoinder.judges.views.view import Features, Group, View
-from rejoinder.learner import Side
 from rejoinder.llm import causal
 from rejoinder.llm.causal import CausalModel
+from rejoinder.metrics import METRICS
+from rejoinder.registry import Registry
 from rejoinder.scorer import Scorer, run
 
 SCORE, COLUMN = "score", "column"
 _OUTSIDE = ("command", "openai", "python")
+_SCORERS: Registry[Scorer] = Registry("scorer", BUNDLED, METRICS.values())
+_COLUMNS: Registry[Scorer] = Registry("scorer", EXTERNAL)
 _SIDES: tuple[Side, ...] = ("context", "reference")
 
 
@@ -57,9 +62,9 @@ class NamedScorer:
         )
 
     @property
-    def whole(self) -> bool:
+    def reads_line(self) -> bool:
         """Whether it reads more of an example than its texts."""
-        return bool(getattr(self.scorer, "whole", False))
+        return self.scorer.card.reads_line
 
 
 Source = PortableEncoder | CausalModel | NamedScorer
@@ -118,8 +123,8 @@ def source_called(name: str) -> Source:
     before, _, rest = name.partition(":")
     if before == causal.KIND:
         return causal.causal_model(rest)
-    if before == COLUMN or name.partition("/")[0] in SCORERS:
-        return NamedScorer(name, load_scorer(name))
+    if before == COLUMN or name.partition("/")[0] in _SCORERS:
+        return NamedScorer(name, _scorer(name))
     if before in _OUTSIDE:
         raise UsageError(
             f"a judge's folder may name no program and no endpoint, whose view {name!r:.60} would be. Score with it "
@@ -140,9 +145,18 @@ def source_of(parts: Parts) -> Source:
         return causal.from_parts(parts)
     if kind != SCORE:
         return encoder_of(parts)
-    if not isinstance(name, str) or not (name.startswith(f"{COLUMN}:") or name.partition("/")[0] in SCORERS):
+    if not isinstance(name, str) or not (name.startswith(f"{COLUMN}:") or name.partition("/")[0] in _SCORERS):
         raise DataError(f"is {name!r:.40}, expected a metric, or column:KEY", AGAIN, field="name")
-    found = NamedScorer(name, load_scorer(name))
+    found = NamedScorer(name, _scorer(name))
     if found.parts.config["options"] != parts.config.get("options"):
         raise DataError(f"{name} gives other scores by now", AGAIN, field="name")
     return found
+
+
+def _scorer(name: str) -> Scorer:
+    """Return a column, a metric or the bundled judge.
+
+    Raises:
+        UsageError: there is no metric with this name.
+    """
+    return (_COLUMNS if name.startswith(f"{COLUMN}:") else _SCORERS).find(name).load(name)

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from rejoinder.example import Example
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views.reading import Remembered, Turn, Words, common_subsequence, words_of
 from rejoinder.judges.views.view import Features, Group
-from rejoinder.learner import Side
 from rejoinder.training.phrases import Phrases
 
 _RUNS = (2, 3, 4)  # characters

@@ -14,8 +14,8 @@ import numpy as np
 
 from rejoinder.encoders.selector import Selector
 from rejoinder.example import Example
+from rejoinder.judges.learner import Side
 from rejoinder.judges.views.view import Column, Features, Group, groups_of, names_of, table
-from rejoinder.learner import Side
 from rejoinder.nn.selecting import Floats
 from rejoinder.scorer import Encoder, FloatArray
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.example import Example
-from rejoinder.learner import Side
+from rejoinder.judges.learner import Side
 
 Features = NDArray[np.float32]
 Read = TypeVar("Read")
