@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from rejoinder.data.files import OnError
+from rejoinder.data.joins import Note
+from rejoinder.data.read import raise_error, read, silent
 from rejoinder.errors import MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.io import read
-from rejoinder.io.lines import Note, OnBad, raise_bad, silent
 from rejoinder.scorer import Advance, ignore
 
 SHARED = "REJOINDER_SHARED"
@@ -59,7 +60,7 @@ class Asked:
         data: folder that holds judgements/*.jsonl.gz; None for data in $REJOINDER_SHARED.
         seeds: how many splits or rounds, 1 or more; None for as many as the experiment has.
         seed: decides what is drawn.
-        on_bad: gets the error of each bad line.
+        on_error: gets the error of each bad line.
         note: gets what is to be said of how files are read.
         stage: opens a piece of work.
     """
@@ -71,7 +72,7 @@ class Asked:
     data: str | Path | None = None
     seeds: int | None = None
     seed: int = 0
-    on_bad: OnBad = raise_bad
+    on_error: OnError = raise_error
     note: Note = silent
     stage: Stage = quiet
 
@@ -82,7 +83,7 @@ class Asked:
             MissingAsset: no files were given, and none of the sets is there.
             DataError: a line is bad, and nobody takes it.
         """
-        return list(read(*self.files_or(sets), on_bad=self.on_bad, note=self.note))
+        return list(read(*self.files_or(sets), on_error=self.on_error, note=self.note))
 
     def files_or(self, sets: Sequence[str], kind: str = JUDGEMENTS) -> list[str | Path]:
         """The files that were given, or else those of the data sets `sets`; see `files_of`."""

@@ -17,9 +17,9 @@ import numpy as np
 
 from rejoinder.assets import DOMAIN
 from rejoinder.data.dialogues import read_dialogues
+from rejoinder.data.read import read, read_pairs
 from rejoinder.errors import MissingAsset
 from rejoinder.example import Example
-from rejoinder.io import read, read_pairs
 from rejoinder.judges.domain import FormRule, bundled_rule, flagged_by_notes, forms_of, write_rule
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.figure import Figure

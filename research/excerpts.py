@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.data.read import read
 from rejoinder.example import Example
-from rejoinder.io import read
 from rejoinder.judges.bilinear.sides import encode
 from rejoinder.judges.lines import normalised_ratings
 from rejoinder.scorer import FloatArray

@@ -16,11 +16,12 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from rejoinder.data.dialogues import Dialogue, corpus_files
+from rejoinder.data.files import OnError
 from rejoinder.data.folders import read_folder
+from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
 from rejoinder.improve.diversity import distinct
-from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.responder import Responder, answer, request, signature_of
 from rejoinder.responders.decoding import Decoding
 from rejoinder.responders.pool import Retriever
@@ -117,7 +118,7 @@ def find(asked: Asked) -> Table2:
     """The table of the responders and corpora that were asked for."""
     given = responders(asked.responders)
     with asked.stage("reading", None):
-        questions = contexts(corpus_files(asked.files), asked.seed, on_bad=asked.on_bad)
+        questions = contexts(corpus_files(asked.files), asked.seed, on_error=asked.on_error)
     with asked.stage("asking", len(given) * len(questions.examples)) as advance:
         return compute(questions, given, asked.seed, advance=advance)
 
@@ -146,7 +147,9 @@ def responders(places: Iterable[str], share: float = SHARE) -> dict[str, tuple[R
     return found
 
 
-def contexts(files: Sequence[str | Path], seed: int, share: float = SHARE, on_bad: OnBad = raise_bad) -> Questions:
+def contexts(
+    files: Sequence[str | Path], seed: int, share: float = SHARE, on_error: OnError = raise_error
+) -> Questions:
     """Two turns, drawn at random, of every held-out dialogue, each with all that came before it.
 
     Raises:
@@ -154,7 +157,7 @@ def contexts(files: Sequence[str | Path], seed: int, share: float = SHARE, on_ba
     """
     rng = np.random.default_rng(seed)
     examples, numbers, names = [], [], []
-    for number, (name, dialogue) in enumerate(_held_out(files, share, on_bad)):
+    for number, (name, dialogue) in enumerate(_held_out(files, share, on_error)):
         turns = dialogue.turns
         for place in sorted(rng.choice(np.arange(1, len(turns)), min(A_DIALOGUE, len(turns) - 1), replace=False)):
             own = {"dialogue_id": number}
@@ -217,10 +220,10 @@ def _measured(
     return means, (distinct(tokens, 1), distinct(tokens, 2))
 
 
-def _held_out(files: Sequence[str | Path], share: float, on_bad: OnBad) -> Iterator[tuple[str, Dialogue]]:
+def _held_out(files: Sequence[str | Path], share: float, on_error: OnError) -> Iterator[tuple[str, Dialogue]]:
     """The held-out dialogues of each corpus, with its name."""
     for file in files:
-        for dialogue in part_of([file], share, held_out=True, on_bad=on_bad):
+        for dialogue in part_of([file], share, held_out=True, on_error=on_error):
             yield Path(file).name.partition(".")[0], dialogue
 
 

@@ -15,9 +15,11 @@ from rejoinder.cli.common import OnError, progress, reporting, tell, width
 from rejoinder.cli.inputs import say
 from rejoinder.cli.places import in_named
 from rejoinder.cli.terminal import escaped_streams
+from rejoinder.data.files import OnError as ReportError
+from rejoinder.data.joins import Note
 from rejoinder.data.outputs import require_apart
+from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import MissingExtra, RejoinderError, UsageError
-from rejoinder.io.lines import Note, OnBad, raise_bad, silent
 from rejoinder.report.document import Document
 from rejoinder.report.files import write_document
 from rejoinder.report.terminal import terminal
@@ -78,7 +80,7 @@ def reproduce(
     data: str | Path | None = None,
     seeds: int | None = None,
     seed: int = 0,
-    on_bad: OnBad = raise_bad,
+    on_error: ReportError = raise_error,
     note: Note = silent,
     stage: Stage = quiet,
 ) -> Document:
@@ -95,7 +97,7 @@ def reproduce(
         data: folder that holds judgements/*.jsonl.gz.
         seeds: how many splits or rounds, 1 or more; None for as many as the experiment has.
         seed: decides what is drawn.
-        on_bad: gets the error of each bad line; by default it is raised.
+        on_error: gets the error of each bad line; by default it is raised.
         note: gets what is to be said of how files are read.
         stage: opens a piece of work whose progress somebody watches.
 
@@ -117,14 +119,14 @@ def reproduce(
         data=data,
         seeds=seeds,
         seed=seed,
-        on_bad=on_bad,
+        on_error=on_error,
         note=note,
         stage=stage,
     )
     takes.require(name, asked)
     require_apart([out / f"{name}.md", *out.glob(f"{name}-*.svg")], _read_by(asked))
     require_figures()
-    call = typed(name, asked, takes.may, out, skipping=on_bad is not raise_bad)
+    call = typed(name, asked, takes.may, out, skipping=on_error is not raise_error)
     found = experiment(name).find(asked)
     document = cast("Document", import_module(f"{module(name)}_page").page(found, about(call, start)))
     write_document(document, out / f"{name}.md")
@@ -140,9 +142,9 @@ def main(name: str, arguments: Sequence[str] | None = None) -> NoReturn:
     """
     try:
         given = vars(_parser(name).parse_args(arguments))
-        with escaped_streams(), reporting(OnError(given.pop("on_error"))) as on_bad:
+        with escaped_streams(), reporting(OnError(given.pop("on_error"))) as on_error:
             files, out = given.pop("files", ()), given["out"]
-            document = reproduce(name, *files, **given, on_bad=on_bad, note=say, stage=progress)
+            document = reproduce(name, *files, **given, on_error=on_error, note=say, stage=progress)
             tell(f"{terminal(document, width())}\nsaved in {out / name}.md")
     except RejoinderError as error:
         tell(f"rejoinder: {' '.join(str(error).split())}", err=True)

@@ -57,26 +57,26 @@ DESIGN = {
     "stats": Package(1, 1_900),
 }
 TODAY = {
-    "cli": Package(12, 3_988),
-    "integrations": Package(11, 551),
+    "cli": Package(12, 4_023),
+    "integrations": Package(11, 553),
     "pages": Package(11, 762),
-    "serving": Package(11, 2_192),
+    "serving": Package(11, 2_203),
     "report": Package(10, 4_158),
-    "auditing": Package(9, 4_247),
-    "improve": Package(9, 2_019),
-    "meta": Package(8, 8_429),
-    "annotation": Package(6, 1_868),
-    "judges": Package(6, 8_018),
-    "responders": Package(6, 1_724),
-    "scoring": Package(7, 2_314),
+    "auditing": Package(9, 4_246),
+    "improve": Package(9, 2_024),
+    "meta": Package(8, 8_428),
+    "annotation": Package(6, 1_871),
+    "judges": Package(6, 8_009),
+    "responders": Package(6, 1_727),
+    "scoring": Package(7, 2_320),
     "encoders": Package(5, 1_489),
-    "humans": Package(5, 1_971),
+    "humans": Package(5, 1_970),
     "metrics": Package(5, 1_470),
-    "external": Package(5, 676),
-    "training": Package(5, 4_409),
+    "external": Package(5, 677),
+    "training": Package(5, 4_419),
     "llm": Package(4, 2_462),
     "nn": Package(4, 2_585),
-    "data": Package(3, 14_317),
+    "data": Package(3, 7_262),
     "stats": Package(1, 3_609),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""
@@ -87,8 +87,6 @@ def package_of(module: str) -> str:
     name = module.split(".")[1]
     if name in BASE_MODULES:
         return BASE
-    if name == "io":  # the old half of data
-        return "data"
     return name if (SOURCE / name).is_dir() else CORE
 
 
@@ -96,8 +94,7 @@ def files_of(package: str) -> list[Path]:
     """Return the modules of a package."""
     if package == CORE:
         return sorted([*SOURCE.glob("*.py"), *SOURCE.glob("assets/*.py")])
-    folders = [SOURCE / "data", SOURCE / "io"] if package == "data" else [SOURCE / package]
-    return sorted(path for folder in folders for path in folder.rglob("*.py"))
+    return sorted((SOURCE / package).rglob("*.py"))
 
 
 def lines_of(package: str) -> int:
@@ -107,7 +104,7 @@ def lines_of(package: str) -> int:
 
 def packages() -> dict[str, Package]:
     """Return every package there is, a rewritten one as the design has it."""
-    names = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - BASE_MODULES - {"io"} | {CORE}
+    names = {path.parent.name for path in SOURCE.glob("*/__init__.py")} - BASE_MODULES | {CORE}
     return {name: DESIGN[name] if name in REWRITTEN else TODAY.get(name, Package(-1, 0)) for name in sorted(names)}
 
 

@@ -17,7 +17,7 @@ import pytest
 from conftest import PROJECT, Run
 from judges_over_views import made_material, quick_judge
 from rated_systems import write_bots
-from rejoinder.io import write
+from rejoinder.data.write import write
 from samples import GERMAN, rated, write_vectors, write_weeks
 
 DOCUMENTS = [

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
     from rejoinder.auditing.relevance import relevance
     from rejoinder.auditing.reply_sets import reply_sets_of
     from rejoinder.auditing.run import audit
+    from rejoinder.data.read import examples_of, pairs_of, read, read_pairs
     from rejoinder.data.summary import describe
+    from rejoinder.data.write import write
     from rejoinder.encoders import encode, load_encoder
     from rejoinder.errors import RejoinderError
     from rejoinder.example import Example, Pair, Rating, ReplySet
     from rejoinder.improve.reinforcing import reinforce
     from rejoinder.improve.reranking import rerank
     from rejoinder.improve.reward import reward
-    from rejoinder.io import examples_of, pairs_of, read, read_pairs, write
     from rejoinder.judges.train import train_judge
     from rejoinder.meta.compare import compare
     from rejoinder.meta.estimate import estimate

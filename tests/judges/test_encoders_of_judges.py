@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 import rejoinder
 from conftest import Run, refused
 from rejoinder.data.folders import Parts
+from rejoinder.data.scales import rescaled
 from rejoinder.encoders import AverageEncoder, PortableEncoder, fit_projection, from_parts, load_encoder
 from rejoinder.errors import DataError, MissingExtra, UsageError
 from rejoinder.example import Example
-from rejoinder.io.scales import rescaled
 from rejoinder.judges.bilinear.fit import FitOptions, fit_bilinear
 from rejoinder.judges.bilinear.head import Vectors
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind

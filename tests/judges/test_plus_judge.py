@@ -16,9 +16,9 @@ import tiny
 from conftest import Run
 from judges_over_views import QUICK, rated
 from rejoinder.data.folders import Parts, read_folder, write_folder
+from rejoinder.data.write import write
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.io import write
 from rejoinder.judges import plus
 from rejoinder.judges.notes import CUT
 from rejoinder.judges.train import train_judge

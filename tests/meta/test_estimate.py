@@ -13,8 +13,8 @@ import pytest
 import rejoinder
 from conftest import Run, refused
 from rated_systems import parted, replies, truth
+from rejoinder.data.write import write
 from rejoinder.errors import DataError, NothingScored, UsageError
-from rejoinder.io import write
 from rejoinder.meta.estimates import Estimates
 
 

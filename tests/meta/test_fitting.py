@@ -15,10 +15,10 @@ import pytest
 import rejoinder
 from conftest import Run
 from judges_over_views import made_material, quick_judge, rated
+from rejoinder.data.examples import to_record
+from rejoinder.data.write import write
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Pair
-from rejoinder.io import write
-from rejoinder.io.parse import to_record
 from rejoinder.judges.views.judge import ViewsJudge
 from rejoinder.meta.fitting import STEPS, _how_many_folds, _is_kept, fit
 from rejoinder.meta.fitting_answer import fitting_answer

@@ -19,7 +19,6 @@ from markdown_it.token import Token
 
 from page import Page
 from rejoinder.errors import UsageError, WriteError
-from rejoinder.io.terminal import inert
 from rejoinder.report.cells import count, measured, p, plain, share
 from rejoinder.report.document import (
     Case,
@@ -42,6 +41,7 @@ from rejoinder.report.terminal import terminal
 from rejoinder.stats.figure import NONE, Figure
 from rejoinder.stats.figure import plain as plain_values
 from rejoinder.stats.written import interval, number, p_value
+from rejoinder.text.normalize import escape_controls
 
 
 def dummy(text: str = "some words", note: str = "a note") -> Document:
@@ -123,11 +123,11 @@ def test_no_text_breaks_html(text: str) -> None:
     assert not page.open
     assert [tag for tag, _, _ in page.elements] == [tag for tag, _, _ in usual.elements]
     titles = [one["title"] for one in page.all("td") if "title" in one]
-    assert titles[0] == inert(text)
+    assert titles[0] == escape_controls(text)
     assert {name for _, attributes, _ in page.elements for name in attributes} == {
         name for _, attributes, _ in usual.elements for name in attributes
     }
-    assert [said for tag, said in page.texts if tag == "title"] == [inert(text)]
+    assert [said for tag, said in page.texts if tag == "title"] == [escape_controls(text)]
 
 
 def test_a_page_holds_no_character_that_is_obeyed() -> None:
@@ -164,7 +164,7 @@ def test_no_text_breaks_csv_and_json(text: str) -> None:
 def test_a_terminal_shows_every_word_and_obeys_none(text: str, width: int) -> None:
     shown = terminal(dummy(f"x{text}"), width)
     assert "0.123 [0.01, 0.20]" in shown and "some" not in shown
-    assert all(word in shown for word in inert(f"x{text}").split())
+    assert all(word in shown for word in escape_controls(f"x{text}").split())
 
 
 def test_a_terminal_drops_what_can_be_spared_and_shows_what_was_named() -> None:

@@ -12,8 +12,8 @@ import pytest
 import tiny
 from conftest import Run
 from judges_over_views import QUICK, made_material, rated
+from rejoinder.data.write import write
 from rejoinder.example import Example
-from rejoinder.io import write
 from rejoinder.judges.lines import encode_rated
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.learner import ViewsLearner

@@ -14,9 +14,9 @@ from test_replies import lines_of, write_lines
 
 from conftest import Run, refused
 from rejoinder.data.dialogues import Dialogue, read_dialogues
+from rejoinder.data.read import read
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.io import read
 from rejoinder.responder import Answer, Context, Reply, Request
 from rejoinder.responders.plain import FunctionResponder
 from rejoinder.scoring.selftalk import LOOP, Talk, conversations, random_cut, sample_contexts, self_talk

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.values import kind_of
 from rejoinder.errors import DataError, MissingAsset
 from rejoinder.example import OVERALL
-from rejoinder.io.values import kind_of
 
 YES_NO, PAIR = "yes/no", "pair"
 TIE = None

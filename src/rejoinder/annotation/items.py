@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from rejoinder.annotation.design import Check, Design, Option
+from rejoinder.data.chat import in_turn, spoken
+from rejoinder.data.examples import example_of as example_from
+from rejoinder.data.examples import to_record
+from rejoinder.data.messages import is_chat
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Pair
-from rejoinder.io.chat import SPEAKERS, in_turn, is_conversation, spoken
-from rejoinder.io.parse import parse_record, to_record
-from rejoinder.io.roles import SIDES
 from rejoinder.text.normalize import visible
 
 Record = Mapping[str, Any]
@@ -139,7 +140,7 @@ def _kept(line: Example) -> dict[str, Any]:
 
 def example_of(record: Record, where: str) -> Example:
     """The example that a study keeps as JSON."""
-    return parse_record(record, where)
+    return example_from(record, where)
 
 
 def voices_of(item: Item, rated: Sequence[Item]) -> list[int]:
@@ -162,14 +163,14 @@ def voices_of(item: Item, rated: Sequence[Item]) -> list[int]:
 
 def _speakers(record: Record, count: int) -> list[str]:
     """Who says each of `count` turns of a context, and behind them who replies."""
-    named = record.get(SPEAKERS)
+    named = record.get("speakers")
     if isinstance(named, list) and all(isinstance(name, str) and name.strip() for name in named):
         names = [name.strip() for name in named]
         if len(names) == count + 1:
             return names
-        if len(names) == count and set(names) <= {*SIDES}:
+        if len(names) == count and set(names) <= {"user", "assistant"}:
             return [*names, "assistant"]
-    if is_conversation(record.get("messages")):
+    if is_chat(record.get("messages")):
         said = spoken(record["messages"], "")
         texts = [text for _, text in said[:count]]
         if texts == list(record.get("context") or ()) and len(texts) == count:

@@ -19,12 +19,12 @@ from rejoinder.annotation.answers import LONGEST_COMMENT, Answer, Values, all_an
 from rejoinder.annotation.collected import rater_records
 from rejoinder.annotation.items import Item, texts_digest
 from rejoinder.annotation.study import Study
+from rejoinder.data.files import Row, rows
+from rejoinder.data.read import raise_error
+from rejoinder.data.values import from_cell
 from rejoinder.data.write import open_writer
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import OVERALL
-from rejoinder.io.flat import from_cells
-from rejoinder.io.lines import Row, raise_bad
-from rejoinder.io.read import rows
 
 Record = Mapping[str, Any]
 _WINNER = {0: "a", 1: "b", None: "tie"}
@@ -130,7 +130,7 @@ def import_rows(study: Study, path: str | Path) -> int:
     """
     numbers = {item.digest: item for item in study.plan.rated}
     by_rater: dict[str, dict[int, _Read]] = {}
-    for row in rows(str(path), raise_bad):
+    for row in rows(str(path), raise_error):
         read = _read(study, row, numbers)
         by_rater.setdefault(read.rater, {})[read.answer.item] = read
     known = _known(study)
@@ -176,9 +176,11 @@ def _read(study: Study, row: Row, items: Mapping[str, Item]) -> _Read:
     Raises:
         DataError: see `import_rows`.
     """
-    if not isinstance(row.record, Mapping):
+    if not isinstance(row.data, Mapping):
         raise DataError("no object, expected a row", _REMEDY, where=row.where)
-    record = from_cells(row.record, row.where) if row.flat else row.record
+    record = row.data
+    if row.flat:
+        record = {**record, "context": from_cell(record.get("context"), row.where, "context")}
     item = items.get(_digest(study, record, row.where))
     if item is None:
         raise DataError("the texts are none of this study", _REMEDY, where=row.where, field="digest")

@@ -14,9 +14,9 @@ from rejoinder.annotation.design import PAIRWISE, Design, design_of, read_design
 from rejoinder.annotation.items import items_of
 from rejoinder.annotation.plan import Plan, planned, read_plan, write_plan
 from rejoinder.data.outputs import atomic_folder, require_replaceable
+from rejoinder.data.read import lines_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given, Pair
-from rejoinder.io.given import either_of
 from rejoinder.stats.sampling import Sampling
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def annotate(
     if raters is not None and not 1 <= raters <= _MOST_RATERS:
         raise UsageError(f"raters is {raters}, expected a whole number from 1 to {_MOST_RATERS:,}")
     out = Path(out)
-    lines = None if given is None else either_of(given)
+    lines = None if given is None else lines_of(given)
     asked = read_design(design) if isinstance(design, (str, Path)) else design
     if (out / CONFIG).exists():
         study = opened(out)

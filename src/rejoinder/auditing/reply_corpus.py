@@ -6,11 +6,11 @@ from pathlib import Path
 
 from rejoinder.data.dialogues import read_dialogues, text_lines
 from rejoinder.data.files import OnError
+from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError
-from rejoinder.io.lines import raise_bad
 
 
-def read_replies(path: str | Path, on_error: OnError = raise_bad) -> tuple[str, ...]:
+def read_replies(path: str | Path, on_error: OnError = raise_error) -> tuple[str, ...]:
     """Return the distinct replies of a file, in the order of their first use.
 
     A `.txt` has a reply a line; in the other formats of `read_dialogues`, each turn but the first is a reply.

@@ -13,10 +13,9 @@ from typing import Any, TypeGuard, Unpack
 from rejoinder.data.columns import plan
 from rejoinder.data.dialogues import examples_of_rows, texts
 from rejoinder.data.files import SUFFIXES, OnError, Row, rows
+from rejoinder.data.read import How, raise_error
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given, ReplySet
-from rejoinder.io.lines import raise_bad as raise_error
-from rejoinder.io.read import How
 
 RELEVANT = "positive_responses"
 RANDOM, MISLEADING = "random_negative_responses", "adversarial_negative_responses"

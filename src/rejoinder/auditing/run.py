@@ -27,10 +27,10 @@ from rejoinder.auditing.pool import pool_of
 from rejoinder.auditing.results import OUTSIDE, Attacked, Case, Measured, Result, fooled, gains, result_of
 from rejoinder.auditing.scoring import FAILED, Scored, scored, scored_groups
 from rejoinder.auditing.search import Target
+from rejoinder.data.read import examples_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
 from rejoinder.humans.shared_ids import refuse_again
-from rejoinder.io.given import examples_of
 from rejoinder.meta.domain import out_of_domain
 from rejoinder.scorer import Advance, FloatArray, Scorer, ScorerLike, Signature, ignore
 from rejoinder.scoring.catalog import DEFAULT, columns_of, fitted_on, load_scorers

@@ -20,7 +20,7 @@ from rejoinder.pages.public_address import path_of
 
 if TYPE_CHECKING:
     from rejoinder.annotation.study import Study
-    from rejoinder.io.read import How
+    from rejoinder.data.read import How
 
 GivenFiles = Annotated[
     list[str] | None,
@@ -192,10 +192,10 @@ def _say_what_lacks_raters(study: Study) -> None:
 
 def _read(files: list[str] | None, on_error: OnError, asked: How) -> list[Example | Pair] | None:
     """The lines of the files; None where none is named."""
-    from rejoinder.io import read_either
+    from rejoinder.data.read import read_lines
 
-    with reporting(on_error) as on_bad:
-        return list(read_either(*files, on_bad=on_bad, **asked)) if files else None
+    with reporting(on_error) as report_error:
+        return list(read_lines(*files, on_error=report_error, **asked)) if files else None
 
 
 def _answered(lines: list[Example | Pair] | None) -> list[Example | Pair] | None:

@@ -124,10 +124,10 @@ def command(
         require_writable(path, lines=True)
     if card and not Path(scorer).is_dir():
         raise UsageError(f"{scorer} is no folder of a judge and has no card. Leave --card out; -o writes to a file")
-    with reporting(on_error) as on_bad:
-        asked = how(columns, input_format, turns, [scorer])
-        examples, sets = apart(read_audited(*files, on_error=on_bad, **asked))
-        examples = list(on_scale(examples, scale, on_bad))
+    with reporting(on_error) as report_error:
+        asked = how(columns, input_format, turns, [scorer], scale=scale)
+        examples, sets = apart(read_audited(*files, on_error=report_error, **asked))
+        examples = list(on_scale(examples, scale, report_error))
     allowed = ALLOWED if fail_over is None else fail_over
     options = {"limit": limit, "allowed": allowed, "seed": seed, "vectors": vectors}
     if sets:

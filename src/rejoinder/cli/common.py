@@ -14,10 +14,10 @@ import typer
 
 from rejoinder.cli.places import Reads, in_scorer
 from rejoinder.cli.terminal import escaped_streams, unescaped
+from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError
-from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.terminal import inert as escape_controls
 from rejoinder.scorer import Advance, ignore
+from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
     from rejoinder.scoring.parts import Workers
@@ -86,11 +86,11 @@ Seed = Annotated[int, typer.Option(min=0, help="Decides every random choice.")]
 
 
 @contextmanager
-def reporting(on_error: OnError) -> Iterator[OnBad]:
+def reporting(on_error: OnError) -> Iterator[ReportError]:
     """Yield what to do with a bad line; skipped lines are counted and listed on stderr when the block ends."""
     skipped: list[DataError] = []
     try:
-        yield skipped.append if on_error is OnError.SKIP else raise_bad
+        yield skipped.append if on_error is OnError.SKIP else raise_error
     finally:
         if skipped:
             more = [f"... and {len(skipped) - _LISTED} more"] if len(skipped) > _LISTED else []

@@ -109,7 +109,7 @@ def command(
     conversation; else as two independent samples, a conversation (dialogue_id, else the context) as a whole. An empty
     reply is the worst reply.
     """
-    from rejoinder.io import read
+    from rejoinder.data.read import read
     from rejoinder.meta.compare import compare
     from rejoinder.meta.comparison import MIN_SCORED
     from rejoinder.report.compare import comparison
@@ -117,8 +117,11 @@ def command(
     from rejoinder.scoring.catalog import DEFAULT
 
     _check(out, threshold, min_scored)
-    with reporting(on_error) as on_bad:
-        one, other = (list(read(file, on_bad=on_bad, **how(columns, input_format, turns, scorers))) for file in (a, b))
+    with reporting(on_error) as report_error:
+        one, other = (
+            list(read(file, on_error=report_error, **how(columns, input_format, turns, scorers, labels=True)))
+            for file in (a, b)
+        )
     with progress("scoring", (len(one) + len(other)) * len(scorers or [DEFAULT])) as advance:
         found = compare(
             one,

@@ -42,12 +42,12 @@ def command(
 
     `reference_row` [M] says which line each reference belongs to. A text without a known word is a row of NaN.
     """
+    from rejoinder.data.read import read
     from rejoinder.data.write import write_arrays
     from rejoinder.encoders import encode
-    from rejoinder.io import read
 
-    with reporting(on_error) as on_bad:
-        examples = list(read(*files, on_bad=on_bad, **how(columns, input_format, turns)))
+    with reporting(on_error) as report_error:
+        examples = list(read(*files, on_error=report_error, **how(columns, input_format, turns)))
         arrays = encode(examples, encoder, state=None if state is None else state.value)
     write_arrays(out, arrays)
     tell(f"{len(arrays['ids']):,} lines encoded in {out}")

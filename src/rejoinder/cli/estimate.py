@@ -77,7 +77,7 @@ def command(
     Beside it what the ratings alone say, the difference of any two systems, and how many ratings the scorer was worth.
     The scorer may be on any scale and as poor as it likes; but chance must have chosen which lines were rated.
     """
-    from rejoinder.io import read
+    from rejoinder.data.read import read
     from rejoinder.meta.estimate import estimate
     from rejoinder.report.estimate import estimates
     from rejoinder.report.files import require_writable, write_document
@@ -86,10 +86,10 @@ def command(
     for path in out or []:
         require_writable(path)
     _refuse_study([*files, *(rated or [])])
-    with reporting(on_error) as on_bad:
-        asked = how(columns, input_format, turns, [scorer])
+    with reporting(on_error) as report_error:
+        asked = how(columns, input_format, turns, [scorer], scale=scale, labels=True)
         lines, others = (
-            list(on_scale(read(*side, on_bad=on_bad, **asked), scale, on_bad, dimension)) if side else []
+            list(on_scale(read(*side, on_error=report_error, **asked), scale, report_error, dimension)) if side else []
             for side in (files, rated)
         )
     say_scales([*lines, *others], dimension)

@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 from rejoinder.cli.common import AsJson, Files, Force, OnError, OnErrorFlag, Seed, progress, reporting, tell, width
-from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales
+from rejoinder.cli.inputs import (
+    Columns,
+    InputFormat,
+    RatingScale,
+    Turns,
+    TurnsFlag,
+    bounds_of,
+    how,
+    on_scale,
+    say_scales,
+)
 from rejoinder.cli.places import Reads, Writes, in_scorer
 
 Judge = Annotated[
@@ -50,18 +60,17 @@ def command(
     the judge as it was, brought to the scale of the ratings.
     """
     from rejoinder.data.folders import require_free
+    from rejoinder.data.read import read_lines
     from rejoinder.example import Example
-    from rejoinder.io import read_either
-    from rejoinder.io.scales import scale_of
     from rejoinder.meta.fitting import STEPS, fit
     from rejoinder.report.fitting import fitting
     from rejoinder.report.terminal import terminal
 
     require_free(out, force=force)
-    with reporting(on_error) as on_bad:
-        lines = read_either(*files, on_bad=on_bad, **how(columns, input_format, turns))
-        given = list(on_scale(lines, scale, on_bad))
-    bounds = None if scale is None else scale_of(scale)
+    with reporting(on_error) as report_error:
+        lines = read_lines(*files, on_error=report_error, **how(columns, input_format, turns, scale=scale))
+        given = list(on_scale(lines, scale, report_error))
+    bounds = bounds_of(scale)
     with progress("fitting", STEPS) as advance:
         found = fit(given, scorer, scale=bounds, seed=seed, advance=advance)
     found.judge.save(out, force=force)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -10,29 +9,15 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from rejoinder.cli.common import OnError, tell
-from rejoinder.errors import UsageError
+from rejoinder.data.files import OnError as ReportError
 from rejoinder.example import OVERALL, Example, Pair
-from rejoinder.io.lines import OnBad
 
 if TYPE_CHECKING:
-    from rejoinder.io.read import How
+    from rejoinder.data.read import How
 
 Line = TypeVar("Line", bound=Example | Pair)
 
 # A comma ends a column's name only where another `ours=` follows it, because names hold commas too.
-_NEXT = re.compile(r",(?=[\w.]+=)")
-
-
-class FileFormat(StrEnum):
-    """What a file is, whatever it is called."""
-
-    JSONL = "jsonl"
-    JSON = "json"
-    CSV = "csv"
-    TSV = "tsv"
-    XLSX = "xlsx"
-    PARQUET = "parquet"
-    EVAL = "eval"
 
 
 class Turns(StrEnum):
@@ -52,21 +37,32 @@ Columns = Annotated[
     ),
 ]
 InputFormat = Annotated[
-    FileFormat | None,
-    typer.Option("--input-format", help="What the files are. Default: by their suffix; JSON lines from -."),
+    str | None,
+    typer.Option(
+        "--input-format",
+        help="The container (csv, jsonl, json, tsv, xlsx, parquet, eval) or the format (langfuse, ...) of the files.",
+        metavar="NAME",
+    ),
 ]
 RatingScale = Annotated[
     str | None,
-    typer.Option("--scale", help="The lowest and highest possible rating: where lines state none.", metavar="LOW,HIGH"),
+    typer.Option(
+        "--scale",
+        help="The scale of ratings that state none: the lowest and highest, 1,5, or all words in order, bad,fair,good.",
+        metavar="SCALE",
+    ),
 ]
 TurnsFlag = Annotated[Turns, typer.Option("--turns", help="Which replies of a conversation count.")]
 
 
 def how(
     columns: list[str] | None,
-    input_format: FileFormat | None,
+    input_format: str | None,
     turns: Turns | None = None,
     scorers: list[str] | None = None,
+    *,
+    scale: str | None = None,
+    labels: bool = False,
 ) -> How:
     """The keyword arguments of `rejoinder.read` that the flags come to; what it understands is said on stderr.
 
@@ -75,33 +71,39 @@ def how(
     Raises:
         UsageError: `--map` cannot be read.
     """
+    from rejoinder.data.columns import mapping
     from rejoinder.scoring.catalog import columns_of
 
-    asked: How = {"map": _mapped(columns or []), "note": say, "keep": columns_of(scorers or [])}
+    asked: How = {"map": mapping(columns or []), "note": say, "keep": columns_of(scorers or []), "labels": labels}
+    if scale is not None and not _are_numbers(scale):
+        asked["scale"] = scale
     if input_format is not None:
-        asked["input_format"] = input_format.value
+        asked["input_format"] = input_format
     if turns is not None:
         asked["turns"] = turns.value
     return asked
 
 
-def typed(columns: list[str] | None, input_format: FileFormat | None, turns: Turns, on_error: OnError) -> list[str]:
+def typed(columns: list[str] | None, input_format: str | None, turns: Turns, on_error: OnError) -> list[str]:
     """The flags that say how files are read, as they were typed, for the call that a page prints."""
     words = [word for text in columns or [] for word in ("--map", text)]
-    words += [] if input_format is None else ["--input-format", input_format.value]
+    words += [] if input_format is None else ["--input-format", input_format]
     words += [] if turns is Turns.LAST else ["--turns", turns.value]
     return words + ([] if on_error is OnError.STOP else ["--on-error", on_error.value])
 
 
-def on_scale(lines: Iterable[Line], scale: str | None, on_bad: OnBad, dimension: str = OVERALL) -> Iterator[Line]:
+def on_scale(
+    lines: Iterable[Line], scale: str | None, report_error: ReportError, dimension: str = OVERALL
+) -> Iterator[Line]:
     """Examples, those that are rated without a scale on the one that `--scale` says.
 
     Raises:
         UsageError: it says none.
     """
-    from rejoinder.io.scales import scale_of, with_scale
+    from rejoinder.data.scales import with_scale
 
-    return with_scale(lines, None if scale is None else scale_of(scale), on_bad, dimension=dimension)
+    words = scale is not None and not _are_numbers(scale)  # the reader has numbered them
+    return with_scale(lines, None if words else bounds_of(scale), report_error, dimension=dimension)
 
 
 def say_scales(examples: Sequence[Example], dimension: str = OVERALL, more: str = "") -> None:
@@ -112,27 +114,33 @@ def say_scales(examples: Sequence[Example], dimension: str = OVERALL, more: str 
         dimension: which ratings.
         more: what to say behind the scales.
     """
+    from rejoinder.data.scales import scale_note
     from rejoinder.humans.lines import unnamed_raters_said
-    from rejoinder.io.scales import scales_said
 
-    if found := scales_said(examples, dimension):
+    if found := scale_note(examples, dimension):
         say(f"{found}{more}")
     if found := unnamed_raters_said(examples):
         say(found)
 
 
-def _mapped(given: list[str]) -> dict[str, list[str]]:
-    """Our names and theirs, from `ours=theirs,ours=theirs+theirs`."""
-    named: dict[str, list[str]] = {}
-    for part in (part for text in given for part in _NEXT.split(text)):
-        ours, mark, theirs = part.partition("=")
-        if not mark or ours.strip() in named:
-            problem = "is given twice" if mark else "has no ="
-            raise UsageError(f"--map {part}: {problem}. Write --map context=prompt,rating=stars")
-        named[ours.strip()] = [name for name in theirs.split("+") if name]
-    return named
-
-
 def say(what: str) -> None:
     """One line on standard error."""
     tell(what, err=True)
+
+
+def _are_numbers(scale: str) -> bool:
+    """Return whether the value of `--scale` is two numbers, not words in order."""
+    from rejoinder.data.scales import scale_of
+
+    return not isinstance(scale_of(scale)[0], str)
+
+
+def bounds_of(scale: str | None) -> tuple[float, float] | None:
+    """Return the lowest and highest rating that `--scale` names; words in order are worth 1, 2, 3 ..."""
+    from rejoinder.data.scales import required, scale_of
+
+    if scale is None:
+        return None
+    values = scale_of(scale)
+    numbers = [value for value in values if not isinstance(value, str)]
+    return required(numbers) if numbers else (1.0, float(len(values)))

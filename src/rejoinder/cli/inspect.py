@@ -60,8 +60,9 @@ def command(
         raise UsageError("-o - and --json both write to standard output. Name a file after -o")
     reading = how(columns, input_format, turns)
     del reading["note"]
+    reading["scale"] = scale
     with (
-        reporting(on_error) as on_bad,
+        reporting(on_error) as report_error,
         progress("reading", streaming=str(out) == STDOUT) as advance,
         ExitStack() as end,
     ):
@@ -72,7 +73,7 @@ def command(
             if put is not None:
                 put(record(line))
 
-        summary = describe(files, each=each, scale=scale, on_error=on_bad, **reading)
+        summary = describe(files, each=each, on_error=report_error, **reading)
     if as_json:
         typer.echo(json.dumps(data(summary), indent=2, ensure_ascii=False))
         return

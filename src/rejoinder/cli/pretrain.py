@@ -68,7 +68,7 @@ def command(
     updates, say = updates_of(recipe), partial(tell, err=True)
     if not is_first_process():  # it was started by the first for a further device, which tells all there is to tell
         sys.stdout = sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
-    with resumable(), reporting(on_error) as on_bad, progress("training", updates) as advance:
+    with resumable(), reporting(on_error) as report_error, progress("training", updates) as advance:
         done = pretrain(
             recipe,
             files,
@@ -77,7 +77,7 @@ def command(
             teacher=teacher,
             keep_judged=keep_judged,
             force=force,
-            on_bad=on_bad,
+            on_error=report_error,
             say=say,
             advance=advance,
         )

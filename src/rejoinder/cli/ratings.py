@@ -13,13 +13,13 @@ import typer
 from rejoinder.cli.common import AsJson, OnError, OnErrorFlag, Seed, Vectors, progress, reporting, tell, width
 from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, on_scale, say_scales, typed
 from rejoinder.cli.places import Reads, Writes, in_scorer
+from rejoinder.data.files import OnError as ReportError
 from rejoinder.errors import UsageError
 from rejoinder.example import OVERALL, Example
-from rejoinder.io.lines import OnBad
 
 if TYPE_CHECKING:
+    from rejoinder.data.read import How
     from rejoinder.humans.exclusion import Watched
-    from rejoinder.io.read import How
 
 _MORE = "More: -o report.html for a page with everything, -o rated.jsonl for the lines with one rating each"
 
@@ -134,10 +134,10 @@ def command(
 
     for path in out or []:
         require_writable(path, lines=True)
-    with reporting(on_error) as on_bad:
-        asked = how(columns, input_format, turns, scorers)
-        lines, known = _rated(files, asked, on_bad)
-        examples = list(on_scale(lines, scale, on_bad, dimension))
+    with reporting(on_error) as report_error:
+        asked = how(columns, input_format, turns, scorers, scale=scale, labels=True)
+        lines, known = _rated(files, asked, report_error)
+        examples = list(on_scale(lines, scale, report_error, dimension))
     say_scales(examples, dimension)
     figures: dict[str, Any] = {"min_kappa": min_kappa, "kappa": kappa.value, "epsilon": epsilon, "dimension": dimension}
     figures |= {"resamples": resamples, "seed": seed, "vectors": vectors}
@@ -157,17 +157,17 @@ def command(
         tell(terminal(document, width()) + (f"saved in {', '.join(map(str, out))}" if out else _MORE))
 
 
-def _rated(files: list[str], asked: How, on_bad: OnBad) -> tuple[Iterator[Example], dict[str, Watched]]:
+def _rated(files: list[str], asked: How, report_error: ReportError) -> tuple[Iterator[Example], dict[str, Watched]]:
     """The lines of files, or those of a study that `rejoinder annotate` keeps, with what it knows of its raters.
 
     Raises:
         UsageError: a study is not alone.
     """
-    from rejoinder.io import read
+    from rejoinder.data.read import read
     from rejoinder.meta.ratings import is_study, of_study
 
     if not any(map(is_study, files)):
-        return read(*files, on_bad=on_bad, **asked), {}
+        return read(*files, on_error=report_error, **asked), {}
     if len(files) > 1:
         raise UsageError("a study and something else were given. Give the study alone; its raters are its own")
     lines, known = of_study(files[0])

@@ -109,9 +109,9 @@ def command(
     given: dict[str, Any] = {"updates": updates, "minutes": minutes, "most_kl": most_kl, "episodes": episodes}
     given |= {"group": group, "baseline": baseline.value, "kl": kl, "entropy": entropy, "step": step, "turns": add}
     practice = practice_of(**given, longest=longest, seed=seed)
-    with resumable(), reporting(on_error) as on_bad, progress("reinforcing", updates) as advance:
+    with resumable(), reporting(on_error) as report_error, progress("reinforcing", updates) as advance:
         found = reinforce(
-            contexts_of(files, unseen, cut=random_cut(seed), on_bad=on_bad, **how(columns, input_format)),
+            contexts_of(files, unseen, cut=random_cut(seed), on_error=report_error, **how(columns, input_format)),
             start,
             out,
             scorers or [DEFAULT],

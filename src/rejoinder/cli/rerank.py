@@ -99,10 +99,10 @@ def command(
         raise UsageError("--json and the lines would both go to standard output. Name a file for the lines: -o FILE")
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
-    with reporting(on_error) as on_bad, progress("re-ranking", streaming=str(out) == "-") as advance:
+    with reporting(on_error) as report_error, progress("re-ranking", streaming=str(out) == "-") as advance:
         asked = how(columns, input_format, scorers=[scorer, *([measure_by] if measure_by else [])])
         lines = rerank(
-            contexts_of(files, unseen, on_bad=on_bad, **asked),
+            contexts_of(files, unseen, on_error=report_error, **asked),
             responders or [],
             scorer,
             measure_by=measure_by,
@@ -112,7 +112,7 @@ def command(
             decoding=decoding,
             withhold=withhold,
             seed=seed,
-            on_bad=on_bad,
+            on_error=report_error,
             advance=advance,
         )
         with open_writer(out, kind) as put:

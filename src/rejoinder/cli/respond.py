@@ -58,8 +58,8 @@ def command(
 
     kind = format_of(out)
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest, count)
-    with reporting(on_error) as on_bad, progress("responding", streaming=str(out) == "-") as advance:
-        examples = contexts_of(files, unseen, on_bad=on_bad, **how(columns, input_format))
+    with reporting(on_error) as report_error, progress("responding", streaming=str(out) == "-") as advance:
+        examples = contexts_of(files, unseen, on_error=report_error, **how(columns, input_format))
         found = respond(
             examples, responders, decoding=decoding, count=count, seed=seed, withhold=withhold, advance=advance
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,15 +26,15 @@ from rejoinder.cli.common import (
     width,
     workers,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, bounds_of, how
 from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 
 if TYPE_CHECKING:
+    from rejoinder.data.files import OnError as ReportError
     from rejoinder.data.part_folder import PartFolder
+    from rejoinder.data.read import How
     from rejoinder.example import Example
-    from rejoinder.io.lines import OnBad
-    from rejoinder.io.read import How
     from rejoinder.scorer import Scorer
     from rejoinder.scoring.parts import Asked
     from rejoinder.scoring.scoring import Tally
@@ -145,13 +146,13 @@ def command(
     made_by = (*_made_by(tallies), explain, out_of_domain, columns, input_format, turns, on_error)
     with (
         _parted(files, out, chosen, made_by) as parts,
-        reporting(on_error) as on_bad,
+        reporting(on_error) as report_error,
         progress("scoring", streaming=streaming) as advance,
         workers(ray) as crew,
     ):
         reading = how(columns, input_format, turns, scorers)
         reading["rows"] = _is_table(out, chosen)
-        examples = _read(files, parts, level, on_bad, reading)
+        examples = _read(files, parts, level, report_error, reading)
         far = None if crew is None else elsewhere(crew, asked, scoring)
         more: dict[str, Any] = {"chunk": PART if far else CHUNK, "begun": bool(parts and parts.done)}
         more |= {"explain": explain, "out_of_domain": out_of_domain.value, "scoring": far, "advance": advance}
@@ -187,11 +188,11 @@ def _made_by(tallies: Mapping[str, Tally]) -> list[str]:
 
 def _in_parts(files: list[str], out: Path | None, chosen: Format | None) -> bool:
     """Whether the scores of a folder go to another, part by part."""
-    from rejoinder.io.parts import is_folder
+    from rejoinder.assets import asset
 
     if out is None or out.suffix or str(out) == "-" or chosen is not None or len(files) != 1:
         return False
-    return is_folder(files[0])
+    return files[0] != "-" and Path(asset(files[0])).is_dir()
 
 
 @contextmanager
@@ -253,26 +254,36 @@ def _require_better(older: Path, tallies: list[Tally]) -> None:
 
 def _asked(scorers: list[str] | None, vectors: Path | None, scale: str | None, level: Level, *, explain: bool) -> Asked:
     """What is asked for, in words that other processes understand too."""
-    from rejoinder.io.scales import scale_of
     from rejoinder.scoring.catalog import DEFAULT
     from rejoinder.scoring.parts import Asked
 
     names, file = tuple(scorers or [DEFAULT]), None if vectors is None else str(vectors)
-    return Asked(names, file, None if scale is None else scale_of(scale), level.value, explain)
+    return Asked(names, file, bounds_of(scale), level.value, explain)
 
 
-def _read(files: list[str], parts: PartFolder | None, level: Level, on_bad: OnBad, reading: How) -> Iterable[Example]:
+def _read(
+    files: list[str], parts: PartFolder | None, level: Level, report_error: ReportError, reading: How
+) -> Iterable[Example]:
     """The examples of the files, without the parts that are scored already."""
-    from rejoinder.io.read import read_replies, with_file
+    from rejoinder.data.examples import both_replies
+    from rejoinder.data.read import read_lines
+    from rejoinder.example import Pair
 
-    if parts:
-        reading["without"] = parts.done
-    examples: Iterable[Example] = read_replies(*files, on_bad=on_bad, **reading)
+    paths = [part for part in parts.parts if part.name not in parts.done] if parts else files
+    lines = read_lines(*paths, on_error=report_error, **reading)
+    examples: Iterable[Example] = (
+        example for line in lines for example in (both_replies(line) if isinstance(line, Pair) else [line])
+    )
     if len(files) > 1:
-        examples = with_file(examples)
+        examples = map(_with_file, examples)
     if level is Level.TURN:
         examples = _saying_level(examples)
     return parts.noting(examples) if parts else examples
+
+
+def _with_file(example: Example) -> Example:
+    """Return the example with the file that it was read from, unless its line has a key `file`."""
+    return replace(example, extra={"file": example.where.rpartition(":")[0], **example.extra})
 
 
 def _is_table(out: Path | None, chosen: Format | None) -> bool:

@@ -78,8 +78,8 @@ def command(
 
     decoding = decoding_of(method, beam, temperature, top_p, longest, shortest)
     with atomic_folder(out, ours=(DIALOGUES, TURNS)) as folder:
-        with reporting(on_error) as on_bad:
-            read = contexts_of(files, unseen, cut=random_cut(seed), on_bad=on_bad, **how(columns, input_format))
+        with reporting(on_error) as report_error:
+            read = contexts_of(files, unseen, cut=random_cut(seed), on_error=report_error, **how(columns, input_format))
             starts = sample_contexts(read, contexts, seed)
         talks = len(responders) * len(starts)
         with progress("talking", talks * add) as advance:

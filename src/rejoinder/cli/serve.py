@@ -96,8 +96,8 @@ def _token(file: Path | None) -> str:
         MissingAsset: there is no such file.
         DataError: it holds no token.
     """
+    from rejoinder.data.files import open_bytes
     from rejoinder.errors import DataError
-    from rejoinder.io.lines import open_bytes
 
     if file is None:
         return os.environ.get(TOKEN, "").strip()

@@ -87,7 +87,7 @@ def command(
     correlations inside systems, tests between scorers, the effect of length, systems, and where scorers and people
     disagree.
     """
-    from rejoinder.io import read_either
+    from rejoinder.data.read import read_lines
     from rejoinder.meta.preferences import apart
     from rejoinder.report.data import json_text
     from rejoinder.report.files import require_writable, write_document
@@ -95,9 +95,11 @@ def command(
 
     for path in out or []:
         require_writable(path)
-    with reporting(on_error) as on_bad:
-        lines = read_either(*files, on_bad=on_bad, **how(columns, input_format, turns, scorers))
-        examples, pairs = apart(on_scale(lines, scale, on_bad, dimension))
+    with reporting(on_error) as report_error:
+        lines = read_lines(
+            *files, on_error=report_error, **how(columns, input_format, turns, scorers, scale=scale, labels=True)
+        )
+        examples, pairs = apart(on_scale(lines, scale, report_error, dimension))
     given: dict[str, Any] = {
         "dimension": dimension,
         "resamples": resamples,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
-from rejoinder.io.terminal import inert as escape_controls
+from rejoinder.text.normalize import escape_controls
 
 
 class EscapedStream:

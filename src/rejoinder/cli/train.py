@@ -22,7 +22,7 @@ from rejoinder.cli.common import (
     tell,
     width,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, how, on_scale, say_scales
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, bounds_of, how, on_scale, say_scales
 from rejoinder.cli.places import Writes
 from rejoinder.cli.train_options import (
     Batch,
@@ -130,22 +130,23 @@ def command(
     Conversations are split 70 / 15 / 15 into training, validation and test; the epoch of the lowest validation error
     is kept. The judge answers on the scale of the ratings.
     """
-    from rejoinder.io import read, write
-    from rejoinder.io.scales import said, scale_of
+    from rejoinder.data.read import read
+    from rejoinder.data.scales import in_words
+    from rejoinder.data.write import write
     from rejoinder.judges import load_learner
     from rejoinder.meta.training import steps, train
 
     _check_places(out, held_out, force)
     fitting = (components, normalise, over_sample, penalty, penalty_weight, step, epochs, batch)
     learner = load_learner(kind, _request(encoder, view, state, vectors, references, preset, fitting))
-    with reporting(on_error) as on_bad:
-        lines = read(*files, on_bad=on_bad, **how(columns, input_format, turns))
-        examples = list(on_scale(lines, scale, on_bad))
+    with reporting(on_error) as report_error:
+        lines = read(*files, on_error=report_error, **how(columns, input_format, turns, scale=scale))
+        examples = list(on_scale(lines, scale, report_error))
     with progress("training", steps(learner)) as advance:
-        bounds = None if scale is None else scale_of(scale)
+        bounds = bounds_of(scale)
         done = train(examples, learner, scale=bounds, seed=seed, vectors=vectors, advance=advance)
     done.judge.save(out, force=force)
-    say_scales(examples, more=f"; the judge answers from {said(done.judge.scale)}")
+    say_scales(examples, more=f"; the judge answers from {in_words(done.judge.scale)}")
     if held_out is not None:
         write({example.where: example for one in done.members for example in one.test}.values(), held_out)
     _tell(done, out, as_json)
@@ -153,7 +154,7 @@ def command(
 
 def _tell(done: Training, out: Path, as_json: bool) -> None:
     """What came of it, for people or for programs."""
-    from rejoinder.io.scales import said
+    from rejoinder.data.scales import in_words
     from rejoinder.report.terminal import terminal
     from rejoinder.report.training import training
 
@@ -161,7 +162,7 @@ def _tell(done: Training, out: Path, as_json: bool) -> None:
         typer.echo(json.dumps(done.to_dict(), ensure_ascii=False))
         return
     tell(terminal(training(done), width()))
-    tell(f"the judge answers from {said(done.judge.scale)}")
+    tell(f"the judge answers from {in_words(done.judge.scale)}")
     tell(f"saved in {out}; score with it: rejoinder score FILE -s {out}")
 
 

@@ -14,10 +14,9 @@ from rejoinder.data.chat import is_chat, messages_in, turns
 from rejoinder.data.columns import plain, plan
 from rejoinder.data.files import SUFFIXES, OnError, Row, open_bytes, rows
 from rejoinder.data.format import detect
+from rejoinder.data.read import How, raise_error, read_rows
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.io.lines import raise_bad as raise_error
-from rejoinder.io.read import How
 
 LONGEST_TURN = 1_000_000
 """Characters of a turn; a longer one is a file that lost its line ends."""
@@ -247,9 +246,9 @@ def _with_response(data: Mapping[str, Any], where: str, mapped: Mapping[str, Any
 
 def context_in(record: Mapping[str, Any], where: str) -> Example:
     """Return the context of a record under our names, as of a line that is no dialogue. Raises `DataError`."""
-    from rejoinder.io.parse import parse_record
+    from rejoinder.data.examples import example_of
 
-    return parse_record(record if "response" in record else _with_response(record, where, {}), where)
+    return example_of(record if "response" in record else _with_response(record, where, {}), where)
 
 
 def _cut(example: Example, dialogue: Dialogue, place: int) -> Example:
@@ -260,17 +259,10 @@ def _cut(example: Example, dialogue: Dialogue, place: int) -> Example:
 def examples_of_rows(
     files: Iterable[tuple[str | Path, Iterator[Row]]], on_error: OnError, how: How
 ) -> Iterator[Example]:
-    """Yield the examples of rows. TODO: call the reader of `data.read` here; nothing else needs a module of `io`."""
-    from rejoinder.io.lines import Row as OldRow
-    from rejoinder.io.parse import parse_record
-    from rejoinder.io.read import names_of, records_of, within_memory
-
-    names = names_of(how)
-    for path, found in files:
-        old = (OldRow(row.where, row.data, row.flat) for row in found)
-        for where, record in within_memory(records_of(old, names, on_error), path, on_error):
-            try:
-                yield parse_record(record, where)
-            except DataError as error:
-                on_error(error)
-    names.require_met()
+    """Yield the examples of rows; a pair of replies is none."""
+    how = {**how, "turns": "last"}
+    for line in read_rows(((str(path), found) for path, found in files), on_error, **how):
+        if isinstance(line, Example):
+            yield line
+        else:
+            on_error(DataError("a pair of replies, expected a context", _GIVE, where=line.where))

@@ -23,6 +23,7 @@ from rejoinder.data.columns import words
 from rejoinder.data.content import source_texts
 from rejoinder.data.files import Row
 from rejoinder.data.scales import BINARY, Scale, require_inside
+from rejoinder.data.scored_keys import SCORED
 from rejoinder.data.values import from_cell, is_missing, is_number, kind_of, native, number, plain_json, yes_or_no
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import OVERALL, Example, Pair, Rating, majority
@@ -31,7 +32,6 @@ Record = Mapping[str, Any]
 FIELDS = frozenset(
     words("id dataset context response references sources system context_id ratings raters quality scale scales")
 )
-SCORED = ("scores", "unscored", "signatures")
 """Keys that scoring writes: objects, by scorer."""
 _OF_ONE_REPLY = ("references", "ratings", "raters", "quality", "scale", "scales", UNANSWERED)
 _LAST_REPLY = "the messages end with another reply of the assistant"

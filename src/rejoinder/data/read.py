@@ -12,13 +12,14 @@ from typing import Any, Literal, TypedDict, Unpack, get_args
 from rejoinder.data import columns
 from rejoinder.data.chat import is_chat, messages_in
 from rejoinder.data.columns import Plan, plain
-from rejoinder.data.examples import SCORED, example_of, expanded, pair_of, rater_name, rows_of
+from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, rows_of
 from rejoinder.data.files import SUFFIXES, OnError, Row
 from rejoinder.data.files import rows as rows_in
 from rejoinder.data.format import Format, candidates, detect, formats
 from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
 from rejoinder.data.scales import required, scale_of, with_scale
+from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, fold_columns
 from rejoinder.data.values import EMPTY, from_cell, number, under
 from rejoinder.errors import ColumnError, DataError, UsageError, require_one_of
 from rejoinder.example import OVERALL, ROW, Example, Pair
@@ -27,7 +28,7 @@ Turns = Literal["last", "all"]
 ExamplesLike = Any
 """Examples, or anything that holds them: dicts, chat messages, a data frame, the name of a file."""
 _OBJECTS = ("ratings", "raters", "quality", "scale", "scales")
-_WRITTEN = frozenset((*SCORED, "notes", "worst_turns", "speakers", "followed_by", "intervals", "explained"))
+_WRITTEN = frozenset((*SCORED, NOTES, WORST, "speakers", "followed_by", INTERVALS, EXPLAINED))
 _PLANS, _LINES = 1024, 5
 
 
@@ -405,7 +406,7 @@ class _Reader:
         if sources.get("rater"):
             self.name_raters(record, row, plan)
         if flat:
-            _fold(record, where)
+            fold_columns(record, where)
             if "response" in sources and "messages" not in record:
                 record.setdefault("response", "")
         if messages_in(record.get("context"), where) is not None and plain(sources["context"][0]) in columns.TALKS:
@@ -529,33 +530,3 @@ def _together(ours: str, names: Sequence[str], values: Sequence[Any]) -> Any:
         before = [message for value in present[:-1] for message in messages_in(value) or ()]
         return [*before, {"role": "user", "content": present[-1]}]
     return [turn for value in present for turn in (value if isinstance(value, list) else [value])]
-
-
-def _fold(record: dict[str, Any], where: str) -> None:
-    """Put the columns that scoring writes (`scores.X`, `low.X` and `high.X`, `explained.X.GROUP`) back into objects."""
-    scored = {key[7:]: key for key in record if key.startswith("scores.")}
-    if not scored:
-        return
-
-    def value(key: str) -> float | None:
-        try:
-            cell = record.pop(key, None)
-            return None if cell in (None, "") else float(cell)
-        except (TypeError, ValueError) as error:
-            problem = f"{cell!r}, expected a score"
-            raise DataError(problem, "Write a number or leave the cell empty", where=where, field=key) from error
-
-    intervals = {
-        name: [value(f"low.{name}"), value(f"high.{name}")]
-        for name in scored
-        if f"low.{name}" in record and f"high.{name}" in record
-    }
-    if intervals:
-        record["intervals"] = intervals
-    for name in scored:
-        groups = [key for key in record if key.startswith(f"explained.{name}.")]
-        moved = {key.rpartition(".")[2]: value(key) for key in groups}
-        if moved.get("base") is not None:
-            rest = {group: points for group, points in moved.items() if group != "base" and points is not None}
-            record.setdefault("explained", {})[name] = {"base": moved["base"], "moved": rest}
-    record["scores"] = {**(record.get("scores") or {}), **{name: value(key) for name, key in scored.items()}}

@@ -18,15 +18,15 @@ from types import SimpleNamespace
 from typing import IO, Any, Literal, get_args
 
 from rejoinder.assets import as_path
+from rejoinder.data.chat import as_chat
+from rejoinder.data.examples import to_record
 from rejoinder.data.limits import COLUMNS, ROWS
 from rejoinder.data.outputs import STANDARD, atomic_file, data_output
+from rejoinder.data.read import examples_of
+from rejoinder.data.scored_keys import is_number_column, to_cells
+from rejoinder.data.values import as_json
 from rejoinder.errors import MissingExtra, UsageError
 from rejoinder.example import Example, Given
-from rejoinder.io.chat import as_chat
-from rejoinder.io.flat import is_end, is_moved, to_cells
-from rejoinder.io.given import examples_of
-from rejoinder.io.parse import to_record
-from rejoinder.io.values import as_json
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "xlsx", "chat"]
 Put = Callable[[Mapping[str, Any]], None]
@@ -210,8 +210,8 @@ def _write_parquet(rows: Iterable[dict[str, Any]], columns: list[str], target: P
         raise MissingExtra("polars", "parquet", "Writing Parquet") from error
     lists = [column for column in ("context", "references", "sources") if column in columns]
     kinds: dict[str, Any] = {column: polars.List(polars.String) for column in lists}
-    numbers = [column for column in columns if is_end(column, columns) or is_moved(column, columns)]
-    kinds |= dict.fromkeys([*numbers, *(column for column in columns if column.startswith("scores."))], polars.Float64)
+    numbers = [column for column in columns if is_number_column(column, columns)]
+    kinds |= dict.fromkeys(numbers, polars.Float64)
     schema = {column: kinds.get(column, polars.String) for column in columns}
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as lines:
         for row in rows:

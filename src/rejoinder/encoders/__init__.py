@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from rejoinder.assets import JUDGE
 from rejoinder.data.folders import Parts, in_folder, read_folder
+from rejoinder.data.read import examples_of
 from rejoinder.encoders.average import AverageEncoder
 from rejoinder.encoders.batching import encode_once
 from rejoinder.encoders.projection import Projection, fit_projection
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Given
-from rejoinder.io import examples_of
 from rejoinder.registry import Entry, Registry
 from rejoinder.scorer import Encoder
 

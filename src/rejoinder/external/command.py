@@ -7,10 +7,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rejoinder.data.values import is_number
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.external.program import PATIENCE, NoAnswer, OutOfStep, Program
-from rejoinder.io.values import is_number
 from rejoinder.scorer import Card, Scores
 
 _EXPECTED = 'expected a number, {"score": ...} or null'

@@ -14,10 +14,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.examples import to_record
+from rejoinder.data.values import kind_of, number_in, under
 from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.example import Example
-from rejoinder.io.parse import to_record
-from rejoinder.io.values import inside, kind_of, number_in
 from rejoinder.scorer import Card, ScoreFunction, Scorer, Scores
 
 COLUMN, PYTHON = "column", "python"
@@ -49,7 +49,7 @@ class Column:
     def _found(self, example: Example) -> float | str:
         """The score of one example, or why there is none."""
         record = to_record(example)
-        value = inside(record, self.path)
+        value = under(record, self.path)
         if value is None:
             return _untold(self.path, record)
         number = _finite(value)
@@ -202,7 +202,8 @@ def _imported(name: str, rest: str) -> Callable[..., Any]:
 def _finite(value: Any) -> float | None:
     """A finite number, or one that a cell of a table holds as text; None for anything else."""
     if isinstance(value, (bool, str)):
-        return number_in(value)
+        read = number_in(value)
+        return None if read is None else read[0]
     try:
         number = float(value)  # of numpy too
     except (TypeError, ValueError, OverflowError):
@@ -213,7 +214,7 @@ def _finite(value: Any) -> float | None:
 def _untold(path: str, record: Mapping[str, Any]) -> str:
     """Why nothing stands under `path`: what whoever made the score said of that, else that it is not there."""
     made, _, name = path.partition(".")
-    reason = inside(record, f"unscored.{name}") if made == "scores" else None
+    reason = under(record, f"unscored.{name}") if made == "scores" else None
     return reason if isinstance(reason, str) else f'no "{path}"{_nearest(path, record)}'
 
 

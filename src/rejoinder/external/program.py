@@ -18,8 +18,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import IO, Any, cast
 
+from rejoinder.data.values import require_whole_characters
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io.values import require_whole_characters
 
 PATIENCE = 120.0
 """Seconds that a program has for an answer; a model that loads with the first needs some."""

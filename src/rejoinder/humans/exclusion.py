@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.data.values import is_number
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
 from rejoinder.humans.agreeing import KAPPAS, agreement_of
 from rejoinder.humans.agreement import LEAST, OfRater
 from rejoinder.humans.raters import Raters
-from rejoinder.io.values import is_number
 from rejoinder.stats.figure import Figure
 from rejoinder.stats.kappa import WEIGHTINGS, Weighting
 from rejoinder.stats.sampling import Sampling

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rejoinder.data.values import is_number
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example
 from rejoinder.humans.shared_ids import refuse_again
-from rejoinder.io.values import is_number
 from rejoinder.stats.arrays import BoolArray, FloatArray
 
 WEIGHT = "rating_weight"

@@ -8,12 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.data.scales import Scale, on_unit, require_alike
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Rating
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.lines import UNNAMED, numbered, title_of
-from rejoinder.io.ratings import Scale
-from rejoinder.io.scales import on_unit, require_alike
 from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, number_of, renumbered
 
 POOLED = "pooled"

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from rejoinder.data.examples import example_of, to_record
+from rejoinder.data.files import OnError
+from rejoinder.data.read import raise_error
+from rejoinder.data.values import decoded, kind_of
 from rejoinder.errors import DataError
 from rejoinder.example import UNANSWERED, Example
-from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.parse import parse_record, to_record
-from rejoinder.io.values import decoded, kind_of
 from rejoinder.responder import answer, request, signature_of
 from rejoinder.scorer import finish
 from rejoinder.scoring.replies import BATCH, CUT_OFF, Tally, with_response
@@ -36,7 +37,7 @@ class Pool:
     reason: str = ""
 
 
-def pools_in(contexts: Iterable[Example], on_bad: OnBad = raise_bad) -> Iterator[Pool]:
+def pools_in(contexts: Iterable[Example], on_error: OnError = raise_error) -> Iterator[Pool]:
     """Yield the pools in lines that hold their candidates already.
 
     A line with a list, under `candidates` or as `respond --count` writes it, is a pool by itself. Of all other lines
@@ -44,7 +45,7 @@ def pools_in(contexts: Iterable[Example], on_bad: OnBad = raise_bad) -> Iterator
 
     Args:
         contexts: lines; those with a response and no list are candidates.
-        on_bad: what to do with the error of a list that holds something else than replies.
+        on_error: what to do with the error of a list that holds something else than replies.
     """
     rows: dict[tuple[Any, ...], list[Example]] = {}
     for line in contexts:
@@ -55,7 +56,7 @@ def pools_in(contexts: Iterable[Example], on_bad: OnBad = raise_bad) -> Iterator
         try:
             pool = _listed(line, key)
         except DataError as error:
-            on_bad(error)
+            on_error(error)
         else:
             yield pool
     for lines in rows.values():
@@ -132,4 +133,4 @@ def _candidate(record: Mapping[str, Any], given: Any, key: str, where: str) -> E
     if not isinstance(own, Mapping) or not isinstance(own.get("response"), str):
         found = kind_of(given) if not isinstance(own, Mapping) else 'an object without a "response"'
         raise DataError(f"holds {found}, expected texts", _SAYS_WHICH, where=where, field=key)
-    return parse_record({**record, **own, "id": record["id"]}, where)
+    return example_of({**record, **own, "id": record["id"]}, where)

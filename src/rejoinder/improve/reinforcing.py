@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rejoinder.data.folders import in_folder, read_folder
+from rejoinder.data.read import silent
 from rejoinder.encoders.batching import require_torch
 from rejoinder.errors import DataError, UsageError
 from rejoinder.improve.reward import reward
-from rejoinder.io.lines import silent
 from rejoinder.scorer import Advance, ScorerLike, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT
 from rejoinder.scoring.replies import GivenContext, as_examples

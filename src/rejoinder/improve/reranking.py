@@ -7,6 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rejoinder.data.examples import to_record
+from rejoinder.data.files import OnError
+from rejoinder.data.read import raise_error
 from rejoinder.errors import UsageError
 from rejoinder.example import UNANSWERED
 from rejoinder.improve.choosing import Choice, choose, require_direction
@@ -14,8 +17,6 @@ from rejoinder.improve.measuring import Measuring
 from rejoinder.improve.pools import CANDIDATES, Pool, pools_by, pools_in
 from rejoinder.improve.result import Reranking
 from rejoinder.improve.winnings import Winnings
-from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.parse import to_record
 from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, ScorerLike, finish, ignore, signature_of
 from rejoinder.scoring.catalog import DEFAULT, load_responders, load_scorers
@@ -71,7 +72,7 @@ def rerank(
     withhold: bool = False,
     resamples: int = 1000,
     seed: int = 0,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     advance: Advance = ignore,
 ) -> Reranked:
     """The best of several replies to each context, by a scorer; lines that `score` takes, made as they are read.
@@ -90,7 +91,7 @@ def rerank(
             the response.
         resamples: of contexts, for the intervals.
         seed: decides what is random in the replies, and the resamples.
-        on_bad: what to do with the error of a list that holds something else than replies.
+        on_error: what to do with the error of a list that holds something else than replies.
         advance: called with the number of contexts that are done.
 
     Raises:
@@ -105,7 +106,9 @@ def rerank(
     winnings = Winnings(*_scorers(scorer, measure_by))
     tallies = {name: Tally(one) for name, one in load_responders(several(responders), decoding=decoding).items()}
     lines = as_examples(contexts)
-    pools = pools_by(lines, tallies, count=count, seed=seed, withhold=withhold) if tallies else pools_in(lines, on_bad)
+    pools = (
+        pools_by(lines, tallies, count=count, seed=seed, withhold=withhold) if tallies else pools_in(lines, on_error)
+    )
     found = _stream(pools, winnings, at_least=at_least, every=every, advance=advance)
     return Reranked(found, tallies, winnings, sampling)
 

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.data.chat import read_content, spoken
+from rejoinder.data.examples import as_turns
+from rejoinder.data.scales import required
+from rejoinder.data.thoughts import without_opening_tag, without_thoughts
+from rejoinder.data.values import kind_of
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.improve.choosing import require_direction
-from rejoinder.io.chat import as_turns, content_of, spoken
-from rejoinder.io.scales import required
-from rejoinder.io.thoughts import without_opening_tag, without_thoughts
-from rejoinder.io.values import kind_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.scorer import Card, FloatArray, Scorer, ScorerLike, Scores, run
 from rejoinder.scoring.catalog import DEFAULT, load_scorers
@@ -222,7 +223,7 @@ def _text(completion: Completion | None) -> str:
         return ""
     if not isinstance(completion, Iterable) or not all(isinstance(message, Mapping) for message in completion):
         raise UsageError("a completion is neither a text nor chat messages")
-    if not any(content_of(message.get("content")) or message.get("refusal") for message in completion):
+    if not any(read_content(message.get("content")).text or message.get("refusal") for message in completion):
         return ""
     said = (text for role, text in spoken(list(completion), "completions") if role == "assistant")
     return "\n".join(without_thoughts(text, anywhere=True) for text in said)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from rejoinder.data.examples import as_turns
 from rejoinder.errors import MissingExtra
 from rejoinder.example import Example
-from rejoinder.io.chat import as_turns
 from rejoinder.scorer import ScorerLike, run
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
 from rejoinder.scoring.explained import facts_warning

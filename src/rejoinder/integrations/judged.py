@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from rejoinder.data.chat import read_content
+from rejoinder.data.examples import as_turns
+from rejoinder.data.messages import is_chat
+from rejoinder.data.read import examples_of
+from rejoinder.data.scored_keys import WORST
 from rejoinder.example import Example
-from rejoinder.io.chat import as_turns, content_of, is_conversation
-from rejoinder.io.given import examples_of
-from rejoinder.io.parse import WORST
 from rejoinder.scorer import OUT_OF_DOMAIN, Scorer, run
 from rejoinder.scoring.dialogue import Turn
 from rejoinder.scoring.explained import explanations, facts_warning, is_explained
@@ -108,7 +110,7 @@ def _context(asked: Any) -> dict[str, Any]:
     """What was asked, as parts of a record."""
     if not isinstance(asked, Mapping):
         return {"context": as_turns(asked or [], "given")}
-    if is_conversation(asked.get("messages")):
+    if is_chat(asked.get("messages")):
         return {"context": as_turns(asked["messages"], "given")}
     values = list(asked.values())
     return {"context": as_turns(values[0], "given")} if len(values) == 1 else dict(asked)
@@ -118,5 +120,5 @@ def _response(replied: Any) -> dict[str, Any]:
     """What was replied, as parts of a record."""
     if not isinstance(replied, Mapping):
         return {"response": replied}
-    text = content_of(replied.get("content"))
+    text = read_content(replied.get("content")).text
     return dict(replied) if text is None else {"response": text}

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from rejoinder.data.messages import is_chat
 from rejoinder.errors import UsageError
 from rejoinder.example import Example
 from rejoinder.improve.reward import reward
 from rejoinder.integrations.judged import example_of, judged
-from rejoinder.io.chat import is_conversation
 from rejoinder.meta.quality import require_least
 from rejoinder.scoring.catalog import DEFAULT, load_scorer
 
@@ -78,4 +78,4 @@ def _messages(prompt: Any) -> Any:
         decoded = json.loads(prompt)
     except ValueError:
         return prompt
-    return decoded if is_conversation(decoded) else prompt
+    return decoded if is_chat(decoded) else prompt

@@ -9,11 +9,10 @@ from typing import Annotated, Any, TypeGuard, cast
 import numpy as np
 from annotated_types import Ge
 
+from rejoinder.data.scales import Scale, in_words, required, rescaled, scales_in
 from rejoinder.data.strict import require, value_in
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.io.ratings import Scale
-from rejoinder.io.scales import required, rescaled, said, scales_in
 from rejoinder.judges.learner import PREDICTED, Judge
 from rejoinder.scorer import Card, Explanation, FloatArray, Scorer, Scores
 
@@ -41,7 +40,7 @@ class Answering:
     def card(self) -> Card:
         """The judge's own, but for the scale."""
         card = self.judge.card
-        note = f"Answers from {said(self.scale)}: {said(self.judge.scale)}, its own scale, mapped linearly."
+        note = f"Answers from {in_words(self.scale)}: {in_words(self.judge.scale)}, its own scale, mapped linearly."
         inside = card.range == self.judge.scale
         return replace(card, notes=f"{note} {card.notes}", range=self.scale if inside else card.range)
 

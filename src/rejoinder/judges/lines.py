@@ -13,12 +13,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.read import examples_of
+from rejoinder.data.scales import Scale, Span, likely, require_alike, require_inside, rescaled, spans_of, with_scale
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.clusters import Clusters, NumberedTies
-from rejoinder.io.given import examples_of
-from rejoinder.io.ratings import Scale, require_inside
-from rejoinder.io.scales import Span, doubtful_code, hint, require_alike, rescaled, spans_of, with_scale
 from rejoinder.judges.learner import PREDICTED, AnyLearner, Encoded, Learner, Rows, members_of
 from rejoinder.scorer import FloatArray
 from rejoinder.text.normalize import visible
@@ -156,10 +155,7 @@ def _no_scale(examples: Sequence[Example], first: Example) -> DataError:
     require_alike(examples)
     spans = spans_of(example for example in examples if example.scale() is None)
     problem = f"rated, but without a scale; the ratings that have none are {_listed(spans)}"
-    remedy = (
-        doubtful_code(examples)
-        or f'Say what the lowest and the highest can be: --scale {hint(spans)}, or "scale": [1, 5] on each line'
-    )
+    remedy = f'Say what the lowest and the highest can be: --scale {likely(spans)}, or "scale": [1, 5] on each line'
     return DataError(problem, remedy, where=first.where, field="scale")
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError
 from rejoinder.example import NO_SET, Example, Given
-from rejoinder.io.ratings import Scale
 from rejoinder.judges import load_learner
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import (

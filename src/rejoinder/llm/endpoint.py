@@ -20,10 +20,10 @@ from urllib.parse import urlsplit
 from urllib.request import Request as Post
 from urllib.request import urlopen
 
+from rejoinder.data.chat import read_content
+from rejoinder.data.thoughts import without_thoughts
+from rejoinder.data.values import require_whole_characters
 from rejoinder.errors import DataError, MissingAsset, UsageError
-from rejoinder.io.chat import whole_content_of
-from rejoinder.io.thoughts import without_thoughts
-from rejoinder.io.values import require_whole_characters
 
 KEY = "OPENAI_API_KEY"
 PATIENCE = 120.0
@@ -251,7 +251,7 @@ def place_of(name: str, rest: str) -> tuple[str, str]:
 
 def _text(message: Mapping[str, Any]) -> str | None:
     """What a message says, in one text or in parts; else its refusal."""
-    text = whole_content_of(message.get("content") if _INSTEAD.intersection(message) else message["content"])
+    text = read_content(message.get("content") if _INSTEAD.intersection(message) else message["content"], "user").text
     refusal = message.get("refusal")
     return refusal if isinstance(refusal, str) and refusal.strip() and not (text and text.strip()) else text
 

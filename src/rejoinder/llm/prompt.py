@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from rejoinder.data.thoughts import without_thoughts
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
-from rejoinder.io.thoughts import without_thoughts
 
 RUBRIC = """\
 Below, as JSON, stands a conversation, its turns under "context" and oldest first, and under "response" a reply to \

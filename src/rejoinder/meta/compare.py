@@ -9,11 +9,11 @@ from typing import TypeVar
 
 import numpy as np
 
+from rejoinder.data.read import examples_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
 from rejoinder.humans.clusters import Clusters, sorted_clusters
 from rejoinder.humans.lines import numbered
-from rejoinder.io.given import examples_of
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.compare_answer import answer
 from rejoinder.meta.compared import Compared, Pairs, mean_of

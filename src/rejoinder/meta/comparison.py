@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from rejoinder.data.values import is_number
 from rejoinder.errors import UsageError, shown
-from rejoinder.io.values import is_number
 from rejoinder.meta.compared import Aligned, Compared
 from rejoinder.meta.domain import advice
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame

@@ -11,10 +11,10 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise, takewhile
 
+from rejoinder.data.columns import plain
 from rejoinder.errors import DataError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
 from rejoinder.humans.lines import given_twice
-from rejoinder.io.names import plain
 from rejoinder.text.normalize import visible_text
 
 SEVERAL = 1.25  # conversations a user, for them to be worth a word

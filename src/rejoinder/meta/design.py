@@ -11,10 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
+from rejoinder.data.examples import to_record
+from rejoinder.data.values import under
 from rejoinder.errors import DataError, require_one_of
 from rejoinder.example import Example
-from rejoinder.io.parse import to_record
-from rejoinder.io.values import inside
 from rejoinder.meta.compared import Aligned, Pairs
 from rejoinder.meta.conversations import (
     Key,
@@ -255,7 +255,7 @@ def _refuse_clashes(found: _Found, a: Sequence[Example], b: Sequence[Example]) -
 
 def value_of(example: Example, name: str) -> str:
     """What a line says under a key, as text; dots lead into objects."""
-    value: Any = inside(to_record(example), name)
+    value: Any = under(to_record(example), name)
     if value is None or value == "":
         return NO_VALUE
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rejoinder.io.scales import said
+from rejoinder.data.scales import in_words
 from rejoinder.meta.estimates import Estimate, Estimates
 from rejoinder.meta.verdict import FEWEST_OWN, SCORES_FOR_RATINGS
 from rejoinder.stats.prediction_powered import FREEDOM_TO_TUNE
@@ -22,7 +22,7 @@ def answer(found: Estimates) -> tuple[str, ...]:
 def _first(found: Estimates) -> str:
     """The mean of the one system, or of the highest and the lowest."""
     known = [one for one in found.systems if one.known]
-    scale = "" if found.scale is None else f" ({said(found.scale)})"
+    scale = "" if found.scale is None else f" ({in_words(found.scale)})"
     if len(known) == 1:
         (one,) = known
         of = "these replies" if len(found.systems) == 1 else one.system

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rejoinder.io.ratings import Scale
+from rejoinder.data.scales import Scale
 from rejoinder.meta.frames import FORMAT_VERSION, results_frame
 from rejoinder.scorer import Signature
 from rejoinder.stats.figure import NONE, NOTHING, Figure, plain

@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.data.read import lines_of
+from rejoinder.data.scales import Scale, with_scale
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import NO_SET, Example, Given, Pair
 from rejoinder.humans.clusters import clusters_of, sorted_clusters
-from rejoinder.io.given import either_of
-from rejoinder.io.ratings import Scale
-from rejoinder.io.scales import with_scale
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.lines import MAPPED, UNREAD, normalised_ratings, unlearnable
@@ -95,7 +94,7 @@ def fit(
     """
     sampling = Sampling.checked(resamples, seed)
     loaded = _over_views(judge)
-    examples, pairs = _apart(either_of(given))
+    examples, pairs = _apart(lines_of(given))
     task = _of_pairs(loaded, pairs, scale) if pairs else _of_ratings(loaded, examples, scale)
     rng = sampling.generator("fit", "fit")
     folds = folds_of(task.able.groups, _how_many_folds(len(task.able.groups)), rng)

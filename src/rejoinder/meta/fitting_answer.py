@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rejoinder.io.scales import said
+from rejoinder.data.scales import in_words
 from rejoinder.meta.fitting_figures import WITHIN
 from rejoinder.meta.fitting_results import Fit, Gain
 from rejoinder.meta.verdict import IF_HIGH_IS_GOOD, SCORES_FOR_RATINGS, TURN_RATINGS
@@ -132,5 +132,5 @@ def _use(found: Fit) -> list[str]:
     if found.kind == "choices":
         return ["Choices tell an order and no ratings: its scores spread as they did before, and so do its intervals."]
     return [
-        f"It answers from {said(found.judge.scale)}: the mean rating to be expected, with an interval that holds 90 %."
+        f"It answers from {in_words(found.judge.scale)}: the mean rating to be expected, with an interval that holds 90 %."
     ]

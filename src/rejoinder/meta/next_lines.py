@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from rejoinder.data.read import examples_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.joined import WEIGHT, joined
-from rejoinder.io.given import examples_of
 from rejoinder.meta.estimate import filled, names_of
 from rejoinder.scorer import Advance, ScorerLike, ignore, run
 from rejoinder.scoring.catalog import DEFAULT, columns_of, load_scorer

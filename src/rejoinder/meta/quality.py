@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from rejoinder.data.read import examples_of
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Given
 from rejoinder.humans.clusters import sorted_clusters
 from rejoinder.humans.shared_ids import refuse_again
-from rejoinder.io.given import examples_of
 from rejoinder.judges.answers import is_judge
 from rejoinder.meta.agreement import most_frequent
 from rejoinder.meta.comparison import MIN_SCORED

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rejoinder.data.read import examples_of
 from rejoinder.errors import DataError
 from rejoinder.example import OVERALL, Example, Given, Rating
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
@@ -19,7 +20,6 @@ from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import NO_SYSTEM, RatedSet, rated_sets
 from rejoinder.humans.raters import NOBODY, Raters, one_spelling, raters_of
 from rejoinder.humans.shared_ids import refuse_again
-from rejoinder.io.given import examples_of
 from rejoinder.meta.rating_answer import answer
 from rejoinder.meta.rating_results import Disagreement, Pace, RatedSystem, RatingStudy, SetRatings
 from rejoinder.meta.replacement import EPSILON, MEAN_RATING, Alternative, alternative, on_scale

@@ -23,10 +23,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from rejoinder.data.values import is_number
 from rejoinder.errors import UsageError
 from rejoinder.humans.agreeing import MOST_VALUES
 from rejoinder.humans.raters import Raters
-from rejoinder.io.values import is_number
 from rejoinder.stats.arrays import BoolArray, FloatArray, IntArray, number_of, numbers_of, renumbered
 from rejoinder.stats.bootstrap import percentile_interval
 from rejoinder.stats.correlation import SMALLEST_P

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.read import examples_of
 from rejoinder.errors import DataError, UsageError, shown
 from rejoinder.example import OVERALL, Example, Given
 from rejoinder.humans.lines import may_be_the_rating
 from rejoinder.humans.rated_set import RatedSet, RatedSets, rated_sets, ratings_of
 from rejoinder.humans.shared_ids import refuse_copies, shared_ids_said
-from rejoinder.io.given import examples_of
 from rejoinder.judges.learner import AnyLearner
 from rejoinder.meta.agreement import Study, agreements, most_frequent, partly_unscored
 from rejoinder.meta.answer import answer, answer_of

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.scales import Scale
 from rejoinder.errors import UsageError
 from rejoinder.example import Given
-from rejoinder.io.ratings import Scale
 from rejoinder.judges import load_learner
 from rejoinder.judges.answers import answer_scale
 from rejoinder.judges.learner import AnyLearner, Choices, PortableJudge, members_of

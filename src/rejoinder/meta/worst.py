@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.chat import NO_ANSWER
 from rejoinder.example import UNANSWERED, Example
-from rejoinder.io.chat import NO_ANSWER
 from rejoinder.scorer import Card, FloatArray, Scores, missing_need
 from rejoinder.stats.arrays import BoolArray, IntArray
 

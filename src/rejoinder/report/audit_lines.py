@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rejoinder.auditing.results import Attacked
-from rejoinder.io.parse import to_record
+from rejoinder.data.examples import to_record
 from rejoinder.stats.figure import plain
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rejoinder.io.terminal import inert
 from rejoinder.report.document import Block, Cases, Cell, Document, Gallery, Picture, Prose, Section, Table
+from rejoinder.text.normalize import escape_controls
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -23,7 +23,7 @@ def html(document: Document) -> str:
     """The page; texts are shown as they are, but for characters that are obeyed and not seen, now escapes."""
     parts = [section for section in document.sections if section.title]
     page = _template().render(document=document, parts=parts, contents=len(parts) >= _CONTENTS)
-    return inert(page)
+    return escape_controls(page)
 
 
 @cache

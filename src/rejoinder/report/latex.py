@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from rejoinder.io.terminal import inert
 from rejoinder.report.document import Cell, Document, Section, Table, one_line
+from rejoinder.text.normalize import escape_controls
 
 _PROSE = 40  # characters of a cell
 _TEX = {
@@ -14,7 +14,7 @@ _TEX = {
 
 def latex(document: Document) -> str:
     """All tables, each with its caption; prose is the author's to write."""
-    parts = [f"% {one_line(inert(document.command))}"]
+    parts = [f"% {one_line(escape_controls(document.command))}"]
     for section in document.sections:
         for table in section.tables:
             head, *body = [list(map(_tex, table.header)), *(list(map(_cell, row)) for row in table.rows)]
@@ -49,7 +49,7 @@ def _cell(cell: Cell) -> str:
 
 def _tex(text: str) -> str:
     """`text` on one line, with the characters that mean something to LaTeX escaped."""
-    return "".join(_TEX.get(character, character) for character in one_line(inert(text)))
+    return "".join(_TEX.get(character, character) for character in one_line(escape_controls(text)))
 
 
 def _columns(table: Table) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from rejoinder.data.examples import to_record
 from rejoinder.humans.agreement import OfRater, Pairwise, RaterAgreement
-from rejoinder.io.parse import to_record
 from rejoinder.meta.rating_results import Disagreement, RatingStudy, SetRatings
 from rejoinder.meta.replacement import Alternative
 from rejoinder.report.cells import count, measured, nothing, p, plain, share

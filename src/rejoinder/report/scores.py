@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from rejoinder.io.parse import EXPLAINED, INTERVALS, WORST, are_explained, are_intervals
+from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, WORST, are_explained, are_intervals
 from rejoinder.report.tables import text_table
 from rejoinder.scorer import OUT_OF_DOMAIN, Explanation
 from rejoinder.scoring.explained import facts_warning

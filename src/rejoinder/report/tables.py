@@ -12,8 +12,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
-from rejoinder.io.terminal import inert
 from rejoinder.report.document import numeric
+from rejoinder.text.normalize import escape_controls
 
 _PROSE, _GAP = 16, 2  # fewest characters of a column of prose; those between two columns
 _KEPT = "\u00a0"  # a space that no line is broken at
@@ -34,7 +34,7 @@ def text_table(
         folded: columns of prose, which may be folded to fit.
         title: a line above the table.
     """
-    body, prose = [list(map(inert, row)) for row in rows], set(folded)
+    body, prose = [list(map(escape_controls, row)) for row in rows], set(folded)
     columns = list(zip(header, *body, strict=True))
     longest = [max(map(cell_len, column)) for column in columns]
     widths = list(longest)

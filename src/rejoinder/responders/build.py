@@ -7,10 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.files import OnError
 from rejoinder.data.folders import Parts, read_card, read_folder, require_free, write_folder
+from rejoinder.data.joins import Note
 from rejoinder.data.outputs import require_apart
+from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import DataError
-from rejoinder.io.lines import Note, OnBad, raise_bad, silent
 from rejoinder.responders import dual
 from rejoinder.responders.pool import PART, Sample, sample
 from rejoinder.responders.retrieval import BY_CONTEXT, BY_RESPONSE, RANDOM, tfidf_parts
@@ -31,7 +33,7 @@ def build_retrieval(
     *,
     keep_judged: bool = False,
     force: bool = False,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
     """Make the retrieval model that the recipe says from the dialogues in `files` and save it as the folder `out`.
@@ -42,7 +44,7 @@ def build_retrieval(
         out: the folder to save it in.
         keep_judged: also take responses from dialogues that occur in public sets of human judgements.
         force: replace a model that stands at `out`.
-        on_bad: what to do with a bad dialogue.
+        on_error: what to do with a bad dialogue.
         say: takes one line about each step.
 
     Raises:
@@ -53,7 +55,7 @@ def build_retrieval(
     require_apart([out], files)
     require_free(out, force=force)
     given = {"corpora": digests(files), "keep_judged": keep_judged}
-    found = _sample(recipe.candidates, recipe.held_out, files, keep_judged, on_bad, say)
+    found = _sample(recipe.candidates, recipe.held_out, files, keep_judged, on_error, say)
     say(_counted(found))
     parts = Parts({}, {})
     if recipe.kind != RANDOM:
@@ -94,11 +96,11 @@ def _sample(
     held_out: float,
     files: Sequence[str | Path],
     keep_judged: bool,
-    on_bad: OnBad,
+    on_error: OnError,
     say: Note = silent,
 ) -> Sample:
     """The candidates among the dialogues that are not held out."""
-    dialogues = part_of(files, held_out, held_out=False, keep_judged=keep_judged, on_bad=on_bad, say=say)
+    dialogues = part_of(files, held_out, held_out=False, keep_judged=keep_judged, on_error=on_error, say=say)
     return sample(dialogues, candidates.most, candidates.seed)
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rejoinder.data.dialogues import corpus_files
+from rejoinder.data.files import OnError
+from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import MissingExtra, UsageError
-from rejoinder.io.lines import OnBad, raise_bad, silent
 from rejoinder.responders.build import add_candidates, build_retrieval
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.kinds import TAUGHT
@@ -52,7 +53,7 @@ class Given(NamedTuple):
     teacher: str | Path | None
     keep_judged: bool
     force: bool
-    on_bad: OnBad
+    on_error: OnError
     say: Callable[[str], None]
     advance: Advance
 
@@ -66,7 +67,7 @@ def pretrain(
     teacher: str | Path | None = None,
     keep_judged: bool = False,
     force: bool = False,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     say: Callable[[str], None] = silent,
     advance: Advance = ignore,
 ) -> Made:
@@ -84,7 +85,7 @@ def pretrain(
             student needs none where `files` is a folder of a teacher's vectors (see `rejoinder.training.taught`).
         keep_judged: also use dialogues that occur in public sets of human judgements.
         force: replace a model of another run that stands at `out`.
-        on_bad: what to do with a bad line.
+        on_error: what to do with a bad line.
         say: takes one line about each step.
         advance: called with the number of updates done.
 
@@ -100,7 +101,7 @@ def pretrain(
         if plan.kind not in TAUGHT and teacher is not None:
             raise UsageError(f"--teacher is for a student, a selector or moods, a {plan.kind} has none. Leave it out")
         files = files if isinstance(plan, StudentRecipe) and any(map(is_taught, files)) else corpus_files(files)
-        given = Given(files, Path(out), start, teacher, keep_judged, force, on_bad, say, advance)
+        given = Given(files, Path(out), start, teacher, keep_judged, force, on_error, say, advance)
         return Made(Path(out), plan.kind, _made(plan, given))
 
 
@@ -141,7 +142,7 @@ def _without_a_network(recipe: RetrievalRecipe | PhraseRecipe | MoodRecipe, give
     chosen: dict[str, Any] = {
         "keep_judged": given.keep_judged,
         "force": given.force,
-        "on_bad": given.on_bad,
+        "on_error": given.on_error,
         "say": given.say,
     }
     if isinstance(recipe, MoodRecipe):
@@ -167,7 +168,7 @@ def _tweets(recipe: TweetRecipe, given: Given) -> Mapping[str, float]:
         given.files,
         given.out,
         force=given.force,
-        on_bad=given.on_bad,
+        on_error=given.on_error,
         say=given.say,
         advance=given.advance,
     ).best
@@ -184,7 +185,7 @@ def _over_an_encoder(recipe: StudentRecipe | SelectorRecipe, given: Given) -> Ma
     chosen: dict[str, Any] = {
         "keep_judged": given.keep_judged,
         "force": given.force,
-        "on_bad": given.on_bad,
+        "on_error": given.on_error,
         "say": given.say,
         "advance": given.advance,
     }
@@ -206,7 +207,7 @@ def _dialogues(recipe: Recipe, given: Given) -> Mapping[str, float]:
         start=given.start,
         keep_judged=given.keep_judged,
         force=given.force,
-        on_bad=given.on_bad,
+        on_error=given.on_error,
         say=given.say,
         advance=given.advance,
     ).best

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -192,7 +193,7 @@ def score(
             `load_scorer`.
         DataError: `examples` cannot be read.
     """
-    from rejoinder.io.given import labelled
+    from rejoinder.data.examples import index_of
     from rejoinder.scorer import run
     from rejoinder.scoring.dialogue import of_dialogues
     from rejoinder.scoring.withholding import require_choice, withhold
@@ -203,7 +204,8 @@ def score(
     scores = run(of_dialogues(loaded, every=True) if level == "dialogue" else loaded, lines)
     if out_of_domain == "withhold":
         scores = withhold(scores)
-    return labelled(scores, examples, lines)
+    index = index_of(examples, lines)
+    return scores if index is None else replace(scores, index=index)
 
 
 def explain(
@@ -244,7 +246,7 @@ def _loaded(
     examples: Given, scorer: ScorerLike, scale: tuple[float, float] | None, vectors: str | Path | None
 ) -> tuple[Scorer, list[Example]]:
     """Return the scorer with its answers on the scale of the call, and the examples."""
-    from rejoinder.io.given import examples_of
+    from rejoinder.data.read import examples_of
 
     lines = examples_of(examples, keep=columns_of(scorer))
     loaded = load_scorer(scorer, vectors=vectors)

@@ -21,9 +21,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rejoinder.data.chat import in_turn, spoken
+from rejoinder.data.messages import is_chat
+from rejoinder.data.scored_keys import WORST
 from rejoinder.example import LEVEL, Example
-from rejoinder.io.chat import SPEAKERS, in_turn, is_conversation, spoken
-from rejoinder.io.parse import WORST
 from rejoinder.scorer import OUT_OF_DOMAIN, Card, FloatArray, Scorer, Scores, missing_need, run
 
 TAIL = 0.25  # share of the turns that count once more: the worst
@@ -173,7 +174,7 @@ def replies_of(example: Example) -> Replies:
     speakers = _speakers(example)
     if len(speakers) != len(turns):
         return Replies([], [], f"the speakers of {len(turns)} turns are not all named")
-    judged = example.extra.get("rated_speaker", speakers[-1]) if SPEAKERS in example.extra else speakers[-1]
+    judged = example.extra.get("rated_speaker", speakers[-1]) if "speakers" in example.extra else speakers[-1]
     places = [place for place, speaker in enumerate(speakers) if speaker == judged]
     if not places:
         return Replies([], [], "the judged speaker says nothing")
@@ -202,10 +203,10 @@ def worst_of(turns: Sequence[Turn], sign: int = 1) -> tuple[Turn, ...]:
 def _speakers(example: Example) -> Sequence[Any]:
     """Who said each turn."""
     count = len(example.context) + 1
-    named, messages = example.extra.get(SPEAKERS), example.extra.get("messages")
+    named, messages = example.extra.get("speakers"), example.extra.get("messages")
     if named is not None:
         return named if isinstance(named, Sequence) and not isinstance(named, str) else ()
-    if is_conversation(messages):
+    if is_chat(messages):
         said = spoken(messages, example.where)[:count]
         roles, texts = [role for role, _ in said], [text for _, text in said]
         if texts == [*example.context, example.response]:

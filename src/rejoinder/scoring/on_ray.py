@@ -23,9 +23,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from rejoinder.data.joins import Note
+from rejoinder.data.read import silent
 from rejoinder.errors import MissingAsset, MissingExtra, RejoinderError
 from rejoinder.example import Example
-from rejoinder.io.lines import Note, silent
 from rejoinder.scorer import Scorer, Scores, signature_of
 from rejoinder.scoring.crew import Crew, Lost
 from rejoinder.scoring.one_machine import NOWHERE, give_back, one_machine, own_token, require_loopback

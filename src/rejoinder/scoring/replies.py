@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from rejoinder.data.dialogues import Cut, Dialogue, before_the_last, context_in, read_contexts
+from rejoinder.data.examples import to_record
+from rejoinder.data.files import OnError
+from rejoinder.data.read import How, raise_error
+from rejoinder.data.scored_keys import SCORED, of_scoring
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import FOLLOWED, UNANSWERED, Example
-from rejoinder.io.lines import OnBad, raise_bad
-from rejoinder.io.parse import SCORED, of_scoring, to_record
-from rejoinder.io.read import How
 from rejoinder.responder import Answer, Responder, answer, request, signature_of
 from rejoinder.responders.decoding import Decoding
 from rejoinder.scorer import Advance, finish, ignore
@@ -200,7 +201,7 @@ def contexts_of(
     share: float | None = None,
     *,
     cut: Cut = before_the_last,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     **how: Unpack[How],
 ) -> Iterator[Example]:
     """Yield the contexts in some files, see `read_contexts`.
@@ -210,7 +211,7 @@ def contexts_of(
         share: None takes all; else only those whose dialogue a training that holds `share` out does not see (see
             `is_held_out`).
         cut: where a dialogue is cut.
-        on_bad: what to do with the error of a line that cannot be used.
+        on_error: what to do with the error of a line that cannot be used.
         how: how the files are to be read; see `How`.
 
     Raises:
@@ -223,7 +224,7 @@ def contexts_of(
         met = True
         return share is None or is_held_out(dialogue, share)
 
-    for example in read_contexts(*files, wanted=wanted, cut=cut, on_error=on_bad, **how):
+    for example in read_contexts(*files, wanted=wanted, cut=cut, on_error=on_error, **how):
         found = True
         yield example
     if met and not found:

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rejoinder.data.examples import to_record
+from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring
 from rejoinder.errors import DataError
 from rejoinder.example import ROW, Example
-from rejoinder.io.parse import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, of_scoring, to_record
 from rejoinder.scorer import (
     OUT_OF_DOMAIN,
     Advance,

@@ -12,12 +12,11 @@ from fastapi.responses import Response
 from starlette.requests import Request
 
 from rejoinder.auditing import audit
+from rejoinder.data.values import as_json, decoded, kind_of
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.json_rows import listed, of_array, of_line
-from rejoinder.io.values import as_json, kind_of
 from rejoinder.meta import compare
-from rejoinder.serving.bodies import A_BODY, BODY, body_of, examples_in
+from rejoinder.serving.bodies import BODY, body_of, examples_in, items, values_in
 from rejoinder.serving.service import Service, TheService
 from rejoinder.serving.shapes import JSON, LINES, SIDES, AuditQuery, CompareQuery, Record, problems, takes
 from rejoinder.serving.waiting import unless_abandoned, waited_for
@@ -43,8 +42,8 @@ async def audit_scorer(request: Request, service: TheService, query: Annotated[A
     """What fools a scorer, and how often, on these replies: what `rejoinder audit --json` says."""
     abandoned = threading.Event()
     (scorer,) = service.to_analyse([query.scorer] if query.scorer else [], abandoned)
-    found = of_array(await body_of(request, service.limits), BODY, A_BODY)
-    examples = examples_in(found, BODY, service.limits)
+    values = values_in(await body_of(request, service.limits))
+    examples = examples_in(values, BODY, service.limits)
     options = {"families": query.family or None, "limit": query.limit, "seed": query.seed}
     return await _analysed(request, service, partial(_audited, examples, scorer, options), abandoned)
 
@@ -74,10 +73,10 @@ def _sides(text: str, service: Service) -> tuple[list[Example], list[Example]]:
     Raises:
         DataError: there are not two sides, or a line cannot be used.
     """
-    value = of_line(text, BODY, _SIDES)
+    value = decoded(text, BODY)
     if not isinstance(value, dict) or set(value) != {"a", "b"}:
         names = isinstance(value, dict) and ", ".join(repr(name[:40]) for name in list(value)[:5])
         found = f"an object with {names or 'nothing'}" if isinstance(value, dict) else kind_of(value)
         raise DataError(f"{found}, expected an object with a and b", _SIDES, where=BODY)
-    first, second = (examples_in(listed(value[side], side), side, service.limits) for side in ("a", "b"))
+    first, second = (examples_in(items(value[side]), side, service.limits) for side in ("a", "b"))
     return first, second

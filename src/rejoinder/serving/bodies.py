@@ -11,13 +11,13 @@ from typing import Any
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
+from rejoinder.data.examples import both_replies
+from rejoinder.data.files import Row
+from rejoinder.data.messages import is_chat
+from rejoinder.data.read import read_rows
+from rejoinder.data.values import decoded as json_value
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Pair
-from rejoinder.io.columns import Names
-from rejoinder.io.json_rows import Found, of_array
-from rejoinder.io.lines import Row, no_text, raise_bad
-from rejoinder.io.pairs import form_of, parse_either, parse_single, singly
-from rejoinder.io.read import each_row, parsed_rows
 from rejoinder.serving.batching import characters_of
 from rejoinder.serving.limits import Limits, TooLong
 
@@ -85,7 +85,8 @@ def decoded(raw: bytes, where: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise no_text(error, where) from error
+        problem = f"byte {error.object[error.start]:#04x} is not UTF-8"
+        raise DataError(problem, "Send UTF-8", where=where) from error
 
 
 def lines_in(text: str, limits: Limits, keep: Collection[str] = ()) -> list[Example]:
@@ -101,28 +102,35 @@ def lines_in(text: str, limits: Limits, keep: Collection[str] = ()) -> list[Exam
         HTTPException: there are too many lines.
         TooLong: a line has too many characters.
     """
-    examples = replies_of(_rows(of_array(text, BODY, A_BODY), BODY, limits), Names(keep=keep))
+    examples = replies_of(_rows(values_in(text), BODY, limits), keep)
     return require_short(_some(examples, BODY), limits)
 
 
-def replies_of(rows: Sequence[Row], names: Names) -> list[Example]:
-    """The reply in each row, in their order: who asks puts results beside lines by their place.
+def values_in(text: str) -> list[Any]:
+    """Return the values of a JSON array, or the one value that a text holds.
+
+    Raises:
+        DataError: it is no JSON.
+    """
+    return items(json_value(text, BODY))
+
+
+def items(value: Any) -> list[Any]:
+    """Return the items of an array; a conversation in messages is one item."""
+    return value if isinstance(value, list) and not is_chat(value) else [value]
+
+
+def replies_of(rows: Sequence[Row], keep: Collection[str] = ()) -> list[Example]:
+    """Return the reply in each row, in order: who asks puts results beside lines by their place.
 
     Raises:
         DataError: a row cannot be used, or does not hold one reply by itself.
     """
-    found = list(each_row(rows, _reply, names, raise_bad))
-    count = Counter(one.where for one in found)
+    lines = list(read_rows([(BODY, rows)], join=False, keep=keep))
+    count = Counter(line.where for line in lines if isinstance(line, Example))
     if odd := next((row.where for row in rows if count[row.where] != 1), ""):
         raise _not_one(odd)
-    return found
-
-
-def _reply(record: Any, where: str) -> Example:
-    """The example that a JSON value describes, unless it is a pair."""
-    if form_of(record):
-        raise _not_one(where)
-    return parse_single(record, where)
+    return [line for line in lines if isinstance(line, Example)]
 
 
 def _not_one(where: str) -> DataError:
@@ -136,24 +144,25 @@ def replies_in(text: str, limits: Limits) -> list[Example]:
     Raises:
         DataError, HTTPException: see `lines_in`.
     """
-    rows = _rows(of_array(text, BODY, A_BODY), BODY, limits)
-    found = parsed_rows(rows, parse_either, Names(), raise_bad)
-    return _some([one for line in found for one in (singly(line) if isinstance(line, Pair) else [line])], BODY)
+    lines = read_rows([(BODY, _rows(values_in(text), BODY, limits))])
+    return _some([one for line in lines for one in (both_replies(line) if isinstance(line, Pair) else [line])], BODY)
 
 
-def examples_in(found: Sequence[Found], name: str, limits: Limits) -> list[Example]:
+def examples_in(values: Sequence[Any], name: str, limits: Limits) -> list[Example]:
     """The examples in decoded values; a pair of replies is none.
 
     Args:
-        found: the values.
+        values: decoded JSON.
         name: what they are called in messages.
         limits: how many there may be.
 
     Raises:
         DataError, HTTPException: see `lines_in`.
     """
-    examples = list(parsed_rows(_rows(found, name, limits), parse_single, Names(), raise_bad))
-    return require_short(_some(examples, name), limits)
+    lines = list(read_rows([(name, _rows(values, name, limits))]))
+    if pair := next((line for line in lines if isinstance(line, Pair)), None):
+        raise DataError("a pair of replies, expected one reply", "Send each reply as a line", where=pair.where)
+    return require_short(_some([line for line in lines if isinstance(line, Example)], name), limits)
 
 
 def require_short(examples: list[Example], limits: Limits) -> list[Example]:
@@ -170,11 +179,15 @@ def require_short(examples: list[Example], limits: Limits) -> list[Example]:
     return examples
 
 
-def _rows(found: Sequence[Found], name: str, limits: Limits) -> list[Row]:
-    """Values as rows that are still to be understood."""
-    if len(found) > limits.lines:
-        raise HTTPException(413, f"{name} has {len(found):,} lines, and {limits.lines:,} are taken. Send parts")
-    return [Row(where, record, flat=False) for where, record in found]
+def _rows(values: Sequence[Any], name: str, limits: Limits) -> list[Row]:
+    """Return values as rows.
+
+    Raises:
+        HTTPException: there are too many.
+    """
+    if len(values) > limits.lines:
+        raise HTTPException(413, f"{name} has {len(values):,} lines, and {limits.lines:,} are taken. Send parts")
+    return [Row(f"{name}:item {number}", value) for number, value in enumerate(values, start=1)]
 
 
 def _some(examples: list[Example], name: str) -> list[Example]:

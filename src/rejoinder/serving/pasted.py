@@ -9,8 +9,8 @@ from contextlib import suppress
 from itertools import groupby
 from typing import NamedTuple
 
+from rejoinder.data.chat import turns_in
 from rejoinder.errors import DataError
-from rejoinder.io.chat import turns_in
 from rejoinder.serving.bodies import replies_in
 from rejoinder.serving.limits import Limits
 

@@ -10,9 +10,9 @@ from typing import Annotated, cast
 from fastapi import Depends
 from starlette.requests import Request
 
+from rejoinder.data.values import as_json
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.io.values import as_json
 from rejoinder.scorer import Scorer, ScorerLike
 from rejoinder.scoring.catalog import columns_of
 from rejoinder.scoring.explained import require_explained

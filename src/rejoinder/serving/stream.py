@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Query
@@ -11,12 +11,11 @@ from fastapi.responses import StreamingResponse
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive, Scope, Send
 
+from rejoinder.data.files import Row
+from rejoinder.data.values import as_json
+from rejoinder.data.values import decoded as json_value
 from rejoinder.errors import DataError, RejoinderError
 from rejoinder.example import Example
-from rejoinder.io.columns import Names
-from rejoinder.io.json_rows import of_line
-from rejoinder.io.lines import Row
-from rejoinder.io.values import as_json
 from rejoinder.serving.batching import Asked, Line
 from rejoinder.serving.bodies import BODY, decoded, replies_of, require_plain, require_short
 from rejoinder.serving.limits import Limits
@@ -71,10 +70,10 @@ async def score_stream(request: Request, service: TheService, query: Annotated[S
 
 async def _answers(request: Request, service: Service, asked: Asked) -> AsyncIterator[str]:
     """What is answered to each piece of a body."""
-    names = Names(keep=service.keep(asked))
+    keep = service.keep(asked)
     try:
         async for pieces in pieces_of(request, service.limits):
-            yield await _answer(pieces, names, service, asked)
+            yield await _answer(pieces, keep, service, asked)
     except TimeoutError:
         seconds = f"{service.limits.timeout:g} seconds"
         yield _error(DataError(f"no more came within {seconds}", "Send the rest again", where=BODY))
@@ -120,13 +119,13 @@ def _checked(raw: bytes, number: int, limits: Limits) -> bytes | DataError:
     return DataError(problem, "Shorten it", where=f"{BODY}:{number}")
 
 
-async def _answer(pieces: Sequence[Piece], names: Names, service: Service, asked: Asked) -> str:
+async def _answer(pieces: Sequence[Piece], keep: Collection[str], service: Service, asked: Asked) -> str:
     """The lines that answer some lines."""
     examples: list[Example] = []
     wrong: list[RejoinderError | None] = []  # with each line
     for piece in pieces:
         try:
-            examples.append(_example(piece, names, service.limits))
+            examples.append(_example(piece, keep, service.limits))
         except RejoinderError as error:
             wrong.append(error)
         else:
@@ -146,7 +145,7 @@ def _written(wrong: Sequence[RejoinderError | None], lines: Iterator[Line]) -> I
         yield f"{line}\n" if isinstance(line, str) else _error(line)
 
 
-def _example(piece: Piece, names: Names, limits: Limits) -> Example:
+def _example(piece: Piece, keep: Collection[str], limits: Limits) -> Example:
     """The reply in a line.
 
     Raises:
@@ -155,8 +154,8 @@ def _example(piece: Piece, names: Names, limits: Limits) -> Example:
     if isinstance(piece.raw, DataError):
         raise piece.raw
     where = f"{BODY}:{piece.number}"
-    record = of_line(decoded(piece.raw, where), where)
-    (example,) = require_short(replies_of([Row(where, record, flat=False)], names), limits)
+    record = json_value(decoded(piece.raw, where).rstrip(), where)
+    (example,) = require_short(replies_of([Row(where, record)], keep), limits)
     return example
 
 

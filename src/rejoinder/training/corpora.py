@@ -9,8 +9,10 @@ from pathlib import Path
 from zlib import crc32
 
 from rejoinder.data.dialogues import Dialogue, read_dialogues
+from rejoinder.data.files import STDIN, OnError, open_bytes
+from rejoinder.data.joins import Note
+from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import UsageError
-from rejoinder.io.lines import STDIN, Note, OnBad, open_bytes, raise_bad, silent
 
 _BUCKETS = 10_000
 _BLOCK = 1 << 20
@@ -22,7 +24,7 @@ def part_of(
     *,
     held_out: bool,
     keep_judged: bool = False,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     say: Note = silent,
 ) -> Iterator[Dialogue]:
     """Yield the dialogues of one part of a corpus.
@@ -32,10 +34,10 @@ def part_of(
         share: of the dialogues that is held out.
         held_out: whether that part is wanted, or the rest.
         keep_judged: also yield dialogues that people rated.
-        on_bad: see `read_dialogues`.
+        on_error: see `read_dialogues`.
         say: see `unjudged`.
     """
-    for dialogue in unjudged(read_dialogues(*files, on_error=on_bad), keep_judged=keep_judged, say=say):
+    for dialogue in unjudged(read_dialogues(*files, on_error=on_error), keep_judged=keep_judged, say=say):
         if is_held_out(dialogue, share) == held_out:
             yield dialogue
 

@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.files import OnError
 from rejoinder.data.folders import Parts, require_free, value_in, write_folder
 from rejoinder.data.outputs import require_apart
+from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.lines import OnBad, raise_bad, silent
 from rejoinder.nn.weights import Object, tensor
 from rejoinder.scorer import Encoder, FloatArray
 from rejoinder.training.corpora import digests, part_of
@@ -167,7 +168,7 @@ def pretrain_mood(
     *,
     keep_judged: bool = False,
     force: bool = False,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     say: Callable[[str], None] = silent,
 ) -> dict[str, float]:
     """Fit what the recipe says over the vectors of an encoder, and save it as the folder `out`.
@@ -179,7 +180,7 @@ def pretrain_mood(
         encoder: whose vectors it stands on; it stays as it is.
         keep_judged: also use dialogues that occur in public sets of human judgements.
         force: replace a model that stands at `out`.
-        on_bad: what to do with a bad dialogue.
+        on_error: what to do with a bad dialogue.
         say: takes one line about each step.
 
     Returns:
@@ -195,7 +196,7 @@ def pretrain_mood(
     require_apart([out], files)
     require_free(out, force=force)
     train, kept = (
-        news_in(part_of(files, recipe.held_out, held_out=held, keep_judged=keep_judged, on_bad=on_bad, say=tell))
+        news_in(part_of(files, recipe.held_out, held_out=held, keep_judged=keep_judged, on_error=on_error, say=tell))
         for held, tell in ((False, say), (True, silent))
     )
     say(f"{int(train.bad.sum()):,} turns answered with sympathy, {int((~train.bad).sum()):,} with joy")

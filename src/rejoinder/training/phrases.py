@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.files import OnError
 from rejoinder.data.folders import AGAIN, Parts, require_free, value_in, write_folder
 from rejoinder.data.outputs import require_apart
+from rejoinder.data.read import raise_error, silent
 from rejoinder.errors import DataError
-from rejoinder.io.lines import OnBad, raise_bad, silent
 from rejoinder.nn.weights import Count, tensor, words_of
 from rejoinder.text.normalize import match_words
 from rejoinder.training.corpora import digests, part_of
@@ -184,7 +185,7 @@ def pretrain_phrases(
     *,
     keep_judged: bool = False,
     force: bool = False,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     say: Callable[[str], None] = silent,
 ) -> None:
     """Count what the recipe says in the dialogues in `files` and save it as the folder `out`.
@@ -195,7 +196,7 @@ def pretrain_phrases(
         out: the folder to save it in.
         keep_judged: also count dialogues that occur in public sets of human judgements.
         force: replace a model that stands at `out`.
-        on_bad: what to do with a bad dialogue.
+        on_error: what to do with a bad dialogue.
         say: takes one line about what was counted.
 
     Raises:
@@ -205,7 +206,7 @@ def pretrain_phrases(
     """
     require_apart([out], files)
     require_free(out, force=force)
-    dialogues = part_of(files, 0.0, held_out=False, keep_judged=keep_judged, on_bad=on_bad, say=say)
+    dialogues = part_of(files, 0.0, held_out=False, keep_judged=keep_judged, on_error=on_error, say=say)
     found = count_phrases((turn for dialogue in dialogues for turn in dialogue.turns), recipe.counts)
     account, corpora = _account(found), digests(files)
     say(account)

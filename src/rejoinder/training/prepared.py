@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rejoinder.data.dialogues import Dialogue
+from rejoinder.data.files import OnError
 from rejoinder.data.folders import Parts, in_folder
 from rejoinder.data.outputs import atomic_file
+from rejoinder.data.read import silent
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.lines import OnBad, silent
 from rejoinder.nn.bpe import Vocabulary, train_bpe
 from rejoinder.nn.coarse import coarse_text
 from rejoinder.nn.multiresolution import MultiresolutionSizes
@@ -65,7 +66,7 @@ class Corpus:
     say: Callable[[str], None]
     start: str | Path = ""
 
-    def prepared(self, first: Parts | None, on_bad: OnBad) -> Prepared:
+    def prepared(self, first: Parts | None, on_error: OnError) -> Prepared:
         """Vocabularies and tokens, those of a model to start from where there is a `first` one.
 
         Raises:
@@ -73,8 +74,8 @@ class Corpus:
             UsageError: tokens of another vocabulary stand in the folder.
         """
         if first is None:
-            vocabulary = self._vocabulary(VOCABULARY, self.recipe.text.vocabulary, self._dialogues(on_bad))
-            on_bad = _pass_over  # what is bad was told when the vocabulary was trained
+            vocabulary = self._vocabulary(VOCABULARY, self.recipe.text.vocabulary, self._dialogues(on_error))
+            on_error = _pass_over  # what is bad was told when the vocabulary was trained
         else:
             if VOCABULARY not in first.files:
                 remedy = "Name the folder of a pre-trained model"
@@ -82,7 +83,7 @@ class Corpus:
             with in_folder(self.start):
                 vocabulary = Vocabulary.from_json(first.files[VOCABULARY])
         stores = (
-            self._tokens("train", vocabulary, self._dialogues(on_bad)),
+            self._tokens("train", vocabulary, self._dialogues(on_error)),
             self._tokens("held_out", vocabulary, self._dialogues(_pass_over, held_out=True)),
         )
         if not all(store.pieces for store in stores):
@@ -106,11 +107,11 @@ class Corpus:
         held_out = self._tokens("coarse_held_out", coarse, sequences(held_out=True))
         return replace(prepared, coarse=coarse, coarse_stores=(train, held_out))
 
-    def _dialogues(self, bad: OnBad, *, held_out: bool = False) -> Iterator[Dialogue]:
+    def _dialogues(self, bad: OnError, *, held_out: bool = False) -> Iterator[Dialogue]:
         """The dialogues of one part."""
         share = self.recipe.text.held_out
         say = silent if bad is _pass_over else self.say
-        return part_of(self.files, share, held_out=held_out, keep_judged=self.keep_judged, on_bad=bad, say=say)
+        return part_of(self.files, share, held_out=held_out, keep_judged=self.keep_judged, on_error=bad, say=say)
 
     def _vocabulary(self, name: str, size: int, dialogues: Iterator[Dialogue]) -> Vocabulary:
         """The vocabulary of the run: the one that is there, or a new one."""

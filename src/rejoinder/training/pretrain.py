@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from rejoinder.data.files import OnError
 from rejoinder.data.folders import Parts, in_folder, read_folder, require_free, run_folder, value_in, write_folder
 from rejoinder.data.outputs import require_apart
-from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.data.read import raise_error
 from rejoinder.nn.multiresolution import MultiresolutionSizes
 from rejoinder.nn.weights import Object, Size, Tensors
 from rejoinder.scorer import Advance, ignore
@@ -54,7 +55,7 @@ def pretrain_dialogues(
     start: str | Path | None = None,
     keep_judged: bool = False,
     force: bool = False,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     say: Callable[[str], None] = lambda _: None,
     advance: Advance = ignore,
 ) -> Pretrained:
@@ -71,7 +72,7 @@ def pretrain_dialogues(
         start: a trained model whose weights of the same name and shape, and whose vocabularies, this one starts from.
         keep_judged: also train on dialogues that occur in public sets of human judgements.
         force: replace a model of another run that stands at `out`.
-        on_bad: what to do with a bad dialogue.
+        on_error: what to do with a bad dialogue.
         say: takes one line about each step.
         advance: called with the number of updates done.
 
@@ -86,7 +87,7 @@ def pretrain_dialogues(
     origin = "" if first is None else first.digest
     given: dict[str, Any] = {"corpora": digests(files), "start": origin, "keep_judged": keep_judged}
     claim_run(run, {**recipe.to_dict(), **given})
-    corpus = Corpus(recipe, files, keep_judged, run, say, start or "").prepared(first, on_bad)
+    corpus = Corpus(recipe, files, keep_judged, run, say, start or "").prepared(first, on_error)
     task = _task(recipe, corpus.vocabulary.size, corpus.coarse.size if corpus.coarse else 0)
     if first is not None:
         with in_folder(start or ""):

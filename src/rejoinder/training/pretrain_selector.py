@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 
 from rejoinder.data.dialogues import read_dialogues
+from rejoinder.data.files import OnError
+from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.selecting import SelectorNetwork, SelectorSizes
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.corpora import digests, unjudged
@@ -38,7 +39,7 @@ def pretrain_selector(
     *,
     keep_judged: bool = False,
     force: bool = False,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     say: Callable[[str], None] = lambda _: None,
     advance: Advance = ignore,
 ) -> Pretrained:
@@ -54,7 +55,7 @@ def pretrain_selector(
         encoder: whose vectors it stands on; it stays as it is.
         keep_judged: also use dialogues that occur in public sets of human judgements.
         force: replace a model of another run that stands at `out`.
-        on_bad: what to do with a bad dialogue.
+        on_error: what to do with a bad dialogue.
         say: takes one line about each step.
         advance: called with the number of updates done.
 
@@ -68,7 +69,7 @@ def pretrain_selector(
     run = require_own(out, files, force=force)
     given: dict[str, Any] = {"corpora": digests(files), "encoder": own, "keep_judged": keep_judged}
     claim_run(run, {**recipe.to_dict(), **given})
-    dialogues = unjudged(read_dialogues(*files, on_error=on_bad), keep_judged=keep_judged, say=say)
+    dialogues = unjudged(read_dialogues(*files, on_error=on_error), keep_judged=keep_judged, say=say)
     said = said_in(dialogues, recipe.text.held_out)
     source = _batches(recipe, said, _vectors(run / VECTORS, said, encoder, say))
     say(f"training on {len(source.train):,} replies, validating on {len(source.validate):,}")

@@ -13,10 +13,11 @@ import torch
 from numpy.typing import NDArray
 
 from rejoinder.data.dialogues import read_dialogues
+from rejoinder.data.files import OnError
 from rejoinder.data.folders import Parts, in_folder, read_folder
 from rejoinder.data.outputs import atomic_file
+from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError, UsageError
-from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.nn.packing import packed, unpacked
 from rejoinder.nn.weights import text_of
@@ -59,7 +60,7 @@ def pretrain_student(
     start: str | Path | None = None,
     keep_judged: bool = False,
     force: bool = False,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     say: Callable[[str], None] = lambda _: None,
     advance: Advance = ignore,
 ) -> Pretrained:
@@ -77,7 +78,7 @@ def pretrain_student(
         start: a student of the same sizes whose pieces and weights this one starts from; `alone` is best 0 then.
         keep_judged: also use dialogues that occur in public sets of human judgements.
         force: replace a model of another run that stands at `out`.
-        on_bad: what to do with a bad dialogue.
+        on_error: what to do with a bad dialogue.
         say: takes one line about each step.
         advance: called with the number of updates done.
 
@@ -91,7 +92,7 @@ def pretrain_student(
     given = _given(files, teacher, keep_judged=keep_judged) | ({} if first is None else {"start": first.digest})
     claim_run(run, {**recipe.to_dict(), **given})
     if teacher is not None:
-        _ask(run / TEACHER, teacher, recipe, files, keep_judged=keep_judged, on_bad=on_bad, say=say)
+        _ask(run / TEACHER, teacher, recipe, files, keep_judged=keep_judged, on_error=on_error, say=say)
     taught = _pinned(run, Path(files[0]) if teacher is None else run / TEACHER)
     lesson = _Lesson(recipe, taught, _vocabulary(run, taught, recipe.text.vocabulary, say, first))
     source = lesson.batches()
@@ -135,12 +136,12 @@ def _ask(
     files: Sequence[str | Path],
     *,
     keep_judged: bool,
-    on_bad: OnBad,
+    on_error: OnError,
     say: Callable[[str], None],
 ) -> None:
     """Make the texts of the corpora and ask the teacher for the vectors that are not there yet."""
     if not is_taught(folder):
-        dialogues = unjudged(read_dialogues(*files, on_error=on_bad), keep_judged=keep_judged, say=say)
+        dialogues = unjudged(read_dialogues(*files, on_error=on_error), keep_judged=keep_judged, say=say)
         write_texts(folder, texts_of(dialogues, recipe.text))
     write_vectors(folder, teacher.teach, say)
 

@@ -8,7 +8,8 @@ from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 
-from rejoinder.io.lines import OnBad, raise_bad
+from rejoinder.data.files import OnError
+from rejoinder.data.read import raise_error
 from rejoinder.nn.tweets import as_numbers, most_frequent, numbered
 from rejoinder.scorer import Advance, ignore
 from rejoinder.training.corpora import digests
@@ -28,7 +29,7 @@ def pretrain_tweets(
     out: str | Path,
     *,
     force: bool = False,
-    on_bad: OnBad = raise_bad,
+    on_error: OnError = raise_error,
     say: Callable[[str], None] = lambda _: None,
     advance: Advance = ignore,
 ) -> Pretrained:
@@ -42,7 +43,7 @@ def pretrain_tweets(
         files: tweets (see `read_posts`).
         out: the folder to save the model in.
         force: replace a model of another run that stands at `out`.
-        on_bad: what to do with a bad line.
+        on_error: what to do with a bad line.
         say: takes one line about each step.
         advance: called with the number of updates done.
 
@@ -54,7 +55,7 @@ def pretrain_tweets(
     run = require_own(out, files, force=force)
     corpora = digests(files)
     claim_run(run, {**recipe.to_dict(), "corpora": corpora})
-    corpus = tweet_corpus(files, recipe.text, on_bad)
+    corpus = tweet_corpus(files, recipe.text, on_error)
     characters = most_frequent(chain.from_iterable(text for text, _ in corpus.parts["train"]), recipe.text.characters)
     train, held_out = (tweets_in_numbers(corpus.parts[part], characters) for part in ("train", "validation"))
     left_out = ", ".join(f"{reason}: {count:,}" for reason, count in corpus.left_out.items())

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 from zlib import crc32
 
+from rejoinder.data.files import OnError
+from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError
-from rejoinder.io.lines import OnBad, raise_bad
 from rejoinder.nn.tweets import LONGEST, clean_tweet, hashtags_in, is_retweet, most_frequent
 from rejoinder.training.tweet_posts import read_posts
 
@@ -60,7 +61,7 @@ class TweetCorpus:
     left_out: Mapping[str, int]
 
 
-def tweet_corpus(files: Sequence[str | Path], how: TweetText, on_bad: OnBad = raise_bad) -> TweetCorpus:
+def tweet_corpus(files: Sequence[str | Path], how: TweetText, on_error: OnError = raise_error) -> TweetCorpus:
     """The examples in `files`; it holds them in memory.
 
     Tweets that read the same once they are cleaned are one, with the hashtags of all, as in the release. A hash of the
@@ -69,7 +70,7 @@ def tweet_corpus(files: Sequence[str | Path], how: TweetText, on_bad: OnBad = ra
     Raises:
         DataError: a bad line (see `read_posts`), or no tweet to train on or to validate on.
     """
-    joined, left_out = _joined(files, how.longest, on_bad)
+    joined, left_out = _joined(files, how.longest, on_error)
     names = most_frequent((name for stated in joined.values() for name in stated), how.most, how.least)
     numbers = {name: number for number, name in enumerate(names)}
     parts: dict[Part, list[Labelled]] = {"train": [], "validation": [], "test": []}
@@ -93,11 +94,11 @@ def part_of(text: str, how: TweetText) -> Part:
     return "validation" if share < how.test + how.validation else "train"
 
 
-def _joined(files: Sequence[str | Path], longest: int, on_bad: OnBad) -> tuple[dict[str, set[str]], dict[str, int]]:
+def _joined(files: Sequence[str | Path], longest: int, on_error: OnError) -> tuple[dict[str, set[str]], dict[str, int]]:
     """The hashtags of each cleaned text, cut to its length, and how many tweets are no example, by reason."""
     joined: dict[str, set[str]] = {}
     left_out = {"re-tweet": 0, "nothing but hashtags": 0, "reads like another": 0, "no frequent hashtag": 0}
-    for post in read_posts(*files, on_error=on_bad):
+    for post in read_posts(*files, on_error=on_error):
         text = clean_tweet(post.text)[:longest].rstrip()
         if not text:
             left_out["nothing but hashtags"] += 1

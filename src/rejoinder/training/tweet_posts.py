@@ -9,8 +9,8 @@ from typing import Any
 
 from rejoinder.data.dialogues import texts
 from rejoinder.data.files import OnError, rows
+from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError
-from rejoinder.io.lines import raise_bad
 
 _REMEDY = 'Write {"text": "...", "hashtags": ["..."]} a line'
 
@@ -28,7 +28,7 @@ class Post:
     hashtags: tuple[str, ...] | None
 
 
-def read_posts(*paths: str | Path, on_error: OnError = raise_bad) -> Iterator[Post]:
+def read_posts(*paths: str | Path, on_error: OnError = raise_error) -> Iterator[Post]:
     """Yield the messages of JSON lines, plain or gzip: `text`, or `turns` with one text; `hashtags` if known.
 
     Args:

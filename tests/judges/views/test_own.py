@@ -12,9 +12,9 @@ import pytest
 from conftest import Run
 from judges_over_views import QUICK, made_material, rated
 from rejoinder.data.folders import Parts
+from rejoinder.data.write import write
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.io import write
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import ViewsJudge

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from conftest import GOLDEN
-from rejoinder.io.read import read
+from rejoinder.data.read import read
 from rejoinder.judges.views.language import LanguageView
 from rejoinder.judges.views.lexical import LexicalView
 from rejoinder.training.corpora import part_of

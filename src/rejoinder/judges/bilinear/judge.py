@@ -17,12 +17,11 @@ from typing import Any, Literal
 import numpy as np
 
 from rejoinder.data.folders import AGAIN, Parts, value_in, write_folder
+from rejoinder.data.scales import Scale, in_words, rescaled
 from rejoinder.encoders import INSIDE, PortableEncoder, Projection
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.ratings import Scale
-from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale, training_in
 from rejoinder.judges.bilinear.fit import Normalise, project
 from rejoinder.judges.bilinear.head import MATRICES, Head, Terms, Vectors
@@ -79,12 +78,12 @@ class BilinearJudge:
         several = f" Several references: the {self.references} of the scores against each."
         return Card(
             name=self.kind,
-            summary=f"{self._title}: the rating from {said(self.scale)} that people would give, predicted",
+            summary=f"{self._title}: the rating from {in_words(self.scale)} that people would give, predicted",
             kind="judge",
             needs=needs,
             range=(None, None),
             source="Deriu and Cieliebak 2019" if self.kind == "autojudge" else "Lowe et al. 2017, equation 1",
-            notes=f"Nominally {said(self.scale)}, not clipped." + (several if "reference" in needs else ""),
+            notes=f"Nominally {in_words(self.scale)}, not clipped." + (several if "reference" in needs else ""),
             domain=FITTED_LINES,
             unread=UNREAD,
         )
@@ -193,7 +192,7 @@ class BilinearJudge:
         encoder = self.encoder.parts.config["kind"]
         return _CARD.format(
             title=self._title,
-            scale=said(self.scale),
+            scale=in_words(self.scale),
             needs=" and ".join(("response", *self.head.terms)),
             source=self.card.source,
             encoder=f"{_ENCODERS.get(encoder, encoder)} ({self.encoder.width} dimensions), {components}",

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
+from rejoinder.data.scales import Scale
 from rejoinder.encoders import WORD_VECTORS, AverageEncoder, PortableEncoder, load_encoder
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example
-from rejoinder.io.ratings import Scale
 from rejoinder.judges.bilinear.account import account_of
 from rejoinder.judges.bilinear.fit import BilinearFit, FitOptions, fit_bilinear
 from rejoinder.judges.bilinear.head import Terms, Vectors

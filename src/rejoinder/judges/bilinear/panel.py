@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 
 from rejoinder.data.folders import AGAIN, Parts, value_in, write_folder
+from rejoinder.data.scales import Scale, in_words, rescaled
 from rejoinder.encoders import INSIDE, PortableEncoder
 from rejoinder.encoders import from_parts as encoder_of
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.ratings import Scale
-from rejoinder.io.scales import rescaled, said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, from_config, in_config, on_scale
 from rejoinder.judges.bilinear.judge import BilinearJudge, Kind, from_own_parts, training_lines
 from rejoinder.judges.differentiable import Slopes, Space
@@ -55,7 +54,7 @@ class Panel:
         """The card; predictions are not clipped to the scale."""
         return Card(
             name=self.name,
-            summary=f"A judge: the rating from {said(self.scale)} that people would give, predicted",
+            summary=f"A judge: the rating from {in_words(self.scale)} that people would give, predicted",
             kind="judge",
             needs=self._needs,
             range=(None, None),
@@ -63,7 +62,7 @@ class Panel:
             source="Lowe et al. 2017, equation 1 and its two halves",
             notes=(
                 f"Of {', '.join(self.members)} the first whose needs an example meets scores it. Nominally "
-                f"{said(self.scale)}, not clipped."
+                f"{in_words(self.scale)}, not clipped."
             ),
             domain=FITTED_LINES,
             unread=UNREAD,

@@ -13,9 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from rejoinder.data.scales import Scale, required
 from rejoinder.example import Example, Pair
-from rejoinder.io.ratings import Scale
-from rejoinder.io.scales import required
 from rejoinder.judges.learner import Rows
 from rejoinder.judges.notes import shares, text_notes, usual_share
 from rejoinder.judges.views.adapt import Adaptation, raw_features, table_of

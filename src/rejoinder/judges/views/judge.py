@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from rejoinder.data.folders import Parts, write_folder
+from rejoinder.data.scales import Scale, in_words
 from rejoinder.example import Example
-from rejoinder.io.ratings import Scale
-from rejoinder.io.scales import said
 from rejoinder.judges.answers import FITTED_LINES, UNREAD, explained_on, from_config, in_config, on_scale, training_in
 from rejoinder.judges.domain import FormRule
 from rejoinder.judges.learner import PREDICTED
@@ -69,14 +68,14 @@ class ViewsJudge:
         """The card; scores lie inside the scale."""
         return Card(
             name=self.name,
-            summary=f"A judge: the rating from {said(self.scale)} that people would give, predicted",
+            summary=f"A judge: the rating from {in_words(self.scale)} that people would give, predicted",
             kind="judge",
             needs=frozenset(self.heads) if len(self.heads) == 1 else frozenset({"context or reference"}),
             range=self.scale,
             version=self.version,
             source="boosted trees and kernel ridge regression over views of an example (docs/judge.md)",
             notes=(
-                f"Scores lie from {said(self.scale)} and reach neither end: the outer tenths are bent, so the best of "
+                f"Scores lie from {in_words(self.scale)} and reach neither end: the outer tenths are bent, so the best of "
                 "several replies keep their order. Each comes with an interval that is meant to hold 90 % of ratings."
             ),
             domain=self.domain,

@@ -11,9 +11,9 @@ import numpy as np
 
 from rejoinder.assets import JUDGE as BOXED
 from rejoinder.data.folders import read_folder
+from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError
 from rejoinder.example import Example
-from rejoinder.io.ratings import Scale
 from rejoinder.judges.learner import Choices, Rows, Side
 from rejoinder.judges.lines import UNREAD
 from rejoinder.judges.views.assembly import Material, material_of
