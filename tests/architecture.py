@@ -57,7 +57,7 @@ DESIGN = {
     "stats": Package(1, 1_900),
 }
 TODAY = {
-    "cli": Package(12, 4_023),
+    "cli": Package(12, 4_024),
     "integrations": Package(11, 553),
     "pages": Package(11, 762),
     "serving": Package(11, 2_203),
@@ -76,7 +76,7 @@ TODAY = {
     "training": Package(5, 4_419),
     "llm": Package(4, 2_462),
     "nn": Package(4, 2_585),
-    "data": Package(3, 7_262),
+    "data": Package(3, 7_258),
     "stats": Package(1, 3_609),
 }
 """The packages that are not rewritten yet, with the floors and sizes that they have."""

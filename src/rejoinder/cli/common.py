@@ -14,6 +14,7 @@ import typer
 
 from rejoinder.cli.places import Reads, in_scorer
 from rejoinder.cli.terminal import escaped_streams, unescaped
+from rejoinder.data.files import OnError as ReportError
 from rejoinder.data.read import raise_error
 from rejoinder.errors import DataError
 from rejoinder.scorer import Advance, ignore
