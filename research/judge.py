@@ -15,10 +15,9 @@ from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.reply_sets import read_audited
 from rejoinder.auditing.results import Result
 from rejoinder.auditing.run import LIMIT, audit
-from rejoinder.auditing.spoiling import spoilt
-from rejoinder.auditing.written import written
 from rejoinder.errors import MissingAsset, UsageError
 from rejoinder.example import Example, ReplySet
+from rejoinder.judges.augmentation import augment, written
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.learner import ViewsLearner
@@ -130,7 +129,7 @@ def find(asked: Asked) -> Found:
     if unknown := [*(set(corpora) - set(CORPORA)), *(set(sets) - set(SETS))]:
         raise UsageError(f"the licence of {', '.join(sorted(unknown))} is not known. Add it to SETS or CORPORA")
     apart = taught(asked, examples)
-    learner = ViewsLearner(material, lambda given: [*spoilt(given), *apart])
+    learner = ViewsLearner(material, lambda given: [*augment(given), *apart])
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)
     with asked.stage("fitting", learner.steps) as advance:

@@ -14,8 +14,8 @@ from rejoinder.auditing.relevance import relevance
 from rejoinder.auditing.relevance_results import Relevance
 from rejoinder.auditing.reply_sets import read_audited
 from rejoinder.auditing.results import Result
-from rejoinder.auditing.spoiling import spoilt
 from rejoinder.errors import UsageError
+from rejoinder.judges.augmentation import augment
 from rejoinder.judges.lines import RatedLines, encode_rated
 from rejoinder.judges.train import Trained, fit_judge
 from rejoinder.judges.views.assembly import Material
@@ -101,7 +101,7 @@ def find(asked: Asked) -> Found:
     apart = taught(asked, examples, every=EVERY)
     learner = ViewsLearner(
         replace(boxed_material(), own=own),
-        lambda given: [heavier(one) for one in (*spoilt(given, each=EACH), *apart)],
+        lambda given: [heavier(one) for one in (*augment(given, each=EACH), *apart)],
     )
     with asked.stage("reading", None):
         lines = encode_rated(examples, learner)

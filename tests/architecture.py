@@ -74,6 +74,7 @@ TODAY = {
     "metrics": Package(5, 1_470),
     "external": Package(5, 677),
     "training": Package(5, 4_419),
+    "perturbations": Package(4, 760),
     "llm": Package(4, 2_462),
     "nn": Package(4, 2_585),
     "data": Package(3, 7_258),

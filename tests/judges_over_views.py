@@ -7,12 +7,12 @@ from pathlib import Path
 
 import tiny
 from examples_for_views import TURNS, phrases
-from rejoinder.auditing.spoiling import spoilt
 from rejoinder.data.folders import read_folder
 from rejoinder.encoders import load_encoder
 from rejoinder.encoders.selector import from_parts as from_selector
 from rejoinder.encoders.student import StudentEncoder
 from rejoinder.example import Example
+from rejoinder.judges.augmentation import augment
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.assembly import Material
 from rejoinder.judges.views.judge import ViewsJudge
@@ -53,6 +53,6 @@ def made_material(place: Path) -> Material:
 
 def quick_judge(material: Material) -> ViewsJudge:
     """A judge fitted on two sets."""
-    trained = train_judge(rated("one") + rated("two"), ViewsLearner(material, spoilt, QUICK)).judge
+    trained = train_judge(rated("one") + rated("two"), ViewsLearner(material, augment, QUICK)).judge
     assert isinstance(trained, ViewsJudge)
     return trained

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rejoinder.auditing.stop_words import COMMON, NLTK
 
 from rejoinder.auditing import conversation, speech, surface, words
 from rejoinder.auditing.attack import BAD, SAME, Attack, Rng, Transformation
 from rejoinder.auditing.battery import ATTACKS, battery
-from rejoinder.auditing.stop_words import COMMON, NLTK
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.example import Example, Rating
 from sentences import SENTENCES

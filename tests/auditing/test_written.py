@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from judges_over_views import QUICK, made_material, rated
-from rejoinder.auditing.spoiling import spoilt
-from rejoinder.auditing.written import written
 from rejoinder.example import Example, ReplySet
+from rejoinder.judges.augmentation import augment, written
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.learner import ViewsLearner
 from rejoinder.judges.views.lines import NO_LINE
@@ -49,6 +48,6 @@ def test_a_judge_learns_from_them(tmp_path: Path) -> None:
         return float(np.mean(fit) - np.mean(unfit))
 
     taught = ViewsLearner(
-        material, lambda given: [*spoilt(given), *(row._replace(weight=2.0) for row in written(sets, given))], QUICK
+        material, lambda given: [*augment(given), *(row._replace(weight=2.0) for row in written(sets, given))], QUICK
     )
-    assert gap(taught) > gap(ViewsLearner(material, spoilt, QUICK)) + 1
+    assert gap(taught) > gap(ViewsLearner(material, augment, QUICK)) + 1

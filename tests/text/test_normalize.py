@@ -9,9 +9,9 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rejoinder.auditing.surface import decomposed, looking_alike, spaced, tagged_speaker, with_unseen
 
 from every import ODD_TEXTS
-from rejoinder.auditing.surface import decomposed, looking_alike, spaced, tagged_speaker, with_unseen
 from rejoinder.judges.notes import english_words
 from rejoinder.text import normalize
 from rejoinder.text.detect import FOREIGN_WORDS, is_code, is_foreign, is_long, is_wordless

@@ -1,9 +1,7 @@
-"""What an attack is: a goal, a transformation of examples, a constraint on what comes out, and a search among several.
+"""Attacks: a perturbation with a goal, and a search where several candidates are possible.
 
-A family of attacks is one small function and one line of a table (`battery.ATTACKS`). An attack of one's own is a
-function from an example and a generator to the attacked example, or to None where it cannot attack that one.
-
-Shapes: K candidates, N examples.
+An attack of your own is a function from an example and a generator to the attacked example, or to None where there is
+nothing to attack. Shapes: K candidates, N examples.
 """
 
 from __future__ import annotations
@@ -15,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 
 from rejoinder.auditing.search import Search, Seek, the_only
-from rejoinder.errors import UsageError
 from rejoinder.example import Example
+from rejoinder.perturbations.perturbation import Corpus, Perturbation, from_function
 
 Goal = Literal["bad scores high", "good scores low", "no change"]
 BAD: Goal = "bad scores high"
@@ -37,7 +35,7 @@ Constraint = Callable[[Example, Example], bool]
 
 
 def changed(original: Example, attacked: Example) -> bool:
-    """Whether there is anything to see of an attack: another response, or other references."""
+    """Return whether an attack shows: another response, or other references."""
     return (attacked.response, attacked.references) != (original.response, original.references)
 
 
@@ -46,18 +44,18 @@ class Attack:
     """A family of attacks.
 
     Attributes:
-        name: what it is called.
-        goal: what it would show.
-        about: what is done, in a few words.
-        ideal: what an ideal judge answers.
-        candidates: what makes the transformations.
-        constraint: an attacked example that does not hold it is skipped.
-        search: which of several candidates each example gets, seen from the scores of all.
-        seek: what makes more of a candidate by asking the scorer, where there is such a thing.
-        inside: whether that looks at the vectors and gradients of the scorer, which not every one shows.
-        silence: whether a reply is such that leaving it without a score, with a reason, is a right answer.
-        tools: what it takes, by purpose: loads each and gives its name and version for the signature.
-        source: where it was first done, or "".
+        name: its name.
+        goal: the fault of a scorer that it would show.
+        about: the change, in a few words.
+        ideal: the answer of an ideal judge.
+        candidates: makes the transformations.
+        constraint: an attacked example that breaks it is skipped.
+        search: chooses the candidate of each example from the scores of all.
+        seek: makes more of a candidate by asking the scorer, if there is such a step.
+        inside: whether that reads the vectors and gradients of the scorer, which not every scorer shows.
+        silence: whether leaving the reply without a score, with a reason, is a right answer.
+        tools: loads what it needs and gives name and version for the signature, by purpose.
+        source: the paper that first did it, or "".
     """
 
     name: str
@@ -75,32 +73,12 @@ class Attack:
 
 
 def alone(transformation: Transformation) -> Candidates:
-    """The candidates of an attack that has one and needs no material."""
+    """Return the candidates of an attack that has one and needs no material."""
     return lambda _: [transformation]
 
 
-def text(change: Callable[[str, Rng], str | None]) -> Candidates:
-    """The candidates of an attack that changes the response as a text."""
-
-    def transformation(example: Example, rng: Rng) -> Example | None:
-        found = change(example.response, rng)
-        return None if found is None else replace(example, response=found)
-
-    return alone(transformation)
-
-
-def plain(change: Callable[[str], str | None]) -> Candidates:
-    """The same, where nothing is drawn."""
-    return text(lambda said, _: change(said))
-
-
-def one_of(*sentences: str) -> Candidates:
-    """The candidates of an attack that says one of these in the place of the response."""
-    return text(lambda _, rng: sentences[int(rng.integers(len(sentences)))])
-
-
 def each_of(sentences: Callable[[Sequence[Example]], Sequence[str]]) -> Candidates:
-    """The candidates of an attack that says the same in every place, to search among."""
+    """Return the candidates of an attack that says the same in every place, to search among."""
 
     def saying(sentence: str) -> Transformation:
         return lambda example, _: replace(example, response=sentence)
@@ -108,32 +86,33 @@ def each_of(sentences: Callable[[Sequence[Example]], Sequence[str]]) -> Candidat
     return lambda examples: [saying(sentence) for sentence in sentences(examples)]
 
 
+def attack_from(perturbation: Perturbation, **more: Any) -> Attack:
+    """Return the attack that a perturbation makes; `more` replaces or adds attributes."""
+
+    def candidates(examples: Sequence[Example]) -> list[Transformation]:
+        corpus = Corpus(examples)
+        return [lambda example, rng: perturbation.apply(example, rng, corpus)]
+
+    attributes: dict[str, Any] = {
+        "name": perturbation.name,
+        "goal": perturbation.goal.value,
+        "about": perturbation.about,
+        "ideal": perturbation.ideal,
+        "candidates": candidates,
+        "tools": dict(perturbation.tools),
+        "source": perturbation.source,
+        "silence": perturbation.silence_is_right,
+    }
+    return Attack(**{**attributes, **more})
+
+
 def attack_of(function: Any) -> Attack:
-    """The attack that a function of one's own makes: a bad reply that should score lower.
+    """Return the attack that a function of the user makes: a bad reply that should score lower.
 
     Args:
         function: `f(example, rng)` that gives an `Example`, or None where it cannot attack that one.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is no function.
     """
-    if not callable(function):
-        raise UsageError(f"an attack is a name, an Attack or a function, not {type(function).__name__}")
-
-    def checked(example: Example, rng: Rng) -> Example | None:
-        found = function(example, rng)
-        if found is not None and not isinstance(found, Example):
-            raise UsageError(f"the attack {name} gave {type(found).__name__}, expected an Example or None. Mend it")
-        return found
-
-    name = str(getattr(function, "__name__", type(function).__name__))
-    said = (getattr(function, "__doc__", None) or "").strip().partition("\n")[0].rstrip(".")
-    return Attack(
-        name=name,
-        goal=BAD,
-        about=said or "an attack of one's own",
-        ideal="lower",
-        candidates=alone(checked),
-        tools={},
-        source="a Python function",
-    )
+    return attack_from(from_function(function))

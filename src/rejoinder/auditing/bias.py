@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rejoinder.auditing.partial import partial
-from rejoinder.auditing.stop_words import NLTK
 from rejoinder.example import Example
+from rejoinder.perturbations.preserving import STOP_WORDS
 from rejoinder.scorer import FloatArray
 from rejoinder.stats.arrays import BoolArray, IntArray, number_of, renumbered
 from rejoinder.stats.bootstrap import percentile_interval
@@ -102,7 +102,7 @@ def _share(of: Callable[[str], bool]) -> Callable[[Example], float]:
 
 def _copied(one: Example) -> float:
     """The share of words that say something, and stand in the context; NaN without such words or a context."""
-    said, before = [word for word in words(one.response) if word not in NLTK], set(words(" ".join(one.context)))
+    said, before = [word for word in words(one.response) if word not in STOP_WORDS], set(words(" ".join(one.context)))
     return sum(word in before for word in said) / len(said) if said and before else NONE
 
 
@@ -120,7 +120,7 @@ def _first_speaker(one: Example) -> float:
 _TENTH = "a tenth of them"
 PROPERTIES: tuple[Property, ...] = (
     Property("length", "words", lambda one: len(words(one.response)), 10, "ten words"),
-    Property("generic wording", "share of stop words", _share(NLTK.__contains__), 0.1, _TENTH),
+    Property("generic wording", "share of stop words", _share(STOP_WORDS.__contains__), 0.1, _TENTH),
     Property("copying", "share of the other words that stand in the context", _copied, 0.1, _TENTH),
     Property("casing", "share of capitals among letters", _capitals, 0.1, _TENTH),
     Property("first person", "share of words such as I and my", _share(_FIRST.__contains__), 0.1, _TENTH),

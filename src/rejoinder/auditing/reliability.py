@@ -16,15 +16,16 @@ Shapes: D dialogues, N replies of a scenario, F features, B resamples.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeGuard, cast
 
 import numpy as np
 
-from rejoinder.auditing.conversation import bigram_reply
 from rejoinder.errors import DataError
 from rejoinder.example import Example
 from rejoinder.meta.frames import FORMAT_VERSION
+from rejoinder.perturbations import Corpus
+from rejoinder.perturbations.degrading import machine_response
 from rejoinder.responder import Responder, answer, request
 from rejoinder.responder import signature_of as responder_signature
 from rejoinder.scorer import Advance, Encoder, FloatArray, ScorerLike, Signature, ignore, run
@@ -193,8 +194,8 @@ def _replies(
     others = dict(zip(circle.tolist(), np.roll(circle, 1).tolist(), strict=True))
     other = [Example(one.context, true[others[place]].response) for place, one in enumerate(true)]
     if machine is None:
-        (reply,) = bigram_reply(true)
-        made = [reply(one, rng) or Example(one.context, "") for one in true]
+        corpus = Corpus(true)
+        made = [replace(one, response=machine_response(one, rng, corpus) or "") for one in true]
         return [*true, *following, *other, *made], "a bigram model of the true replies"
     responder = load_responder(machine)
     asked = [request(one.context, sampling.seed) for one in true]

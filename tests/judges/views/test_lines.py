@@ -8,9 +8,8 @@ import numpy as np
 
 from examples_for_views import phrases
 from judges_over_views import rated
-from rejoinder.auditing.spoiling import spoilt
-from rejoinder.auditing.written import written
 from rejoinder.example import Example, ReplySet
+from rejoinder.judges.augmentation import augment, written
 from rejoinder.judges.views.lexical import LexicalView
 from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, OTHER, RANDOM, Spoilt, encode
 from rejoinder.judges.views.views import Views
@@ -20,7 +19,7 @@ VIEWS = Views((LexicalView(phrases()),))
 
 def test_a_fit_sees_no_reply_of_a_line_that_was_left_out() -> None:
     examples = rated("one", 120)
-    attacked = spoilt(examples)
+    attacked = augment(examples)
     encoded = encode(VIEWS, examples, attacked)
     inside = np.arange(60)
     left_out = {one.response for one in examples[60:]} - {one.response for one in examples[:60]}
@@ -35,7 +34,7 @@ def test_a_fit_sees_no_reply_of_a_line_that_was_left_out() -> None:
 def test_rows_keep_what_they_were_written_for_when_lines_are_left_out() -> None:
     examples = rated("one", 8)
     asked = [ReplySet((f"Shall we meet at {hour}?",), ("Yes.",), ("Blue.",), ("We met.",)) for hour in range(3)]
-    given = [*written(asked, ()), *spoilt(examples)]
+    given = [*written(asked, ()), *augment(examples)]
     added = encode(VIEWS, examples, given).added.of_lines(np.arange(3), np.arange(8))
     apart = added.rows == NO_LINE
     assert added.kinds[apart].tolist() == [FITTING, MISLEADING, RANDOM] * 3

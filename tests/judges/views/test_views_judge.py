@@ -10,10 +10,10 @@ import pytest
 
 import rejoinder
 from judges_over_views import QUICK, made_material, quick_judge, rated
-from rejoinder.auditing.spoiling import EACH, WORTH, spoilt
 from rejoinder.data.folders import Parts
 from rejoinder.errors import DataError
 from rejoinder.example import Example
+from rejoinder.judges.augmentation import EACH, WORTH, augment
 from rejoinder.judges.notes import UNLIKE
 from rejoinder.judges.train import train_judge
 from rejoinder.judges.views.assembly import Material
@@ -148,8 +148,8 @@ def test_a_folder_that_was_tampered_with_is_refused(judge: ViewsJudge) -> None:
 
 def test_spoilt_replies_are_drawn_by_seed_and_line_and_deserve_less() -> None:
     examples = rated("one", 30)
-    found = spoilt(examples)
-    assert found == spoilt(examples) != spoilt(examples, seed=1)
+    found = augment(examples)
+    assert found == augment(examples) != augment(examples, seed=1)
     assert [one.row for one in found] == sorted(one.row for one in found)
     assert all(one.example.response.strip() for one in found)
     assert max(np.bincount([one.row for one in found])) <= EACH
@@ -162,6 +162,6 @@ def test_defended_it_scores_shuffled_letters_lower(material: Material) -> None:
     nonsense = [replace(example, response="qqq zzz xxx qqq zzz xxx qqq zzz") for example in rated("three", 30)]
     means = {
         defence: run(train_judge(examples, ViewsLearner(material, defence, QUICK)).judge, nonsense).values.mean()
-        for defence in (None, spoilt)
+        for defence in (None, augment)
     }
-    assert means[spoilt] < means[None]
+    assert means[augment] < means[None]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from rejoinder.data.folders import read_folder
 from rejoinder.data.scales import Scale
 from rejoinder.errors import DataError
 from rejoinder.example import Example
+from rejoinder.judges.augmentation import augment
 from rejoinder.judges.learner import Choices, Rows, Side
 from rejoinder.judges.lines import UNREAD
 from rejoinder.judges.views.assembly import Material, material_of
@@ -29,10 +29,6 @@ NAME = "judge"
 _SECONDS = 6e-3  # of one core of 2026 a line, for all heads of a fit
 Spoiler = Callable[[Sequence[Example]], Sequence[Spoilt]]
 """Makes worse replies of examples, for a judge to learn what is no good reply."""
-
-
-SPOILERS = "rejoinder.auditing.spoiling"
-"""The module whose `spoilt(examples)` attacks replies for a judge to learn from; it is above this package."""
 
 
 @dataclass(frozen=True)
@@ -158,15 +154,9 @@ def learner(name: str, choices: Choices) -> ViewsLearner:
     """
     choices.only(name, "views")
     own = tuple(source_called(view) for view in choices.views)
-    return ViewsLearner(replace(boxed_material(), own=own), spoiler())
+    return ViewsLearner(replace(boxed_material(), own=own), augment)
 
 
 def boxed_material() -> Material:
     """What the views of the judge in the box are made of; it has seen dialogues and no rating."""
     return material_of(read_folder(BOXED))
-
-
-def spoiler() -> Spoiler:
-    """The attacks of the audit, as a defence."""
-    found: Spoiler = import_module(SPOILERS).spoilt
-    return found

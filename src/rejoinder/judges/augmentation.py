@@ -1,0 +1,149 @@
+"""Changed replies for a judge to learn from: corrupted, harmlessly changed, and written by people to mislead.
+
+A judge that never saw a reply which repeats its context takes it for relevant. So a judge over views is fitted on some
+changed replies too, with a small weight; the target of each is a convention, in standard deviations of a data set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+
+from rejoinder.errors import MissingAsset, MissingExtra
+from rejoinder.example import Example, ReplySet
+from rejoinder.humans.clusters import is_telling, normalized
+from rejoinder.judges.views.lines import FITTING, MISLEADING, NO_LINE, RANDOM, Spoilt
+from rejoinder.perturbations import PERTURBATIONS, Corpus, Perturbation
+from rejoinder.stats.sampling import Sampling
+
+EACH = 6
+"""Changed replies of each line, each by another perturbation."""
+_NO_REPLY = -1.5
+_SAME_FOR_ALL = -1.2  # a generic sentence is not always wrong
+
+
+class Worth(NamedTuple):
+    """Target of a changed reply in standard deviations, at most and less than before, and the weight of its row.
+
+    A small weight is enough that no parrot scores well, and it costs hardly any agreement with people. Changes that are
+    hard to distinguish from a good reply weigh more; generic sentences, which people often accept, weigh less.
+    """
+
+    at_most: float = np.inf
+    less: float = 0.0
+    weight: float = 0.02
+
+
+_HOPELESS: tuple[str, ...] = (
+    "near-empty",
+    "lone-punctuation",
+    "gibberish",
+    "jumbled",
+    "reversed",
+    "nouns",
+    "padding",
+    "prompt-added",
+)
+_HOPELESS += ("context-repeated", "parrot-last", "parrot-earlier", "parrot-half", "another-language", "prompt-like")
+_HOPELESS += ("null-model", "insult", "words-repeated")
+_UNRELATED = ("other-random", "other-nearest", "machine-response")
+_GENERIC: tuple[str, ...] = (
+    "generic-repeat",
+    "generic-will-do",
+    "generic-fantastic",
+    "dull",
+    "fixed-sentence",
+    "counter-question",
+)
+_GENERIC += ("one-word",)
+_DAMAGED = {"truncated": 1.0, "wrong-speaker": 0.5, "nouns-and-verbs": 0.8}
+_TWISTED = ("said-twice", "contradiction")
+_HARMLESS: tuple[str, ...] = (
+    "no-punctuation",
+    "spelled-out",
+    "typing-error",
+    "lower-case",
+    "final-stop",
+    "emoji",
+    "synonyms",
+)
+_HARMLESS += ("no-stop-words", "no-common-words", "upper-case", "speaker-tag")
+WORTH: Mapping[str, Worth] = {
+    **dict.fromkeys(_HOPELESS, Worth(_NO_REPLY)),
+    **dict.fromkeys(_UNRELATED, Worth(_NO_REPLY, weight=0.07)),
+    **dict.fromkeys(_GENERIC, Worth(_SAME_FOR_ALL, weight=0.04)),
+    **{name: Worth(less=less, weight=0.07) for name, less in _DAMAGED.items()},
+    **dict.fromkeys(_TWISTED, Worth(less=0.8)),
+    "insult-added": Worth(_SAME_FOR_ALL, 0.5),
+    **dict.fromkeys(_HARMLESS, Worth(weight=0.2)),
+}
+
+
+def augment(examples: Sequence[Example], seed: int = 0, each: int = EACH) -> list[Spoilt]:
+    """Return `each` changed replies of every line; the perturbations follow from the seed and the line alone."""
+    by_set: dict[str | None, list[int]] = {}
+    for row, example in enumerate(examples):
+        if not example.unanswered:
+            by_set.setdefault(example.dataset, []).append(row)
+    sampling = Sampling.checked(0, seed)
+    usable = {name: PERTURBATIONS[name] for name in WORTH if _is_available(PERTURBATIONS[name])}
+    augmented = []
+    for rows in by_set.values():
+        corpus = Corpus([examples[row] for row in rows])
+        for row in rows:
+            rng = sampling.generator("\n".join((*examples[row].context, examples[row].response)), "attack")
+            changed = islice(_changed(examples[row], usable, corpus, rng), each)
+            augmented += [Spoilt(example, row, *WORTH[name]) for name, example in changed]
+    return sorted(augmented, key=lambda line: line.row)
+
+
+def _changed(
+    example: Example, usable: Mapping[str, Perturbation], corpus: Corpus, rng: np.random.Generator
+) -> Iterator[tuple[str, Example]]:
+    """Yield changed examples in random order, without those that are blank."""
+    for name in rng.permutation(list(usable)).tolist():
+        made = usable[name].apply(example, rng, corpus)
+        if made is not None and not made.unanswered:
+            yield name, made
+
+
+def _is_available(perturbation: Perturbation) -> bool:
+    """Return whether the tools of a perturbation are installed; otherwise nothing can be learnt from it."""
+    try:
+        for _, load in perturbation.tools:
+            load()
+    except (MissingAsset, MissingExtra):
+        return False
+    return True
+
+
+_FITS, _MISLEADS, _RANDOM = 0.5, -1.0, -1.0
+_WEIGHT = 0.06
+
+
+def written(sets: Sequence[ReplySet], examples: Sequence[Example], every: int = 1) -> list[Spoilt]:
+    """Return the replies of each `every`-th set whose context shares no long turn with the context of an example."""
+    known = {trace for example in examples for turn in example.context if (trace := _long(turn))}
+    apart = [replies for replies in sets if known.isdisjoint(map(_long, replies.context))]
+    return [row for replies in apart[::every] for row in _rows(replies)]
+
+
+def _rows(replies: ReplySet) -> Iterator[Spoilt]:
+    """Yield the replies of a set."""
+    kinds = (
+        (FITTING, replies.relevant, _FITS),
+        (MISLEADING, replies.misleading, _MISLEADS),
+        (RANDOM, replies.random, _RANDOM),
+    )
+    for kind, texts, worth in kinds:
+        for reply in texts:
+            yield Spoilt(Example(replies.context, reply), NO_LINE, worth, weight=_WEIGHT, kind=kind)
+
+
+def _long(turn: str) -> str:
+    """Return a long turn in normal form, "" for a short one."""
+    words = normalized(turn)
+    return words if is_telling(words) else ""
