@@ -55,7 +55,6 @@ def test_modules_are_named_by_a_string_in_these_places_only() -> None:
         "__init__.py",  # the public names
         "cli/__init__.py",  # the commands
         "external/elsewhere.py",  # the user's own python:MODULE:FUNCTION
-        "judges/views/learner.py",  # attacks as a defence, until they are in perturbations
         "training/pretrain.py",  # the tasks and sizes of recipes, until training is rewritten
         "training/recipe.py",
     ]

@@ -418,7 +418,7 @@ def test_a_function_that_gives_something_else_is_told() -> None:
     def wrong(one: Example, _: object) -> str:
         return one.response
 
-    with pytest.raises(UsageError, match="the attack wrong gave str"):
+    with pytest.raises(UsageError, match="the attack wrong returned str"):
         rejoinder.audit(lines(), longest, families=[wrong])  # type: ignore[list-item]
 
 

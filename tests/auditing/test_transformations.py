@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 
@@ -11,13 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rejoinder.auditing.stop_words import COMMON, NLTK
 
-from rejoinder.auditing import conversation, speech, surface, words
 from rejoinder.auditing.attack import BAD, SAME, Attack, Rng, Transformation
 from rejoinder.auditing.battery import ATTACKS, battery
 from rejoinder.errors import MissingAsset, MissingExtra
 from rejoinder.example import Example, Rating
+from rejoinder.perturbations import PERTURBATIONS, Corpus
+from rejoinder.perturbations.degrading import first_half
+from rejoinder.perturbations.perturbation import LISTS, WORD, split_words
+from rejoinder.perturbations.preserving import COMMON_WORDS, STOP_WORDS
 from sentences import SENTENCES
 
 WORDS = ("i", "like", "you", ",", "do", "n't", "we", "don't", "New", "York", "is", "very", "nice", ".")
@@ -49,6 +52,17 @@ OTHERS = tuple(
 
 def rng(seed: int = 0) -> Rng:
     return np.random.default_rng(seed)
+
+
+def by(name: str) -> Callable[..., str | None]:
+    """The change of a text that a perturbation makes."""
+
+    def change(text: str, drawn: Rng | None = None) -> str | None:
+        made = PERTURBATIONS[name].transform(Example((), text), drawn or rng(), Corpus(()))
+        assert made is None or isinstance(made, str)
+        return made
+
+    return change
 
 
 def example(text: str) -> Example:
@@ -87,7 +101,8 @@ def test_no_text_is_too_odd(attack: Attack, text: str) -> None:
         assert (found.response, found.references) != (one.response, one.references)
         found.response.encode()
         # Everything but the reply is as it was; where the reference changes, that is the attack.
-        kept = replace(found, response=one.response, references=one.references)
+        kept = replace(found, response=one.response, references=one.references, ratings=one.ratings)
+        assert found.ratings == (() if attack.goal == BAD else one.ratings)
         assert kept == one and (attack.name == "swapped" or found.references == one.references)
 
 
@@ -106,26 +121,26 @@ def test_the_battery_is_large_and_its_names_are_told_apart() -> None:
 
 @given(text=TEXTS, seed=st.integers(0, 9))
 def test_words_in_another_order(text: str, seed: int) -> None:
-    before = Counter(words.units(text)[0])
-    for found in (words.jumbled(text, rng(seed)), words.turned_round(text)):
+    before = Counter(split_words(text)[0])
+    for found in (by("jumbled")(text, rng(seed)), by("reversed")(text)):
         if found is not None:
-            assert Counter(words.units(found)[0]) == before and words.units(found)[0] != words.units(text)[0]
-    assert (words.jumbled(text, rng(seed)) is None) == (len(before) < 2)
+            assert Counter(split_words(found)[0]) == before and split_words(found)[0] != split_words(text)[0]
+    assert (by("jumbled")(text, rng(seed)) is None) == (len(before) < 2)
 
 
 @given(text=TEXTS)
 def test_twice_reversed_is_as_before(text: str) -> None:
-    found = words.turned_round(text)
-    assert found is None or words.units(words.turned_round(found) or "")[0] == words.units(text)[0]
+    found = by("reversed")(text)
+    assert found is None or split_words(by("reversed")(found) or "")[0] == split_words(text)[0]
 
 
 @given(text=TEXTS, seed=st.integers(0, 9))
 def test_half_of_the_words_are_repeated_beside_themselves(text: str, seed: int) -> None:
-    before, found = words.units(text)[0], words.repeated(text, rng(seed))
+    before, found = split_words(text)[0], by("words-repeated")(text, rng(seed))
     if len(before) < 2:
         assert found is None
         return
-    after = words.units(found or "")[0]
+    after = split_words(found or "")[0]
     assert len(after) == len(before) + len(before) // 2
     remaining = iter(after)
     assert all(word in remaining for word in before)  # in their order
@@ -133,18 +148,18 @@ def test_half_of_the_words_are_repeated_beside_themselves(text: str, seed: int) 
 
 
 def test_one_word_is_one_of_it_or_one_that_fits_anywhere() -> None:
-    said = {words.one_word("we went to the cinema yesterday", rng(seed), ("Yeah!",)) for seed in range(20)}
-    assert said == {"cinema.", "yesterday.", "Yeah!"}
-    assert words.one_word("oh really", rng(), ("Yeah!",)) is None  # hardly more than a word before
+    said = {by("one-word")("we went to the cinema yesterday", rng(seed)) for seed in range(20)}
+    assert {"cinema.", "yesterday."} < said <= {"cinema.", "yesterday.", *LISTS["single"]}
+    assert by("one-word")("oh really", rng()) is None  # hardly more than a word before
 
 
 @given(text=TEXTS)
 def test_half_a_reply_is_its_beginning_and_goes_on(text: str) -> None:
-    (before, between), found = words.units(text), words.half(text)
+    (before, between), found = split_words(text), first_half(text)
     if found is None:
         assert not any(one[-1].isalnum() and other[0].isalnum() for one, other in pairwise(before))
         return
-    kept = len(words.units(found)[0])
+    kept = len(split_words(found)[0])
     assert found == between.join(before[:kept]) and 0 < kept < len(before)
     assert before[kept - 1][-1].isalnum() and before[kept][0].isalnum()
 
@@ -160,21 +175,21 @@ def test_half_a_reply_is_its_beginning_and_goes_on(text: str) -> None:
     ],
 )
 def test_half_a_reply_is_cut_inside_a_sentence(said: str, cut: str | None) -> None:
-    assert words.half(said) == cut
+    assert first_half(said) == cut
 
 
 @given(text=TEXTS)
 def test_more_text_keeps_what_was_there(text: str) -> None:
-    for change in (words.twice, words.padded):
+    for change in (by("said-twice"), by("padding")):
         found = change(text)
         assert found is None if not text.strip() else (found or "").startswith(text)
-    padded = words.padded(text)
+    padded = by("padding")(text)
     assert padded is None or len(padded.split()) >= 200
 
 
 @given(text=TEXTS, seed=st.integers(0, 9))
 def test_gibberish_has_no_vowel_and_words_as_long(text: str, seed: int) -> None:
-    found = words.gibberish(text, rng(seed))
+    found = by("gibberish")(text, rng(seed))
     if found is None:
         assert not text.split()
         return
@@ -184,27 +199,27 @@ def test_gibberish_has_no_vowel_and_words_as_long(text: str, seed: int) -> None:
         assert [*map(len, found.split())] == [*map(len, text.split())]
 
 
-@pytest.mark.parametrize(("change", "gone"), [(words.without_stop_words, NLTK), (words.without_common_words, COMMON)])
+@pytest.mark.parametrize(("change", "gone"), [(by("no-stop-words"), STOP_WORDS), (by("no-common-words"), COMMON_WORDS)])
 @given(text=TEXTS)
 def test_stop_words_go_and_nothing_else(change: object, gone: frozenset[str], text: str) -> None:
     assert callable(change)
     found = change(text)
     if found is None:
         return
-    left = words._WORD.findall(found)
+    left = WORD.findall(found)
     assert not {word.lower().replace("’", "'") for word in left} & gone
-    assert left == [word for word in words._WORD.findall(text) if word.lower().replace("’", "'") not in gone]
+    assert left == [word for word in WORD.findall(text) if word.lower().replace("’", "'") not in gone]
 
 
 def test_the_lists_of_stop_words() -> None:
-    assert len(NLTK) == 179 and len(COMMON) == 25
-    assert words.without_common_words("It is the end of a dog, and that is it.") == "end dog,."
-    assert words.without_stop_words("It's not my dog") == "dog"
+    assert len(STOP_WORDS) == 179 and len(COMMON_WORDS) == 25
+    assert by("no-common-words")("It is the end of a dog, and that is it.") == "end dog,."
+    assert by("no-stop-words")("It's not my dog") == "dog"
 
 
 @given(text=TEXTS, seed=st.integers(0, 9))
 def test_a_typing_error_swaps_two_letters(text: str, seed: int) -> None:
-    found = words.mistyped(text, rng(seed))
+    found = by("typing-error")(text, rng(seed))
     if found is None:
         return
     wrong = [place for place, (a, b) in enumerate(zip(text, found, strict=True)) if a != b]
@@ -222,7 +237,7 @@ def test_a_typing_error_swaps_two_letters(text: str, seed: int) -> None:
     ],
 )
 def test_the_wrong_speaker(text: str, expected: str | None) -> None:
-    assert words.wrong_speaker(text) == expected
+    assert by("wrong-speaker")(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -236,7 +251,7 @@ def test_the_wrong_speaker(text: str, expected: str | None) -> None:
     ],
 )
 def test_a_contradiction(text: str, expected: str | None) -> None:
-    assert words.contradicted(text) == expected
+    assert by("contradiction")(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -252,7 +267,7 @@ def test_a_contradiction(text: str, expected: str | None) -> None:
     ],
 )
 def test_contractions_are_written_out(text: str, expected: str | None) -> None:
-    assert words.spelled_out(text) == expected
+    assert by("spelled-out")(text) == expected
 
 
 # how it is written
@@ -260,7 +275,7 @@ def test_contractions_are_written_out(text: str, expected: str | None) -> None:
 
 @given(text=TEXTS)
 def test_punctuation_goes_and_letters_stay(text: str) -> None:
-    found = surface.unpunctuated(text)
+    found = by("no-punctuation")(text)
     if found is None:
         return
     assert not any(unicodedata.category(sign).startswith("P") for sign in found)
@@ -270,7 +285,7 @@ def test_punctuation_goes_and_letters_stay(text: str) -> None:
 
 @given(text=TEXTS)
 def test_look_alikes_are_as_many_characters(text: str) -> None:
-    found = surface.looking_alike(text)
+    found = by("look-alikes")(text)
     assert found is None or (len(found) == len(text) and found != text)
     if found and text.isascii():
         assert all(new == old or "CYRILLIC" in unicodedata.name(new) for new, old in zip(found, text, strict=True))
@@ -278,10 +293,10 @@ def test_look_alikes_are_as_many_characters(text: str) -> None:
 
 @given(text=TEXTS)
 def test_what_is_not_seen_can_be_taken_out(text: str) -> None:
-    unseen, spaced = surface.with_unseen(text), surface.spaced(text)
-    assert unseen is None or unseen.replace(surface.UNSEEN, "") == text.replace(surface.UNSEEN, "")
+    unseen, spaced = by("unseen-characters")(text), by("spaces")(text)
+    assert unseen is None or unseen.replace("\u200b", "") == text.replace("\u200b", "")
     assert spaced is None or spaced.split() == text.split()
-    decomposed = surface.decomposed(text)
+    decomposed = by("decomposed")(text)
     assert decomposed is None or unicodedata.normalize("NFC", decomposed) == unicodedata.normalize("NFC", text)
 
 
@@ -290,19 +305,19 @@ def test_quotes_alone_change(text: str) -> None:
     def straight(said: str) -> str:
         return said.translate(str.maketrans("“”’", '""\''))
 
-    found = surface.quoted_otherwise(text)
+    found = by("quotes")(text)
     assert found is None or straight(found) == straight(text)
 
 
 @given(text=TEXTS)
 def test_case_alone_changes(text: str) -> None:
-    for found in (surface.shouted(text), surface.lowered(text)):
+    for found in (by("upper-case")(text), by("lower-case")(text)):
         assert found is None or found.casefold() == text.casefold() or not text.isascii()
 
 
 @given(text=TEXTS)
 def test_signs_before_and_after(text: str) -> None:
-    smiling, tag, stop = surface.smiling(text), surface.tagged_speaker(text), surface.unstopped(text)
+    smiling, tag, stop = by("emoji")(text), by("speaker-tag")(text), by("final-stop")(text)
     assert (smiling is None) == (not text.strip()) and (smiling is None or smiling == f"{text.rstrip()} 🙂")
     assert tag is None or tag == f"Bot: {text}"
     assert stop is None or stop.rstrip(".!?… ") == text.rstrip().rstrip(".!?…").rstrip().rstrip(".!?… ")
@@ -313,7 +328,7 @@ def test_no_attack_of_nothing_adds_or_drops_a_letter() -> None:
     for attack in ATTACKS:
         if attack.goal == SAME:
             for found in attacked(attack, example(text)):
-                plain = unicodedata.normalize("NFC", found.response).replace(surface.UNSEEN, "")
+                plain = unicodedata.normalize("NFC", found.response).replace("\u200b", "")
                 assert sum(map(str.isalpha, plain)) == sum(map(str.isalpha, text)), attack.name
 
 
@@ -323,31 +338,31 @@ def test_no_attack_of_nothing_adds_or_drops_a_letter() -> None:
 def test_nouns_names_and_synonyms() -> None:
     transformations(battery()["nouns"], example("a"))
     text = "I bought a small house in New York with my sister"
-    assert speech.nouns(text) == "house New York sister"
-    assert speech.nouns_and_verbs(text) == "I bought house New York my sister"
-    assert speech.without_entities(text) == "I bought a small house in with my sister"
-    assert speech.without_entities("I didn't see a thing") is None
-    assert speech.without_entities("WHO SAID SO") is None or "SAID" in str(speech.without_entities("WHO SAID SO"))
+    assert by("nouns")(text) == "house New York sister"
+    assert by("nouns-and-verbs")(text) == "I bought house New York my sister"
+    assert by("no-entities")(text) == "I bought a small house in with my sister"
+    assert by("no-entities")("I didn't see a thing") is None
+    assert by("no-entities")("WHO SAID SO") is None or "SAID" in str(by("no-entities")("WHO SAID SO"))
 
 
 def test_synonyms_keep_names_stop_words_and_the_number_of_words() -> None:
     transformations(battery()["synonyms"], example("a"))
     text = "The film in Boston was boring, and my automobile is broken."
-    found = speech.by_synonyms(text)
+    found = by("synonyms")(text)
     assert found is not None and found != text
     assert len(found.split()) == len(text.split()) and found.startswith("The ") and "Boston" in found
     assert "car" in found and "movie" in found
-    assert speech.by_synonyms("it was with me") is None
+    assert by("synonyms")("it was with me") is None
 
 
 @given(text=TEXTS)
 def test_what_is_left_was_there(text: str) -> None:
     transformations(battery()["nouns"], example("a"))
-    for change in (speech.nouns, speech.nouns_and_verbs):
+    for change in (by("nouns"), by("nouns-and-verbs")):
         found = change(text)
         if found is not None:
-            rest = iter(words._WORD.findall(text.replace("-", " ")))
-            assert all(word in rest for word in words._WORD.findall(found.replace("-", " ")))
+            rest = iter(WORD.findall(text.replace("-", " ")))
+            assert all(word in rest for word in WORD.findall(found.replace("-", " ")))
 
 
 # what was said before, and elsewhere
@@ -413,8 +428,7 @@ def test_irrelevant_replies_that_stand_in_the_line() -> None:
 
 
 def test_a_bigram_model_says_what_follows_what() -> None:
-    (transformation,) = conversation.bigram_reply(OTHERS)
-    found = transformation(example("hello"), rng())
+    found = PERTURBATIONS["machine-response"].apply(example("hello"), rng(), Corpus(OTHERS))
     pairs = {pair for one in OTHERS for pair in pairwise(one.response.split())}
     assert found is not None
     said = found.response.split()

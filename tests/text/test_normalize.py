@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rejoinder.auditing.surface import decomposed, looking_alike, spaced, tagged_speaker, with_unseen
 
 from every import ODD_TEXTS
+from rejoinder.example import Example
 from rejoinder.judges.notes import english_words
+from rejoinder.perturbations import PERTURBATIONS, Corpus
 from rejoinder.text import normalize
 from rejoinder.text.detect import FOREIGN_WORDS, is_code, is_foreign, is_long, is_wordless
 from rejoinder.text.normalize import detokenize, escape_controls, match_form, visible, visible_text
@@ -28,9 +29,10 @@ PIECES = (
 TEXTS = st.text(max_size=60) | st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.sampled_from(ODD_TEXTS)
 
 
-@pytest.mark.parametrize("change", [looking_alike, with_unseen, tagged_speaker, spaced, decomposed])
-def test_invisible_changes_of_an_audit_are_undone(change: Callable[[str], str | None]) -> None:
-    changed = change(SENTENCE) or ""
+@pytest.mark.parametrize("change", ["look-alikes", "unseen-characters", "speaker-tag", "spaces", "decomposed"])
+def test_invisible_changes_of_an_audit_are_undone(change: str) -> None:
+    example = PERTURBATIONS[change].apply(Example((), SENTENCE), np.random.default_rng(0), Corpus(()))
+    changed = example.response if example else ""
     assert changed != SENTENCE and visible_text(changed) == SENTENCE
 
 
