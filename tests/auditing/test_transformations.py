@@ -102,7 +102,6 @@ def test_no_text_is_too_odd(attack: Attack, text: str) -> None:
         found.response.encode()
         # Everything but the reply is as it was; where the reference changes, that is the attack.
         kept = replace(found, response=one.response, references=one.references, ratings=one.ratings)
-        assert found.ratings == (() if attack.goal == BAD else one.ratings)
         assert kept == one and (attack.name == "swapped" or found.references == one.references)
 
 
