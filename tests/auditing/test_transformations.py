@@ -58,9 +58,8 @@ def by(name: str) -> Callable[..., str | None]:
     """The change of a text that a perturbation makes."""
 
     def change(text: str, drawn: Rng | None = None) -> str | None:
-        made = PERTURBATIONS[name].transform(Example((), text), drawn or rng(), Corpus(()))
-        assert made is None or isinstance(made, str)
-        return made
+        made = PERTURBATIONS[name].apply(Example((), text), drawn or rng(), Corpus(()))
+        return None if made is None else made.response
 
     return change
 
