@@ -14,9 +14,12 @@ from shutil import copy, copytree
 import numpy as np
 import pytest
 
+import formats_page
 from conftest import PROJECT, Run
 from judges_over_views import made_material, quick_judge
 from rated_systems import write_bots
+from rejoinder.data.columns import ALIASES
+from rejoinder.data.format import formats
 from rejoinder.data.write import write
 from samples import GERMAN, rated, write_vectors, write_weeks
 
@@ -192,6 +195,28 @@ def test_scripts_and_links_are_there(document: Path) -> None:
             assert (document.parent / target).exists(), target
     for script in re.findall(r"^(scripts/\w+|\.ci/run)", text, re.MULTILINE):
         assert os.access(PROJECT / script, os.X_OK), script
+
+
+def test_every_sample_of_formats_gives_the_result_on_the_page() -> None:
+    page = formats_page.PATH.read_text(encoding="utf-8")
+    assert formats_page.filled(page) == page  # `python tests/formats_page.py` writes the results again
+    assert page.count("```result") == len(list(formats_page.SAMPLE.finditer(page)))
+
+
+def test_every_format_has_a_sample_on_the_page(tmp_path: Path) -> None:
+    samples = formats_page.SAMPLE.finditer(formats_page.PATH.read_text(encoding="utf-8"))
+    found = [(sample["name"], formats_page.format_of(sample, tmp_path)) for sample in samples if sample["name"]]
+    assert found == [(name, name) for name, _ in found]
+    assert {name for name, _ in found} == {kind.name for kind in formats()}
+
+
+def test_every_name_on_the_page_of_formats_is_known() -> None:
+    table = formats_page.PATH.read_text(encoding="utf-8").partition("## Names")[2].partition("###")[0]
+    lines = re.findall(r"^\| `(\w+)` \|(.*)\|(.*)\|$", table, re.MULTILINE)
+    assert {field for field, *_ in lines} == {*ALIASES} - {"messages", "quality", "dataset"}
+    for field, *columns in lines:
+        for names, known in zip(columns, ALIASES[field], strict=True):
+            assert set(re.findall(r"`(\w+)`", names)) <= set(known.split()), field
 
 
 RESULTS = sorted((PROJECT / "docs" / "results").glob("*.md"))
