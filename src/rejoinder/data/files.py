@@ -63,7 +63,7 @@ _Rows = Iterator[Row | DataError]
 
 
 def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Note = lambda _: None) -> Iterator[Row]:
-    """Yield the rows of a file, a folder of Parquet files, standard input (`-`) or a bundled sample (`@NAME`).
+    """Yield the rows of a file, a folder of Parquet files, a rating project, standard input (`-`) or `@NAME`.
 
     Args:
         path: the input.
@@ -77,6 +77,11 @@ def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Not
         MissingExtra: a library for this kind is not installed.
         ColumnError: the header has a name twice.
     """
+    from rejoinder.data.formats.annotation import is_project, project_rows
+
+    if is_project(asset(path)):
+        yield from (Row(where, record) for where, record in project_rows(path))
+        return
     is_folder = str(path) != STDIN and Path(asset(path)).is_dir()
     for file in parts_of(asset(path)) if is_folder else [path]:
         for row in _file_rows(file, "parquet" if is_folder else kind, note):
