@@ -14,8 +14,6 @@ from rejoinder.report.cells import count, measured, nothing, p, plain
 from rejoinder.report.document import Cell, Table
 from rejoinder.stats.figure import Figure
 
-_NONE = Table("", "", (), ())
-
 
 def tables_of(found: Findings) -> list[Table]:
     """The tables of one data set, those that have no rows left out."""

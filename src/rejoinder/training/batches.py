@@ -90,11 +90,6 @@ def piece_stream(
             turn = []
 
 
-def batch_stream(store: TokenStore, **order: int) -> Iterator[Batch]:
-    """Yield the batches of one epoch; what decides their order are the arguments of `piece_stream`."""
-    return (make_batch(store, pieces) for pieces in piece_stream(store, **order))
-
-
 def batch_count(store: TokenStore, *, tokens_per_batch: int, seed: int, epoch: int, world: int = 1) -> int:
     """The number of batches that `piece_stream` yields for the same arguments, to each of `world` processes.
 
