@@ -199,9 +199,9 @@ def chance_band(level: float) -> Cell:
     return nothing() if math.isnan(level) else Cell(f"±{level:.2f}", "", level)
 
 
-def _difference(one: Figure, digits: int = 3) -> Cell:
+def _difference(one: Figure) -> Cell:
     """A difference with its interval; where there is none, why."""
-    return measured(one, digits, one.method, one.reason)
+    return measured(one, 3, one.method, one.reason)
 
 
 # The analyses of one data set, in the order in which they are told; a new one is a function and its place here.
