@@ -191,7 +191,8 @@ def _narrowed(stream: _Stream, name: str) -> Iterator[bytes]:
             text.detach()
 
 
-def _not_utf8(error: UnicodeDecodeError, where: str) -> DataError:
+def not_utf8(error: UnicodeDecodeError, where: str) -> DataError:
+    """Make the error of a line that is not UTF-8."""
     problem = f"byte {error.object[error.start]:#04x} at column {error.start + 1} is not UTF-8"
     return DataError(problem, SAVE_AS_UTF8, where=where)
 
@@ -200,7 +201,7 @@ def _value(raw: bytes, where: str, encoding: str = "utf-8") -> Any:
     try:
         return decoded(limits.require_few_values(raw, where).decode(encoding), where)
     except UnicodeDecodeError as error:
-        raise _not_utf8(error, where) from error
+        raise not_utf8(error, where) from error
 
 
 def _jsonl(stream: _Stream, name: str, _note: Note) -> _Rows:
@@ -268,7 +269,7 @@ def _cells(stream: _Stream, name: str, usual: str) -> _Table:
         if cells is None:
             return
         if damage:
-            yield where, _not_utf8(damage.pop(), where)
+            yield where, not_utf8(damage.pop(), where)
             damage.clear()
         elif cells:
             yield where, [cell[1:] if cell[:1] == "'" and _GUARDED.match(cell) else cell for cell in cells]
