@@ -26,6 +26,7 @@ from rejoinder.judges.bilinear.recipes import options_of
 from rejoinder.judges.bilinear.sides import References, encode
 from rejoinder.judges.train import train_judge
 from rejoinder.scorer import run
+from rejoinder.stats.arrays import FloatArray
 from rejoinder.stats.splits import split_groups
 from rejoinder.text.vectors import word_vectors
 from samples import bilinear_of
@@ -44,11 +45,6 @@ QUICK = FitOptions(epochs=5)
 
 
 def penalty(head: Head, kind: Penalty) -> float:
-    """The size of M and N that the objective holds against the head, both matrices whatever the terms.
-
-    `frobenius` is what the released program computes (the norm, not squared), `l2_squared` what the paper prints
-    (equation 2), `l1` what the earlier submission had.
-    """
     matrices = (head.M, head.N)
     if kind == "frobenius":
         return float(sum(np.linalg.norm(matrix) for matrix in matrices))
@@ -58,7 +54,6 @@ def penalty(head: Head, kind: Penalty) -> float:
 
 
 def objective(head: Head, vectors: Vectors, ratings: FloatArray, kind: Penalty, weight: float) -> float:
-    """Mean squared error against `ratings` [n] plus `weight` times the penalty (the paper prints a sum of errors)."""
     return float(np.square(head(vectors) - ratings).mean()) + weight * penalty(head, kind)
 
 

@@ -159,7 +159,7 @@ def read_card(folder: str | Path) -> str:
 
 
 def write_section(folder: str | Path, title: str, text: str) -> None:
-    """Put a section at the end of a model's card, replacing one of that title; the digest does not depend on the card."""
+    """Put a section at the end of a model's card, replacing one of that title; the digest stays the same."""
     read_config(folder)
     others = re.sub(rf"(?ms)^## {re.escape(title)}$.*?(?=^## |\Z)", "", read_card(folder)).strip("\n")
     with atomic_file(Path(folder) / CARD) as partial:

@@ -90,8 +90,10 @@ def initial_head(vectors: Vectors, terms: Terms) -> Head:
 def gradient(
     head: Head, vectors: Vectors, ratings: FloatArray, kind: Penalty, weight: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The gradient of `objective` with respect to M and N, each [K, K].
+    """Return the gradient of mean squared error plus `weight` times a penalty with respect to M and N, each [K, K].
 
+    The penalty is the size of both matrices: `frobenius` is that of the released program (the norm, not squared),
+    `l2_squared` that of the paper (equation 2; it prints a sum of errors), `l1` that of the earlier submission.
     Zero for a term that does not count: its matrix stays as it is, and its part of the penalty is a constant.
     """
     slope = 2.0 * (head(vectors) - ratings) / (len(ratings) * head.beta)  # [n]
