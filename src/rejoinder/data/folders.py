@@ -72,10 +72,9 @@ class Parts:
 
     def inner(self, name: str) -> Parts:
         """Return the parts that `holding` put inside under `name`."""
-        tensors, files = (
-            {key.removeprefix(f"{name}."): part for key, part in parts.items() if key.startswith(f"{name}.")}
-            for parts in (self.tensors, self.files)
-        )
+        start = f"{name}."
+        tensors = {key.removeprefix(start): tensor for key, tensor in self.tensors.items() if key.startswith(start)}
+        files = {key.removeprefix(start): text for key, text in self.files.items() if key.startswith(start)}
         return Parts(value_in(self.config, name, dict[str, Any]), tensors, files)
 
 

@@ -122,7 +122,7 @@ def _text(target: Path | IO[str], *, packed: bool) -> Iterator[IO[str]]:
         target.flush()
         return
     with ExitStack() as stack:
-        raw: IO[bytes] = stack.enter_context(target.open("wb"))
+        raw: Any = stack.enter_context(target.open("wb"))
         if packed:
             raw = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
         yield stack.enter_context(io.TextIOWrapper(raw, encoding="utf-8", newline=""))
