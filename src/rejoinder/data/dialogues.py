@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from rejoinder.assets import asset
 from rejoinder.data import limits
 from rejoinder.data.chat import is_chat, messages_in, turns
-from rejoinder.data.columns import plain, plan
+from rejoinder.data.columns import checked, plain, plan
 from rejoinder.data.examples import example_of
 from rejoinder.data.files import SUFFIXES, OnError, Row, not_utf8, open_bytes, rows
 from rejoinder.data.format import detect
@@ -200,7 +200,7 @@ def read_contexts(
 
 def _open_ended(found: Iterable[Row], dialogues: dict[str, Dialogue], on_error: OnError, how: How) -> Iterator[Row]:
     """Yield rows with a response, an empty one if they lack it; of a dialogue, keep it by its place."""
-    mapped = {ours: (names,) if isinstance(names, str) else names for ours, names in (how.get("map") or {}).items()}
+    mapped = checked(how.get("map"))
     for row in found:
         try:
             data = {"messages": row.data} if is_chat(row.data) else row.data
@@ -222,11 +222,11 @@ def _with_response(data: Mapping[str, Any], where: str, mapped: Mapping[str, Any
     sources = plan(tuple(data), mapped, where).sources
     if "response" in sources:
         return data
-    if "messages" in sources:
+    if sources.get("messages"):
         said = [turn for turn in turns(messages_in(data[sources["messages"][0]]), where) if turn.text is not None]
         open_ended = bool(said) and said[-1].role == "user"
         return {**data, "context": [turn.text for turn in said], "response": ""} if open_ended else data
-    if "context" not in sources:
+    if not sources.get("context"):
         found = ", ".join(map(str, list(data)[:6])) or "nothing"
         raise DataError(f"missing (found: {found})", _GIVE, where=where, field="context")
     return {**data, "response": ""}

@@ -207,11 +207,7 @@ def _texts(cell: str) -> list[str]:
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
-    """Write numpy arrays as a compressed `.npz`, complete or absent.
-
-    Raises:
-        UsageError: the name does not end in `.npz`, or the folder does not exist.
-    """
+    """Write numpy arrays as a compressed `.npz`, complete or absent."""
     import numpy as np
 
     if Path(path).suffix != ".npz":
