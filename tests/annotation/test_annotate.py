@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,8 @@ from rejoinder.annotation.design import PAIRWISE, Design, Question
 from rejoinder.annotation.study import CONFIG, DATABASE, Study, add_raters, annotate, opened
 from rejoinder.errors import DataError, UsageError
 from rejoinder.example import Example, Pair, Rating
+from rejoinder.humans.exclusion import Watched
+from rejoinder.meta.ratings import project_ratings
 from studies import rate_all, raters, replies
 
 
@@ -50,6 +53,25 @@ def test_what_was_said_comes_back_as_ratings(study: Study) -> None:
         (0, 12, 0, 0),
     ]
     assert records[0].seconds == (1.5,) * 12
+
+
+@pytest.mark.parametrize("name", [".", "study.sqlite"])
+def test_every_command_reads_a_project(
+    study: Study, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    for place, rater in enumerate(raters(study)):
+        rate_all(study, rater, place + 1, heed=place != 1)
+    lines, records = rejoinder.load_study(study.folder)
+    known = {one.name: Watched(one.failed, one.passed + one.failed, one.seconds) for one in records}
+    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
+    project = study.folder / name
+    found = rejoinder.examples_of(project)
+    assert [replace(line, where="") for line in found] == [replace(line, where="") for line in lines]
+    assert project_ratings(project) == (found, known)
+    done = run("ratings", project, "-o", tmp_path / "rated.jsonl")
+    assert done.code == 0 and len((tmp_path / "rated.jsonl").read_text().splitlines()) == 12
+    assert run("score", project, "-s", "length").code == 0
+    assert [run("ratings", project, project).code, run("estimate", project, "-s", "length").code] == [2, 2]
 
 
 def test_ratings_of_the_file_do_not_mix_with_those_of_the_study(tmp_path: Path) -> None:

@@ -217,3 +217,12 @@ def test_pools_of_replies(tmp_path: Path) -> None:
     assert read_replies(file_of(tmp_path, {"turns": ["hi", "hello", "bye", "hello"]})) == ("hello", "bye")
     with pytest.raises(DataError):
         read_replies(file_of(tmp_path, " ", name="empty.txt"))
+
+
+def test_a_map_that_names_nothing_leaves_a_field_out(tmp_path: Path) -> None:
+    chat = [{"role": "user", "content": "hi"}]
+    path = file_of(tmp_path, {"context": ["a"], "id": "1"})
+    (example,) = read_contexts(path, map={"id": ""})
+    assert example.id == f"{path}:1"
+    with pytest.raises(DataError):
+        list(read_contexts(file_of(tmp_path, {"messages": chat}), map={"messages": ""}))

@@ -111,9 +111,9 @@ def test_a_rating_project_is_read_without_an_extra(tmp_path: Path) -> None:
         for table, *row in [
             ("facts(name, value)", "version", "1"),
             ("facts(name, value)", "design", json.dumps(design)),
-            ("raters(number, name)", 1, "ann"),
+            ("raters(number, name, checks)", 1, "ann", None),
             ("items(number, block, content)", 1, 0, json.dumps(content)),
-            ("answers(rater, item, answers, at)", 1, 1, '{"overall": 4}', 2.0),
+            ("answers(rater, item, answers, seconds, at)", 1, 1, '{"overall": 4}', 1.5, 2.0),
         ]:
             project.execute(f"CREATE TABLE IF NOT EXISTS rejoinder_{table}")
             project.execute(f"INSERT INTO rejoinder_{table} VALUES ({','.join('?' * len(row))})", row)

@@ -20,12 +20,13 @@ from rejoinder.encoders import AverageEncoder, fit_projection
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.example import Example
 from rejoinder.judges.bilinear.fit import FitOptions, Normalise, fit_head
-from rejoinder.judges.bilinear.head import Head, Penalty, Vectors, gradient, initial_head, objective, penalty
+from rejoinder.judges.bilinear.head import Head, Penalty, Vectors, gradient, initial_head
 from rejoinder.judges.bilinear.judge import TERMS, BilinearJudge, Kind
 from rejoinder.judges.bilinear.recipes import options_of
 from rejoinder.judges.bilinear.sides import References, encode
 from rejoinder.judges.train import train_judge
 from rejoinder.scorer import run
+from rejoinder.stats.arrays import FloatArray
 from rejoinder.stats.splits import split_groups
 from rejoinder.text.vectors import word_vectors
 from samples import bilinear_of
@@ -41,6 +42,19 @@ TITLES = {
     "vhred": "Untrained ADEM",
 }
 QUICK = FitOptions(epochs=5)
+
+
+def penalty(head: Head, kind: Penalty) -> float:
+    matrices = (head.M, head.N)
+    if kind == "frobenius":
+        return float(sum(np.linalg.norm(matrix) for matrix in matrices))
+    if kind == "l2_squared":
+        return float(sum(np.square(matrix).sum() for matrix in matrices))
+    return float(sum(np.abs(matrix).sum() for matrix in matrices))
+
+
+def objective(head: Head, vectors: Vectors, ratings: FloatArray, kind: Penalty, weight: float) -> float:
+    return float(np.square(head(vectors) - ratings).mean()) + weight * penalty(head, kind)
 
 
 @pytest.fixture(scope="module")

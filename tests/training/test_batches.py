@@ -20,8 +20,17 @@ from rejoinder.data.dialogues import Dialogue, read_dialogues
 from rejoinder.errors import DataError, MissingAsset, UsageError
 from rejoinder.nn.bpe import END_ID, PAD_ID, UNK_ID, Vocabulary, train_bpe
 from rejoinder.training import batches, tokens
-from rejoinder.training.batches import MOST_PADDING, Batch, batch_count, batch_stream, make_batch, padding
+from rejoinder.training.batches import MOST_PADDING, Batch, batch_count, make_batch, piece_stream
 from rejoinder.training.tokens import FILES, Counts, TokenStore, write_tokens
+
+
+def batch_stream(store: TokenStore, **order: int) -> Iterator[Batch]:
+    return (make_batch(store, pieces) for pieces in piece_stream(store, **order))
+
+
+def padding(batch: Batch) -> tuple[int, int]:
+    positions = sum(chunk.tokens.size for chunk in batch.chunks)
+    return positions - sum(int(chunk.lengths.sum()) for chunk in batch.chunks), positions
 
 
 class Numbers:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rejoinder.annotation.answers import Answer, all_answers, all_raters, assigned
-from rejoinder.annotation.items import Item, example_of
+from rejoinder.annotation.items import Item
 from rejoinder.annotation.study import Study, opened
+from rejoinder.data.examples import example_of
 from rejoinder.example import Choice, Example, Pair, Rating, majority
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from rejoinder.annotation.design import Check, Design, Option
 from rejoinder.data.chat import in_turn, spoken
-from rejoinder.data.examples import example_of as example_from
 from rejoinder.data.examples import to_record
 from rejoinder.data.messages import is_chat
 from rejoinder.errors import DataError, UsageError
@@ -136,11 +135,6 @@ def _context(line: Example, place: int) -> tuple[Any, ...]:
 def _kept(line: Example) -> dict[str, Any]:
     """A line as JSON, without what was said of it before."""
     return to_record(replace(line, ratings=(), quality={}, scales={}))
-
-
-def example_of(record: Record, where: str) -> Example:
-    """The example that a study keeps as JSON."""
-    return example_from(record, where)
 
 
 def voices_of(item: Item, rated: Sequence[Item]) -> list[int]:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rejoinder.stats.arrays import FloatArray, IntArray, blocks
 
-Points = NDArray[np.float32]
 Index = Callable[[FloatArray, int], IntArray]
 """`index(queries [Q, D], count)` gives [Q, K] the places of the nearest points, the nearest first, in no order of ties;
 K is `count`, or P where there are fewer."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeGuard, Unpack
 
-from rejoinder.data.columns import plan
+from rejoinder.data.columns import checked, plan
 from rejoinder.data.dialogues import examples_of_rows, texts
 from rejoinder.data.files import SUFFIXES, OnError, Row, rows
 from rejoinder.data.read import How, raise_error
@@ -82,9 +82,8 @@ def reply_set_of(record: Any, where: str, how: How) -> ReplySet:
         held = ", ".join(map(str, record)) if isinstance(record, Mapping) else type(record).__name__
         remedy = f'Write "{RELEVANT}", and "{RANDOM}" or "{MISLEADING}", each a list of texts'
         raise DataError(f"no replies that fit and replies that do not (found: {held})", remedy, where=where)
-    mapped = {ours: (names,) if isinstance(names, str) else names for ours, names in (how.get("map") or {}).items()}
-    sources = plan(tuple(record), mapped, where).sources
-    names = {ours: sources.get(ours, (ours,))[0] for ours in ("context", "id")}
+    sources = plan(tuple(record), checked(how.get("map")), where).sources
+    names = {ours: next(iter(sources.get(ours, (ours,))), "") for ours in ("context", "id")}
     keys = (names["context"], RELEVANT, RANDOM, MISLEADING)
     context, relevant, random, misleading = (texts(record.get(key, []), where, key) for key in keys)
     if not relevant or not (random or misleading):

@@ -119,14 +119,14 @@ def command(
 
 
 def _refuse_study(places: list[str]) -> None:
-    """Raise where one is the folder of a study: whose ratings in it count is said elsewhere.
+    """Raise where one is a rating project: `rejoinder ratings` says whose ratings in it count.
 
     Raises:
         UsageError: one is.
     """
-    from rejoinder.meta.ratings import is_study
+    from rejoinder.data.formats.annotation import is_project
 
-    for place in filter(is_study, places):
+    for place in filter(is_project, places):
         file = "rated.jsonl"
         remedy = f"Write its ratings to a file first: rejoinder ratings {shlex.quote(place)} -o {file}"
-        raise UsageError(f"{place}: is a folder. {remedy}; then name {file}")
+        raise UsageError(f"{place}: is a rating project. {remedy}; then name {file}")

@@ -46,9 +46,9 @@ class Kappa(StrEnum):
 Rated = Annotated[
     list[str],
     typer.Argument(
-        help="Input files, or the folder of a study by `rejoinder annotate`; - for JSON lines on standard input; @NAME "
+        help="Input files, or a rating project of `rejoinder annotate`; - for JSON lines on standard input; @NAME "
         "for a sample that comes along.",
-        metavar="FILE|STUDY...",
+        metavar="FILE|PROJECT...",
     ),
     Reads(),
 ]
@@ -158,19 +158,20 @@ def command(
 
 
 def _rated(files: list[str], asked: How, report_error: ReportError) -> tuple[Iterator[Example], dict[str, Watched]]:
-    """The lines of files, or those of a study that `rejoinder annotate` keeps, with what it knows of its raters.
+    """Return the lines of files, or those of a rating project with what it knows of its raters.
 
     Raises:
-        UsageError: a study is not alone.
+        UsageError: a project is not alone.
     """
+    from rejoinder.data.formats.annotation import is_project
     from rejoinder.data.read import read
-    from rejoinder.meta.ratings import is_study, of_study
+    from rejoinder.meta.ratings import project_ratings
 
-    if not any(map(is_study, files)):
+    if not any(map(is_project, files)):
         return read(*files, on_error=report_error, **asked), {}
     if len(files) > 1:
-        raise UsageError("a study and something else were given. Give the study alone; its raters are its own")
-    lines, known = of_study(files[0])
+        raise UsageError("a rating project and something else were given. Give it alone; its raters are its own")
+    lines, known = project_ratings(files[0])
     return iter(lines), known
 
 

@@ -11,8 +11,9 @@ from typing import Any, Unpack
 from rejoinder.assets import asset
 from rejoinder.data import limits
 from rejoinder.data.chat import is_chat, messages_in, turns
-from rejoinder.data.columns import plain, plan
-from rejoinder.data.files import SUFFIXES, OnError, Row, open_bytes, rows
+from rejoinder.data.columns import checked, plain, plan
+from rejoinder.data.examples import example_of
+from rejoinder.data.files import SUFFIXES, OnError, Row, not_utf8, open_bytes, rows
 from rejoinder.data.format import detect
 from rejoinder.data.read import How, raise_error, read_rows
 from rejoinder.errors import DataError, UsageError
@@ -36,13 +37,7 @@ _NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """A conversation.
-
-    Attributes:
-        turns: two texts or more, oldest first, none of them empty.
-        where: `file:line`, for messages.
-        judged: whether the corpus marks it as part of a set of human judgements, or holds ratings of it.
-    """
+    """A conversation: two turns or more, oldest first, none empty; `judged` if it has ratings or the corpus marks it."""
 
     turns: tuple[str, ...]
     where: str
@@ -56,14 +51,11 @@ def read_dialogues(*paths: str | Path, on_error: OnError = raise_error) -> Itera
     `conversations` (chat messages), or with `context` and `response`; or an array of messages. It may say `judged`.
     A line of `.txt` has its turns separated by a TAB or ` __eou__ `. Any suffix may be followed by `.gz`.
 
-    Args:
-        paths: files.
-        on_error: receives the error of a line that cannot be used; raises it by default.
+    `on_error` receives the error of a line that cannot be used: no texts, fewer than two turns, an empty turn, one of
+    more than a million characters, or all turns the same. By default it raises the error.
 
     Raises:
-        DataError: a bad line: no texts, fewer than two turns, an empty turn, one of more than a million characters, or
-            all turns the same; see also `rows`.
-        MissingAsset, UsageError: a file does not exist, or its suffix is unknown.
+        DataError, MissingAsset, UsageError: as `rows`; the suffix is unknown.
     """
     for path in paths:
         if (suffix := ".jsonl" if str(path) == "-" else _suffix(asset(path))) not in _FORMATS:
@@ -82,11 +74,12 @@ def corpus_files(paths: Iterable[str | Path]) -> list[str | Path]:
     """Return `paths`, with a folder replaced by the corpora in it, by name. Raises `UsageError` if it holds none."""
     files: list[str | Path] = []
     for path in paths:
-        is_folder = Path(path).is_dir()
-        inside = sorted(file for file in Path(path).iterdir() if _suffix(file) in _FORMATS) if is_folder else [path]
-        if not inside:
+        if not Path(path).is_dir():
+            files.append(path)
+        elif inside := sorted(file for file in Path(path).iterdir() if _suffix(file) in _FORMATS):
+            files += inside
+        else:
             raise UsageError(f"{path}: a folder without a corpus. {_KNOWN}")
-        files += inside
     return files
 
 
@@ -99,8 +92,7 @@ def text_lines(path: str | Path, on_error: OnError) -> Iterator[tuple[str, str]]
                 if text := line.decode("utf-8-sig" if number == 1 else "utf-8").strip(" \r\n"):
                     yield f"{name}:{number}", text
             except UnicodeDecodeError as error:
-                problem = f"byte {error.object[error.start]:#04x} at column {error.start + 1} is not UTF-8"
-                on_error(DataError(problem, "Save it as UTF-8", where=f"{name}:{number}"))
+                on_error(not_utf8(error, f"{name}:{number}"))
 
 
 def texts(value: Any, where: str, field: str = "turns") -> tuple[str, ...]:
@@ -111,24 +103,19 @@ def texts(value: Any, where: str, field: str = "turns") -> tuple[str, ...]:
 
 
 def _rows(path: str | Path, on_error: OnError, kind: str | None = None) -> Iterator[Row]:
-    """Yield the rows of a file; a line of plain text is an object with `turns`."""
+    """Return the rows of a file; a line of plain text is an object with `turns`."""
     if kind is not None or _suffix(path) != ".txt":
-        yield from rows(path, on_error, kind)
-        return
-    for where, line in text_lines(path, on_error):
-        found = _SEPARATOR.split(line)
-        yield Row(where, {"turns": found if found[-1] else found[:-1]})
+        return rows(path, on_error, kind)
+    split = ((where, _SEPARATOR.split(line)) for where, line in text_lines(path, on_error))
+    return (Row(where, {"turns": turns if turns[-1] else turns[:-1]}) for where, turns in split)
 
 
 def _suffix(path: Any) -> str:
-    """Return the suffix that tells the format of a file, the one before `.gz`."""
     return Path(str(path).removesuffix(".gz")).suffix.lower()
 
 
 def _dialogue(record: Any, where: str) -> Dialogue:
-    """Return the dialogue of a decoded line."""
-    if isinstance(record, list):
-        record = {"messages": record}
+    record = {"messages": record} if isinstance(record, list) else record
     if not isinstance(record, Mapping):
         raise DataError("not a JSON object", _REMEDY, where=where)
     if "turns" in record:
@@ -195,9 +182,6 @@ def read_contexts(
         cut: where a dialogue is cut.
         on_error: receives the error of a line that cannot be used; raises it by default.
         how: see `How`.
-
-    Raises:
-        DataError, MissingAsset, UsageError: as `read` and `read_dialogues`.
     """
     kind, dialogues = how.get("input_format"), dict[str, Dialogue]()  # of the line that is read, by its place
     container = kind if kind in SUFFIXES.values() else None
@@ -206,13 +190,17 @@ def read_contexts(
         dialogue = dialogues.pop(example.where, None)
         waits = not example.references and not example.response and len(example.context) > 1
         ended = Dialogue(example.context if waits else (*example.context, ""), example.where)
-        if wanted is None or wanted(dialogue or ended):
-            yield example if dialogue is None else _cut(example, dialogue, cut(dialogue))
+        if wanted is not None and not wanted(dialogue or ended):
+            continue
+        if dialogue is not None:
+            place = cut(dialogue)
+            example = replace(example, context=dialogue.turns[:place], references=dialogue.turns[place : place + 1])
+        yield example
 
 
 def _open_ended(found: Iterable[Row], dialogues: dict[str, Dialogue], on_error: OnError, how: How) -> Iterator[Row]:
     """Yield rows with a response, an empty one if they lack it; of a dialogue, keep it by its place."""
-    mapped = {ours: (names,) if isinstance(names, str) else names for ours, names in (how.get("map") or {}).items()}
+    mapped = checked(how.get("map"))
     for row in found:
         try:
             data = {"messages": row.data} if is_chat(row.data) else row.data
@@ -234,26 +222,19 @@ def _with_response(data: Mapping[str, Any], where: str, mapped: Mapping[str, Any
     sources = plan(tuple(data), mapped, where).sources
     if "response" in sources:
         return data
-    if "messages" in sources:
+    if sources.get("messages"):
         said = [turn for turn in turns(messages_in(data[sources["messages"][0]]), where) if turn.text is not None]
         open_ended = bool(said) and said[-1].role == "user"
         return {**data, "context": [turn.text for turn in said], "response": ""} if open_ended else data
-    if "context" not in sources:
-        names = ", ".join(map(str, list(data)[:6])) or "nothing"
-        raise DataError(f"missing (found: {names})", _GIVE, where=where, field="context")
+    if not sources.get("context"):
+        found = ", ".join(map(str, list(data)[:6])) or "nothing"
+        raise DataError(f"missing (found: {found})", _GIVE, where=where, field="context")
     return {**data, "response": ""}
 
 
 def context_in(record: Mapping[str, Any], where: str) -> Example:
     """Return the context of a record under our names, as of a line that is no dialogue. Raises `DataError`."""
-    from rejoinder.data.examples import example_of
-
     return example_of(record if "response" in record else _with_response(record, where, {}), where)
-
-
-def _cut(example: Example, dialogue: Dialogue, place: int) -> Example:
-    """Return the example with a dialogue cut before the turn at `place`, which becomes the reference."""
-    return replace(example, context=dialogue.turns[:place], references=dialogue.turns[place : place + 1])
 
 
 def examples_of_rows(

@@ -10,6 +10,7 @@ import re
 import sys
 import textwrap
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import date, time
@@ -30,7 +31,6 @@ from rejoinder.errors import (
     DataError,
     MissingAsset,
     MissingExtra,
-    RejoinderError,
     UsageError,
     require_one_of,
 )
@@ -63,7 +63,7 @@ _Rows = Iterator[Row | DataError]
 
 
 def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Note = lambda _: None) -> Iterator[Row]:
-    """Yield the rows of a file, a folder of Parquet files, standard input (`-`) or a bundled sample (`@NAME`).
+    """Yield the rows of a file, a folder of Parquet files, a rating project, standard input (`-`) or `@NAME`.
 
     Args:
         path: the input.
@@ -77,8 +77,13 @@ def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Not
         MissingExtra: a library for this kind is not installed.
         ColumnError: the header has a name twice.
     """
+    from rejoinder.data.formats.annotation import is_project, project_rows
+
+    if is_project(asset(path)):
+        yield from (Row(where, record) for where, record in project_rows(path))
+        return
     is_folder = str(path) != STDIN and Path(asset(path)).is_dir()
-    for file in parts_of(asset(path)) if is_folder else [path]:
+    for file in parts_of(path) if is_folder else [path]:
         for row in _file_rows(file, "parquet" if is_folder else kind, note):
             if isinstance(row, Row):
                 yield row
@@ -96,9 +101,9 @@ def _file_rows(path: str | Path, kind: str | None, note: Note) -> _Rows:
             kind = kind or format_of(path, stream)
             require_one_of("the input format", kind, KINDS)
             yield from _READERS[kind](stream, name, note)
-    except RejoinderError as error:
-        if isinstance(error, ColumnError) or not isinstance(error, DataError):
-            raise
+    except ColumnError:
+        raise
+    except DataError as error:
         yield error
     except (MemoryError, RecursionError) as error:
         yield DataError(f"too large or nested too deep ({type(error).__name__})", "Split it", where=name)
@@ -131,8 +136,6 @@ def open_bytes(path: str | Path) -> Iterator[_Stream]:
     try:
         raw = sys.stdin.buffer if str(path) == STDIN else Path(asset(path)).open("rb")  # noqa: SIM115 - closed below
     except OSError as error:
-        if isinstance(error, MissingAsset):
-            raise
         hint = "" if Path(path).suffix else "; each scorer or responder needs its own -s or -r"
         raise MissingAsset(f"{path}: cannot be opened ({error.strerror}). Name a readable file{hint}") from error
     stream = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", raw))
@@ -153,8 +156,8 @@ def format_of(path: str | Path, stream: _Stream) -> str:
         return "tsv"
     if str(path) == STDIN or suffix in SUFFIXES:
         return SUFFIXES.get(suffix, "jsonl")
-    known = f"expected {', '.join(SUFFIXES)}, or a text format with .gz"
-    raise UsageError(f"{path}: unknown format {suffix or '(no suffix)'}, {known}. State it: --input-format csv")
+    problem = f"unknown format {suffix or '(no suffix)'}, expected {', '.join(SUFFIXES)}, or a text format with .gz"
+    raise UsageError(f"{path}: {problem}. State it: --input-format csv")
 
 
 def _lines(stream: _Stream, name: str) -> Iterator[bytes]:
@@ -174,31 +177,31 @@ def _lines(stream: _Stream, name: str) -> Iterator[bytes]:
 
 def _narrowed(stream: _Stream, name: str) -> Iterator[bytes]:
     """Yield the lines of UTF-16 in UTF-8; half a character becomes bytes that are not UTF-8, so its line is refused."""
-    text, number = io.TextIOWrapper(stream, "utf-16", "surrogatepass", newline="\n"), 0
+    text, number = io.TextIOWrapper(stream, "utf-16", "surrogatepass", newline="\n"), 1
     try:
         while line := text.readline(limits.LINE + 1):
-            number += 1
             if len(line) > limits.LINE:
                 raise limits.too_long(f"{name}:{number}")
             yield line.encode("utf-8", "surrogatepass")
+            number += 1
     except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-16 ({error.reason})", SAVE_AS_UTF8, where=f"{name}:{number + 1}") from error
+        raise DataError(f"not UTF-16 ({error.reason})", SAVE_AS_UTF8, where=f"{name}:{number}") from error
     finally:
         with suppress(ValueError):  # the stream may be closed already
             text.detach()
 
 
-def _not_utf8(error: UnicodeDecodeError, where: str) -> DataError:
+def not_utf8(error: UnicodeDecodeError, where: str) -> DataError:
+    """Make the error of a line that is not UTF-8."""
     problem = f"byte {error.object[error.start]:#04x} at column {error.start + 1} is not UTF-8"
     return DataError(problem, SAVE_AS_UTF8, where=where)
 
 
 def _value(raw: bytes, where: str, encoding: str = "utf-8") -> Any:
-    """Return the JSON value of some bytes."""
     try:
         return decoded(limits.require_few_values(raw, where).decode(encoding), where)
     except UnicodeDecodeError as error:
-        raise _not_utf8(error, where) from error
+        raise not_utf8(error, where) from error
 
 
 def _jsonl(stream: _Stream, name: str, _note: Note) -> _Rows:
@@ -266,7 +269,7 @@ def _cells(stream: _Stream, name: str, usual: str) -> _Table:
         if cells is None:
             return
         if damage:
-            yield where, _not_utf8(damage.pop(), where)
+            yield where, not_utf8(damage.pop(), where)
             damage.clear()
         elif cells:
             yield where, [cell[1:] if cell[:1] == "'" and _GUARDED.match(cell) else cell for cell in cells]
@@ -285,12 +288,10 @@ def _named(table: _Table) -> _Rows:
         raise cells
     header = [name or f"column {place}" for place, name in enumerate(cells, start=1)]
     limits.require_few_columns(len(header), where)
-    if len({*header}) < len(header):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise ColumnError("the header has this name twice", "Rename one column", where=where, field=twice)
-    if doubled := next((name for name in header if f"{name}.1" in header and is_known(name)), None):
-        problem = f"pandas doubled the column {doubled!r}, and only one of the two can be read"
-        raise ColumnError(problem, "Rename or delete one column", where=where, field=f"{doubled}.1")
+    pandas = [f"{name}.1" for name in header if f"{name}.1" in header and is_known(name)]
+    if twice := [name for name, count in Counter(header).items() if count > 1] + pandas:
+        problem = "the header has this name twice, or pandas doubled it"
+        raise ColumnError(problem, "Rename or delete one column", where=where, field=twice[0])
     for where, cells in table:
         if isinstance(cells, DataError):
             yield cells
@@ -304,16 +305,10 @@ def _named(table: _Table) -> _Rows:
             yield Row(where, dict(zip(header, cells, strict=True)), flat=True)
         elif len(header) == 1 or not _FILLED_DOWN.issuperset(filter(None, cells)):
             row = dict(zip(header, cells, strict=True))
-            field = next((name for name, cell in row.items() if cell in _ERRORS and is_known(name)), None)
-            yield Row(where, row, flat=True) if field is None else _formula_error(row[field], where, field)
-
-
-def _formula_error(cell: str, where: str, field: str) -> DataError:
-    problem = "a formula without a value" if cell == UNCALCULATED else f"{cell!r}, the error of a formula"
-    remedy = (
-        "Save the file in a spreadsheet program, which calculates formulas; enter a text in a column of format Text"
-    )
-    return DataError(problem, remedy, where=where, field=field)
+            wrong = [name for name, cell in row.items() if cell in _ERRORS and is_known(name)]
+            problem = f"{row[wrong[0]]!r}, a formula with an error or without a value" if wrong else ""
+            remedy = "Save the file in a spreadsheet program, which calculates formulas; enter texts as format Text"
+            yield DataError(problem, remedy, where=where, field=wrong[0]) if wrong else Row(where, row, flat=True)
 
 
 def _zip(stream: _Stream, name: str, note: Note) -> _Rows:
@@ -329,9 +324,8 @@ def _zip(stream: _Stream, name: str, note: Note) -> _Rows:
             yield from _named(sheet_rows(limits.read_whole(file, name), name, note))
             return
         if header is None or not samples or len(members) > limits.MEMBERS:
-            raise DataError(
-                "an Inspect log without header.json or samples, or too large", "Log with samples", where=name
-            )
+            problem = "an Inspect log without header.json or samples, or too large"
+            raise DataError(problem, "Log with samples", where=name)
         about = _value(limits.member(archive, header, name), name)
         for part in samples:
             where = f"{name}:{part}"
@@ -358,8 +352,8 @@ def _parquet(stream: _Stream, name: str, _note: Note) -> _Rows:
             for number, cells in enumerate(part.iter_rows(named=True), start=start + 1):
                 yield Row(f"{name}:row {number}", _plain(cells), flat=True)
     except polars.exceptions.PolarsError as error:
-        problem = f"not a readable Parquet file ({str(error).splitlines()[0]})"
-        raise DataError(problem, "Write it again", where=name) from error
+        reason = str(error).partition("\n")[0]
+        raise DataError(f"not a readable Parquet file ({reason})", "Write it again", where=name) from error
 
 
 def _text_size(column: Any) -> int:

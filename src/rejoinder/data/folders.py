@@ -12,7 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -72,11 +72,10 @@ class Parts:
 
     def inner(self, name: str) -> Parts:
         """Return the parts that `holding` put inside under `name`."""
-        config, start = value_in(self.config, name, dict[str, Any]), len(name) + 1
-        tensors = {key[start:]: tensor for key, tensor in self.tensors.items() if key.startswith(f"{name}.")}
-        return Parts(
-            config, tensors, {key[start:]: self.files[key] for key in self.files if key.startswith(f"{name}.")}
-        )
+        start = f"{name}."
+        tensors = {key.removeprefix(start): tensor for key, tensor in self.tensors.items() if key.startswith(start)}
+        files = {key.removeprefix(start): text for key, text in self.files.items() if key.startswith(start)}
+        return Parts(value_in(self.config, name, dict[str, Any]), tensors, files)
 
 
 def write_folder(folder: str | Path, parts: Parts, card: str, *, force: bool = False) -> None:
@@ -98,8 +97,7 @@ def write_folder(folder: str | Path, parts: Parts, card: str, *, force: bool = F
 
 def require_free(folder: str | Path, *, force: bool = False) -> None:
     """Raise `UsageError` if something other than a model is there, or a model without `force`, before any work."""
-    files = _files_of(folder)
-    require_replaceable(Path(folder), files)
+    require_replaceable(Path(folder), files := _files_of(folder))
     if files and not force:
         raise UsageError(f"{folder}: {_THERE}")
 
@@ -160,10 +158,7 @@ def read_card(folder: str | Path) -> str:
 
 
 def write_section(folder: str | Path, title: str, text: str) -> None:
-    """Put a section at the end of a model's card, replacing one of that title; the digest does not depend on the card.
-
-    Raises `MissingAsset` or `DataError` if there is no model or its card is no text, `WriteError` if it is not written.
-    """
+    """Put a section at the end of a model's card, replacing one of that title; the digest stays the same."""
     read_config(folder)
     others = re.sub(rf"(?ms)^## {re.escape(title)}$.*?(?=^## |\Z)", "", read_card(folder)).strip("\n")
     with atomic_file(Path(folder) / CARD) as partial:
@@ -182,14 +177,12 @@ def in_folder(folder: str | Path) -> Iterator[None]:
 
 def _files_of(folder: str | Path) -> set[str]:
     """Return the names of the files that a model's config lists; none if there is no model."""
-    try:
+    with suppress(MissingAsset, DataError):
         return set(read_config(folder).files)
-    except (MissingAsset, DataError):
-        return set()
+    return set()
 
 
 def _text(folder: str | Path, name: str) -> str:
-    """Return the text of a file in the folder."""
     try:
         return _bytes(folder, name).decode("utf-8")
     except UnicodeDecodeError as error:

@@ -11,7 +11,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from typing import IO
+from typing import IO, cast
 
 from rejoinder.errors import DataError, MissingExtra
 
@@ -48,9 +48,9 @@ def lines(stream: io.BufferedIOBase, name: str) -> Iterator[bytes]:
     try:
         while line := stream.readline(LINE + 1):
             number += 1
+            blank = 0 if len(line) > 2 or line.strip() else blank + 1
             if len(line) > LINE:
                 raise too_long(f"{name}:{number}")
-            blank = 0 if len(line) > 2 or line.strip() else blank + 1
             if blank > BLANK_LINES:
                 raise DataError(f"more than {BLANK_LINES:,} blank lines", "Remove them", where=f"{name}:{number}")
             yield line
@@ -101,11 +101,10 @@ def member(archive: zipfile.ZipFile, name: str, where: str) -> bytes:
         import zstandard
     except ImportError as error:
         raise MissingExtra("zstandard", "logs", "Reading this log (or: inspect log convert --to json)") from error
-    raw = archive.fp
-    assert raw is not None  # noqa: S101 - the archive is open
-    raw.seek(archive.getinfo(name).header_offset)
+    raw, info = cast("IO[bytes]", archive.fp), archive.getinfo(name)
+    raw.seek(info.header_offset)
     raw.seek(sum(struct.unpack("<26xHH", raw.read(30))), io.SEEK_CUR)  # over the name and the extra field
-    packed = io.BytesIO(raw.read(min(archive.getinfo(name).compress_size, DOCUMENT)))
+    packed = io.BytesIO(raw.read(min(info.compress_size, DOCUMENT)))
     try:
         with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as stream:
             return read_whole(stream, f"{where}:{name}")

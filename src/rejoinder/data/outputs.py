@@ -81,12 +81,8 @@ def atomic_folder(
             partial.chmod(0o777 & ~_umask())
             with suppress(OSError):
                 target.rmdir()  # an empty folder; not every system lets another folder replace it
-            try:
+            if not (target.is_dir() and any(target.iterdir())):
                 partial.rename(target)
-            except OSError:
-                if not (target.is_dir() and any(target.iterdir())):
-                    raise
-            else:
                 return
             if not ours:
                 raise UsageError(f"{target}: {there}")
@@ -145,26 +141,26 @@ def require_apart(outputs: Iterable[str | Path], inputs: Iterable[str | Path]) -
             raise UsageError(f"{out}: writing there could replace a file behind the stream. Choose a file")
     written = [as_path(place) for place in outputs if _can_lose(place)]
     read = [Path(place) for place in inputs if _can_lose(place) and Path(place).exists()]
-    for out in written:
-        problem = ""
-        if STANDARD in map(str, inputs) and out.is_file():
-            with suppress(OSError):  # standard input may be closed
-                if os.path.samestat(os.fstat(0), out.stat()):
-                    problem = "is standard input too and would be replaced"
-        for place in read:
-            if _same(out, place):
-                other = "" if out.absolute() == place.absolute() else f" ({place})"
-                problem = f"is an input too{other} and would be replaced"
-            elif out.resolve() in place.resolve().parents:
-                problem = f"holds the input {place}"
-            elif place.resolve() in out.resolve().parents:
-                problem = f"lies inside the input {place}"
-        if problem:
-            raise UsageError(f"{out}: {problem}. Choose another place for the output")
+    problems = [(out, problem) for out in written for place in read if (problem := _clash(out, place))]
+    for out in written if STANDARD in map(str, inputs) else ():
+        with suppress(OSError):  # standard input may be closed, and the output missing
+            if os.path.samestat(os.fstat(0), out.stat()):
+                problems.append((out, "is standard input too and would be replaced"))
+    for out, problem in problems:
+        raise UsageError(f"{out}: {problem}. Choose another place for the output")
     for first, second in combinations(written, 2):
-        inner, outer = sorted((first.resolve(), second.resolve()), key=lambda path: -len(path.parts))
-        if _same(first, second) or outer in inner.parents:
+        if _clash(first, second):
             raise UsageError(f"{first} and {second}: two outputs in one place. Choose another for one of them")
+
+
+def _clash(out: Path, place: Path) -> str:
+    """Return why an output cannot be written next to another file or folder, or an empty text."""
+    if out.resolve() == place.resolve() or (out.exists() and place.exists() and out.samefile(place)):
+        other = "" if out.absolute() == place.absolute() else f" ({place})"
+        return f"is an input too{other} and would be replaced"
+    if out.resolve() in place.resolve().parents:
+        return f"holds the input {place}"
+    return f"lies inside the input {place}" if place.resolve() in out.resolve().parents else ""
 
 
 def is_full(error: OSError) -> bool:
@@ -199,12 +195,8 @@ def _unfinished(target: Path, kind: str = "partial") -> Iterator[Path]:
 
 
 def _remove(partial: Path) -> None:
-    """Remove a file or folder if it exists."""
     with suppress(OSError):
-        if partial.is_dir():
-            shutil.rmtree(partial, ignore_errors=True)
-        else:
-            partial.unlink(missing_ok=True)
+        shutil.rmtree(partial, ignore_errors=True) if partial.is_dir() else partial.unlink()
 
 
 @contextmanager
@@ -227,21 +219,14 @@ def _errors(target: Path, partial: Path | None = None) -> Iterator[None]:
 
 
 def _require_parent(target: Path) -> None:
-    """Check that the folder of `target` exists and that its name is not too long."""
-    as_path(target)
-    if not target.absolute().parent.is_dir():
+    if not as_path(target).absolute().parent.is_dir():
         raise WriteError(f"{target}: its folder does not exist. Make it first: mkdir -p {target.parent}")
 
 
 def _umask() -> int:
-    """Return the mode mask of the process; unfinished outputs are private until they are complete."""
     mask = os.umask(0)
     os.umask(mask)
     return mask
-
-
-def _same(first: Path, second: Path) -> bool:
-    return first.resolve() == second.resolve() or (first.exists() and second.exists() and first.samefile(second))
 
 
 def _can_lose(place: str | Path) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +48,9 @@ class PartFolder:
 
     def put(self, record: Mapping[str, Any]) -> None:
         """Write the record of the next example to the part with the same name as its source."""
-        name = self._sources.popleft()
-        if name != self._name:
+        if (name := self._sources.popleft()) != self._name:
             self.finish()
-            self._put = self._writing.enter_context(open_writer(self._folder / name))
-            self._name = name
+            self._name, self._put = name, self._writing.enter_context(open_writer(self._folder / name))
         self._put(record)
         self._rows += 1
 
@@ -72,9 +70,8 @@ class PartFolder:
 
     def orphans(self) -> list[str]:
         """Return parts whose source file is gone."""
-        return sorted(
-            name for name in {*self._noted} - {part.name for part in self.parts} if (self._folder / name).exists()
-        )
+        gone = {*self._noted} - {part.name for part in self.parts}
+        return sorted(name for name in gone if (self._folder / name).exists())
 
 
 @contextmanager
@@ -121,15 +118,12 @@ def _lines(folder: Path) -> list[dict[str, Any]] | None:
         raise UsageError(f"{folder}: exists and holds what rejoinder did not write there. Choose another folder")
     lines: list[dict[str, Any]] = []
     for line in (folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines() if names else ():
-        try:
+        with suppress(ValueError):
             lines.append(json.loads(line))
-        except ValueError:
-            continue
     return None if names <= {LOG} and not lines else lines or [{}]
 
 
 def _append(folder: Path, line: Mapping[str, Any]) -> None:
-    """Write a line into the log."""
     with (folder / LOG).open("a", encoding="utf-8") as log:
         log.write(json.dumps(line) + "\n")
 

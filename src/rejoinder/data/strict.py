@@ -23,10 +23,8 @@ def json_value(text: str | bytes, name: str) -> Any:
         for _ in range(_DEEPEST):
             if any(isinstance(item, float) and not math.isfinite(item) for item in level):
                 raise ValueError("a number is not finite")
-            inside = (
-                item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)
-            )
-            level = [item for items in inside for item in items]
+            inside = [[*item.values()] if isinstance(item, dict) else item for item in level]
+            level = [item for items in inside if isinstance(items, list) for item in items]
         if level:
             raise ValueError("nested too deep")
     except (ValueError, RecursionError) as error:
@@ -71,7 +69,6 @@ def _validator(kind: Any) -> Any:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object whose keys differ."""
     if len(values := dict(pairs)) < len(pairs):
         raise ValueError("a key occurs twice")
     return values

@@ -10,7 +10,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -30,14 +30,7 @@ from rejoinder.example import Example, Given
 
 Format = Literal["jsonl", "csv", "tsv", "parquet", "xlsx", "chat"]
 Put = Callable[[Mapping[str, Any]], None]
-_SUFFIXES: dict[str, Format] = {
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".xlsx": "xlsx",
-}
+_SUFFIXES: dict[str, Format] = {f".{kind}": kind for kind in get_args(Format)[:-1]} | {".ndjson": "jsonl"}
 _RISKY = re.compile(r"'*[=+\-@\t\r\n]")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _PLAIN_NUMBER = re.compile(r"(?=.{1,15}$)-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?(?<!-0)")  # Excel keeps 15 digits
@@ -50,8 +43,7 @@ def write(examples: Given, path: str | Path, *, format: Format | None = None) ->
     Args:
         examples: any form that `examples_of` accepts; an iterator of examples is not held in memory.
         path: the file; `-` is standard output; `.gz` compresses the text formats.
-        format: by default that of the suffix; `chat` writes JSON lines of `messages`, unchanged if the examples were
-            read from messages.
+        format: by default that of the suffix; `chat` writes JSON lines of `messages`, unchanged if read from messages.
 
     Raises:
         UsageError: an item is no example, the suffix has no known format, or the folder does not exist.
@@ -61,8 +53,8 @@ def write(examples: Given, path: str | Path, *, format: Format | None = None) ->
     with open_writer(path, format) as put:
         for example in examples if isinstance(examples, Iterator) else examples_of(examples):
             if not isinstance(example, Example):
-                problem = f"a {type(example).__name__}, expected Example"
-                raise UsageError(f"{problem}. Make examples of it: rejoinder.examples_of(...)")
+                remedy = "Make examples of it: rejoinder.examples_of(...)"
+                raise UsageError(f"a {type(example).__name__}, expected Example. {remedy}")
             put(to_record(example))
             count += 1
     return count
@@ -79,8 +71,8 @@ def format_of(path: str | Path) -> Format:
     name = as_path(path)
     suffix = (Path(name.stem) if name.suffix == ".gz" else name).suffix.lower()
     if suffix not in _SUFFIXES:
-        known = ", ".join(_SUFFIXES)
-        raise UsageError(f"{path}: unknown output format {suffix or '(no suffix)'}. Use one of {known}")
+        problem = f"unknown output format {suffix or '(no suffix)'}"
+        raise UsageError(f"{path}: {problem}. Use one of {', '.join(_SUFFIXES)}")
     return _SUFFIXES[suffix]
 
 
@@ -96,13 +88,10 @@ def open_writer(path: str | Path, format: Format | None = None) -> Iterator[Put]
     chosen = format or format_of(path)
     if chosen not in get_args(Format):
         raise UsageError(f"unknown format {chosen!r}. Use one of {', '.join(get_args(Format))}")
-    as_path(path)
-    packed = str(path).endswith(".gz")
-    if chosen in ("parquet", "xlsx") and (
-        str(path) == STANDARD or packed or (Path(path).exists() and not Path(path).is_file())
-    ):
+    packed, special = str(path).endswith(".gz"), as_path(path).exists() and not Path(path).is_file()
+    if chosen in ("parquet", "xlsx") and (packed or special or str(path) == STANDARD):
         raise UsageError(f"{path}: {chosen} needs a file, not standard output, a pipe, a folder or gzip. Name a file.")
-    with _target(path) as target:
+    with nullcontext(data_output()) if str(path) == STANDARD else atomic_file(Path(path)) as target:
         if chosen in ("jsonl", "chat"):
             with _text(target, packed=packed) as stream:
                 yield lambda record: _put_line(stream, as_chat(record) if chosen == "chat" else record)
@@ -118,23 +107,11 @@ def open_writer(path: str | Path, format: Format | None = None) -> Iterator[Put]
             yield put
             lines.seek(0)
             rows, columns = map(json.loads, lines), list(names)
-            if chosen == "parquet":
-                _write_parquet(rows, columns, Path(str(target)))
-            elif chosen == "xlsx":
-                _write_xlsx(rows, columns, Path(str(target)), str(path))
-            else:
+            if chosen in ("csv", "tsv"):
                 with _text(target, packed=packed) as stream:
                     write_csv(rows, columns, stream, "\t" if chosen == "tsv" else ",")
-
-
-@contextmanager
-def _target(path: str | Path) -> Iterator[Path | IO[str]]:
-    """Yield standard output, or an unfinished file that becomes `path`."""
-    if str(path) == STANDARD:
-        yield data_output()
-    else:
-        with atomic_file(Path(path)) as partial:
-            yield partial
+            elif isinstance(target, Path):
+                (_write_parquet if chosen == "parquet" else _write_xlsx)(rows, columns, target, str(path))
 
 
 @contextmanager
@@ -143,20 +120,15 @@ def _text(target: Path | IO[str], *, packed: bool) -> Iterator[IO[str]]:
     if not isinstance(target, Path):
         yield target
         target.flush()
-    elif packed:
-        with (
-            target.open("wb") as raw,
-            gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as zipped,
-            io.TextIOWrapper(zipped, encoding="utf-8", newline="") as stream,
-        ):
-            yield stream
-    else:
-        with target.open("w", encoding="utf-8", newline="") as stream:
-            yield stream
+        return
+    with ExitStack() as stack:
+        raw: Any = stack.enter_context(target.open("wb"))
+        if packed:
+            raw = stack.enter_context(gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
+        yield stack.enter_context(io.TextIOWrapper(raw, encoding="utf-8", newline=""))
 
 
 def _put_line(stream: IO[str], record: Mapping[str, Any]) -> None:
-    """Write a record as a line of JSON."""
     stream.write(as_json(record, str(record.get("id") or "")) + "\n")
 
 
@@ -202,27 +174,22 @@ def _write_xlsx(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], targe
         book.close()
 
 
-def _write_parquet(rows: Iterable[dict[str, Any]], columns: list[str], target: Path) -> None:
+def _write_parquet(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], target: Path, _: str) -> None:
     """Write Parquet in flat memory: score columns are numbers, `context` and `references` lists, all else text."""
     try:
         import polars
     except ImportError as error:
         raise MissingExtra("polars", "parquet", "Writing Parquet") from error
     lists = [column for column in ("context", "references", "sources") if column in columns]
-    kinds: dict[str, Any] = {column: polars.List(polars.String) for column in lists}
-    numbers = [column for column in columns if is_number_column(column, columns)]
-    kinds |= dict.fromkeys(numbers, polars.Float64)
-    schema = {column: kinds.get(column, polars.String) for column in columns}
+    schema: dict[str, Any] = dict.fromkeys(columns, polars.String)
+    schema |= dict.fromkeys(lists, polars.List(polars.String))
+    schema |= {column: polars.Float64 for column in columns if is_number_column(column, columns)}
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".jsonl") as lines:
         for row in rows:
             cells = {column: row.get(column) for column in columns}
             cells |= {column: _texts(row[column]) for column in lists if row.get(column)}
-            texts = {
-                column: str(cell)
-                for column, cell in cells.items()
-                if schema[column] == polars.String and cell is not None
-            }
-            _put_line(lines, {**cells, **texts})
+            texts = (column for column, cell in cells.items() if schema[column] == polars.String and cell is not None)
+            _put_line(lines, cells | {column: str(cells[column]) for column in texts})
         lines.flush()
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as place:
             made = Path(place) / "rows.parquet"
@@ -240,11 +207,7 @@ def _texts(cell: str) -> list[str]:
 
 
 def write_arrays(path: str | Path, arrays: Mapping[str, Any]) -> None:
-    """Write numpy arrays as a compressed `.npz`, complete or absent.
-
-    Raises:
-        UsageError: the name does not end in `.npz`, or the folder does not exist.
-    """
+    """Write numpy arrays as a compressed `.npz`, complete or absent."""
     import numpy as np
 
     if Path(path).suffix != ".npz":

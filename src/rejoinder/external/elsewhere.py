@@ -20,7 +20,7 @@ from rejoinder.errors import RejoinderError, UsageError
 from rejoinder.example import Example
 from rejoinder.scorer import Card, ScoreFunction, Scorer, Scores
 
-COLUMN, PYTHON = "column", "python"
+COLUMN = "column"
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,7 @@ UNLIKE_CHAT = "unlike short chat"
 CONTEXT_NOT_ENGLISH = "context not English"
 CUT, CONTEXT_CUT = "not read to the end", "context not read whole"
 
-_WRITTEN = (NO_WORDS, CODE, NOT_ENGLISH)  # no reply has two of them
 UNLIKE = "unlike what it was fitted on"
-NOT_JUDGED = (*_WRITTEN, UNLIKE_CHAT)
-"""Notes on replies whose score means little, whatever stands around them."""
 OUTSIDE = frozenset({CODE, NOT_ENGLISH, NO_WORDS, UNLIKE_CHAT, UNLIKE})
 """Notes that place a reply outside the domain of the judge."""
 FORM_NOTES = frozenset({UNLIKE_CHAT})

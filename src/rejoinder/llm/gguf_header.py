@@ -24,24 +24,21 @@ class GgufHeader(NamedTuple):
 
 
 class _Reader:
-    """Reads parts of a header that is no longer than its file."""
+    """Reader of the parts of a header that is no longer than its file."""
 
     def __init__(self, stream: BinaryIO, size: int) -> None:
         self.stream, self.left, self.items = stream, size, _MAX_ITEMS
 
     def bytes(self, count: int) -> bytes:
-        """Return the next bytes."""
         if count > self.left:
             raise ValueError("it ends within its header")
         self.left -= count
         return self.stream.read(count)
 
     def number(self, form: str) -> Any:
-        """Return the next number, of a form of `struct`."""
         return struct.unpack(f"<{form}", self.bytes(struct.calcsize(f"<{form}")))[0]
 
     def text(self, most: int) -> str:
-        """Return the next text."""
         if (count := self.number("Q")) > most:
             raise ValueError(f"a text of {count:,} bytes")
         return self.bytes(count).decode("utf-8", errors="replace")

@@ -1,7 +1,4 @@
-"""The one way to load a model of another library: found by name, checked, then loaded without code and without network.
-
-Every package that needs such a model can import `io`, so this stands here.
-"""
+"""The one way to load a model of another library: found by name, checked, then loaded without code and network."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ import re
 import struct
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, redirect_stderr
+from contextlib import contextmanager, nullcontext, redirect_stderr, suppress
 from functools import cache
 from importlib.util import find_spec
 from io import StringIO
@@ -26,20 +23,14 @@ FOLDERS = "REJOINDER_MODELS"
 """The environment variable that names the folder in which models of a judge are looked up by name."""
 _SAFE = {"trust_remote_code": False, "local_files_only": True}
 _SNAPSHOTS, _CACHED = "snapshots", "models--"
-_HALVES = ("amx_bf16", "avx512_bf16", "bf16")  # what tells that a processor multiplies bfloat16
-_PARSING = Lock()  # what lets the library parse once holds for the process
+_HALVES = ("amx_bf16", "avx512_bf16", "bf16")  # capabilities of a processor that multiplies bfloat16
+_PARSING = Lock()  # `_parsed_once` changes the library for the whole process
 _LONGEST_REASON = 160  # characters
 _BARE = re.compile(r"[\w.-]+(/[\w.-]+)?")
 
 
 class LanguageModel(NamedTuple):
-    """A causal language model of transformers.
-
-    Attributes:
-        model: the library's model.
-        tokenizer: the library's tokenizer.
-        packed: whether its weights came of a GGUF file.
-    """
+    """A model of transformers with its tokenizer; `packed` if its weights are those of a GGUF file."""
 
     model: Any
     tokenizer: Any
@@ -47,7 +38,7 @@ class LanguageModel(NamedTuple):
 
 
 def bare_name(name: str) -> str:
-    """What a judge's folder keeps of a model's name: of a folder or a file its last part, never where it is."""
+    """Return the part of a model's name that a judge's folder keeps: the last part of a path, never where it is."""
     place = Path(name)
     if not place.exists():
         return name
@@ -58,7 +49,7 @@ def bare_name(name: str) -> str:
 
 
 def find_model(name: str, called: str, *, owner: str = "", cache_folder: str | None = None, bare: bool = False) -> Path:
-    """Where the model `name` is.
+    """Return the place of a model on this machine.
 
     Args:
         name: a folder, a GGUF file, or the name of a model in the cache of Hugging Face.
@@ -86,21 +77,18 @@ def find_model(name: str, called: str, *, owner: str = "", cache_folder: str | N
 
 
 def _cached(name: str, cache_folder: str | None) -> Path | None:
-    """The snapshot of a model in the cache of Hugging Face; None if it is missing."""
+    """Return the snapshot of a model in the cache of Hugging Face; None if it is missing."""
     from huggingface_hub import snapshot_download
 
-    try:
+    with suppress(OSError, ValueError):
         return Path(snapshot_download(name, cache_dir=cache_folder, local_files_only=True))
-    except (OSError, ValueError):
-        return None
+    return None
 
 
 def load_sentence_model(place: Path, called: str) -> Any:
-    """The `SentenceTransformer` in a folder.
+    """Load the `SentenceTransformer` in a folder.
 
-    Raises:
-        MissingExtra: sentence-transformers is not installed.
-        UnusableModel: it is refused, or the library cannot load it.
+    Raises `UnusableModel` if it is refused or the library cannot load it, `MissingExtra` without the library.
     """
     try:
         from sentence_transformers import SentenceTransformer
@@ -113,12 +101,7 @@ def load_sentence_model(place: Path, called: str) -> Any:
 
 
 def load_language_model(place: Path, called: str) -> LanguageModel:
-    """The causal language model in a folder or a GGUF file.
-
-    Raises:
-        MissingExtra: transformers is not installed, or gguf or accelerate for a GGUF file.
-        UnusableModel: it is refused, or the library cannot load it.
-    """
+    """Load the causal language model in a folder or a GGUF file; see `load_sentence_model`."""
     try:
         from transformers import AutoModelForCausalLM, AutoTokenizer
     except ImportError as error:
@@ -150,11 +133,9 @@ def load_named_model(config: Mapping[str, Any], kind: str, find: Callable[[str],
     Args:
         config: of the part of the folder that is this model.
         kind: the word that users write before the name.
-        find: finds a model by its bare name; its errors are passed on.
+        find: finds a model by its bare name.
 
-    Raises:
-        MissingAsset: there is no such model on this machine.
-        DataError: the name is a path, or the model has other weights.
+    Raises `MissingAsset` if there is none, `DataError` if the name is a path or the weights are others.
     """
     name, weights = config.get("model"), config.get("weights")
     if not isinstance(name, str) or not is_bare_name(name):
@@ -177,7 +158,7 @@ def is_bare_name(name: str) -> bool:
 
 @contextmanager
 def usable(called: str) -> Iterator[None]:
-    """Say of whatever a library raises in the block that this model cannot be used, in one line."""
+    """Turn errors of a library in the block into one line: this model cannot be used."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -187,8 +168,8 @@ def usable(called: str) -> Iterator[None]:
     except MemoryError as error:
         raise UnusableModel(f"{called}: needs more memory than there is. Take a smaller model") from error
     except BaseException as error:
-        lines = str(error).strip().splitlines() or [""]
-        reason = f"{type(error).__name__}: {lines[0]:.{_LONGEST_REASON}}"
+        first = next(iter(str(error).strip().splitlines()), "")
+        reason = f"{type(error).__name__}: {first:.{_LONGEST_REASON}}"
         damaged = isinstance(error, struct.error) or type(error).__name__ == "SafetensorError"
         problem = "a file of this model is damaged" if damaged else "the library cannot use this model"
         raise UnusableModel(f"{called}: {problem} ({reason}). Download it again, or take another") from error
@@ -217,18 +198,13 @@ def _require_size(copy: CheckedCopy, auto: Any, called: str) -> None:
         config = AutoConfig.from_pretrained(str(folder), **given, **_SAFE)
         with torch.device("meta"):
             built = auto.from_config(config, trust_remote_code=False)
-        tensors: Callable[[], Iterator[Any]]
-        for tensors in (built.parameters, built.buffers):
-            require_built_size(sum(tensor.numel() for tensor in tensors()), declared, called)
+        for tensors in (built.parameters(), built.buffers()):
+            require_built_size(sum(tensor.numel() for tensor in tensors), declared, called)
 
 
 @contextmanager
 def _parsed_once() -> Iterator[None]:
-    """Let the library parse a GGUF file once, of which it takes tokenizer, sizes and weights one by one.
-
-    It would parse the file for each of these, and compute the names of tensors again for each module: half of the time
-    that loading takes.
-    """
+    """Let the library parse a GGUF file once, not for tokenizer, sizes and weights each: half of the loading time."""
     import gguf
 
     names = ("GGUFReader", "get_tensor_name_map")
@@ -244,9 +220,9 @@ def _parsed_once() -> Iterator[None]:
 
 
 def _dtype(packed: bool) -> Any:
-    """What its numbers are kept as: those of a GGUF file, of a few bits each, as half as long ones where that is quick.
+    """Return the type of a model's numbers: bfloat16 for a GGUF file where the processor multiplies it.
 
-    A processor that does not multiply these takes six times as long to make up for it as it takes for single precision.
+    Other processors take six times as long for it as for single precision.
     """
     import torch
 

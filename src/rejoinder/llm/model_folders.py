@@ -57,10 +57,10 @@ _LEFT_AWAY = re.compile(
     r"|backbone.*|use_backbone|.*timm.*|use_kernels|kernel_config|transformers_weights|custom_pipelines"
     r"|_commit_hash|trust_remote_code|local_files_only|cache_dir|task_specific_params"
 )
+_QUANTISED = ("quantization_config", "compression_config")
 _REFUSED = {
     "auto_map": "would run Python code of its own",
-    "quantization_config": "holds quantised weights, which need further libraries",
-    "compression_config": "holds quantised weights, which need further libraries",
+    **dict.fromkeys(_QUANTISED, "holds quantised weights, which need further libraries"),
 }
 _SIZE = re.compile(
     r".*(?:size|dim|width|channels|heads?|layers?|depth|experts|groups?|group_num|blocks|labels|model|ff|embd|count|rank)"
@@ -71,10 +71,8 @@ _TEXT_KEYS = re.compile(
     r".*_token|.*_side|chat_template|tokenizer_class|truncation_strategy|errors|backend|.*_lang|language|task|"
     r"content|__type"
 )
-_SENTENCE_CONFIGS = tuple(
-    f"sentence_{name}_config.json"
-    for name in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
-)
+_READERS = ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
+_SENTENCE_CONFIGS = tuple(f"sentence_{name}_config.json" for name in _READERS)
 
 
 @dataclass
@@ -100,12 +98,7 @@ class _Reading:
 
 @dataclass
 class Declared:
-    """What the headers of a model's weights declare.
-
-    Attributes:
-        parameters: how many numbers there are.
-        tensors: how many tensors.
-    """
+    """How many numbers and tensors the headers of a model's weights declare."""
 
     parameters: int = 0
     tensors: int = 0
@@ -113,13 +106,7 @@ class Declared:
 
 @dataclass
 class CheckedCopy:
-    """A folder that a library may load a model from.
-
-    Attributes:
-        folder: where it is.
-        transformers: the folders in it that hold a model of transformers, with what their weights declare.
-        gguf: the name of the GGUF file in it, or "".
-    """
+    """A folder to load a model from; `transformers` are the folders of such models in it, `gguf` the name of a file."""
 
     folder: Path
     transformers: dict[Path, Declared] = field(default_factory=dict)
@@ -171,8 +158,13 @@ class _Source:
         """The error that says why the model is not used."""
         return UnusableModel(f"{self.called}: {problem}. {remedy}")
 
+    def require_size(self, file: Path, name: str, most: int) -> None:
+        """Refuse a file that is too large."""
+        if file.stat().st_size > most:
+            raise self.refusal(f"{name} is larger than {most:,} bytes")
+
     def file(self, name: str) -> Path | None:
-        """The plain file with this name, links followed; None if it is missing."""
+        """Return the plain file with this name, links followed; None if it is missing."""
         path = self.place / name
         try:
             if not os.path.lexists(path):
@@ -187,13 +179,11 @@ class _Source:
         return real
 
     def json(self, name: str, kind: type = dict) -> Any:
-        """What a JSON file holds, an object or a list; None if it is missing."""
-        path = self.file(name)
-        if path is None:
+        """Return the object or list in a JSON file; None if it is missing."""
+        if (path := self.file(name)) is None:
             return None
         try:
-            if path.stat().st_size > _MAX_CONFIG:
-                raise self.refusal(f"{name} is larger than {_MAX_CONFIG:,} bytes")
+            self.require_size(path, name, _MAX_CONFIG)
             found = json_value(path.read_bytes(), name)
         except OSError as error:
             raise self.refusal(f"{name} cannot be read ({error.strerror})") from error
@@ -224,7 +214,8 @@ class _Source:
 
     def require_no_code(self) -> None:
         """Refuse a folder with a configuration that names code of its own."""
-        for number, path in enumerate(_tree(self.place)):
+        tree = (Path(folder) / name for folder, _, names in os.walk(self.place) for name in sorted(names))
+        for number, path in enumerate(tree):
             if number == _MAX_ENTRIES:
                 raise self.refusal(f"more than {_MAX_ENTRIES:,} files are in its folder")
             if path.suffix == ".json" and "config" in path.name:
@@ -237,24 +228,14 @@ class _Source:
 
     def require_key_absent(self, found: Any, name: str, key: str) -> None:
         """Refuse a value that holds an object with a key that is refused."""
-        inside = found.values() if isinstance(found, dict) else found if isinstance(found, list) else ()
-        if isinstance(found, dict) and found.get(key):
+        if any(part.get(key) for part in _objects(found)):
             raise self.refusal(f"it {_REFUSED[key]} ({key} in {name}), which is never done")
-        for value in inside:
-            self.require_key_absent(value, name, key)
 
 
 def settings_digest(place: Path, called: str, patterns: Sequence[str], modules: re.Pattern[str]) -> str:
-    """Twelve hexadecimal digits that tell the settings of a model from others, wherever its folder lies.
+    """Return a digest of a model's settings: files with names of `patterns`, also in the folders `modules` inside.
 
-    Args:
-        place: its folder.
-        called: its name in messages.
-        patterns: of the names of the files that are settings.
-        modules: of the names of the folders inside it that hold settings too.
-
-    Raises:
-        UnusableModel: a file leads out of the folder, or is larger than any setting.
+    Raises `UnusableModel` if a file leads out of the folder or is too large.
     """
     source = _Source(place, called)
     folders = [place, *(inside for inside in place.iterdir() if inside.is_dir() and modules.fullmatch(inside.name))]
@@ -262,8 +243,7 @@ def settings_digest(place: Path, called: str, patterns: Sequence[str], modules: 
     for path in sorted(path for folder in folders for path in folder.iterdir() if path.is_file()):
         name = path.relative_to(place).as_posix()
         if any(path.match(pattern) for pattern in patterns) and (file := source.file(name)):
-            if file.stat().st_size > _MAX_TOKENIZER:
-                raise source.refusal(f"{name} is larger than {_MAX_TOKENIZER:,} bytes")
+            source.require_size(file, name, _MAX_TOKENIZER)
             text = file.read_bytes()
             total.update(f"\n{name} {len(text)}\n".encode() + text)
     return total.hexdigest()[:12]
@@ -276,12 +256,6 @@ def usable_memory() -> int:
         with suppress(OSError, ValueError):
             limits.append(int((Path("/sys/fs/cgroup") / group).read_text(encoding="ascii")))
     return min(limits)
-
-
-def _tree(place: Path) -> Iterator[Path]:
-    """The files in a folder and in the folders inside it; links to folders are not followed."""
-    for folder, _, names in os.walk(place):
-        yield from (Path(folder) / name for name in sorted(names))
 
 
 def _modules(source: _Source, to: Path) -> list[tuple[str, str]]:
@@ -320,8 +294,7 @@ def _module(source: _Source, kind: str, path: str, to: Path) -> None:
     if kind == "StaticEmbedding":
         _as_they_are(source, path, to)
         return
-    config = source.json(f"{at}config.json")
-    if config is None:
+    if (config := source.json(f"{at}config.json")) is None:
         return
     activation = config.get("activation_function", "torch.nn.modules.activation.Tanh")
     if not isinstance(activation, str) or not _ACTIVATION.fullmatch(activation):
@@ -329,8 +302,8 @@ def _module(source: _Source, kind: str, path: str, to: Path) -> None:
     kept = {key: value for key, value in config.items() if key == "activation_function" or not _names_place(value)}
     sizes = [value for value in kept.values() if isinstance(value, int) and not isinstance(value, bool)]
     largest = sorted([1, 1, *sizes])[-2:]
-    if kind in _WEIGHED and largest[0] * largest[1] > _allowed(declared):
-        raise source.refusal(f"{at}config.json asks for more numbers than its weights hold")
+    if kind in _WEIGHED:
+        require_built_size(largest[0] * largest[1], declared, source.called)
     _write(to / at / "config.json", kept)
 
 
@@ -348,16 +321,14 @@ def _transformer(source: _Source, path: str, to: Path, sentence: bool) -> Declar
     require_sizes(config, declared, source.refusal)
     _write(to / at / "config.json", _without_places(config))
     for name in ("tokenizer_config.json", "special_tokens_map.json"):
-        found = source.json(f"{at}{name}")
-        if found is not None:
-            _require_short_templates(source, found)
+        if (found := source.json(f"{at}{name}")) is not None:
+            _require_short_template(source, json.dumps(found.get("chat_template")))
             kept = _tokenizer_keys(found)
             if sentence:
                 kept.pop("chat_template", None)
             _write(to / at / name, kept)
     for name in _SENTENCE_CONFIGS if sentence else ():
-        found = source.json(f"{at}{name}")
-        if found is not None:
+        if (found := source.json(f"{at}{name}")) is not None:
             _write(to / at / name, _sentence_keys(source, found, f"{at}{name}"))
     _as_they_are(source, path, to, templates=not sentence)
     return declared
@@ -369,13 +340,9 @@ def _as_they_are(source: _Source, path: str, to: Path, *, templates: bool = Fals
     Sentence-transformers would run a chat template in this process, without limits, so it gets none.
     """
     for name in source.names(path):
-        if not (_AS_THEY_ARE.fullmatch(name) or (templates and _TEMPLATES.fullmatch(name))):
-            continue
-        file = source.file(f"{path}/{name}" if path else name)
-        most = _MAX_TEMPLATE if name.startswith("chat_template") else _MAX_TOKENIZER
-        if file is not None:
-            if file.stat().st_size > most:
-                raise source.refusal(f"{name} is larger than {most:,} bytes")
+        wanted = _AS_THEY_ARE.fullmatch(name) or (templates and _TEMPLATES.fullmatch(name))
+        if wanted and (file := source.file(f"{path}/{name}" if path else name)):
+            source.require_size(file, name, _MAX_TEMPLATE if name.startswith("chat_template") else _MAX_TOKENIZER)
             if name == "tokenizer.json":
                 _require_no_growth(source, file)
             _link(file, to / path / name)
@@ -385,19 +352,19 @@ def _require_no_growth(source: _Source, file: Path) -> None:
     """Refuse a tokenizer whose rules would make a text many times as long before it is cut."""
     found = json.loads(file.read_bytes())
     growth = 1
-    for rule in _rules([found.get("normalizer"), found.get("pre_tokenizer")]):
+    for rule in _objects([found.get("normalizer"), found.get("pre_tokenizer")]):
         texts = [rule[key] for key in ("content", "prepend", "replacement") if isinstance(rule.get(key), str)]
         growth *= max([1, *map(len, texts)])
     if growth > _MAX_GROWTH:
         raise source.refusal(f"the rules of tokenizer.json would make a text over {_MAX_GROWTH:,} times as long")
 
 
-def _rules(found: Any) -> Iterator[dict[str, Any]]:
-    """The objects in a part of a tokenizer's rules."""
+def _objects(found: Any) -> Iterator[dict[str, Any]]:
+    """Yield a value that is an object, and all objects inside it."""
     if isinstance(found, dict):
         yield found
     for inside in found.values() if isinstance(found, dict) else found if isinstance(found, list) else ():
-        yield from _rules(inside)
+        yield from _objects(inside)
 
 
 def _weights(source: _Source, at: str, to: Path) -> Declared:
@@ -408,9 +375,8 @@ def _weights(source: _Source, at: str, to: Path) -> Declared:
         if index is None:
             pickled = next(filter(_PICKLED.fullmatch, source.names(at)), None)
             problem = f"its only weights are {at}{pickled}" if pickled else f"no weights in {at or 'its folder'}"
-            raise source.refusal(
-                f"{problem}; only safetensors and GGUF are opened", "Save it again as safetensors, or take another"
-            )
+            remedy = "Save it again as safetensors, or take another"
+            raise source.refusal(f"{problem}; only safetensors and GGUF are opened", remedy)
         shards = index.get("weight_map")
         if not isinstance(shards, dict) or not all(
             isinstance(name, str) and _NAME.fullmatch(name) and name.endswith(".safetensors")
@@ -419,11 +385,9 @@ def _weights(source: _Source, at: str, to: Path) -> Declared:
             raise source.refusal(f"{at}model.safetensors.index.json names files that are no safetensors in its folder")
         names = sorted(set(shards.values()))
         _write(to / at / "model.safetensors.index.json", {"metadata": {}, "weight_map": shards})
-    total = Declared()
-    size = 0
+    total, size = Declared(), 0
     for name in names:
-        file = source.file(f"{at}{name}")
-        if file is None:
+        if (file := source.file(f"{at}{name}")) is None:
             raise source.refusal(f"{at}{name} is missing")
         size += file.stat().st_size
         if size > usable_memory():
@@ -456,28 +420,20 @@ def _gguf(source: _Source, file: Path) -> Declared:
         with file.open("rb") as stream:
             header = gguf_header(stream, file.stat().st_size)
     except (ValueError, OverflowError) as error:
-        raise source.refusal(
-            f"no GGUF file of a language model, or a damaged one ({error})", "Download it again"
-        ) from error
+        problem = f"no GGUF file of a language model, or a damaged one ({error})"
+        raise source.refusal(problem, "Download it again") from error
     declared = Declared(header.parameters, header.tensors)
     # Weights of a few bits are unpacked to two bytes each at least.
     if 2 * declared.parameters > usable_memory():
         raise source.refusal(f"{declared.parameters:,} weights, more than this machine has memory for")
     config = {key.replace(".", "_").replace("block_count", "layers"): value for key, value in header.values.items()}
     require_sizes(config, declared, source.refusal)
-    if len(header.values.get("tokenizer.chat_template", "")) > _MAX_TEMPLATE:
-        raise source.refusal(f"its chat template is longer than {_MAX_TEMPLATE:,} characters")
+    _require_short_template(source, header.values.get("tokenizer.chat_template", ""))
     return declared
 
 
 def require_sizes(config: Mapping[str, Any], declared: Declared, refusal: Callable[[str], UnusableModel]) -> None:
-    """Refuse a configuration that asks for sizes that its weights cannot have, before anything is built of it.
-
-    Args:
-        config: of the model, with further configurations inside.
-        declared: what its weights hold.
-        refusal: makes the error of a problem.
-    """
+    """Refuse a configuration, with those inside it, that asks for sizes that its weights cannot have."""
     layers = experts = 1
     for key, value in _numbers(config):
         most = _MAX_ROWS if _ROWS.fullmatch(key) else _MAX_SIZE if _SIZE.fullmatch(key) else 2**63
@@ -503,14 +459,9 @@ def _numbers(config: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
                 yield key.removesuffix("s") if isinstance(value, list) else key, number
 
 
-def _allowed(declared: Declared) -> int:
-    """How many numbers a model may be built of: a few times what its weights hold, as some are tied or unused."""
-    return 4 * declared.parameters + 10_000_000
-
-
 def require_built_size(parameters: int, declared: Declared, called: str) -> None:
-    """Refuse a model, built without memory, that has far more numbers than its weights hold."""
-    if parameters > _allowed(declared):
+    """Refuse a model, built without memory, that has far more numbers than its weights, some tied or unused."""
+    if parameters > 4 * declared.parameters + 10_000_000:
         raise UnusableModel(
             f"{called}: its configuration asks for {parameters:,} numbers, its weights hold {declared.parameters:,}. "
             "Take a whole copy of the model"
@@ -518,7 +469,6 @@ def require_built_size(parameters: int, declared: Declared, called: str) -> None
 
 
 def _names_place(value: Any) -> bool:
-    """Whether a value is a text that could name a place."""
     return isinstance(value, str) and ("/" in value or "\\" in value)
 
 
@@ -546,9 +496,8 @@ def _tokenizer_keys(found: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _require_short_templates(source: _Source, found: Mapping[str, Any]) -> None:
-    """Refuse a chat template that is too long."""
-    if len(json.dumps(found.get("chat_template"))) > _MAX_TEMPLATE:
+def _require_short_template(source: _Source, template: str) -> None:
+    if len(template) > _MAX_TEMPLATE:
         raise source.refusal(f"its chat template is longer than {_MAX_TEMPLATE:,} characters")
 
 
@@ -564,7 +513,6 @@ def _sentence_keys(source: _Source, found: Mapping[str, Any], name: str) -> dict
 
 
 def _write(path: Path, value: Any) -> None:
-    """Write a value that was checked as JSON."""
     path.write_text(json.dumps(value), encoding="utf-8")
 
 

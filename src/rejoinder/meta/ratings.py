@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rejoinder.data.read import examples_of
+from rejoinder.data.formats.annotation import is_project, keeps_answers_elsewhere, project_raters
+from rejoinder.data.read import examples_of, lines_of
 from rejoinder.errors import DataError
-from rejoinder.example import OVERALL, Example, Given, Rating
+from rejoinder.example import OVERALL, Example, Given, Pair, Rating
 from rejoinder.humans.aggregation import Aggregated, Aggregation, aggregate
 from rejoinder.humans.agreeing import agreement_of
 from rejoinder.humans.exclusion import CHECK, ByChance, Excluded, Rule, Watched, by_chance, excluded, watched
@@ -82,7 +83,7 @@ def ratings(
 
     Args:
         examples: N examples in any form that `examples_of` takes, of which some have single ratings; or the folder of
-            a study by `annotate`.
+            a rating project by `annotate`.
         scorers: as for `study`; of each is said whether it may stand in for a rater (`meta.replacement`).
         dimension: which ratings.
         aggregation: how several ratings of a line become one; see `humans.aggregation.aggregate`.
@@ -156,39 +157,35 @@ def _of_sets(
 
 def _given(given: Given, scorers: Iterable[ScorerLike] | ScorerLike) -> tuple[Sequence[Example], Mapping[str, Watched]]:
     """The lines of a study or of anything else, and what is known of raters."""
-    if isinstance(given, (str, Path)) and is_study(given):
-        return of_study(given)
+    if isinstance(given, (str, Path)) and is_project(given):
+        return project_ratings(given)
     return examples_of(given, keep=columns_of(scorers)), {}
 
 
-def is_study(place: str | Path) -> bool:
-    """Whether a place is the folder of a study that `rejoinder annotate` keeps."""
-    return str(place) != "-" and Path(place).is_dir()
-
-
-def of_study(folder: str | Path) -> tuple[list[Example], dict[str, Watched]]:
-    """The rated lines of a study, and what it knows of its raters.
+def project_ratings(place: str | Path) -> tuple[list[Example], dict[str, Watched]]:
+    """Return the lines of a rating project, and its raters' checks and seconds.
 
     Args:
-        folder: of the study; it may be running meanwhile.
+        place: the folder of the project, or its SQLite file; it may be running meanwhile.
 
     Raises:
-        UsageError: it holds no study.
         DataError: it is damaged, or its people chose between two replies.
-        MissingExtra: sqlalchemy is not installed.
+        MissingExtra: its answers are in another database, and sqlalchemy is not installed.
     """
-    from rejoinder.annotation.collected import load_study  # here, so that ratings of a file need no database library
+    lines: Sequence[Example | Pair]
+    if keeps_answers_elsewhere(place):
+        from rejoinder.annotation.collected import load_study  # here, as it needs sqlalchemy
 
-    found = load_study(folder)
-    lines = [line for line in found.lines if isinstance(line, Example)]
-    if len(lines) < len(found.lines):
+        lines, records = load_study(place)
+        known = {one.name: Watched(one.failed, one.passed + one.failed, one.seconds) for one in records}
+    else:
+        lines = lines_of(place)
+        known = {name: Watched(*facts) for name, facts in project_raters(place).items()}
+    examples = [line for line in lines if isinstance(line, Example)]
+    if len(examples) < len(lines):
         remedy = "Ask rejoinder study who takes the replies that people prefer"
-        raise DataError("people chose between two replies, and choices are no ratings", remedy, where=str(folder))
-    known = {
-        one.name: Watched(missed=one.failed, checks=one.passed + one.failed, seconds=one.seconds)
-        for one in found.raters
-    }
-    return lines, known
+        raise DataError("people chose between two replies, and choices are no ratings", remedy, where=str(place))
+    return examples, known
 
 
 def _mean_of(line: Example, dimension: str) -> float:

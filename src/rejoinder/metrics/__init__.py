@@ -86,13 +86,3 @@ _FAMILIES = {
     "context-overlap": _baselines,
 }
 METRICS: Registry[Scorer] = Registry("metric", (_entry(name, family) for name, family in _FAMILIES.items()))
-
-
-def load_metric(name: str, *, vectors: str | Path | None = None) -> Scorer:
-    """Return the metric with this name.
-
-    Raises:
-        UsageError: there is none; the message holds the nearest names.
-        MissingAsset, DataError: its word vectors are missing or damaged.
-    """
-    return METRICS.find(name).load(name, vectors)

@@ -112,21 +112,6 @@ class CocoRougeL:
         return (1 + BETA**2) * precision * recall / (recall + BETA**2 * precision)
 
 
-def overlaps(
-    response: str, references: Sequence[str], *, measure: str = "rougeL", tokens: str | None = None
-) -> list[Overlap]:
-    """What `response` shares with each of the references, by rouge-score.
-
-    Args:
-        response: the text to judge.
-        references: R texts.
-        measure: rouge-score's name of what is counted: `rouge1`, `rouge2`, `rougeL`.
-        tokens: name of a tokenizer; None takes rouge-score's own (lower case, runs of a-z and 0-9, nothing else).
-    """
-    cut = _cutter(tokens)
-    return _shared(cut(response), [cut(reference) for reference in references], measure)
-
-
 def _is_read(text: str) -> bool:
     """Whether there are letters and digits in `text`, and most of them such as rouge-score reads."""
     found = [character.isascii() for character in text if character.isalnum()]
@@ -142,19 +127,19 @@ def _cutter(tokens: str | None) -> Tokenize:
     return partial(tokenize, stemmer=None)
 
 
-def _shared(response: Words, references: Sequence[Words], measure: str = "rougeL") -> list[Overlap]:
+def _shared(response: Words, references: Sequence[Words]) -> list[Overlap]:
     """What the words of `response` share with those of each of the references."""
-    scorer = _rouge_scorer(measure)
-    found = [scorer.score(reference, response)[measure] for reference in references]
+    scorer = _rouge_scorer()
+    found = [scorer.score(reference, response)["rougeL"] for reference in references]
     return [Overlap(one.precision, one.recall, one.fmeasure) for one in found]
 
 
 @cache
-def _rouge_scorer(measure: str) -> Any:
+def _rouge_scorer() -> Any:
     """rouge-score's scorer, for texts that are cut into words already."""
     from rouge_score.rouge_scorer import RougeScorer
 
-    return RougeScorer([measure], tokenizer=SimpleNamespace(tokenize=list))
+    return RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=list))
 
 
 def _too_long(response: Words, references: Sequence[Words]) -> str | None:

@@ -5,31 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from types import MappingProxyType
 
 from rejoinder.meta import Agreement, Study
 from rejoinder.report.cells import count, measured, p
 from rejoinder.report.document import Cell, Table
 
-_NO_TITLES: Mapping[str, str] = MappingProxyType({})
 
-
-def agreement_tables(
-    study: Study, *, dataset: str | None = None, level: str | None = None, titles: Mapping[str, str] = _NO_TITLES
-) -> Iterator[Table]:
+def agreement_tables(study: Study, titles: Mapping[str, str]) -> Iterator[Table]:
     """Yield those that have a figure, the tables of one data set together, best scorer first.
 
     Args:
         study: what was found.
-        dataset: the one to tell of; None for all.
-        level: likewise.
         titles: what data sets are called, where not by their names.
     """
     places = {name: place for place, name in enumerate(dict.fromkeys(a.dataset for a in study.agreements))}
     ordered = sorted(study.agreements, key=lambda a: (places[a.dataset], a.level == "system"))
     for (name, at), group in groupby(ordered, key=lambda a: (a.dataset, a.level)):
-        if name != (dataset or name) or at != (level or at):
-            continue
         scorers = [list(rows) for _, rows in groupby(group, key=lambda a: a.scorer)]
         scorers = sorted((mine for mine in scorers if not _empty(mine)), key=_spearman, reverse=True)
         if scorers:

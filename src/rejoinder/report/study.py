@@ -41,7 +41,7 @@ def study(found: FullStudy, command: str = "") -> Document:
         command=command,
         signatures={**found.study.signatures, **(found.baselines.signatures if found.baselines else {})},
         brief=brief,
-        every=[*brief, *agreement_tables(found.study, titles=found.titles), Prose(_notes(found))],
+        every=[*brief, *agreement_tables(found.study, found.titles), Prose(_notes(found))],
         results=list(rows_of(found)),
         record=found.to_dict(),
     )

@@ -14,8 +14,6 @@ from rejoinder.report.cells import count, measured, nothing, p, plain
 from rejoinder.report.document import Cell, Table
 from rejoinder.stats.figure import Figure
 
-_NONE = Table("", "", (), ())
-
 
 def tables_of(found: Findings) -> list[Table]:
     """The tables of one data set, those that have no rows left out."""
@@ -201,9 +199,9 @@ def chance_band(level: float) -> Cell:
     return nothing() if math.isnan(level) else Cell(f"±{level:.2f}", "", level)
 
 
-def _difference(one: Figure, digits: int = 3) -> Cell:
+def _difference(one: Figure) -> Cell:
     """A difference with its interval; where there is none, why."""
-    return measured(one, digits, one.method, one.reason)
+    return measured(one, 3, one.method, one.reason)
 
 
 # The analyses of one data set, in the order in which they are told; a new one is a function and its place here.

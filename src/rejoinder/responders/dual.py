@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from rejoinder.nn.dual import DualEncoder
 
-VOCABULARY, VECTORS = "vocabulary.json", "vectors"
+VECTORS = "vectors"
 _AT_ONCE = 64
 """Contexts whose products with all candidates are held together."""
 _BLOCK = 10_000

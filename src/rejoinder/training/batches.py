@@ -52,12 +52,6 @@ class Batch:
     rows: Ints
 
 
-def padding(batch: Batch) -> tuple[int, int]:
-    """(positions that are padding, all positions) of a batch's chunks."""
-    positions = sum(chunk.tokens.size for chunk in batch.chunks)
-    return positions - sum(int(chunk.lengths.sum()) for chunk in batch.chunks), positions
-
-
 def piece_stream(
     store: TokenStore, *, tokens_per_batch: int, seed: int, epoch: int, rank: int = 0, world: int = 1, first: int = 0
 ) -> Iterator[Ints]:
@@ -88,11 +82,6 @@ def piece_stream(
             if number // world >= first:
                 yield turn[rank]
             turn = []
-
-
-def batch_stream(store: TokenStore, **order: int) -> Iterator[Batch]:
-    """Yield the batches of one epoch; what decides their order are the arguments of `piece_stream`."""
-    return (make_batch(store, pieces) for pieces in piece_stream(store, **order))
 
 
 def batch_count(store: TokenStore, *, tokens_per_batch: int, seed: int, epoch: int, world: int = 1) -> int:

@@ -45,13 +45,12 @@ def hold(run: Path) -> None:
         _HELD[run.resolve()] = opened
 
 
-def claim_run(run: Path, what: dict[str, Any], another: str = "another recipe or other files") -> None:
+def claim_run(run: Path, what: dict[str, Any]) -> None:
     """Make the run's folder, or see that the run in it is the same one; what a killed run left half written goes.
 
     Args:
         run: the folder.
         what: decides the run, JSON values.
-        another: what a run of something else is called, for the message.
 
     Raises:
         UsageError: something of another run is there, or another call is at work there.
@@ -68,7 +67,7 @@ def claim_run(run: Path, what: dict[str, Any], another: str = "another recipe or
         if not mark.is_file():
             raise UsageError(f"{run}: exists and holds no run ({MARK} is missing). Remove it, or choose another -o")
         if mark.read_text(encoding="utf-8", errors="replace") != stated:
-            raise UsageError(f"{run}: holds a run of {another}. Remove it, or choose another -o")
+            raise UsageError(f"{run}: holds a run of another recipe or other files. Remove it, or choose another -o")
     for one in left:
         shutil.rmtree(one) if one.is_dir() else one.unlink()
     with atomic_file(mark) as partial:  # the run may be killed at any moment

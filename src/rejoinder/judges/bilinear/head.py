@@ -87,30 +87,13 @@ def initial_head(vectors: Vectors, terms: Terms) -> Head:
     return replace(head, alpha=float(sums.mean()) - _MIDDLE * beta, beta=beta)
 
 
-def penalty(head: Head, kind: Penalty) -> float:
-    """The size of M and N that the objective holds against the head, both matrices whatever the terms.
-
-    `frobenius` is what the released program computes (the norm, not squared), `l2_squared` what the paper prints
-    (equation 2), `l1` what the earlier submission had.
-    """
-    matrices = (head.M, head.N)
-    if kind == "frobenius":
-        return float(sum(np.linalg.norm(matrix) for matrix in matrices))
-    if kind == "l2_squared":
-        return float(sum(np.square(matrix).sum() for matrix in matrices))
-    return float(sum(np.abs(matrix).sum() for matrix in matrices))
-
-
-def objective(head: Head, vectors: Vectors, ratings: FloatArray, kind: Penalty, weight: float) -> float:
-    """Mean squared error against `ratings` [n] plus `weight` times the penalty (the paper prints a sum of errors)."""
-    return float(np.square(head(vectors) - ratings).mean()) + weight * penalty(head, kind)
-
-
 def gradient(
     head: Head, vectors: Vectors, ratings: FloatArray, kind: Penalty, weight: float
 ) -> tuple[FloatArray, FloatArray]:
-    """The gradient of `objective` with respect to M and N, each [K, K].
+    """Return the gradient of mean squared error plus `weight` times a penalty with respect to M and N, each [K, K].
 
+    The penalty is the size of both matrices: `frobenius` is that of the released program (the norm, not squared),
+    `l2_squared` that of the paper (equation 2; it prints a sum of errors), `l1` that of the earlier submission.
     Zero for a term that does not count: its matrix stays as it is, and its part of the penalty is a constant.
     """
     slope = 2.0 * (head(vectors) - ratings) / (len(ratings) * head.beta)  # [n]
