@@ -91,8 +91,8 @@ def replies(
         yield reply(texts, "", len(messages), messages=messages, **{UNANSWERED: due or NO_ANSWER})
 
 
-def exchange(asked: Any, said: Any, where: str) -> dict[str, Any]:
-    """Return what came in and what went out, of a trace or a call, in our own form.
+def exchange(asked: Any, said: Any, where: str) -> dict[str, Any] | None:
+    """Return what came in and what went out, of a trace or a call, in our own form; None if it only calls tools.
 
     Both are messages if each holds messages or one text. An object with several texts stays as `context` or `response`;
     the reader refuses it and asks for the path (`--map context=input.question`).
@@ -103,7 +103,9 @@ def exchange(asked: Any, said: Any, where: str) -> dict[str, Any]:
     before, after = _as_messages(asked, USER, where), _as_messages(said, ASSISTANT, where)
     if before is None or after is None:
         return {"context": asked, "response": said}
-    if after and any(turn.role == USER and turn.text is not None for turn in turns(after, where)):
+    if is_call(after, where):
+        return None
+    if any(turn.role == USER and turn.text is not None for turn in turns(after, where)):
         return {"messages": after}  # the whole conversation
     return {"messages": [*before, *after]}
 

@@ -24,27 +24,7 @@ from rejoinder.data.formats import (
     votes,
 )
 
-FORMATS: tuple[Format, ...] = tuple(
-    module.FORMAT
-    for module in (
-        argilla,
-        completions,
-        deepeval,
-        fed,
-        inspect_log,
-        label_studio,
-        langfuse,
-        langfuse_observations,
-        langsmith,
-        lm_eval,
-        mlflow,
-        ollama,
-        openai_evals,
-        openinference,
-        otel,
-        promptfoo,
-        rated_pairs,
-        votes,
-    )
-)
+_CALLS = (completions, langfuse, langfuse_observations, langsmith, mlflow, ollama, openai_evals, openinference, otel)
+_RESULTS = (argilla, deepeval, fed, inspect_log, label_studio, lm_eval, promptfoo, rated_pairs, votes)
+FORMATS: tuple[Format, ...] = tuple(module.FORMAT for module in (*_CALLS, *_RESULTS))
 """All formats; their order has no meaning."""

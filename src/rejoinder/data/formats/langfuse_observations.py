@@ -5,58 +5,30 @@ Shape: langfuse/langfuse `worker/src/features/database-read-stream/{event,observ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rejoinder.data.chat import is_call, messages_in
-from rejoinder.data.content import source_texts
-from rejoinder.data.files import OnError, Row
-from rejoinder.data.format import Format, keys, without_nothing
-from rejoinder.data.formats.langfuse import RETRIEVED, page, said
-from rejoinder.data.values import from_cell
-from rejoinder.errors import DataError
+from rejoinder.data.format import Format, keys
+from rejoinder.data.formats.langfuse import RETRIEVED, sides_and_rest
+from rejoinder.data.formats.traces import Span, traces
 
 
-def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
-    """Yield the conversation of each trace by its outermost observation, else of each model call.
-
-    Results of retrievers and tools that began before are its sources.
-    """
-    traces: dict[Any, list[Row]] = {}
-    for row in rows:
-        for item in page(row.data, "parentObservationId") or [row.data]:
-            traces.setdefault(str(item.get("traceId")), []).append(Row(row.where, item, row.flat))
-    for observed in traces.values():
-        outer = [row for row in observed if not row.data.get("parentObservationId") and row.data.get("output")]
-        retrieved = [row for row in observed if row.data.get("type") in RETRIEVED]
-        for row in outer or [row for row in observed if row.data.get("type") == "GENERATION"]:
-            before = retrieved if outer else [part for part in retrieved if _start(part) <= _start(row)]
-            try:
-                answer = messages_in(from_cell(row.data.get("output"), row.where, "output"), row.where)
-                if answer and is_call(answer, row.where):
-                    continue
-                outputs = (from_cell(part.data.get("output"), part.where, "output") for part in before)
-                found = {
-                    "sources": [text for output in outputs for text in source_texts(output)],
-                    "system": row.data.get("providedModelName") or row.data.get("model"),
-                    **said(row.data, row.where),
-                }
-            except DataError as error:
-                on_error(error)
-                continue
-            yield Row(row.where, without_nothing(found), row.flat)
-
-
-def _start(row: Row) -> str:
-    """Return when an observation began."""
-    return str(row.data.get("startTime"))
+def spans(row: Mapping[str, Any], where: str) -> Iterator[Span]:
+    """Yield the span that an observation is, unless it is neither outermost, nor a call, nor retrieves."""
+    kind = row.get("type")
+    outer = not row.get("parentObservationId") and row.get("output")
+    asked, said, rest = sides_and_rest(row, where)
+    kept = {"system": row.get("providedModelName") or row.get("model"), **rest}
+    if kind in RETRIEVED:
+        yield Span(str(row["traceId"]), "retrieved", str(row.get("startTime")), None, said, {})
+    if outer or kind == "GENERATION":
+        yield Span(str(row["traceId"]), "outer" if outer else "call", str(row.get("startTime")), asked, said, kept)
 
 
 FORMAT = Format(
     "langfuse-observations",
     "Langfuse observations: API pages, exported rows",
-    keys("id traceId type startTime input output parentObservationId", "data meta"),
-    records,
-    lambda row: "traceId" in row or bool(page(row, "parentObservationId")),
+    keys("id traceId type startTime input output parentObservationId"),
+    traces(spans),
     whole=True,
 )

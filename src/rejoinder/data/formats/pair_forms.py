@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from itertools import product
 from typing import Any, NamedTuple
 
-from rejoinder.data.columns import plain
-from rejoinder.data.formats.objects import words
+from rejoinder.data.columns import plain, words
 from rejoinder.example import Choice
 
 NAMES = words("response output answer completion reply conversation text generation human_ref")

@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from rejoinder.data.chat import is_chat, messages_in, turns, turns_in
-from rejoinder.data.formats.objects import peek, shown
 from rejoinder.data.formats.pair_forms import LISTED, Form
-from rejoinder.data.formats.results import prompt_turns
+from rejoinder.data.formats.results import peek, prompt_turns, shown
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
 

@@ -9,34 +9,28 @@ from rejoinder.data.content import mapping, mappings
 from rejoinder.data.values import from_cell
 
 _DETAILS = "gen_ai.client.inference.operation.details"  # the event that may hold the messages in place of the span
-_JSON = ("llm.input_messages", "llm.output_messages", "retrieval.documents", "reranker.output_documents", "metadata")
 
 
 def spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
-    """Yield each span of a row, with its attributes as plain values."""
-    if "resourceSpans" not in row:
-        yield row, _attributes(row)
-        return
-    for resource in mappings(row["resourceSpans"]):
-        for scope in mappings(resource.get("scopeSpans")):
-            for span in mappings(scope.get("spans")):
-                yield span, _attributes(span)
+    """Yield each span of a row, with its attributes (and those of the event with its messages) as plain values."""
+    found = [row]
+    if "resourceSpans" in row:
+        scopes = [
+            scope for resource in mappings(row["resourceSpans"]) for scope in mappings(resource.get("scopeSpans"))
+        ]
+        found = [span for scope in scopes for span in mappings(scope.get("spans"))]
+    for span in found:
+        attributes = _named(from_cell(span.get("attributes"), "", "attributes"))
+        for event in mappings(span.get("events")):
+            attributes |= _named(event.get("attributes")) if event.get("name") == _DETAILS else {}
+        yield span, attributes
 
 
-def _attributes(span: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the attributes of a span, and of the event that may hold its messages, as plain values."""
-    held = dict(_pairs(from_cell(span.get("attributes"), "", "attributes")))
-    for event in mappings(span.get("events")):
-        if event.get("name") == _DETAILS:
-            held |= dict(_pairs(event.get("attributes")))
-    return held
-
-
-def _pairs(attributes: Any) -> Iterator[tuple[str, Any]]:
-    """Yield names and plain values of attributes: a list of keys and typed values, or an object."""
+def _named(attributes: Any) -> dict[str, Any]:
+    """Return attributes as an object; OTLP writes a list of keys and typed values."""
     if isinstance(attributes, Mapping):
-        yield from attributes.items()
-    yield from ((str(pair.get("key")), _plain(pair.get("value"))) for pair in mappings(attributes))
+        return dict(attributes)
+    return {str(pair.get("key")): _plain(pair.get("value")) for pair in mappings(attributes)}
 
 
 def _plain(value: Any) -> Any:
@@ -45,10 +39,9 @@ def _plain(value: Any) -> Any:
         return value
     ((kind, held),) = value.items()
     if kind == "arrayValue":
-        values = mapping(held).get("values")
-        return [_plain(item) for item in values] if isinstance(values, list) else []
+        return [_plain(item) for item in mapping(held).get("values") or ()]
     if kind == "kvlistValue":
-        return dict(_pairs(mapping(held).get("values")))
+        return _named(mapping(held).get("values"))
     return int(held) if kind == "intValue" and str(held).lstrip("-").isdigit() else held
 
 
@@ -65,6 +58,6 @@ def tree(value: Any) -> Any:
         for part in path:
             place[part] = place[part] if isinstance(place.get(part), dict) else {}
             place = place[part]
-        place[last] = from_cell(item, "", name) if name in _JSON else item
+        place[last] = item
     inner = {key: tree(item) for key, item in root.items()}
     return [inner[key] for key in sorted(inner, key=int)] if inner and all(map(str.isdigit, inner)) else inner

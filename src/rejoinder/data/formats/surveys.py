@@ -13,9 +13,8 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
-from rejoinder.data.columns import plain
+from rejoinder.data.columns import plain, words
 from rejoinder.data.files import Row
-from rejoinder.data.formats.objects import words
 
 _STATES = frozenset(words("assignment_status submission_status assignment_state prolific_status worker_status"))
 _PEOPLE = frozenset(words("participant_id prolific_pid prolific_id prolific_participant_id worker_id workerid hitid"))

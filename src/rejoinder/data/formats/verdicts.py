@@ -12,8 +12,8 @@ from typing import Any
 
 from rejoinder.data.columns import plain
 from rejoinder.data.formats import pair_forms as forms
-from rejoinder.data.formats.objects import shown
 from rejoinder.data.formats.pair_forms import CHOSEN, COLUMNS, LISTED, VERDICTS, Form
+from rejoinder.data.formats.results import shown
 from rejoinder.data.values import from_cell
 from rejoinder.errors import ColumnError, DataError
 from rejoinder.example import Choice, majority

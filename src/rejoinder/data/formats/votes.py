@@ -14,9 +14,9 @@ from typing import Any
 from rejoinder.data.columns import plain
 from rejoinder.data.format import Format, each, without_nothing
 from rejoinder.data.formats import pair_forms as forms
-from rejoinder.data.formats.objects import peek
 from rejoinder.data.formats.pair_forms import CHOSEN, COLUMNS, LISTED, SYSTEMS, VERDICTS, Form, form_of
 from rejoinder.data.formats.pair_texts import replies_of
+from rejoinder.data.formats.results import peek
 from rejoinder.data.formats.verdicts import preferred_of, votes_of
 
 _OWN = {*forms.PROMPTS, *VERDICTS, *COLUMNS, "votes", "id", "dataset", "context_id", "references", "reference", "turn"}
