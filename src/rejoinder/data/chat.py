@@ -70,25 +70,27 @@ def replies(
         problem = f"the contexts of {len(places):,} turns together hold more than {limits.VALUES:,} turns"
         remedy = "Split the conversation, or read its last turn alone"
         raise DataError(problem, remedy, where=where, field="messages")
-    retrieved = source_texts(record["sources"]) if record.get("sources") else []
-    due: Any = record.get(UNANSWERED) or None if record.get(UNANSWERED) is not False else False
-    due = False if str(due).strip().lower() in ("no", "0", "0.0", "false") else due
-
-    def reply(context: list[str], response: str, end: int, **more: Any) -> dict[str, Any]:
-        results = (text for turn in known if turn.end <= end for text in turn.sources)
-        sources = list(dict.fromkeys((*retrieved, *results)))
-        return {"context": context, "response": response, **({"sources": sources} if sources else {}), **more}
-
     after = visible[places[-1] + 1 :]
-    asks = bool(after) and bool(_QUESTION.search(after[-1].text or "")) and STAFF not in {turn.role for turn in after}
-    open_end = bool(after) and due is not False and bool(due or asks)
-    for place in places if every else [] if open_end else places[-1:]:
-        last = place == places[-1] and not open_end
-        more = {FOLLOWED_BY: texts[place + 1 :]} if last and after and due is not False else {}
-        end = visible[place].end
-        yield reply(texts[:place], texts[place], end, messages=messages if last else messages[:end], **more)
+    due = record.get(UNANSWERED)
+    none_due = str(due).strip().lower() in ("no", "0", "0.0", "false")
+    asks = _QUESTION.search(texts[-1]) and all(turn.role != STAFF for turn in after)
+    open_end = after and not none_due and (due or asks)
     if open_end:
-        yield reply(texts, "", len(messages), messages=messages, **{UNANSWERED: due or NO_ANSWER})
+        places.append(len(texts))
+    retrieved = source_texts(record.get("sources") or [])
+    for place in places if every else places[-1:]:
+        is_last = place == places[-1]
+        end = visible[place].end if place < len(texts) else len(messages)
+        results = [text for turn in known if turn.end <= end for text in turn.sources]
+        reply: dict[str, Any] = {"context": texts[:place], "response": "".join(texts[place : place + 1])}
+        if sources := list(dict.fromkeys((*retrieved, *results))):
+            reply["sources"] = sources
+        reply["messages"] = messages if is_last else messages[:end]
+        if is_last and open_end:
+            reply[UNANSWERED] = due or NO_ANSWER
+        elif is_last and after and not none_due:
+            reply[FOLLOWED_BY] = texts[place + 1 :]
+        yield reply
 
 
 def exchange(asked: Any, said: Any, where: str) -> dict[str, Any] | None:
@@ -111,7 +113,7 @@ def exchange(asked: Any, said: Any, where: str) -> dict[str, Any] | None:
 
 
 def is_call(messages: Sequence[Any], where: str) -> bool:
-    """Return whether messages that went out only call tools: the reply follows in a later call."""
+    """Return whether messages only call tools: the reply follows in a later call."""
     return bool(messages) and not any(turn.text is not None for turn in turns(messages, where))
 
 
@@ -143,14 +145,11 @@ def turns_in(text: str) -> list[str]:
     """Return the turns in one text: of a transcript, or between marks (`__eou__`, `|||`, ` EOS `); else the text."""
     if said := transcript(text):
         return [turn for _, turn in said]
+    parts = [text]
     if "</s>" in text and "<s>" not in text:  # with its opening tag it is text that is crossed out
         parts = text.split("</s>")
-    elif (
-        "EOS" in text or "__eo" in text or "|||" in text or "[SEP]" in text or "<" in text
-    ):  # rare, so looked for first
+    elif any(mark in text for mark in ("EOS", "__eo", "|||", "[SEP]", "<")):  # rare, so looked for first
         parts = _SEPARATOR.split(text)
-    else:
-        return [text]
     return [part.strip() for part in parts if part.strip()] if len(parts) > 1 else [text]
 
 
@@ -174,20 +173,18 @@ def transcript(text: str) -> list[tuple[str, str]]:
 
 def _as_messages(value: Any, role: str, where: str) -> list[Any] | None:
     """Return the messages that a value is or holds, or its only text as one message; None if it has several texts."""
-    if value is None:
+    if value is None or value == []:
         return [{"role": role, "content": None}] if role == ASSISTANT else []
     if (messages := messages_in(value, where)) is not None:
         return messages
     if isinstance(value, str):
         return [{"role": role, "content": value}]
     if not isinstance(value, Mapping):
-        return [] if value == [] and role == USER else None
-    texts = [text for text in value.values() if isinstance(text, str)]
+        return None
     past: list[Any] = next((value[key] for key in ("chat_history", "history") if is_chat(value.get(key))), [])
     held = [messages for item in value.values() if item is not past and (messages := messages_in(item, where))]
-    if len(texts) + len(held) != 1:
-        return None
-    return [*past, *(held[0] if held else [{"role": role, "content": texts[0]}])]
+    held += [[{"role": role, "content": text}] for text in value.values() if isinstance(text, str)]
+    return [*past, *held[0]] if len(held) == 1 else None
 
 
 def _says(messages: Any, texts: list[str]) -> bool:

@@ -8,7 +8,8 @@ sets that 1.x pushed to a hub (question: user_id, value, status; question-sugges
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
 from rejoinder.data.content import mapping
@@ -28,22 +29,18 @@ def confirm(row: Mapping[str, Any]) -> bool:
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     """Yield the fields of a record with the ratings of its people."""
+    questions: dict[str, Any] = {}
     if _is_nested(row):
         kept = {key: value for key, value in row.items() if key not in ("fields", "responses", "metadata")}
         kept |= {**mapping(row.get("metadata")), **row["fields"]}
         questions = row["responses"]
     elif _is_flat(row):
         kept = {key: value for key, value in row.items() if not _PART.search(key)}
-        suggested = {key: value for key, value in row.items() if ".suggestion" in key and value is not None}
-        kept["suggestions"] = suggested
-        questions = {
-            key.removesuffix(_USERS): {
-                part: from_cell(row.get(f"{key.removesuffix(_USERS)}.responses{end}"), where, key)
-                for part, end in zip(_PARTS, ("", ".users", ".status"), strict=True)
-            }
-            for key in row
-            if key.endswith(_USERS)
-        }
+        kept["suggestions"] = {key: value for key, value in row.items() if ".suggestion" in key and value is not None}
+        for name in [key.removesuffix(_USERS) for key in row if key.endswith(_USERS)]:
+            columns = [f"{name}.responses{end}" for end in ("", ".users", ".status")]
+            cells = (from_cell(row.get(column), where, column) for column in columns)
+            questions[name] = dict(zip(_PARTS, cells, strict=True))
     else:
         questions = {key: held for key, value in row.items() if (held := _of_question(value))}
         kept = {key: value for key, value in row.items() if key not in questions}
@@ -69,10 +66,9 @@ def _of_question(value: Any) -> Any:
 
 def _submitted(held: Any) -> Iterator[tuple[Any, Any]]:
     """Yield value and person of the submitted responses, which are objects, or a list for each part."""
-    rows = [tuple(map(answer.get, _PARTS)) for answer in held or ()] if not isinstance(held, Mapping) else []
+    rows: Iterable[Iterable[Any]] = (map(answer.get, _PARTS) for answer in held or ())
     if isinstance(held, Mapping):
-        columns = [held.get(part) or [] for part in _PARTS]
-        rows = list(zip(*([*column, *[None] * (len(columns[0]) - len(column))] for column in columns), strict=False))
+        rows = zip_longest(*(held.get(part) or () for part in _PARTS))
     yield from (
         (value, person) for value, person, status in rows if status in (None, "submitted") and value is not None
     )
