@@ -37,15 +37,20 @@ def project_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
     Raises:
         DataError: it is no project, is damaged, or keeps its answers in a database elsewhere.
     """
+    file = _database(Path(path))
     try:
-        address = f"file:{quote(str(_database(Path(path)).absolute()))}?mode=ro"
+        address = f"file:{quote(str(file.absolute()))}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=_WAIT)) as connection:
             connection.execute("BEGIN")  # one state of the file, while people rate
             facts = dict(connection.execute("SELECT name, value FROM rejoinder_facts"))
             people = dict(connection.execute("SELECT number, name FROM rejoinder_raters"))
-            given = [*connection.execute("SELECT item, rater, answers FROM rejoinder_answers ORDER BY rater, at")]
-            query = "SELECT number, content FROM rejoinder_items WHERE block NOT NULL ORDER BY number"
-            items = [*connection.execute(query)]
+            given = connection.execute(
+                "SELECT item, rater, answers FROM rejoinder_answers ORDER BY rater, at"
+            ).fetchall()
+            items = connection.execute(
+                "SELECT number, content FROM rejoinder_items WHERE block NOT NULL ORDER BY number"
+            )
+            stored = items.fetchall()
         if json.loads(facts["version"]) != 1:
             problem = f"a rating project of version {facts['version']}, expected 1"
             raise DataError(problem, "Open it with the rejoinder that made it", where=str(path))
@@ -53,10 +58,10 @@ def project_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
         answers: dict[int, list[tuple[str, dict[str, Any]]]] = {}
         for item, rater, held in given:
             answers.setdefault(item, []).append((people[rater], json.loads(held)))
-        for number, content in items:
+        for number, content in stored:
             for line in json.loads(content)["lines"]:
                 yield f"{path}:item {number}", _record(line, questions, answers.get(number, []))
-    except (sqlite3.Error, OSError, KeyError, ValueError, TypeError) as error:
+    except (sqlite3.Error, KeyError, ValueError, TypeError) as error:
         if isinstance(error, DataError):
             raise
         problem = f"no rating project that can be read ({error})"
@@ -66,9 +71,16 @@ def project_rows(path: str | Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def _database(path: Path) -> Path:
     if not path.is_dir():
         return path
-    if json.loads((path / CONFIG).read_text(encoding="utf-8"))["database"] is not None:
+    try:
+        config = json.loads((path / CONFIG).read_text(encoding="utf-8"))
+        elsewhere = config["database"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{CONFIG} cannot be read", "Put it back as it was", where=str(path)) from error
+    if elsewhere is not None:
         remedy = f"Export them: rejoinder annotate {path} --export ratings.csv"
         raise DataError("the answers are in a database elsewhere", remedy, where=str(path))
+    if not (path / DATABASE).is_file():
+        raise DataError(f"{DATABASE} is missing", "Put it back; it holds the answers", where=str(path))
     return path / DATABASE
 
 
@@ -76,10 +88,10 @@ def _record(line: Any, questions: list[dict[str, Any]], answers: list[tuple[str,
     """Return a line with its ratings; of a line with two replies both replies with the votes."""
     if isinstance(line, list):
         votes: list[Choice | None] = [vote for _, values in answers for vote in values.values()]
-        record = {key: value for key, value in line[0].items() if key not in ("response", "system")}
-        record["responses"] = [reply["response"] for reply in line]
+        record = {**line[0], "responses": [reply["response"] for reply in line]}
+        del record["response"]
         if systems := [reply["system"] for reply in line if reply.get("system")]:
-            record["systems"] = systems
+            record = {key: value for key, value in record.items() if key != "system"} | {"systems": systems}
         return {**record, "preferred": majority(votes), "votes": votes}
     record = {**line}
     for question in questions:

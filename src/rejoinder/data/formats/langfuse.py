@@ -1,7 +1,7 @@
-"""Langfuse traces: pages of its API, single traces, exported rows.
+"""Langfuse traces and observations: pages of its API, single traces, exported rows (version 4 exports observations).
 
 Shapes: langfuse/langfuse-python `langfuse/api/commons/types/{trace,trace_with_full_details,base_score}.py`;
-langfuse/langfuse `worker/src/features/database-read-stream/trace-stream.ts`. An exported row has a
+langfuse/langfuse `worker/src/features/database-read-stream/{trace,event,observation}-stream.ts`. An exported row has a
 column for each score, which holds a list and does not say who gave it: a rating only by `--map rating=NAME`.
 """
 
@@ -15,18 +15,18 @@ from rejoinder.data.columns import is_known
 from rejoinder.data.content import mappings, source_texts
 from rejoinder.data.format import Format, each, keys
 from rejoinder.data.formats.results import ratings_alone
-from rejoinder.data.formats.traces import conversation
+from rejoinder.data.formats.traces import Span, conversation, traces
 from rejoinder.data.values import from_cell
 
-RETRIEVED = ("RETRIEVER", "TOOL")
+_RETRIEVED = ("RETRIEVER", "TOOL")
 _is_field = lru_cache(maxsize=4096)(is_known)
 _USED = ("input", "output", "sessionId", "scores", "observations", "id", "metadata", "model")
 
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any] | None]:
     """Yield the conversation of a trace, with the scores that people gave it."""
-    asked, said, rest = sides_and_rest(row, where)
-    retrieved = [part.get("output") for part in mappings(row.get("observations")) if part.get("type") in RETRIEVED]
+    asked, said, rest = _sides_and_rest(row, where)
+    retrieved = [part.get("output") for part in mappings(row.get("observations")) if part.get("type") in _RETRIEVED]
     scores = [score for score in mappings(row.get("scores")) if isinstance(score.get("name"), str)]
     people = [score for score in scores if score.get("source") == "ANNOTATION"]
     found = {
@@ -37,7 +37,19 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any] | None
     yield conversation(asked, said, {**rest, **found}, where)
 
 
-def sides_and_rest(item: Mapping[str, Any], where: str) -> tuple[Any, Any, dict[str, Any]]:
+def spans(row: Mapping[str, Any], where: str) -> Iterator[Span]:
+    """Yield the span that an observation is, unless it is neither outermost, nor a call, nor retrieves."""
+    kind = row.get("type")
+    outer = not row.get("parentObservationId") and row.get("output")
+    asked, said, rest = _sides_and_rest(row, where)
+    kept = {"system": row.get("providedModelName") or row.get("model"), **rest}
+    if kind in _RETRIEVED:
+        yield Span(str(row["traceId"]), "retrieved", str(row.get("startTime")), None, said, {})
+    if outer or kind == "GENERATION":
+        yield Span(str(row["traceId"]), "outer" if outer else "call", str(row.get("startTime")), asked, said, kept)
+
+
+def _sides_and_rest(item: Mapping[str, Any], where: str) -> tuple[Any, Any, dict[str, Any]]:
     """Return what came into a trace or an observation, what went out, and its other keys; names of our fields apart."""
     asked, said = (from_cell(item.get(key), where, key) for key in ("input", "output"))
     rest = {key: value for key, value in item.items() if key not in _USED}
@@ -55,9 +67,9 @@ def _value(score: Mapping[str, Any]) -> Any:
     return score.get("stringValue") if value is None else value
 
 
-FORMAT = Format(
-    "langfuse",
-    "Langfuse traces: API pages, single traces, exported rows",
-    keys("id input output sessionId release tags public"),
-    each(record),
+_TRACE = keys("id input output sessionId release tags public")
+_OBSERVATION = keys("id traceId type startTime input output parentObservationId")
+FORMAT = Format("langfuse", "Langfuse traces: API pages, single traces, exported rows", _TRACE, each(record))
+OBSERVATIONS = Format(
+    "langfuse-observations", "Langfuse observations: API pages, exported rows", _OBSERVATION, traces(spans), whole=True
 )

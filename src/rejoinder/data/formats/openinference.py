@@ -11,7 +11,7 @@ from typing import Any
 
 from rejoinder.data.content import mapping, mappings
 from rejoinder.data.format import Format, keys
-from rejoinder.data.formats import spans as otlp
+from rejoinder.data.formats import otel
 from rejoinder.data.formats.results import ratings_alone
 from rejoinder.data.formats.traces import Span, traces
 from rejoinder.data.values import from_cell, under
@@ -28,7 +28,7 @@ def confirm(row: Mapping[str, Any]) -> bool:
 def spans(row: Mapping[str, Any], where: str) -> Iterator[Span]:
     """Yield the calls of models, and what retrievers and tools gave back."""
     for span, attributes in _spans(row):
-        data = otlp.tree(
+        data = _tree(
             {key: from_cell(value, where, key) if key in _JSON else value for key, value in attributes.items()}
         )
         kind = str(span.get("span_kind") or attributes.get(_KIND)).upper()
@@ -52,7 +52,7 @@ def spans(row: Mapping[str, Any], where: str) -> Iterator[Span]:
 def _spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
     """Yield each span of a row with its attributes; Phoenix writes a column for each."""
     columns = {key.removeprefix(_COLUMN): row[key] for key in row if key.startswith(_COLUMN)}
-    yield from ((span, {**attributes, **columns}) for span, attributes in otlp.spans(row))
+    yield from ((span, {**attributes, **columns}) for span, attributes in otel.spans(row))
 
 
 def _side(data: Mapping[str, Any], side: str) -> Any:
@@ -79,6 +79,24 @@ def _people(data: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
             part = mapping(item.get(key, item))
             if str(part.get("annotator_kind")).upper() == "HUMAN":
                 yield part.get("name"), part.get("score", part.get("label")), part.get("identifier")
+
+
+def _tree(value: Any) -> Any:
+    """Return dotted names as objects, and objects whose keys are numbers as lists: `a.0.b` is `{"a": [{"b"}]}`."""
+    if isinstance(value, list):
+        return [_tree(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    root: dict[str, Any] = {}
+    for name, item in value.items():
+        *path, last = name.split(".")
+        place = root
+        for part in path:
+            place[part] = place[part] if isinstance(place.get(part), dict) else {}
+            place = place[part]
+        place[last] = item
+    inner = {key: _tree(item) for key, item in root.items()}
+    return [inner[key] for key in sorted(inner, key=int)] if inner and all(map(str.isdigit, inner)) else inner
 
 
 FORMAT = Format(

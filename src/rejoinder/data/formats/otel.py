@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rejoinder.data.content import mapping
+from rejoinder.data.content import mapping, mappings
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.spans import spans
 from rejoinder.data.formats.traces import conversation
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
 
 _CALLS = ("chat", "text_completion", "generate_content")
+_DETAILS = "gen_ai.client.inference.operation.details"  # the event that may hold the messages in place of the span
 _IN, _OUT = "gen_ai.input.messages", "gen_ai.output.messages"
 
 
@@ -46,6 +46,40 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any] | None
             "attributes": {key: value for key, value in attributes.items() if key not in (_IN, _OUT)},
         }
         yield conversation(asked, said, kept, where)
+
+
+def spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str, Any]]]:
+    """Yield each span of a row, with its attributes (and those of the event with its messages) as plain values."""
+    found = [row]
+    if "resourceSpans" in row:
+        scopes = [
+            scope for resource in mappings(row["resourceSpans"]) for scope in mappings(resource.get("scopeSpans"))
+        ]
+        found = [span for scope in scopes for span in mappings(scope.get("spans"))]
+    for span in found:
+        attributes = _named(from_cell(span.get("attributes"), "", "attributes"))
+        for event in mappings(span.get("events")):
+            attributes |= _named(event.get("attributes")) if event.get("name") == _DETAILS else {}
+        yield span, attributes
+
+
+def _named(attributes: Any) -> dict[str, Any]:
+    """Return attributes as an object; OTLP writes a list of keys and typed values."""
+    if isinstance(attributes, Mapping):
+        return dict(attributes)
+    return {str(pair.get("key")): _plain(pair.get("value")) for pair in mappings(attributes)}
+
+
+def _plain(value: Any) -> Any:
+    """Return a typed value of OTLP (`stringValue`, `arrayValue`, `kvlistValue`) as JSON has it."""
+    if not isinstance(value, Mapping) or len(value) != 1:
+        return value
+    ((kind, held),) = value.items()
+    if kind == "arrayValue":
+        return [_plain(item) for item in mapping(held).get("values") or ()]
+    if kind == "kvlistValue":
+        return _named(mapping(held).get("values"))
+    return int(held) if kind == "intValue" and str(held).lstrip("-").isdigit() else held
 
 
 FORMAT = Format("otel", "OpenTelemetry GenAI spans", keys("resourceSpans", "attributes name"), each(record), confirm)
