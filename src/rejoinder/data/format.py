@@ -79,7 +79,7 @@ def each(record: _Make, parts: _Make | None = None) -> Records:
 def numbered(row: Row, held: Sequence[Any]) -> list[Row]:
     """Return what a row holds as rows; of several each has its number in its place."""
     return [
-        Row(row.where if len(held) == 1 else f"{row.where}:{number}", data, row.flat)
+        Row(row.where if len(held) == 1 else f"{row.where}#{number}", data, row.flat)
         for number, data in enumerate(held, start=1)
     ]
 

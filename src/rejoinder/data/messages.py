@@ -169,7 +169,8 @@ def _turn(message: Any, place: int, where: str) -> Turn | None:
     if role is None:  # an item of OpenAI's responses: reasoning, a call, its result
         results = part_results(message)
         return Turn(TOOL, None, tuple(results)) if results else None
-    if role == SYSTEM or (role == TOOL and _name(message) in _CALLS):
+    thinks = role == ASSISTANT and message.get("channel") in ("analysis", "commentary")  # gpt-oss
+    if thinks or role == SYSTEM or (role == TOOL and _name(message) in _CALLS):
         return None
     values = [message[key] for key in CONTENTS if message.get(key) is not None]
     text, sources, called = read_content(next(filter(None, values), values[0] if values else None), role)

@@ -51,7 +51,7 @@ def _record(line: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
 def _targets(target: Any, where: str) -> list[str]:
     """Return the accepted answers; a list of them is written as Python's text of it."""
     listed = from_cell(target, where, "target")
-    groups = _listed(listed if isinstance(listed, list) and str(listed) == target else target)
+    groups = _listed(listed if isinstance(listed, list) else target)
     return [str(answer) for group in groups for answer in _listed(group) if answer not in (None, "")]
 
 

@@ -9,13 +9,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rejoinder.data.chat import is_chat, messages_in, turns, turns_in
+from rejoinder.data.chat import in_turn, is_chat, messages_in, spoken, turns, turns_in
 from rejoinder.data.formats.results import peek, prompt_turns, shown
 from rejoinder.data.formats.verdicts import LISTED, Form
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
 
-_LOST_CHAT = re.compile(r"""\s*\[?\{['"](?:role|content)['"]\s*:""")  # a list of numpy's has no commas
+_LOST_CHAT = re.compile(  # a list of numpy's has no commas
+    r"""\s*(?:(?:array|list)\()?\[?\{['"](?:role|content|from|value)['"]\s*:|\s*array\(\["""
+)
+_TURN = re.compile(r"\s*(\d+)(?:\.0)?\s*")
 _HH_TURN = re.compile(r"\n\n(?:Human|Assistant):")  # hh-rlhf
 
 
@@ -30,19 +33,23 @@ def replies_of(line: Mapping[str, Any], form: Form, prompt_key: str | None, wher
     prompt = None if prompt_key is None else from_cell(line[prompt_key], where, prompt_key)
     if prompt_key == "instruction" and line.get("input"):  # Alpaca
         prompt = f"{prompt}\n\n{line['input']}"
-    both = [(value, peek(value), key) for value, key in zip(values, form.keys, strict=True)]
+    both: list[tuple[Any, Any, str]] = [(value, peek(value), key) for value, key in zip(values, form.keys, strict=True)]
     lists = all(isinstance(held, list) and not is_chat(held) for _, held, _ in both)
     if lists and prompt_key in ("prompt", "question") and _are_texts(prompt):
         return [_last_of(held, prompt, where, key) for _, held, key in both]
     before = _context(prompt, prompt_key or "", where)
     turn = line.get("turn") if form.keys == ("conversation_a", "conversation_b") else None
+    roles = [role for role, _ in spoken(messages, where)] if (messages := messages_in(prompt)) else []
+    more = {"speakers": [*roles, "assistant"]} if roles and roles != in_turn(len(roles) + 1)[:-1] else {}
     replies = []
     for value, held, key in both:
+        if isinstance(held, list) and len(held) == 1 and isinstance(held[0], str):  # a list of one reply
+            held = value = held[0]
         if (messages := messages_in(held)) is not None:
             replies.append(_judged_turn(messages, before, turn, where, key))
         elif isinstance(value, str) and not _LOST_CHAT.match(value):
             *context, response = (_transcript(value) if prompt is None else []) or [*before, value]
-            replies.append({"context": context, "response": response})
+            replies.append({"context": context, "response": response, **(more if context == before else {})})
         else:
             problem = f"is {shown(value)}, expected text or chat messages"
             raise DataError(problem, "Give both replies as texts or as JSON", where=where, field=key)
@@ -62,7 +69,8 @@ def _judged_turn(messages: Any, before: list[str], turn: Any, where: str, key: s
     """Return the reply of a conversation that was judged, the last without a `turn`, and what comes before it."""
     said = [said for said in turns(messages, where) if said.text is not None]
     places = [place for place, turn in enumerate(said) if turn.role == "assistant"]
-    number = len(places) if turn in (None, "") else int(turn) if str(turn).strip().isdigit() else 0
+    asked = _TURN.fullmatch(str(turn))
+    number = len(places) if turn in (None, "") else int(asked[1]) if asked else 0
     if not 0 < number <= len(places):
         problem = f"{len(places)} replies, expected reply {turn}" if places else "no turn of the assistant"
         raise DataError(problem, "Give the whole conversation, or leave the line out", where=where, field=key)

@@ -17,7 +17,7 @@ from rejoinder.data.formats.results import peek
 from rejoinder.data.formats.verdicts import CHOSEN, COLUMNS, LISTED, MARKED, VERDICTS, Form, form_of
 from rejoinder.data.values import is_number
 
-PROMPTS = words("context prompt question instruction query history conversation messages input")
+PROMPTS = words("context prompt question instruction query history conversation conversations messages input")
 _OWN = {*PROMPTS, *VERDICTS, *COLUMNS, *words("votes id dataset context_id references reference turn")}
 
 
