@@ -10,9 +10,7 @@ from typing import Any
 from rejoinder.data import limits
 from rejoinder.data.content import ASSISTANT, USER, source_texts
 from rejoinder.data.content import read_content as read_content
-from rejoinder.data.messages import BOTS, PEOPLE, STAFF, USERS
-from rejoinder.data.messages import ROLES as ROLES
-from rejoinder.data.messages import Turn as Turn
+from rejoinder.data.messages import BOTS, PEOPLE, ROLES, STAFF, USERS
 from rejoinder.data.messages import is_chat as is_chat
 from rejoinder.data.messages import messages_in as messages_in
 from rejoinder.data.messages import turns as turns

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 _NAMES = (
     "antthinking|thinking|think|inner_thoughts|thoughts|thought|reasoning|analysis|reflection|scratchpad"
@@ -38,14 +37,6 @@ _ENVELOPE = re.compile(  # around the reply that follows the thoughts
 )
 
 
-class _Thought(NamedTuple):
-    """The place of a thought in a text, and whether a closing tag ends it."""
-
-    start: int
-    end: int
-    closed: bool = True
-
-
 def without_thoughts(text: str, *, anywhere: bool = False) -> str:
     """Return a text without the thoughts of the model that wrote it; a text without thoughts stays as it is.
 
@@ -65,15 +56,15 @@ def without_thoughts(text: str, *, anywhere: bool = False) -> str:
     if channels := _BARE_CHANNELS.match(text):
         return text[channels.end() :].strip()
     kept, at = list[str](), 0
-    for thought in _thoughts(text):
-        before = text[at : thought.start]
+    for start, end, closed in _thoughts(text):
+        before = text[at:start]
         first = not kept and not before.strip()
         begins_line = before.rstrip(" \t").endswith("\n") or not (before.strip(" \t") or first)
-        if not (first or (begins_line and (thought.closed or anywhere)) or (anywhere and thought.closed)):
+        if not (first or (begins_line and (closed or anywhere)) or (anywhere and closed)):
             continue
         if not first:
             kept.append(before)
-        at = thought.end
+        at = end
         while text[at : at + 1].isspace() and (first or begins_line or text[at] in " \t"):
             at += 1
     spoken = "".join((*kept, text[at:]))
@@ -87,8 +78,8 @@ def without_opening_tag(text: str) -> str:
     return _OPENS_AT_THE_END.sub("", text)
 
 
-def _thoughts(text: str) -> Iterator[_Thought]:
-    """Yield the thoughts of a text in one pass; quoted tags and tags in code do not count."""
+def _thoughts(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield start and end of each thought and whether it is closed; quoted tags and tags in code do not count."""
     opened: tuple[int, str] | None = None
     met, fences, at = False, 0, 0
     for tag in _TAG.finditer(text):
@@ -99,13 +90,13 @@ def _thoughts(text: str) -> Iterator[_Thought]:
         if kind.startswith("open"):
             opened = opened or (tag.start(), _pair(tag))
         elif opened is not None and opened[1] == _pair(tag):
-            yield _Thought(opened[0], tag.end())
+            yield opened[0], tag.end(), True
             opened, fences = None, 0
         elif opened is None and not met and kind != _NEVER_ALONE:
-            yield _Thought(0, tag.end())
+            yield 0, tag.end(), True
         met = True
     if opened is not None:
-        yield _Thought(opened[0], len(text), closed=False)
+        yield opened[0], len(text), False
 
 
 def _pair(tag: re.Match[str]) -> str:

@@ -57,19 +57,14 @@ def _spans(row: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], dict[str
 
 def _side(data: Mapping[str, Any], side: str) -> Any:
     """Return the messages of one side of a call, else its value; some instrumentations leave the messages empty."""
-    messages = [mapping(item.get("message", item)) for item in mappings(under(data, f"llm.{side}_messages"))]
-    found = [
-        {
-            "role": message.get("role"),
-            "content": message.get("content")
-            or [part.get("message_content", part) for part in mappings(message.get("contents"))]
-            or message.get("content"),
-            "tool_calls": message.get("tool_calls"),
-        }
-        for message in messages
-    ]
-    said = [message for message in found if message["content"] is not None or message["tool_calls"]]
-    return said or from_cell(under(data, f"{side}.value"), "", side)
+    messages = []
+    for item in mappings(under(data, f"llm.{side}_messages")):
+        message = dict(mapping(item.get("message", item)))
+        if parts := mappings(message.pop("contents", None)):
+            message["content"] = [part.get("message_content", part) for part in parts]
+        if message.get("content") is not None or message.get("tool_calls"):
+            messages.append(message)
+    return messages or from_cell(under(data, f"{side}.value"), "", side)
 
 
 def _people(data: Mapping[str, Any]) -> Iterator[tuple[Any, Any, Any]]:
