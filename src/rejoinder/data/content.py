@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from rejoinder.data.columns import words
 from rejoinder.data.thoughts import without_thoughts
 
 USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
 CONTENTS = ("content", "value", "parts", "text", "message")
 """The keys under which a message holds what it says."""
-_REASONING = ("reasoning", "thinking", "thought", "redacted_thinking", "reasoning_text", "reasoning_content")
-_REASONING += ("summary_text",)
+_REASONING = words("reasoning thinking thought redacted_thinking reasoning_text reasoning_content summary_text")
 _RESULTS = ("tool_result", "tool-result", "tool_call_response", "server_tool_call_response", "function_response")
 _RESULT_KEYS = ("functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result")
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "server_tool_call", "function_call")

@@ -56,7 +56,7 @@ def replies_of(line: Mapping[str, Any], form: Form, prompt_key: str | None, wher
     return replies
 
 
-def _last_of(replies: list[Any], prompts: list[str], where: str, key: str) -> dict[str, Any]:
+def _last_of(replies: list[Any], prompts: Any, where: str, key: str) -> dict[str, Any]:
     """Return the last of several replies to several prompts, as Arena lists them; null is an empty reply."""
     if len(replies) != len(prompts) or not _are_texts(replies):
         problem = f"{len(replies)} replies to {len(prompts)} prompts"

@@ -97,7 +97,7 @@ def shown(value: Any) -> str:
     return short(json.dumps(value, ensure_ascii=False, default=str), 40)
 
 
-def _single(values: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def _single(values: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:
     for name, value in values.items():
         inner = dict(enumerate(value, start=1)) if isinstance(value, list) else value
         if isinstance(inner, Mapping):
