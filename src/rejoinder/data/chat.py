@@ -117,9 +117,10 @@ def exchange(asked: Any, said: Any, where: str) -> dict[str, Any] | None:
     before, after = _as_messages(asked, USER, where), _as_messages(said, ASSISTANT, where)
     if before is None or after is None:
         return {"context": asked, "response": said}
-    if is_call(after, where):
+    visible = [turn for turn in turns(after, where) if turn.text is not None]
+    if not visible:
         return None
-    if any(turn.role == USER and turn.text is not None for turn in turns(after, where)):
+    if any(turn.role == USER for turn in visible):
         return {"messages": after}  # the whole conversation
     return {"messages": [*before, *after]}
 

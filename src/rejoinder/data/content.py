@@ -38,7 +38,9 @@ def read_content(content: Any, role: str = ASSISTANT) -> Content:
     blank; a call or a result between them begins a new line, as each part of a user does. An image without text is
     the placeholder `[image]`. Thoughts are left out.
     """
-    if not isinstance(content, (str, list, Mapping)):
+    if isinstance(content, str):
+        return Content(without_thoughts(content) if role == ASSISTANT else content)
+    if not isinstance(content, (list, Mapping)):
         return Content(None)
     lines, sources, media = [""], list[str](), list[str]()
     called, has_text = False, content == []

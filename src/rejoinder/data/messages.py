@@ -174,7 +174,8 @@ def _turn(message: Any, place: int, where: str) -> Turn | None:
         return None
     values = [message[key] for key in CONTENTS if message.get(key) is not None]
     text, sources, called = read_content(next(filter(None, values), values[0] if values else None), role)
-    sources = sources or read_content(message.get("parts"), role).sources  # AI SDK: the text is in `content` too
+    if "parts" in message:  # AI SDK: the text is in `content` too
+        sources = sources or read_content(message["parts"], role).sources
     if role == TOOL:
         return Turn(TOOL, None, sources or ((text,) if text else ()))
     if text is None:
