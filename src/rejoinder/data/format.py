@@ -36,7 +36,7 @@ def keys(*sets: str) -> tuple[frozenset[str], ...]:
 
 
 def items(row: Row) -> list[Row]:
-    """Return the rows on a page of an interface (`data` beside `object`, `meta` or `next_cursor`), else the row."""
+    """Return the rows on a page of an interface (`data` with `object`, `meta` or `next_cursor`), else the row."""
     page = row.data if isinstance(row.data, Mapping) else {}
     held = page.get("data")
     marked = page.get("object") == "list" or isinstance(page.get("meta"), Mapping) or "next_cursor" in page

@@ -57,7 +57,7 @@ def traces(spans: Callable[[Mapping[str, Any], str], Iterable[Span]]) -> Records
 
 
 def conversation(asked: Any, said: Any, kept: Mapping[str, Any], where: str) -> dict[str, Any] | None:
-    """Return the record of what came in and what went out; None where it only calls tools."""
+    """Return the record of what came in and what went out; None if it only calls tools."""
     if (found := exchange(asked, said, where)) is None:
         return None
     gone = "output" if "messages" in found else ""  # another name for the response, which the messages hold
