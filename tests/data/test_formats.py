@@ -88,6 +88,23 @@ def test_two_formats_that_do_not_contain_each_other_stop(monkeypatch: pytest.Mon
     candidates.cache_clear()
 
 
+@pytest.mark.parametrize("name", ["completions", "langfuse-observations", "ollama", "openinference", "otel"])
+def test_calls_without_a_reply_are_left_out_and_counted(name: str) -> None:
+    notes: list[str] = []
+    for file in samples(name):
+        list(read_lines(file, note=notes.append, input_format=name))
+    assert sum(note.endswith(": 1") for note in notes) == 1, notes
+
+
+def test_a_bad_part_of_a_document_is_skipped_alone(tmp_path: Path) -> None:
+    file = tmp_path / "run.json"
+    case = {"name": "t", "input": "Tea?", "actualOutput": "No.", "metricsData": []}
+    file.write_text(json.dumps({"testCases": [case, {**case, "metricsData": 3}, case], "metricsScores": []}))
+    bad: list[DataError] = []
+    assert len(list(read_lines(file, on_error=bad.append))) == 2
+    assert [error.where.removeprefix(str(file)) for error in bad] == [":item 1#2"]
+
+
 def test_rows_that_were_not_accepted_are_left_out_and_counted() -> None:
     people = [("W1", "Approved", "5"), ("W2", "Rejected", "1"), ("W3", "Submitted", "4"), ("W4", "Returned", "2")]
     given = [

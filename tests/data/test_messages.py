@@ -106,6 +106,7 @@ def test_what_a_message_says(content: Any, text: str) -> None:
 
 
 def test_blocks_of_a_user_are_lines() -> None:
+    assert last([ASKED, said(None, refusal=True, audio={"transcript": ["x"]})])["response"] == ""
     asked = {"role": "user", "content": [{"type": "text", "text": "Tea?"}, {"type": "text", "text": "Or not?"}]}
     assert last([asked, said("No.")])["context"] == ["Tea?\nOr not?"]
     assert last([{"role": "user", "content": "<think> is a tag"}, said("Yes.")])["context"] == ["<think> is a tag"]

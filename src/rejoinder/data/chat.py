@@ -10,9 +10,7 @@ from typing import Any
 from rejoinder.data import limits
 from rejoinder.data.content import ASSISTANT, USER, source_texts
 from rejoinder.data.content import read_content as read_content
-from rejoinder.data.messages import BOTS, PEOPLE, STAFF, USERS
-from rejoinder.data.messages import ROLES as ROLES
-from rejoinder.data.messages import Turn as Turn
+from rejoinder.data.messages import BOTS, PEOPLE, ROLES, STAFF, USERS
 from rejoinder.data.messages import is_chat as is_chat
 from rejoinder.data.messages import messages_in as messages_in
 from rejoinder.data.messages import turns as turns
@@ -23,11 +21,25 @@ SPEAKERS, UNANSWERED, FOLLOWED_BY = "speakers", "unanswered", "followed_by"
 NO_ANSWER = "the user's last question has no answer"
 _QUESTION = re.compile(r"[?？؟][\W_]*\Z")
 _NAMES = "|".join(sorted(map(re.escape, (*USERS, *BOTS, *PEOPLE, "system")), key=len, reverse=True))
-_LABEL = re.compile(rf"^[ \t]*({_NAMES})[ \t]*:[ \t]*", re.IGNORECASE | re.MULTILINE)
+_LABEL = re.compile(rf"^[ \t]*(?:\*\*)?({_NAMES})[ \t]*(?:\*\*)?[:：](?:\*\*)?[ \t]*", re.IGNORECASE | re.MULTILINE)
 _LABELS = 3  # two labelled lines are more often the fields of a form
-_SEPARATOR = re.compile(  # somebody may write about a mark: the EOS token
+_ANY_LABEL = re.compile(
+    r"^[ \t]*(?:[\[(]?[\d:.T -]{4,20}[\])]?\s+)?\W{0,3}([^\W\d_][\w -]{0,18}?)\W{0,3}[:：]", re.MULTILINE
+)
+_MAY_SEPARATE = re.compile(
+    r"(?<=\S)\s*(?:</?\|?\w{1,20}\|?>|\[\w{2,12}\]|\b_{1,2}\w{2,5}_{1,2}\b|\s\|\s|\|\||[#*~%-]{3,}|[=-]+>|;;|\s//\s|\t)\s*(?=\S)"
+)
+_LOOKED_AT = 10_000  # characters
+_TEMPLATE = re.compile(  # of models: ChatML, Llama 3, Gemma
+    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*(\w+)\s*?(?:<\|end_header_id\|>|\n)"
+)
+_TEMPLATE_ENDS = re.compile(r"<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|begin_of_text\|>|<bos>")
+_MARKS = "eou|eot|eos|sep|turn|utt|end_of_turn|endoftext|im_end|eot_id"
+_SEPARATOR = re.compile(  # somebody may write about a mark: the EOS token; EOS is a camera, too
     r"(?<!\bthe\s)(?<!\ban\s)"
-    r"(?:__eou__|__eot__|\|\|\||<\|endoftext\|>|\[SEP\]|\[EOS\]|<eos>|(?<=\s)EOS(?=\s|\Z))(?!\s+tokens?\b)"
+    rf"(?:__(?i:{_MARKS})__|\|\|\||<\|?(?i:{_MARKS})\|?>|\[(?i:{_MARKS})\]|</s>"
+    r"|(?<=[^\w\s]\s)EOS(?=\s|\Z)|(?<=\s)EOS(?=\s.*\bEOS\s*\Z|\s*\Z))(?!\s+tokens?\b)",
+    re.DOTALL,
 )
 
 
@@ -70,29 +82,31 @@ def replies(
         problem = f"the contexts of {len(places):,} turns together hold more than {limits.VALUES:,} turns"
         remedy = "Split the conversation, or read its last turn alone"
         raise DataError(problem, remedy, where=where, field="messages")
-    retrieved = source_texts(record["sources"]) if record.get("sources") else []
-    due: Any = record.get(UNANSWERED) or None if record.get(UNANSWERED) is not False else False
-    due = False if str(due).strip().lower() in ("no", "0", "0.0", "false") else due
-
-    def reply(context: list[str], response: str, end: int, **more: Any) -> dict[str, Any]:
-        results = (text for turn in known if turn.end <= end for text in turn.sources)
-        sources = list(dict.fromkeys((*retrieved, *results)))
-        return {"context": context, "response": response, **({"sources": sources} if sources else {}), **more}
-
     after = visible[places[-1] + 1 :]
-    asks = bool(after) and bool(_QUESTION.search(after[-1].text or "")) and STAFF not in {turn.role for turn in after}
-    open_end = bool(after) and due is not False and bool(due or asks)
-    for place in places if every else [] if open_end else places[-1:]:
-        last = place == places[-1] and not open_end
-        more = {FOLLOWED_BY: texts[place + 1 :]} if last and after and due is not False else {}
-        end = visible[place].end
-        yield reply(texts[:place], texts[place], end, messages=messages if last else messages[:end], **more)
+    due = record.get(UNANSWERED)
+    none_due = str(due).strip().lower() in ("no", "0", "0.0", "false")
+    asks = _QUESTION.search(texts[-1]) and all(turn.role != STAFF for turn in after)
+    open_end = after and not none_due and (due or asks)
     if open_end:
-        yield reply(texts, "", len(messages), messages=messages, **{UNANSWERED: due or NO_ANSWER})
+        places.append(len(texts))
+    retrieved = source_texts(record.get("sources") or [])
+    for place in places if every else places[-1:]:
+        is_last = place == places[-1]
+        end = visible[place].end if place < len(texts) else len(messages)
+        results = [text for turn in known if turn.end <= end for text in turn.sources]
+        reply: dict[str, Any] = {"context": texts[:place], "response": "".join(texts[place : place + 1])}
+        if sources := list(dict.fromkeys((*retrieved, *results))):
+            reply["sources"] = sources
+        reply["messages"] = messages if is_last else messages[:end]
+        if is_last and open_end:
+            reply[UNANSWERED] = due or NO_ANSWER
+        elif is_last and after and not none_due:
+            reply[FOLLOWED_BY] = texts[place + 1 :]
+        yield reply
 
 
-def exchange(asked: Any, said: Any, where: str) -> dict[str, Any]:
-    """Return what came in and what went out, of a trace or a call, in our own form.
+def exchange(asked: Any, said: Any, where: str) -> dict[str, Any] | None:
+    """Return what came in and what went out, of a trace or a call, in our own form; None if it only calls tools.
 
     Both are messages if each holds messages or one text. An object with several texts stays as `context` or `response`;
     the reader refuses it and asks for the path (`--map context=input.question`).
@@ -103,13 +117,16 @@ def exchange(asked: Any, said: Any, where: str) -> dict[str, Any]:
     before, after = _as_messages(asked, USER, where), _as_messages(said, ASSISTANT, where)
     if before is None or after is None:
         return {"context": asked, "response": said}
-    if after and any(turn.role == USER and turn.text is not None for turn in turns(after, where)):
+    visible = [turn for turn in turns(after, where) if turn.text is not None]
+    if not visible:
+        return None
+    if any(turn.role == USER for turn in visible):
         return {"messages": after}  # the whole conversation
     return {"messages": [*before, *after]}
 
 
 def is_call(messages: Sequence[Any], where: str) -> bool:
-    """Return whether messages that went out only call tools: the reply follows in a later call."""
+    """Return whether messages only call tools: the reply follows in a later call."""
     return bool(messages) and not any(turn.text is not None for turn in turns(messages, where))
 
 
@@ -141,29 +158,47 @@ def turns_in(text: str) -> list[str]:
     """Return the turns in one text: of a transcript, or between marks (`__eou__`, `|||`, ` EOS `); else the text."""
     if said := transcript(text):
         return [turn for _, turn in said]
-    if "</s>" in text and "<s>" not in text:  # with its opening tag it is text that is crossed out
-        parts = text.split("</s>")
-    elif (
-        "EOS" in text or "__eo" in text or "|||" in text or "[SEP]" in text or "<" in text
-    ):  # rare, so looked for first
-        parts = _SEPARATOR.split(text)
-    else:
-        return [text]
+    if not any(mark in text for mark in ("EOS", "__", "|||", "[", "<")) or ("<s>" in text and "</s>" in text):
+        return [text]  # most texts have no mark; between <s> and </s> it may be crossed out
+    parts = _SEPARATOR.split(text)
     return [part.strip() for part in parts if part.strip()] if len(parts) > 1 else [text]
+
+
+def without_label(turn: str, *, anyone: bool = False) -> str:
+    """Return a turn without the name of the bot, or of anyone, at its beginning, `System: `."""
+    label = _LABEL.match(turn)
+    return turn[label.end() :] if label and (anyone or label[1].lower() not in USERS) else turn
+
+
+def unsplit_mark(text: str) -> str:
+    """Return what may separate turns in a text that was read as one turn: a mark or a name; "" without any."""
+    names = _ANY_LABEL.findall(text[:_LOOKED_AT])
+    if (names and names[0].lower() in ROLES) or len({*names}) < len(names):
+        return f"{names[0]}:"
+    mark = _MAY_SEPARATE.search(text[:_LOOKED_AT])
+    return (mark[0].strip() or "a tab") if mark else ""
 
 
 def transcript(text: str) -> list[tuple[str, str]]:
     """Return speaker (`user` or `assistant`) and text of each turn of a transcript; nothing of any other text.
 
     A transcript begins with a speaker, has three labelled turns or more, and two speakers take turns: a user, and a
-    bot or an agent. `System:` is the bot.
+    bot or an agent. `System:` is the bot. A prompt in the template of a model is one, too.
     """
-    labels = list(_LABEL.finditer(text)) if ":" in text else []
-    names = [label[1].lower() for label in labels]
-    sides = [USER if name in USERS else ASSISTANT for name in names]
-    if len(labels) < _LABELS or text[: labels[0].start()].strip():
+    if "<|im_start|>" in text or "<|start_header_id|>" in text or "<start_of_turn>" in text:
+        _, *parts = _TEMPLATE.split(text)
+        roles = [ROLES.get(name.lower()) for name in parts[::2]]
+        turns_said = zip(roles, (_TEMPLATE_ENDS.sub("", part).strip() for part in parts[1::2]), strict=True)
+        return [(role, turn) for role, turn in turns_said if role in (USER, ASSISTANT) and turn]
+    labels = list(_LABEL.finditer(text)) if ":" in text or "：" in text else []
+    if not labels or text[: labels[0].start()].strip():
         return []
-    if len(set(names)) > len(set(sides)) or any(first == second for first, second in pairwise(sides)):
+    names = [label[1].lower() for label in labels]
+    if names[0] == "system" and "system" not in names[1:] and {*names} & {*BOTS, *PEOPLE}:  # instructions
+        labels, names = labels[1:], names[1:]
+    sides = [USER if name in USERS else ASSISTANT for name in names]
+    take_turns = len(set(names)) <= len(set(sides)) and all(first != second for first, second in pairwise(sides))
+    if len(labels) < _LABELS or not take_turns:
         return []
     ends = [*(label.start() for label in labels[1:]), len(text)]
     said = [(side, text[label.end() : end].strip()) for side, label, end in zip(sides, labels, ends, strict=True)]
@@ -172,20 +207,18 @@ def transcript(text: str) -> list[tuple[str, str]]:
 
 def _as_messages(value: Any, role: str, where: str) -> list[Any] | None:
     """Return the messages that a value is or holds, or its only text as one message; None if it has several texts."""
-    if value is None:
+    if value is None or value == []:
         return [{"role": role, "content": None}] if role == ASSISTANT else []
     if (messages := messages_in(value, where)) is not None:
         return messages
     if isinstance(value, str):
         return [{"role": role, "content": value}]
     if not isinstance(value, Mapping):
-        return [] if value == [] and role == USER else None
-    texts = [text for text in value.values() if isinstance(text, str)]
+        return None
     past: list[Any] = next((value[key] for key in ("chat_history", "history") if is_chat(value.get(key))), [])
     held = [messages for item in value.values() if item is not past and (messages := messages_in(item, where))]
-    if len(texts) + len(held) != 1:
-        return None
-    return [*past, *(held[0] if held else [{"role": role, "content": texts[0]}])]
+    held += [[{"role": role, "content": text}] for text in value.values() if isinstance(text, str)]
+    return [*past, *held[0]] if len(held) == 1 else None
 
 
 def _says(messages: Any, texts: list[str]) -> bool:

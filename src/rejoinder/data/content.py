@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from rejoinder.data.columns import words
 from rejoinder.data.thoughts import without_thoughts
 
 USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
 CONTENTS = ("content", "value", "parts", "text", "message")
 """The keys under which a message holds what it says."""
-_REASONING = ("reasoning", "thinking", "redacted_thinking", "reasoning_text", "reasoning_content", "summary_text")
+_REASONING = words("reasoning thinking thought redacted_thinking reasoning_text reasoning_content summary_text")
 _RESULTS = ("tool_result", "tool-result", "tool_call_response", "server_tool_call_response", "function_response")
 _RESULT_KEYS = ("functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result")
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "server_tool_call", "function_call")
@@ -39,32 +40,28 @@ def read_content(content: Any, role: str = ASSISTANT) -> Content:
     """
     if isinstance(content, str):
         return Content(without_thoughts(content) if role == ASSISTANT else content)
-    if isinstance(content, Mapping):
-        content = [content]
-    if not isinstance(content, list):
+    if not isinstance(content, (list, Mapping)):
         return Content(None)
-    texts, sources, media = [""], list[str](), list[str]()
-    called, has_text = False, not content
-    for part in content:
-        if _is_thought(part):
+    lines, sources, media = [""], list[str](), list[str]()
+    called, has_text = False, content == []
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, Mapping) and (part.get("type") in _REASONING or part.get("thought")):
             continue
         if (text := part_text(part)) is not None:
             has_text = True
             if role == ASSISTANT:
-                texts[-1] += text
+                lines[-1] += text
             else:
-                texts.append(text)
+                lines.append(text)
         elif isinstance(part, Mapping):
-            results, calls = part_results(part), _is_call(part)
-            sources, called = [*sources, *results], called or calls
-            if results or calls:
-                texts.append("")
+            results = part_results(part)
+            if results or _is_call(part):
+                sources, called = [*sources, *results], called or _is_call(part)
+                lines.append("")
             elif name := _medium(part):
                 media.append(f"[{name}]")
-    if not has_text:
-        return Content(" ".join(media) or None, tuple(sources), called)
-    whole = "\n".join(text for text in texts if text)
-    return Content(without_thoughts(whole) if role == ASSISTANT else whole, tuple(sources), called)
+    whole = "\n".join(filter(None, lines)) if has_text else " ".join(media) or None
+    return Content(without_thoughts(whole) if whole and role == ASSISTANT else whole, tuple(sources), called)
 
 
 def part_text(part: Any) -> str | None:
@@ -74,25 +71,24 @@ def part_text(part: Any) -> str | None:
     kind = str(part.get("type", ""))
     if kind in _RESULTS or kind in _CALLS or kind.startswith("tool"):
         return None
+    if isinstance(cited := part.get("citationsContent"), Mapping):  # Bedrock
+        return "".join(filter(None, map(part_text, mappings(cited.get("content")))))
     text = part.get("text", part.get("refusal", part.get("transcript")))
     if text is None and kind in ("text", "output_text", "input_text"):
         text = part.get("content")
-    if isinstance(text, Mapping):  # OpenAI's threads
-        text = text.get("value")
+    text = text.get("value") if isinstance(text, Mapping) else text  # OpenAI's threads
     return text if isinstance(text, str) else None
 
 
 def part_results(part: Mapping[str, Any]) -> list[str]:
     """Return the results of tools in one part of a message, or in one item of OpenAI's responses."""
     kind = str(part.get("type", ""))
-    value = next((part[key] for key in _RESULT_KEYS if part.get(key) is not None), None)
-    if value is None and (kind in _RESULTS or kind.endswith(("_tool_result", "_call_output"))):
-        value = part
-    if value is None and (kind.startswith(("tool-", "dynamic-tool", "mcp_call")) or kind.endswith("_search_call")):
-        done = part.get("toolInvocation")
-        done = done if isinstance(done, Mapping) else part
-        value = next((done[key] for key in ("output", "result", "results") if done.get(key)), None)
-        return source_texts(value)
+    is_aisdk = kind.startswith(("tool-", "dynamic-tool", "mcp_call")) and kind not in _RESULTS
+    if is_aisdk or kind.endswith("_search_call"):
+        done = mapping(part.get("toolInvocation", part))
+        return source_texts(next((done[key] for key in ("output", "result", "results") if done.get(key)), None))
+    is_result = kind in _RESULTS or kind.endswith(("_tool_result", "_call_output"))
+    value = next((part[key] for key in _RESULT_KEYS if part.get(key) is not None), part if is_result else None)
     if isinstance(value, Mapping):
         value = next((value[key] for key in _OUTPUTS if value.get(key) is not None), None)
     return [] if value is None else [_result_text(value)]
@@ -110,22 +106,17 @@ def mappings(value: Any) -> list[Mapping[str, Any]]:
 
 def source_texts(value: Any) -> list[str]:
     """Return the texts of retrieved documents or results of tools: of a list each, of an object its text."""
-    if isinstance(value, Mapping) and isinstance(held := value.get("documents"), list):
+    if isinstance(held := mapping(value).get("documents"), list):
         value = held
     texts = (_document_text(document) for document in (value if isinstance(value, list) else [value]))
     return [text for text in texts if text.strip()]
 
 
 def _document_text(document: Any) -> str:
-    """Return the text of one document."""
-    if not isinstance(document, Mapping):
-        return "" if document is None else _result_text(document)
-    held = document.get("document", document.get("kwargs"))
-    if isinstance(held, Mapping):
+    if isinstance(held := mapping(document).get("document", mapping(document).get("kwargs")), Mapping):
         return _document_text(held)
-    return next((document[key] for key in _DOCUMENT if isinstance(document.get(key), str)), None) or _result_text(
-        document
-    )
+    texts = (text for key in _DOCUMENT if isinstance(text := mapping(document).get(key), str) and text)
+    return "" if document is None else next(texts, None) or _result_text(document)
 
 
 def _result_text(value: Any) -> str:
@@ -133,12 +124,7 @@ def _result_text(value: Any) -> str:
     if isinstance(value, Mapping) and value.keys() == {"type", "value"}:  # AI SDK
         value = value["value"]
     text = read_content(value, USER).text if isinstance(value, (list, str)) else part_text(value)
-    return text if text else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _is_thought(part: Any) -> bool:
-    """Return whether a part holds what a model thinks."""
-    return isinstance(part, Mapping) and (part.get("type") in _REASONING or bool(part.get("thought")))
+    return text or json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _is_call(part: Mapping[str, Any]) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 from rejoinder.data.columns import plain
 from rejoinder.data.files import OnError, Row
 from rejoinder.errors import ColumnError, DataError
 
 Records = Callable[[Iterable[Row], OnError], Iterator[Row]]
+_T = TypeVar("_T")
+_Make = Callable[[Mapping[str, Any], str], Iterable[Mapping[str, Any] | None]]
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class Format:
     name: str  # in messages, and for `--input-format`
     about: str  # one line for docs/formats.md and `rejoinder list formats`
     keys: tuple[frozenset[str], ...]  # a row with all keys of one set is of this format; `.x` is any key that ends so
-    records: Records  # turns rows into rows in our own form; it streams, or collects where rows belong together
+    records: Records  # turns rows into rows in our own form, and calls that hold no reply into rows of None
     confirm: Callable[[Mapping[str, Any]], Any] = len  # looks at values where the keys are common words
     whole: bool = False  # whether `records` holds the whole file in memory
     columns: bool = False  # whether the keys are columns of a table; a row where the user maps one of them is plain
@@ -32,22 +35,53 @@ def keys(*sets: str) -> tuple[frozenset[str], ...]:
     return tuple(frozenset(names.split()) for names in sets)
 
 
-def each(record: Callable[[Mapping[str, Any], str], Iterable[Mapping[str, Any]]]) -> Records:
-    """Return `records` of a format whose rows are independent; `record` turns a row into any number of records."""
+def items(row: Row) -> list[Row]:
+    """Return the rows on a page of an interface (`data` with `object`, `meta` or `next_cursor`), else the row."""
+    page = row.data if isinstance(row.data, Mapping) else {}
+    held = page.get("data")
+    marked = page.get("object") == "list" or isinstance(page.get("meta"), Mapping) or "next_cursor" in page
+    if not (marked and isinstance(held, list) and held and all(isinstance(item, Mapping) for item in held)):
+        return [row]
+    return numbered(row, held)
+
+
+def attempt(make: Callable[[Mapping[str, Any], str], Iterable[_T]], row: Row, on_error: OnError) -> list[_T]:
+    """Return what an adapter makes of a row; nothing, with an error for `on_error`, of a row that it cannot read."""
+    try:
+        return list(make(row.data, row.where))
+    except ColumnError:
+        raise
+    except DataError as error:
+        on_error(error)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        problem = f"not in the form that its program writes ({type(error).__name__}: {error})"
+        on_error(DataError(problem[:300], "Write it as JSON lines with context and response", where=row.where))
+    return []
+
+
+def each(record: _Make, parts: _Make | None = None) -> Records:
+    """Return `records` of a format whose rows are independent.
+
+    Args:
+        record: turns a row into any number of records; None is a call of a model that holds no reply.
+        parts: takes a document apart, into rows for `record`.
+    """
 
     def records(rows: Iterable[Row], on_error: OnError) -> Iterator[Row]:
-        for row in rows:
-            try:
-                made = list(record(row.data, row.where))
-            except ColumnError:
-                raise
-            except DataError as error:
-                on_error(error)
-                continue
-            for number, data in enumerate(made, start=1):
-                yield Row(row.where if len(made) == 1 else f"{row.where}:{number}", data, row.flat)
+        for row in chain.from_iterable(map(items, rows)):
+            opened = [row] if parts is None else numbered(row, attempt(parts, row, on_error))
+            for part in opened:
+                yield from numbered(part, attempt(record, part, on_error))
 
     return records
+
+
+def numbered(row: Row, held: Sequence[Any]) -> list[Row]:
+    """Return what a row holds as rows; of several each has its number in its place."""
+    return [
+        Row(row.where if len(held) == 1 else f"{row.where}#{number}", data, row.flat)
+        for number, data in enumerate(held, start=1)
+    ]
 
 
 @cache
@@ -83,13 +117,14 @@ def detect(row: Row, mapped: Collection[str] = ()) -> Format | None:
     Raises:
         ColumnError: the row could be of two formats, and neither set of keys contains the other.
     """
-    if not isinstance(row.data, Mapping) or not (possible := candidates(tuple(row.data))):
+    data = items(row)[0].data
+    if not isinstance(data, Mapping) or not (possible := candidates(tuple(data))):
         return None
     taken = set(map(plain, mapped))
     found = [
         (kind, wanted)
         for kind, wanted in possible
-        if kind.confirm(row.data) and not (kind.columns and taken & set(map(plain, wanted)))
+        if kind.confirm(data) and not (kind.columns and taken & set(map(plain, wanted)))
     ]
     best = [kind for kind, wanted in found if not any(wanted < other for _, other in found)]
     if len(best) > 1:

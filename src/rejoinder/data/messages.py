@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from rejoinder.data.content import ASSISTANT, CONTENTS, SYSTEM, TOOL, USER, part_results, read_content
+from rejoinder.data.content import ASSISTANT, CONTENTS, SYSTEM, TOOL, USER, mapping, part_results, read_content
 from rejoinder.errors import DataError
 
 STAFF = "staff"
@@ -26,16 +26,10 @@ ROLES = {
 }
 """The role of each name."""
 _TYPES = {  # LangChain's names in place of a role: in `type`, or of the class
-    "human": USER,
-    "HumanMessage": USER,
-    "ai": ASSISTANT,
-    "AIMessage": ASSISTANT,
-    "AIMessageChunk": ASSISTANT,
-    "system": SYSTEM,
-    "SystemMessage": SYSTEM,
-    "tool": TOOL,
-    "ToolMessage": TOOL,
-    "FunctionMessage": TOOL,
+    **dict.fromkeys(("human", "HumanMessage"), USER),
+    **dict.fromkeys(("ai", "AIMessage", "AIMessageChunk"), ASSISTANT),
+    **dict.fromkeys(("system", "SystemMessage"), SYSTEM),
+    **dict.fromkeys(("tool", "ToolMessage", "FunctionMessage"), TOOL),
 }
 _SPOKEN = frozenset((*CONTENTS, "tool_calls", "function_call", "refusal", "audio"))
 _CHOICES = ("choices", "candidates")
@@ -60,7 +54,9 @@ class Turn(NamedTuple):
 
 def is_chat(value: Any) -> bool:
     """Return whether a value is a list of chat messages."""
-    return isinstance(value, list) and all(map(_may_be_message, value)) and any(map(_is_message, value))
+    if not isinstance(value, list) or not any(map(_is_message, value)):
+        return False
+    return all(isinstance(item, Mapping) and not {"role", "from", "type"}.isdisjoint(item) for item in value)
 
 
 def messages_in(value: Any, where: str = "") -> list[Any] | None:
@@ -69,10 +65,8 @@ def messages_in(value: Any, where: str = "") -> list[Any] | None:
     Raises:
         DataError: an answer with several choices.
     """
-    if isinstance(value, list):
-        return value if is_chat(value) else None
     if not isinstance(value, Mapping):
-        return None
+        return value if is_chat(value) else None
     if isinstance(value.get("body"), Mapping):  # OpenAI's batches
         value = value["body"]
     for key in _CHOICES:
@@ -81,15 +75,12 @@ def messages_in(value: Any, where: str = "") -> list[Any] | None:
                 problem = f"{len(choices)} {key}, expected one"
                 raise DataError(problem, "Write a line for each", where=where, field=key)
             return [_chosen(choices[0])]
-    held = value.get("messages")
-    if isinstance(held, list) and len(held) == 1 and isinstance(held[0], list):  # LangChain: a batch of one
-        held = held[0]
-    for messages in (held, value.get("output"), value.get("input")):
+    for messages in (_first_batch(value.get("messages")), value.get("output"), value.get("input")):
         if is_chat(messages):
             return messages  # type: ignore[no-any-return]
     if isinstance(held := value.get("generations"), list) and held:  # LangChain's answer
-        first = held[0][0] if isinstance(held[0], list) and held[0] else held[0]
-        if isinstance(first, Mapping) and not first.keys().isdisjoint(("message", "text")):
+        first = mapping((_first_batch(held) or [None])[0])
+        if not first.keys().isdisjoint(("message", "text")):
             return [_chosen(first)]
     return [value] if _is_message(value) else None
 
@@ -114,9 +105,9 @@ def turns(messages: Any, where: str) -> list[Turn]:
     return found
 
 
-def _may_be_message(value: Any) -> bool:
-    """Return whether a value can be part of a chat: it has a role of any name, or a type as OpenAI's items have."""
-    return isinstance(value, Mapping) and not {"role", "from", "type"}.isdisjoint(value)
+def _first_batch(held: Any) -> Any:
+    """Return the list in a list of one, as LangChain writes a batch; else the value."""
+    return held[0] if isinstance(held, list) and len(held) == 1 and isinstance(held[0], list) else held
 
 
 def _is_message(value: Any) -> bool:
@@ -158,14 +149,12 @@ def _unwrapped(message: Any) -> Any:
     return message
 
 
-def _name(message: Any) -> str:
-    """Return the name of who speaks, in small letters; "" if a message has none."""
+def _name(message: Mapping[str, Any]) -> str:
     named = message.get("role", message.get("from"))
     return named.strip().lower() if isinstance(named, str) else ""
 
 
 def _role(message: Mapping[str, Any]) -> str | None:
-    """Return the role of a message; None if it has none, or an unknown one."""
     named = _name(message)
     return ROLES.get(named) if named else _TYPES.get(str(message.get("type")))
 
@@ -175,32 +164,28 @@ def _turn(message: Any, place: int, where: str) -> Turn | None:
     if not isinstance(message, Mapping):
         raise _unreadable(f"is no object: {str(message)[:40]!r}", place, where)
     role = _role(message)
-    if role is None:
-        if _name(message) or message.get("type", "message") == "message":
-            raise _unreadable(f"has role {message.get('role', message.get('from'))!r}", place, where)
-        results = part_results(message)  # an item of OpenAI's responses: reasoning, a call, its result
+    if role is None and (_name(message) or message.get("type", "message") == "message"):
+        raise _unreadable(f"has role {message.get('role', message.get('from'))!r}", place, where)
+    if role is None:  # an item of OpenAI's responses: reasoning, a call, its result
+        results = part_results(message)
         return Turn(TOOL, None, tuple(results)) if results else None
-    values = [message[key] for key in CONTENTS if message.get(key) is not None]
-    content = read_content(next(filter(None, values), values[0] if values else None), role)
-    sources = content.sources
-    if isinstance(parts := message.get("parts"), list) and not sources:  # AI SDK: the text is in `content` too
-        sources = read_content(parts, role).sources
-    text, audio = content.text, message.get("audio")
-    if role == SYSTEM:
+    thinks = role == ASSISTANT and message.get("channel") in ("analysis", "commentary")  # gpt-oss
+    if thinks or role == SYSTEM or (role == TOOL and _name(message) in _CALLS):
         return None
+    values = [message[key] for key in CONTENTS if message.get(key) is not None]
+    text, sources, called = read_content(next(filter(None, values), values[0] if values else None), role)
+    if "parts" in message:  # AI SDK: the text is in `content` too
+        sources = sources or read_content(message["parts"], role).sources
     if role == TOOL:
-        if _name(message) in _CALLS:
-            return None
-        return Turn(TOOL, None, (*sources, *([text] if text and not sources else [])))
+        return Turn(TOOL, None, sources or ((text,) if text else ()))
     if text is None:
-        text = message.get("refusal") or (audio.get("transcript") if isinstance(audio, Mapping) else None)
-    called = content.called or message.get("tool_calls") or message.get("function_call")
-    if not (text and text.strip()) and (called or sources):
+        spoken = (message.get("refusal"), mapping(message.get("audio")).get("transcript"))
+        text = next((words for words in spoken if isinstance(words, str)), "")
+    if not text.strip() and (called or sources or message.get("tool_calls") or message.get("function_call")):
         return Turn(TOOL, None, sources) if sources else None
-    return Turn(role, text or "", sources)
+    return Turn(role, text, sources)
 
 
-def _unreadable(found: str, place: int, where: str) -> DataError:
-    """Return the error of a message that cannot be read."""
+def _unreadable(problem: str, place: int, where: str) -> DataError:
     remedy = 'Write {"role": "user", "content": "..."}; roles are user, assistant, system, developer, tool'
-    return DataError(f"message {place} {found}", remedy, where=where, field="messages")
+    return DataError(f"message {place} {problem}", remedy, where=where, field="messages")

@@ -15,7 +15,7 @@ from rejoinder.data.columns import Plan, plain
 from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, rows_of
 from rejoinder.data.files import SUFFIXES, OnError, Row
 from rejoinder.data.files import rows as rows_in
-from rejoinder.data.format import Format, candidates, detect, formats
+from rejoinder.data.format import Format, candidates, detect, formats, items
 from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
 from rejoinder.data.scales import required, scale_of, with_scale
@@ -182,12 +182,15 @@ class _Understood:
     """The formats, columns and systems of one file, for the notes at its end."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    left_out: int = 0
     read: dict[tuple[str, ...], dict[str, None]] = field(default_factory=dict)
     systems: dict[str, set[str]] = field(default_factory=dict)
 
     def tell(self, name: str, note: Note) -> None:
         """Give `note` at most five lines: formats, columns, names of systems."""
         lines = [f"{count:,} record{'s' if count > 1 else ''}, {about}" for about, count in self.counts.items()]
+        if self.left_out:
+            lines.append(f"calls without a reply, which only call a tool, left out: {self.left_out:,}")
         for read, unread in self.read.items():
             names = ", ".join([*unread][:8]) + (f" and {len(unread) - 8} more" if len(unread) > 8 else "")
             parts = [f"read {', '.join(read)}"] if read else []
@@ -269,6 +272,9 @@ class _Reader:
                 continue
             try:
                 for row in kind.records(stream, self.on_error):
+                    if row.data is None:
+                        about.left_out += 1
+                        continue
                     about.counts[kind.about] += 1
                     yield kind, row
             except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -284,7 +290,8 @@ class _Reader:
         """
         if self.format is None:
             return detect(row, names)
-        keys = tuple(map(str, row.data)) if isinstance(row.data, Mapping) else ()
+        data = items(row)[0].data
+        keys = tuple(map(str, data)) if isinstance(data, Mapping) else ()
         if self.format not in [kind for kind, _ in candidates(keys)]:
             problem = f"no {self.format.about} (found: {', '.join(keys[:6])})"
             raise DataError(problem, "Leave --input-format out", where=row.where)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
-_NAMES = "thinking|think|thoughts|thought|reasoning|reflection|scratchpad|inner_monologue"
+_NAMES = (
+    "antthinking|thinking|think|inner_thoughts|thoughts|thought|reasoning|analysis|reflection|scratchpad"
+    "|inner_monologue|chain_of_thought|cot"
+)
 _PAIRS = (  # opening and closing tag, as models and servers write them
-    (rf"<(?:\w+:)?(?:{_NAMES})(?:\s[^<>]{{0,200}})?>", rf"</(?:\w+:)?(?:{_NAMES})\s*>"),
+    (rf"<[|｜]?(?:\w+:)?(?:{_NAMES})(?:\s[^<>]{{0,200}})?[|｜]?>", rf"<[|｜]?/(?:\w+:)?(?:{_NAMES})\s*[|｜]?>"),
     (r"\[THINK\]", r"\[/THINK\]"),
     (r"◁think▷", r"◁/think▷"),
     (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
@@ -28,19 +30,11 @@ _FINAL = re.compile(r"<\|channel\|>\s*final\b.{0,60}?<\|message\|>", _FLAGS)
 _END = re.compile(r"<\|(?:end|return|call|start)\|>.*\Z", _FLAGS)
 _BARE_CHANNELS = re.compile(r"\Aanalysis(?=\S).*?assistant\s?final(?=\S|\Z)", re.DOTALL)
 _ENVELOPE = re.compile(  # around the reply that follows the thoughts
-    r"\A\s*(?:<answer>(.*?)(?:</answer>|\Z)"
+    r"\A\s*(?:<answer>(.*?)(?:</answer>|\Z)|<response>(.*?)(?:</response>|\Z)"
     r"|<\|begin_of_solution\|>(.*?)(?:<\|end_of_solution\|>|\Z)"
     r"|<\|START_RESPONSE\|>(.*?)(?:<\|END_RESPONSE\|>|\Z))\s*\Z",
     _FLAGS,
 )
-
-
-class _Thought(NamedTuple):
-    """The place of a thought in a text, and whether a closing tag ends it."""
-
-    start: int
-    end: int
-    closed: bool = True
 
 
 def without_thoughts(text: str, *, anywhere: bool = False) -> str:
@@ -62,15 +56,15 @@ def without_thoughts(text: str, *, anywhere: bool = False) -> str:
     if channels := _BARE_CHANNELS.match(text):
         return text[channels.end() :].strip()
     kept, at = list[str](), 0
-    for thought in _thoughts(text):
-        before = text[at : thought.start]
+    for start, end, closed in _thoughts(text):
+        before = text[at:start]
         first = not kept and not before.strip()
         begins_line = before.rstrip(" \t").endswith("\n") or not (before.strip(" \t") or first)
-        if not (first or (begins_line and (thought.closed or anywhere)) or (anywhere and thought.closed)):
+        if not (first or (begins_line and (closed or anywhere)) or (anywhere and closed)):
             continue
         if not first:
             kept.append(before)
-        at = thought.end
+        at = end
         while text[at : at + 1].isspace() and (first or begins_line or text[at] in " \t"):
             at += 1
     spoken = "".join((*kept, text[at:]))
@@ -84,8 +78,8 @@ def without_opening_tag(text: str) -> str:
     return _OPENS_AT_THE_END.sub("", text)
 
 
-def _thoughts(text: str) -> Iterator[_Thought]:
-    """Yield the thoughts of a text in one pass; quoted tags and tags in code do not count."""
+def _thoughts(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Yield start and end of each thought and whether it is closed; quoted tags and tags in code do not count."""
     opened: tuple[int, str] | None = None
     met, fences, at = False, 0, 0
     for tag in _TAG.finditer(text):
@@ -96,13 +90,13 @@ def _thoughts(text: str) -> Iterator[_Thought]:
         if kind.startswith("open"):
             opened = opened or (tag.start(), _pair(tag))
         elif opened is not None and opened[1] == _pair(tag):
-            yield _Thought(opened[0], tag.end())
+            yield opened[0], tag.end(), True
             opened, fences = None, 0
         elif opened is None and not met and kind != _NEVER_ALONE:
-            yield _Thought(0, tag.end())
+            yield 0, tag.end(), True
         met = True
     if opened is not None:
-        yield _Thought(opened[0], len(text), closed=False)
+        yield opened[0], len(text), False
 
 
 def _pair(tag: re.Match[str]) -> str:

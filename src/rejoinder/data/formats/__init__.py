@@ -11,7 +11,6 @@ from rejoinder.data.formats import (
     inspect_log,
     label_studio,
     langfuse,
-    langfuse_observations,
     langsmith,
     lm_eval,
     mlflow,
@@ -24,27 +23,7 @@ from rejoinder.data.formats import (
     votes,
 )
 
-FORMATS: tuple[Format, ...] = tuple(
-    module.FORMAT
-    for module in (
-        argilla,
-        completions,
-        deepeval,
-        fed,
-        inspect_log,
-        label_studio,
-        langfuse,
-        langfuse_observations,
-        langsmith,
-        lm_eval,
-        mlflow,
-        ollama,
-        openai_evals,
-        openinference,
-        otel,
-        promptfoo,
-        rated_pairs,
-        votes,
-    )
-)
+_CALLS = (completions, langfuse, langsmith, mlflow, ollama, openai_evals, openinference, otel)
+_RESULTS = (argilla, deepeval, fed, inspect_log, label_studio, lm_eval, promptfoo, rated_pairs, votes)
+FORMATS: tuple[Format, ...] = (*(module.FORMAT for module in (*_CALLS, *_RESULTS)), langfuse.OBSERVATIONS)
 """All formats; their order has no meaning."""

@@ -9,68 +9,69 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import zip_longest
 from typing import Any
 
+from rejoinder.data.content import mapping
 from rejoinder.data.format import Format, each, keys
-from rejoinder.data.formats.objects import list_in, object_in, objects_in, peek
-from rejoinder.data.formats.results import add_ratings
+from rejoinder.data.formats.results import peek, ratings_of
 from rejoinder.data.values import from_cell
 
 _USERS, _AGENT = ".responses.users", ".suggestion.agent"
 _PART = re.compile(r"\.(responses|suggestion)(\.(users|status|agent|score))?$")
-_PARTS = frozenset(("user_id", "value", "status"))
-Answers = list[tuple[Any, Any]]  # value and person
+_PARTS = ("value", "user_id", "status")
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
     """Return whether a row holds responses in one of the three forms."""
-    nested = isinstance(row.get("fields"), Mapping) and isinstance(row.get("responses"), Mapping)
-    flat = any(str(key).endswith((_USERS, _AGENT)) for key in row)
-    return nested or flat or any(_listed(value) for value in row.values())
+    return _is_nested(row) or _is_flat(row) or any(_of_question(value) for value in row.values())
 
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
-    """Return the record with the fields of the row and the ratings of its people."""
-    answers: dict[str, Answers] = {}
-    if isinstance(row.get("responses"), Mapping):
+    """Yield the fields of a record with the ratings of its people."""
+    questions: dict[str, Any] = {}
+    if _is_nested(row):
         kept = {key: value for key, value in row.items() if key not in ("fields", "responses", "metadata")}
-        kept |= {**object_in(row.get("metadata")), **object_in(row.get("fields"))}
-        answers = {name: _submitted(_listed(held) or held) for name, held in row["responses"].items()}
-    elif any(str(key).endswith((_USERS, _AGENT)) for key in row):
-        kept = {key: value for key, value in row.items() if not _PART.search(str(key))}
-        kept |= {
-            "suggestions": {key: value for key, value in row.items() if ".suggestion" in key and value is not None}
-        }
-        for name in [str(key).removesuffix(_USERS) for key in row if str(key).endswith(_USERS)]:
+        kept |= {**mapping(row.get("metadata")), **row["fields"]}
+        questions = row["responses"]
+    elif _is_flat(row):
+        kept = {key: value for key, value in row.items() if not _PART.search(key)}
+        kept["suggestions"] = {key: value for key, value in row.items() if ".suggestion" in key and value is not None}
+        for name in [key.removesuffix(_USERS) for key in row if key.endswith(_USERS)]:
             columns = [f"{name}.responses{end}" for end in ("", ".users", ".status")]
-            values, people, status = (from_cell(row.get(column), where, column) for column in columns)
-            answers[name] = _submitted({"value": values, "user_id": people, "status": status})
+            cells = (from_cell(row.get(column), where, column) for column in columns)
+            questions[name] = dict(zip(_PARTS, cells, strict=True))
     else:
-        held = {str(key): found for key, value in row.items() if (found := _listed(value))}
-        kept = {key: value for key, value in row.items() if key not in held}
+        questions = {key: held for key, value in row.items() if (held := _of_question(value))}
+        kept = {key: value for key, value in row.items() if key not in questions}
         kept.setdefault("id", kept.get("external_id"))
-        answers = {name: _submitted(found) for name, found in held.items()}
-    for name, given in answers.items():
-        add_ratings(kept, name, given, where)
-    yield kept
+    answers = ((name, value, person) for name, held in questions.items() for value, person in _submitted(held))
+    yield {**ratings_of(answers), **kept}
 
 
-def _listed(value: Any) -> Any:
+def _is_nested(row: Mapping[str, Any]) -> bool:
+    return isinstance(row.get("fields"), Mapping) and isinstance(row.get("responses"), Mapping)
+
+
+def _is_flat(row: Mapping[str, Any]) -> bool:
+    return any(key.endswith((_USERS, _AGENT)) for key in row)
+
+
+def _of_question(value: Any) -> Any:
     """Return the responses of 1.x in a column: a list of objects, or an object of lists as Parquet keeps them."""
     held = peek(value)
     first = held[0] if isinstance(held, list) and held else held
     return held if isinstance(first, Mapping) and {"user_id", "value"} <= first.keys() <= {*_PARTS} else None
 
 
-def _submitted(held: Any) -> Answers:
-    """Return value and person of the submitted responses."""
+def _submitted(held: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield value and person of the submitted responses, which are objects, or a list for each part."""
+    rows: Iterable[Iterable[Any]] = (map(answer.get, _PARTS) for answer in held or ())
     if isinstance(held, Mapping):
-        columns = [list_in(held.get(part)) for part in ("value", "user_id", "status")]
-        columns = [[*column, *[None] * (len(columns[0]) - len(column))] for column in columns]
-        rows: Iterable[tuple[Any, ...]] = zip(*columns, strict=False)
-    else:
-        rows = [tuple(map(item.get, ("value", "user_id", "status"))) for item in objects_in(held)]
-    return [(value, person) for value, person, status in rows if status in (None, "submitted") and value is not None]
+        rows = zip_longest(*(held.get(part) or () for part in _PARTS))
+    yield from (
+        (value, person) for value, person, status in rows if status in (None, "submitted") and value is not None
+    )
 
 
 FORMAT = Format(

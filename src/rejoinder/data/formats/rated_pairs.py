@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
-from rejoinder.data.columns import plain
+from rejoinder.data.columns import plain, words
 from rejoinder.data.format import Format, bare, each
-from rejoinder.data.formats.pair_forms import ANNOTATOR, COLUMNS, MARKS, NAMES, PROMPTS, VERDICTS
+from rejoinder.data.formats.verdicts import ANNOTATOR, COLUMNS, MARKS, NAMES, VERDICTS
+from rejoinder.data.formats.votes import PROMPTS
 
 _RATINGS = ("rating", "stars", "human_rating", "user_rating")
-_OF_EACH = {"model", "system", "generator", "model_name", "rater", "annotator"}
+_OF_EACH = words("model system generator model_name rater annotator")
 _MARKED = re.compile(r"(.*?)[\s_-]*([a-hA-H]|\d)(\s*[(\[].*)?")  # Rating A (1-5)
 _CHOICE = re.compile(r"(.*_)?(best|better|prefer\w*|choices?|chosen|picks?|picked|selected|favou?rite|win\w*)(_.*)?")
 _VERDICTS = {"response", "responses", "chosen", "rejected", "votes", *VERDICTS, *COLUMNS}
@@ -23,36 +24,33 @@ _VERDICTS = {"response", "responses", "chosen", "rejected", "votes", *VERDICTS, 
 
 def confirm(row: Mapping[str, Any]) -> bool:
     """Return whether a row has no verdict, so that its ratings were given by people."""
-    names = [bare(str(key)) for key in row]
+    names = map(bare, map(str, row))
     return not any(name in _VERDICTS or _CHOICE.fullmatch(name) or ANNOTATOR.fullmatch(name) for name in names)
 
 
 def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
-    """Return a record for each reply."""
+    """Yield a record for each reply."""
     columns: dict[str, dict[str, tuple[str, str]]] = {}  # by stem and mark: the key, and the key without its mark
-    for key in map(str, row):
+    for key in row:
         match = _MARKED.fullmatch(key)
         if match and bare(key).endswith(f"_{match[2].lower()}"):
             columns.setdefault(plain(match[1]), {})[match[2].lower()] = (key, f"{match[1].rstrip()}{match[3] or ''}")
-    reply = next(name for name in NAMES if len(columns.get(name, ())) > 1)
-    marks = columns.pop(reply)
-    each_has = {
-        stem: held
+    marks = columns.pop(next(name for name in NAMES if len(columns.get(name, ())) > 1))
+    own = [
+        held
         for stem, held in columns.items()
-        if len(held) > 1
+        if (stem.startswith((*_RATINGS, "rating_")) or stem in _OF_EACH)
+        and len(held) > 1
         and held.keys() <= marks.keys()
-        and (stem.startswith((*_RATINGS, "rating_")) or stem in _OF_EACH)
-    }
-    taken = {key for held in (marks, *each_has.values()) for key, _ in held.values()}
+    ]
+    taken = {key for held in (marks, *own) for key, _ in held.values()}
     shared = {key: value for key, value in row.items() if key not in taken}
     name = where if row.get("id") in (None, "") else row["id"]
-    if not any(
-        row[key] not in (None, "", []) for key in row if plain(str(key)) in (*PROMPTS, "context_id", "dialogue_id")
-    ):
+    if not any(value and plain(key) in (*PROMPTS, "context_id", "dialogue_id") for key, value in row.items()):
         shared["context_id"] = str(name)
     for mark, (key, _) in marks.items():
-        own = {bare: row[marked] for held in each_has.values() if mark in held for marked, bare in [held[mark]]}
-        yield {**shared, **own, "id": f"{name}/{mark}", "response": row[key]}
+        values = {unmarked: row[marked] for held in own if mark in held for marked, unmarked in [held[mark]]}
+        yield {**shared, **values, "id": f"{name}/{mark}", "response": row[key]}
 
 
 FORMAT = Format(

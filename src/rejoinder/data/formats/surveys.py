@@ -13,9 +13,8 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
-from rejoinder.data.columns import plain
+from rejoinder.data.columns import plain, words
 from rejoinder.data.files import Row
-from rejoinder.data.formats.objects import words
 
 _STATES = frozenset(words("assignment_status submission_status assignment_state prolific_status worker_status"))
 _PEOPLE = frozenset(words("participant_id prolific_pid prolific_id prolific_participant_id worker_id workerid hitid"))
@@ -42,7 +41,7 @@ def accepted(rows: Iterable[Row], note: Callable[[str], None], mapped: Collectio
             yield row
             continue
         states, choices = _columns(tuple(row.data))
-        if states and (reason := _rejected(row.data, {name: key for name, key in states.items() if key not in mapped})):
+        if reason := _rejected(row.data, {name: key for name, key in states.items() if key not in mapped}):
             left_out[reason] += 1
         else:
             yield row._replace(data=_joined(row.data, choices)) if choices else row
@@ -52,32 +51,29 @@ def accepted(rows: Iterable[Row], note: Callable[[str], None], mapped: Collectio
 
 
 def _without_headers(rows: Iterable[Row]) -> Iterator[Row]:
-    """Yield the rows of a table below the rows of questions that survey tools write under the header."""
+    """Return the rows of a table below the rows of questions that survey tools write under the header."""
     rows = iter(rows)
     first = list(islice(rows, 2))
     for place, row in enumerate(first):
-        cells = [cell for cell in row.data.values() if cell] if row.flat and isinstance(row.data, Mapping) else []
-        texts = [str(cell) for cell in cells]
+        cells = row.data if row.flat and isinstance(row.data, Mapping) else {}
+        texts = [str(cell) for cell in cells.values() if cell]
         import_ids = all(text.startswith('{"ImportId"') for text in texts)
-        questions = any(row.data.get(name) == text for name, text in _QUESTION_ROWS.items()) if cells else False
+        questions = any(cells.get(name) == text for name, text in _QUESTION_ROWS.items())
         if texts and (import_ids or (place == 0 and (questions or _SECOND_HEADERS.issuperset(texts)))):
-            following = first[place + 1 :]
-            is_last = import_ids or not questions
-            return chain(following, rows) if is_last else _without_headers(chain(following, rows))
+            rest = chain(first[place + 1 :], rows)
+            return rest if import_ids or not questions else _without_headers(rest)
     return chain(first, rows)
 
 
 @lru_cache(maxsize=4096)
 def _columns(keys: tuple[Any, ...]) -> tuple[dict[str, str], dict[str, list[str]]]:
     """Return the columns with a state of the work, by plain name, and the columns of each choice."""
-    names = tuple(key for key in keys if isinstance(key, str))
-    own = {plain(name): name for name in names if not name.startswith(("Input.", "Answer."))}
-    wanted = {*_STATES} | ({"status", "tainted", "approve", "reject"} if not _PEOPLE.isdisjoint(own) else set())
+    own = {plain(name): name for name in map(str, keys) if not name.startswith(("Input.", "Answer."))}
+    wanted = {*_STATES, *(() if _PEOPLE.isdisjoint(own) else ("status", "tainted", "approve", "reject"))}
     choices: dict[str, list[str]] = {}
-    for name in names:
-        if match := _CHOICE.fullmatch(name):
-            choices.setdefault(match[1], []).append(name)
-    choices = {name: held for name, held in choices.items() if len(held) > 1 and name not in names}
+    for match in filter(None, map(_CHOICE.fullmatch, map(str, keys))):
+        choices.setdefault(match[1], []).append(match[0])
+    choices = {name: held for name, held in choices.items() if len(held) > 1 and name not in keys}
     return {name: key for name, key in own.items() if name in wanted}, choices
 
 
@@ -85,10 +81,9 @@ def _rejected(row: Mapping[str, Any], states: Mapping[str, str]) -> str:
     """Return the state that tells that a row does not count; "" where it counts."""
     cells = {name: _state(row[key]) for name, key in states.items()}
     for name, state in cells.items():
-        if (name in _STATES and state in _GONE | _UNFINISHED) or (name == "status" and state in _GONE):
+        gone = _GONE if name == "status" else _GONE | _UNFINISHED if name in _STATES else ()
+        if state in gone or (name == "tainted" and state in ("true", "1", "yes")):
             return f"{states[name]} {str(row[states[name]]).strip()}"
-    if cells.get("tainted") in ("true", "1", "yes"):
-        return f"{states['tainted']} {row[states['tainted']]}"
     return f"{states['reject']} filled in" if cells.get("reject") and cells.get("approve") == "" else ""
 
 
@@ -101,9 +96,11 @@ def _joined(row: Mapping[str, Any], choices: Mapping[str, list[str]]) -> dict[st
     """Return a row with one column for each question that Mechanical Turk writes as a column for each choice."""
     joined = dict(row)
     for name, columns in choices.items():
-        held = {column: _state(row[column]) for column in columns}
-        if set(held.values()) <= {"true", "false", ""}:
-            chosen = [column.rpartition(".")[2] for column, word in held.items() if word == "true"]
-            joined = {key: value for key, value in joined.items() if key not in held}
+        states = [_state(joined[column]) for column in columns]
+        if {*states} <= {"true", "false", ""}:
+            chosen = [
+                column.rpartition(".")[2] for column, state in zip(columns, states, strict=True) if state == "true"
+            ]
+            joined = {key: value for key, value in joined.items() if key not in columns}
             joined[name] = chosen[0] if len(chosen) == 1 else ""
     return joined
