@@ -156,14 +156,20 @@ def transcript(text: str) -> list[tuple[str, str]]:
     """Return speaker (`user` or `assistant`) and text of each turn of a transcript; nothing of any other text.
 
     A transcript begins with a speaker, has three labelled turns or more, and two speakers take turns: a user, and a
-    bot or an agent. `System:` is the bot.
+    bot or an agent. `System:` is the bot; before another bot it is the instructions, and no turn.
     """
     labels = list(_LABEL.finditer(text)) if ":" in text else []
     names = [label[1].lower() for label in labels]
     sides = [USER if name in USERS else ASSISTANT for name in names]
-    if len(labels) < _LABELS or text[: labels[0].start()].strip():
+    if not labels or text[: labels[0].start()].strip():
         return []
-    if len(set(names)) > len(set(sides)) or any(first == second for first, second in pairwise(sides)):
+    if names[0] == "system" and BOTS & {*names[1:]}:
+        labels, names, sides = labels[1:], names[1:], sides[1:]
+    if (
+        len(labels) < _LABELS
+        or len(set(names)) > len(set(sides))
+        or any(first == second for first, second in pairwise(sides))
+    ):
         return []
     ends = [*(label.start() for label in labels[1:]), len(text)]
     said = [(side, text[label.end() : end].strip()) for side, label, end in zip(sides, labels, ends, strict=True)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import re
 import sys
 import textwrap
@@ -24,7 +23,7 @@ from rejoinder.data import limits
 from rejoinder.data.chat import is_chat
 from rejoinder.data.columns import is_known
 from rejoinder.data.spreadsheets import UNCALCULATED, sheet_rows
-from rejoinder.data.values import decoded
+from rejoinder.data.values import A_LINE, decoded
 from rejoinder.errors import (
     ColumnError,
     DataError,
@@ -193,10 +192,16 @@ def _not_utf8(error: UnicodeDecodeError, where: str) -> DataError:
     return DataError(problem, SAVE_AS_UTF8, where=where)
 
 
-def _value(raw: bytes, where: str, encoding: str = "utf-8") -> Any:
-    """Return the JSON value of some bytes."""
+def _value(raw: bytes, where: str, encoding: str = "") -> Any:
+    """Return the JSON value of some bytes: of a document with an encoding, else of a line."""
+    remedy = (
+        "Write one JSON array; JSON lines need --input-format jsonl"
+        if encoding
+        else f"{A_LINE}; of one JSON array or object say --input-format json"
+    )
     try:
-        return decoded(limits.require_few_values(raw, where).decode(encoding), where)
+        text = limits.require_few_values(raw, where).decode(encoding or "utf-8")
+        return decoded(text, where, remedy, document=bool(encoding))
     except UnicodeDecodeError as error:
         raise _not_utf8(error, where) from error
 
@@ -214,13 +219,7 @@ def _jsonl(stream: _Stream, name: str, _note: Note) -> _Rows:
 
 def _json(stream: _Stream, name: str, _note: Note) -> _Rows:
     wide = stream.peek(2)[:2] in UTF_16
-    try:
-        value = _value(limits.read_whole(stream, name), name, "utf-16" if wide else "utf-8-sig")
-    except DataError as error:
-        if not isinstance(cause := error.__cause__, json.JSONDecodeError):
-            raise
-        remedy = "Write one JSON array; JSON lines need --input-format jsonl"
-        raise DataError(error.problem, remedy, where=f"{name}:{cause.lineno}") from cause
+    value = _value(limits.read_whole(stream, name), name, "utf-16" if wide else "utf-8-sig")
     items = value if isinstance(value, list) and not is_chat(value) else [value]
     yield from (Row(f"{name}:item {number}", item) for number, item in enumerate(items, start=1))
 

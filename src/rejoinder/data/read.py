@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from rejoinder.data import columns
-from rejoinder.data.chat import is_chat, messages_in
+from rejoinder.data.chat import is_chat, messages_in, transcript, turns_in
 from rejoinder.data.columns import Plan, plain
 from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, rows_of
 from rejoinder.data.files import SUFFIXES, OnError, Row
@@ -519,6 +519,13 @@ def _is_texts(value: Any, where: str) -> bool:
     )
 
 
+def _split(value: Any) -> Any:
+    """Return the messages of a transcript or the turns of a text; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    return [{"role": speaker, "content": text} for speaker, text in transcript(value)] or turns_in(value)
+
+
 def _together(ours: str, names: Sequence[str], values: Sequence[Any]) -> Any:
     """Return the value of a field that several columns fill."""
     present = [value for value in values if value not in (None, "", [])]
@@ -526,6 +533,9 @@ def _together(ours: str, names: Sequence[str], values: Sequence[Any]) -> Any:
         return [one for value in present for one in (value if isinstance(value, list) else [value])]
     if plain(names[0]) == "instruction" and plain(names[-1]) == "input":
         return ["\n\n".join(str(value) for value in present)]
+    if len(present) == 1:
+        return present[0]
+    present = [*map(_split, present[:-1]), *present[-1:]]
     if all(messages_in(value) is not None for value in present[:-1]) and present and isinstance(present[-1], str):
         before = [message for value in present[:-1] for message in messages_in(value) or ()]
         return [*before, {"role": "user", "content": present[-1]}]
