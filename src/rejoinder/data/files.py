@@ -21,7 +21,7 @@ from typing import IO, Any, NamedTuple, cast
 from rejoinder.assets import asset
 from rejoinder.data import limits
 from rejoinder.data.chat import is_chat
-from rejoinder.data.columns import is_known
+from rejoinder.data.columns import is_known, plain
 from rejoinder.data.spreadsheets import UNCALCULATED, sheet_rows
 from rejoinder.data.values import A_LINE, decoded
 from rejoinder.errors import (
@@ -46,6 +46,7 @@ _ERRORS = frozenset((UNCALCULATED, "#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NU
 _FILLED_DOWN = _ERRORS | {"#N/A"}  # formulas below the table, without data to calculate them from
 _SEPARATOR = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # how a CSV file names its separator to Excel
 _GUARDED = re.compile(r"''*[=+\-@\t\r\n]")
+_TEXTS = re.compile(r"chosen|rejected|text|content|body|(response|answer|output|completion|reply)_\w")  # of formats
 _Stream = io.BufferedReader | gzip.GzipFile
 _Table = Iterator[tuple[str, list[str] | DataError]]  # place and cells, or the error of a row
 
@@ -76,13 +77,17 @@ def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Not
         MissingExtra: a library for this kind is not installed.
         ColumnError: the header has a name twice.
     """
-    is_folder = str(path) != STDIN and Path(asset(path)).is_dir()
+    is_folder, is_empty = str(path) != STDIN and Path(asset(path)).is_dir(), True
     for file in parts_of(asset(path)) if is_folder else [path]:
         for row in _file_rows(file, "parquet" if is_folder else kind, note):
+            is_empty = False
             if isinstance(row, Row):
                 yield row
             else:
                 on_error(row)
+    if is_empty and (is_folder or not str(path).endswith(".parquet")):  # a part of a folder may be empty
+        name = "stdin" if str(path) == STDIN else str(path)
+        on_error(DataError("holds no record", "Name a file with at least one", where=name))
 
 
 def _file_rows(path: str | Path, kind: str | None, note: Note) -> _Rows:
@@ -303,7 +308,8 @@ def _named(table: _Table) -> _Rows:
             yield Row(where, dict(zip(header, cells, strict=True)), flat=True)
         elif len(header) == 1 or not _FILLED_DOWN.issuperset(filter(None, cells)):
             row = dict(zip(header, cells, strict=True))
-            field = next((name for name, cell in row.items() if cell in _ERRORS and is_known(name)), None)
+            read = (name for name in row if is_known(name) or _TEXTS.fullmatch(plain(name)))
+            field = next((name for name in read if row[name] in _ERRORS), None)
             yield Row(where, row, flat=True) if field is None else _formula_error(row[field], where, field)
 
 

@@ -160,11 +160,12 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
     when = both if len(both) == 2 else when[:1]
     groups: dict[str, list[Row]] = {}
     for row in chain([first], rows):
-        if not isinstance(row.data, Mapping) or row.data.get(talk) in (None, ""):
+        if not isinstance(row.data, Mapping) or not str(row.data.get(talk) or "").strip():
             problem = "a message without a conversation"
             raise ColumnError(problem, "Name its conversation in every row", where=row.where, field=talk)
         groups.setdefault(str(row.data[talk]), []).append(row)
-    kept = [name for name in names if name not in (talk, who, said, *when)]
+    everywhere = dict.fromkeys(name for group in groups.values() for row in group for name in row.data)
+    kept = [name for name in everywhere if name not in (talk, who, said, *when)]
     varied = [
         name for name in kept if any(len({str(row.data.get(name)) for row in group}) > 1 for group in groups.values())
     ]

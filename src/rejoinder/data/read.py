@@ -30,6 +30,7 @@ ExamplesLike = Any
 _OBJECTS = ("ratings", "raters", "quality", "scale", "scales")
 _WRITTEN = frozenset((*SCORED, NOTES, WORST, "speakers", "followed_by", INTERVALS, EXPLAINED))
 _PLANS, _LINES = 1024, 5
+_FLAGS = ("true", "false", "0", "1")  # in a column `bot` of a table of messages
 
 
 class How(TypedDict, total=False):
@@ -267,6 +268,8 @@ class _Reader:
             if kind is None:
                 yield from ((None, row) for row in join_messages(stream, self.note_once, mapped))
                 continue
+            if kind.columns:
+                stream = map(_without_signs, stream)
             try:
                 for row in kind.records(stream, self.on_error):
                     about.counts[kind.about] += 1
@@ -319,6 +322,8 @@ class _Reader:
             named = {name for names in self.mapped.values() for name in names}
             record = {key: value for key, value in data.items() if key not in {*named, *self.mapped}}
             record |= {ours: under(data, names[0]) for ours, names in self.mapped.items() if names}
+            if "context" in self.mapped:
+                record["pair"] = [{**reply, "context": record.get("context")} for reply in record["pair"]]
             yield any(columns.field_of(str(key)) == "rater" for key in record), pair_of(record, where)
             return
         if data.get("done") is False and "response" in data and "model" in data:
@@ -416,6 +421,13 @@ class _Reader:
     def cell(self, data: Mapping[str, Any], name: str, ours: str, row: Row) -> Any:
         """Return what fills a field: a cell that stands for nothing is None, JSON is decoded where it may be."""
         value = data.get(name) if name in data else under(data, name)
+        if (
+            ours == "response" not in self.mapped
+            and plain(name) in columns.BOTS
+            and str(value).strip().lower() in _FLAGS
+        ):
+            remedy = f"Write each reply beside its context; if {name} holds replies: --map response={name}"
+            raise DataError("a flag, expected a reply", remedy, where=row.where, field=name)
         if isinstance(value, str):
             if row.flat and value.strip() in EMPTY:
                 return "" if ours == "response" else None
@@ -508,6 +520,14 @@ class _Reader:
             yield from join_raters(stream, self.on_error, self.note_once)
         else:
             yield from stream
+
+
+def _without_signs(row: Row) -> Row:
+    """Return a row of a table with an empty text in each cell that stands for nothing."""
+    if not row.flat:
+        return row
+    empty = {key: "" for key, cell in row.data.items() if isinstance(cell, str) and cell.strip() in EMPTY}
+    return row._replace(data={**row.data, **empty})
 
 
 def _is_texts(value: Any, where: str) -> bool:
