@@ -268,10 +268,9 @@ class _Reader:
             if kind is None:
                 yield from ((None, row) for row in join_messages(stream, self.note_once, mapped))
                 continue
-            if kind.columns:
-                stream = map(_without_signs, stream)
+            whole = map(_without_signs, stream) if kind.columns else stream
             try:
-                for row in kind.records(stream, self.on_error):
+                for row in kind.records(whole, self.on_error):
                     about.counts[kind.about] += 1
                     yield kind, row
             except (KeyError, TypeError, AttributeError, IndexError) as error:
