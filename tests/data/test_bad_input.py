@@ -46,7 +46,7 @@ def with_row(xml: bytes) -> bytes:
     return workbook(lambda name, data: data.replace(b"</sheetData>", xml + b"</sheetData>") if name == SHEET else data)
 
 
-def parquet(**columns: list[object]) -> bytes:
+def parquet(**columns: list[str]) -> bytes:
     buffer = io.BytesIO()
     polars.DataFrame(columns).write_parquet(buffer)
     return buffer.getvalue()
@@ -68,7 +68,7 @@ BAD: list[tuple[str, bytes, type[RejoinderError], str, str, int]] = [
     ("text.jsonl", b"Hello\n" + LINE, DataError, ":1", "", 1),
     ("latin-1.jsonl", LINE + '{"response": "é"}\n'.encode("latin-1") + LINE, DataError, ":2", "", 2),
     ("twice.jsonl", b'{"response": "a", "response": "b"}\n' + LINE, DataError, ":1", "response", 1),
-    ("half.jsonl", LINE + b'{"response": "\\ud83d"}\n', DataError, ":2", "", 1),
+    ("half.jsonl", LINE + b'{"response": "\\ud83d"}\n', DataError, ":2", "response", 1),
     ("deep.jsonl", b"[" * 100_000 + b"\n" + LINE, DataError, ":1", "", 1),
     ("long.jsonl", LINE + b'{"response": "' + LONG + b'"}\n' + LINE, DataError, ":2", "", 1),
     ("endless.jsonl", b'{"response": "' + LONG, DataError, ":1", "", 0),

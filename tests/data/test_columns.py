@@ -79,6 +79,10 @@ def test_names_fill_fields_in_any_order(names: str, how: dict[str, Any], wanted:
         ("response rating stars_1 stars_2", "rating"),
         ("response model prompt_version", "prompt_version"),
         ("conversation bot", "bot"),
+        ("sender message bot", "bot"),
+        ("context message response", "message"),
+        ("response rating(1-5) quality[0-100]", "quality[0-100]"),
+        ("response rater_1(1-5) rater_2(0-10)", "rater_2(0-10)"),
         ("user human response", "human"),
     ],
 )

@@ -203,6 +203,7 @@ def test_what_only_looks_like_a_message(value: Any) -> None:
         ("User: Hi!\nBot: Hello.\nUser: Tea?", ["Hi!", "Hello.", "Tea?"]),
         ("USER: Hi!\nSYSTEM: Hello.\nUSER: Tea?\nSYSTEM:", ["Hi!", "Hello.", "Tea?"]),
         ("System: Welcome.\nUser: Hi!\nSystem: Tea?", ["Welcome.", "Hi!", "Tea?"]),
+        ("System: Be kind.\nUser: Hi!\nBot: Hello.\nUser: Tea?", ["Hi!", "Hello.", "Tea?"]),
         ("Hi! __eou__ Hello. __eou__ Tea?", ["Hi!", "Hello.", "Tea?"]),
         ("Hi! __eou__ __eot__ Tea? __eou__ __eot__", ["Hi!", "Tea?"]),
         ("Hi!|||Tea?", ["Hi!", "Tea?"]),

@@ -326,7 +326,12 @@ def test_any_change_of_the_config_is_refused_or_harmless(sound: Path, tmp_path: 
         path = data.draw(st.sampled_from(list(places(about))))
         assume(path)
         about = changed(about, path, data.draw(NASTY), data.draw(HOW))
-    rewritten(judge, lambda old: (old.clear(), old.update(about)), digest=data.draw(st.booleans()))
+
+    def change(old: dict[str, Any]) -> None:
+        old.clear()
+        old.update(about)
+
+    rewritten(judge, change, digest=data.draw(st.booleans()))
     with watched(judge):
         harmless(use, judge)
 
@@ -336,7 +341,7 @@ def dan(tmp_path_factory: pytest.TempPathFactory) -> Parts:
     """A small dual encoder."""
     vocabulary = train_bpe(["hello you and me , how are you today ?"] * 5, 60)
     rng = np.random.default_rng(0)
-    shapes = {"contexts.first.weight": (5, 8), "responses.first.weight": (5, 4)}
+    shapes: dict[str, tuple[int, ...]] = {"contexts.first.weight": (5, 8), "responses.first.weight": (5, 4)}
     for side in ("contexts", "responses"):
         shapes |= {f"{side}.first.bias": (5,), f"{side}.second.weight": (3, 5), f"{side}.second.bias": (3,)}
     tensors = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}

@@ -31,6 +31,12 @@ READ: list[tuple[str, Any, dict[str, Any], list[Any]]] = [
     ("another name of raters, one row", [{**PAIR, "annotator": "x", "preferred": "b"}], {}, [(BOTH, 1, [])]),
     ("a judge is no rater", [{**PAIR, "judge": "x", "preferred": "b"}] * 2, {}, [(BOTH, 1, []), (BOTH, 1, [])]),
     (
+        "a prompt that the user names",
+        [{"frage": "T?", "response_a": "A.", "response_b": "B.", "label": "b"}],
+        {"map": {"context": "frage"}},
+        [(BOTH, 1, [])],
+    ),
+    (
         "a rater that the user names",
         [{**PAIR, "who": name, "preferred": "a"} for name in "xy"],
         {"map": {"rater": "who"}},

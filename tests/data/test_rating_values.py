@@ -277,6 +277,10 @@ def test_ratings_on_unlike_scales_stop(lines: list[Example]) -> None:
 
 def test_notes_and_maps_of_scales() -> None:
     assert scales.scale_note(rated(ALIKE)) == ""
+    lines = lines_of(
+        [{"id": n, "response_a": "a", "response_b": "b", "rating_a": n, "rating_b": 5} for n in range(1, 6)]
+    )
+    scales.require_alike([line for line in lines if isinstance(line, Example)])
     assert "a" in scales.scale_note(rated(ALIKE, dataset="a") + rated(ALIKE, dataset="b"))
     mixed = rated([1], scales={"overall": (0, 1)}) + rated([3], scales={"overall": (1, 5)})
     assert scales.scale_note(mixed)

@@ -14,6 +14,7 @@ from rejoinder.errors import ColumnError, DataError, UsageError
 from rejoinder.example import ROW, Example
 
 TALK = chat("Hi!", "Hello.", "Tea?", "No.")
+ROLES = ["user", "assistant", "user", "assistant"]
 UNANSWERED = "the user's last question has no answer"
 
 READ: list[tuple[str, str, Any, dict[str, Any], list[dict[str, Any]]]] = [
@@ -200,6 +201,33 @@ READ: list[tuple[str, str, Any, dict[str, Any], list[dict[str, Any]]]] = [
         ],
     ),
     (
+        "rows newest first, two in one minute",
+        "a.csv",
+        "chat,time,sender name,text\n7,10:01,bot,D.\n7,10:01,user,C?\n7,10:00,bot,B.\n7,10:00,user,A?\n",
+        {"turns": "all"},
+        [
+            {"id": "7#1", "context": ["A?"], "response": "B.", "dialogue_id": "7"},
+            {"id": "7#2", "context": ["A?", "B.", "C?"], "response": "D.", "dialogue_id": "7"},
+        ],
+    ),
+    (
+        "a transcript or marked turns before a question",
+        "a.jsonl",
+        [{"history": text, "query": "Tea?", "reply": "No."} for text in ("User: a\nBot: b\nUser: c", "a __eou__ b")],
+        {},
+        [
+            {"context": ["a", "b", "c", "Tea?"], "response": "No.", "speakers": [*ROLES[:3], *ROLES[2:]]},
+            {"context": ["a", "b", "Tea?"], "response": "No."},
+        ],
+    ),
+    (
+        "our own line beside a question, as it was scored",
+        "a.jsonl",
+        [{"context": ["a"], "question": "q", "response": "b", "signatures": {"length": "s"}}],
+        {},
+        [{"context": ["a"], "response": "b", "question": "q", "signatures": {"length": "s"}}],
+    ),
+    (
         "a format that is named",
         "a.json",
         json.dumps([{"context": "User: Hi!", "response": "System: Hello.", "annotations": {"Overall": [4]}}]),
@@ -255,6 +283,21 @@ BAD: list[tuple[str, str, Any, type[Exception], str, str]] = [
     ("a rated message", "a.csv", "chat,role,text,rating\n1,user,a,\n1,bot,b,3\n", ColumnError, ":2", "rating"),
     ("half a character", "a.jsonl", '{"response": "\\ud83d"}\n', DataError, ":1", "response"),
     ("a key twice", "a.jsonl", '{"response": "a", "response": "b"}\n', DataError, ":1", "response"),
+    ("a list of scores", "a.csv", "response,scores,scores.a\nb,[1],2\n", DataError, ":2", "scores"),
+    ("no record", "a.csv", "context,response\n", DataError, "a.csv", ""),
+    ("no item", "a.json", "[]", DataError, "a.json", ""),
+    ("a flag", "a.csv", "message,bot\nHi!,TRUE\n", DataError, ":2", "bot"),
+    ("no time", "a.csv", "chat,time,role,text\n1,9:02,bot,b\n1,,user,a\n1,9:00,bot,c\n", ColumnError, ":2", "time"),
+    ("a blank chat", "a.csv", "chat,role,text\n1,user,a\n ,bot,b\n", ColumnError, ":3", "chat"),
+    ("a formula", "a.csv", "chat,role,text\n1,user,a\n1,bot,b\n1,user,#NAME?\n", DataError, ":4", "text"),
+    (
+        "a rating of a later message",
+        "a.jsonl",
+        [{"chat": 1, "role": "user", "text": "a"}, {"chat": 1, "role": "bot", "text": "b", "rating": 3}],
+        ColumnError,
+        ":1",
+        "rating",
+    ),
     ("a score in words", "a.csv", "response,scores.a\nb,good\n", DataError, ":2", "scores.a"),
 ]
 

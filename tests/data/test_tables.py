@@ -50,10 +50,11 @@ def as_text(separator: str) -> str:
     return "\r\n".join(lines) + "\r\n"
 
 
-def cells(path: Path | str, kind: str | None = None, note: Callable[[str], None] = print) -> list[dict[str, Any]]:
-    def stop(error: DataError) -> None:
-        raise error
+def stop(error: DataError) -> None:
+    raise error
 
+
+def cells(path: Path | str, kind: str | None = None, note: Callable[[str], None] = print) -> list[dict[str, Any]]:
     found = list(rows(path, stop, kind, note))
     assert all(row.flat for row in found)
     return [row.data for row in found]
@@ -99,9 +100,10 @@ def test_each_container_from_a_pipe_and_by_another_name(
     data = containers(tmp_path)[kind]
     data = gzip.compress(data) if packed else data
     (tmp_path / "a[1].dat").write_bytes(data)
-    for path in ("-", tmp_path / "a[1].dat"):
+    paths: list[str | Path] = ["-", tmp_path / "a[1].dat"]
+    for path in paths:
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-        found = list(rows(path, pytest.fail, kind))
+        found = list(rows(path, stop, kind))
         assert [row.data for row in found] == CELLS
         assert found[0].where.startswith("stdin:" if path == "-" else f"{path}:")
     (tmp_path / "a.csv").write_bytes(data)
@@ -115,7 +117,7 @@ def test_places_of_rows(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text('[{"role": "user", "content": "hi"}]')
     (tmp_path / "b.json").write_text('["a", "b"]')
     workbook(tmp_path / "a.xlsx", [["Our study"], [], TABLE[0], [], TABLE[1]])
-    places = {
+    places: dict[str, list[tuple[str, Any]]] = {
         "a.csv": [("4", {"response": "a\nb"}), ("6", {"response": "c"})],
         "a.jsonl": [("1", "a"), ("3", "b")],
         "a.json": [("item 1", [{"role": "user", "content": "hi"}])],
@@ -124,7 +126,7 @@ def test_places_of_rows(tmp_path: Path) -> None:
     }
     for name, expected in places.items():
         flat = name.endswith(("csv", "xlsx"))
-        assert list(rows(tmp_path / name, pytest.fail)) == [
+        assert list(rows(tmp_path / name, stop)) == [
             Row(f"{tmp_path / name}:{place}", data, flat) for place, data in expected
         ]
 
@@ -143,7 +145,7 @@ def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:
         polars.DataFrame({"response": [text], "x": [{"y": None, "z": 1}]}).write_parquet(tmp_path / f"{part}.parquet")
     for name in ("_SUCCESS", ".a.crc"):
         (tmp_path / name).touch()
-    found = list(rows(tmp_path, pytest.fail))
+    found = list(rows(tmp_path, stop))
     assert [row.where for row in found] == [f"{tmp_path / part}.parquet:row 1" for part in "ab"]
     assert [row.data for row in found] == [{"response": text, "x": {"z": 1}} for text in "12"]
 
@@ -221,9 +223,10 @@ def test_samples_of_an_inspect_log(tmp_path: Path, method: int) -> None:
                 [parts[0], *(part[: place - 4] + b"\x5d\0" + part[place - 2 :] for part in parts[1:])]
             )
     (tmp_path / "a.zip").write_bytes(data)
-    found = list(rows(tmp_path / "a.zip", pytest.fail))
-    place = f"{tmp_path / 'a.zip'}:samples/1.json"
-    assert found == [Row(place, {"version": 2, "eval": {"model": "m"}, "sample": {"id": 1}})]
+    found = list(rows(tmp_path / "a.zip", stop))
+    assert found == [
+        Row(f"{tmp_path / 'a.zip'}:samples/1.json", {"version": 2, "eval": {"model": "m"}, "sample": {"id": 1}})
+    ]
 
 
 # What we write

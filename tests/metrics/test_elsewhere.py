@@ -63,8 +63,7 @@ def test_a_path_leads_into_objects_and_a_key_with_dots_comes_first() -> None:
 
 
 def test_what_is_no_number_is_said() -> None:
-    assert reason("good") == '"x" is text, not a finite number'
-    assert reason(True) == '"x" is true or false, not a finite number'
+    assert reason("great") == '"x" is text, not a finite number'
     assert reason([1, 2]) == '"x" is a list, not a finite number'
     assert reason("inf") == '"x" is text, not a finite number'
     assert reason(None) == 'no "x"'
@@ -107,7 +106,10 @@ def test_a_column_of_a_table(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("cell", "number"),
-    [("2,5", 2.5), (" -0,25 ", -0.25), ("2.5", 2.5), ("1e-3", 0.001), ("3", 3), (np.float32(1.5), 1.5)],
+    [
+        *(("2,5", 2.5), (" -0,25 ", -0.25), ("2.5", 2.5), ("1e-3", 0.001), ("3", 3), (np.float32(1.5), 1.5)),
+        *((True, 1), ("good", 1), ("fail", 0), ("3/5", 3)),
+    ],
 )
 def test_a_number_may_stand_as_text_with_a_decimal_comma(cell: Any, number: float) -> None:
     assert rejoinder.score([Example((), "a", extra={"x": cell})], "column:x").values.tolist() == [number]
@@ -121,7 +123,7 @@ def test_a_text_that_is_no_plain_number_is_no_score(text: str) -> None:
 
 
 def test_a_study_says_which_rated_lines_have_no_score(run: Run, tmp_path: Path) -> None:
-    cells = ["1,5", "2", "bad", "3,5", "bad", "4", ""]
+    cells = ["1,5", "2", "poor", "3,5", "poor", "4", ""]
     with (tmp_path / "de.csv").open("w", newline="") as stream:
         table = csv.writer(stream, delimiter=";")
         table.writerow(["prompt", "response", "stars", "gpt"])

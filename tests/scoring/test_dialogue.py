@@ -65,7 +65,7 @@ def test_who_is_judged_is_who_the_line_says() -> None:
 # The bot speaks first, then the user twice; the response is the bot's.
 SPOKEN = [("assistant", "how are you"), ("user", "no"), ("user", "when"), ("assistant", "wait a bit"), ("user", "ok")]
 MESSAGES = [{"role": role, "content": text} for role, text in SPOKEN]
-LABELLED = "\n".join(f"{'Bot' if role == 'assistant' else 'User'}: {text}" for role, text in SPOKEN)
+LABELLED = "Bot: how are you\nUser: no\nBot: wait a bit"
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,6 @@ LABELLED = "\n".join(f"{'Bot' if role == 'assistant' else 'User'}: {text}" for r
     [
         {"messages": MESSAGES, "completion": "it comes"},
         {"context": MESSAGES, "response": "it comes"},
-        {"context": LABELLED, "response": "it comes"},
-        {"history": LABELLED.rpartition("\n")[0], "query": "ok", "response": "it comes"},
         {"context": [text for _, text in SPOKEN], "response": "it comes", "speakers": list("bhhbhb")},
     ],
 )
@@ -92,10 +90,12 @@ def test_whoever_the_line_says_is_the_bot_is_judged(run: Run, tmp_path: Path, li
 
 def test_cells_say_who_speaks_as_lines_of_json_do(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
-    path.write_text(f'context,response\n"{LABELLED}",it comes\n"User: hi\nBot: ho\nUser: ok",it comes\n')
-    first, second = rejoinder.read(path)
-    assert replies_of(first).places == [1, 4, 6] and first.context == tuple(text for _, text in SPOKEN)
-    assert "speakers" not in second.extra, "turns that alternate are as they always were"
+    rows = f'"{LABELLED}",,it comes\n"{LABELLED}\nUser: a\nBot: b\nUser: c",ok,it comes\n'
+    path.write_text(f'history,query,response\n{rows}"User: hi\nBot: ho\nUser: ok",,it comes\n')
+    first, second, third = rejoinder.read(path)
+    assert replies_of(first).places == [1, 3, 4] and first.context == ("how are you", "no", "wait a bit")
+    assert replies_of(second).places == [1, 3, 5, 8] and second.context[-2:] == ("c", "ok")
+    assert "speakers" not in third.extra, "turns that alternate are as they always were"
 
 
 def test_the_worst_quarter_counts_half() -> None:

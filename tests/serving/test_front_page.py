@@ -62,7 +62,7 @@ def test_a_pasted_dialogue_comes_back_as_turns(client: TestClient) -> None:
     answer = client.post("/v1/turns", content=b"A: Hi\nB: Ho", headers=known)
     assert answer.json() == {"context": ["Hi"], "replies": ["Ho"], "references": [], "sure": True}
     unclear = client.post("/v1/turns", content=b'{"answer": "a", "prediction": "b"}', headers=known)
-    assert unclear.status_code == 400 and "answer and prediction" in unclear.json()["error"]["message"]
+    assert unclear.status_code == 422 and "answer and prediction" in unclear.json()["error"]["message"]
     assert client.post("/v1/turns", content=b"\xff", headers=known).status_code == 422
     assert client.post("/v1/turns", content=b"a" * 1001, headers=known).status_code == 413
 

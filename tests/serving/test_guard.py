@@ -299,9 +299,9 @@ def test_other_machines_may_not_ask_without_a_token() -> None:
 
 def test_an_empty_token_file_does_not_open_the_door(tmp_path: Path, run: Run) -> None:
     (tmp_path / "token").write_text("\n")
-    for file, code, said in (("token", 3, "holds no token"), ("none", 4, "no such file")):
+    for file, code in (("token", 3), ("none", 4)):
         done = run("serve", "-s", "length", "--token-file", tmp_path / file)
-        assert done.code == code and said in done.err
+        assert done.code == code and f"{tmp_path / file}: " in done.err
 
 
 def test_what_is_served_needs_no_files_of_the_user() -> None:

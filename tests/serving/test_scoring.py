@@ -128,7 +128,7 @@ def test_what_cannot_be_scored_says_why(client: TestClient) -> None:
 @pytest.mark.parametrize(
     ("body", "status", "said", "line"),
     [
-        (b'{"response": "a"', 422, "body:1: broken JSON (Expecting ',' delimiter at column 17)", 1),
+        (b'{"response": "a"', 422, "body:1: broken JSON (Expecting ',' delimiter at column 17, where it ends)", 1),
         (b"", 422, "body:1: broken JSON", 1),
         (b"[]", 422, "body: holds no line", None),
         (b"7", 422, "body:item 1: ", 1),

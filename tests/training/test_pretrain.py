@@ -404,14 +404,11 @@ def test_pretrain_tells_the_figures_of_the_best_validation(run: Run, corpus: Pat
 
 
 BAD = {
-    "empty": (b'{"turns": []}', "no turn, a dialogue has two or more. Leave the line out or give all its turns"),
-    "one": (b'{"turns": ["hi"]}', "one turn, a dialogue has two or more. Leave the line out or give all its turns"),
-    "bytes": (b'{"turns": ["h\xff", "b"]}', "byte 0xff at column 14 is not UTF-8. Save it as UTF-8 (from Excel: "),
-    "long": (
-        b'{"turns": ["a", "' + b"x" * 10_000_000 + b'"]}',
-        "a line of 10,000,021 characters, expected at most 10,000,000. Write one dialogue a line",
-    ),
-    "same": (b'{"turns": ["a", "a", "a"]}', "all 3 turns are the same. Leave the line out"),
+    "empty": (b'{"turns": []}', "no turn, "),
+    "one": (b'{"turns": ["hi"]}', "one turn, "),
+    "bytes": (b'{"turns": ["h\xff", "b"]}', "byte 0xff at column 14 is not UTF-8. "),
+    "long": (b'{"turns": ["a", "' + b"x" * 1_000_001 + b'"]}', "a turn has 1,000,001 characters, "),
+    "same": (b'{"turns": ["a", "a", "a"]}', "all 3 turns are the same. "),
 }
 
 

@@ -240,13 +240,12 @@ def plan(
     context = found.get("context", ())
     if len(context) == 1 and "context" not in mapped and plain(context[0]) in _HISTORY:
         take("context", [*context, *[key for key, word in free.items() if word in _SAID_LAST][:1]])
-    scales = {
-        ours.partition(".")[2] or "overall": scale
-        for ours, names in found.items()
-        if ours.partition(".")[0] in ("rating", "quality")
-        for name in names
-        if (scale := header(name)[1])
-    }
+    scales: dict[str, tuple[int, int]] = {}
+    rated_by = [(ours, name) for ours, names in found.items() for name in names if ours[:6] in ("rating", "qualit")]
+    for ours, name in rated_by:
+        dimension = ours.partition(".")[2] or "overall"
+        if (scale := header(name)[1]) and scales.setdefault(dimension, scale) != scale:
+            _refuse("rating", [other for _, other in rated_by if header(other)[1]], where)  # on two scales
     read = (
         f"{' + '.join(names)} as {ours}"
         for ours, names in found.items()
@@ -311,6 +310,9 @@ def _is_moot(ours: str, lookup: Mapping[str, str], found: Collection[str], sides
     return ours in ("rating", "quality") and "ratings" in found and (ours == "rating" or lookup is not _OURS)
 
 
+_WHO = frozenset(words("sender sender_type speaker author role from"))
+
+
 def _require_clear(
     found: Mapping[str, tuple[str, ...]], free: Mapping[str, str], mapped: Collection[str], where: str
 ) -> None:
@@ -324,8 +326,18 @@ def _require_clear(
     ):
         _refuse("system", [*system, *versions], where)
     response, context = (found.get(ours, ()) for ours in ("response", "context"))
-    asked = [key for key, word in free.items() if _FIRST.get(word) == "context"]
-    if asked and "context" not in mapped and [*map(plain, context)] == ["context"] and "messages" not in found:
+    if len(response) == 1 and "response" not in mapped and plain(response[0]) in BOTS and _WHO & {*free.values()}:
+        remedy = f"Say which: --map response={response[0]}, or --map system={response[0]},response=NAME"
+        problem = f"{response[0]} could be the reply or the name of the speaker"
+        raise ColumnError(problem, remedy, where=where, field=response[0])
+    asked = [key for key, word in free.items() if _FIRST.get(word) == "context" or word == "message"]
+    if (
+        asked
+        and "context" not in mapped
+        and "signatures" not in free
+        and [*map(plain, context)] == ["context"]
+        and "messages" not in found
+    ):
         _refuse("context", [*context, *asked], where)  # our context may be a document
     if (
         "response" not in mapped

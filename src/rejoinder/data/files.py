@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import json
 import re
 import sys
 import textwrap
@@ -23,9 +22,9 @@ from typing import IO, Any, NamedTuple, cast
 from rejoinder.assets import asset
 from rejoinder.data import limits
 from rejoinder.data.chat import is_chat
-from rejoinder.data.columns import is_known
+from rejoinder.data.columns import is_known, plain
 from rejoinder.data.spreadsheets import UNCALCULATED, sheet_rows
-from rejoinder.data.values import decoded
+from rejoinder.data.values import A_LINE, decoded
 from rejoinder.errors import (
     ColumnError,
     DataError,
@@ -47,6 +46,7 @@ _ERRORS = frozenset((UNCALCULATED, "#NAME?", "#VALUE!", "#REF!", "#DIV/0!", "#NU
 _FILLED_DOWN = _ERRORS | {"#N/A"}  # formulas below the table, without data to calculate them from
 _SEPARATOR = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # how a CSV file names its separator to Excel
 _GUARDED = re.compile(r"''*[=+\-@\t\r\n]")
+_TEXTS = re.compile(r"chosen|rejected|text|content|body|(response|answer|output|completion|reply)_\w")  # of formats
 _Stream = io.BufferedReader | gzip.GzipFile
 _Table = Iterator[tuple[str, list[str] | DataError]]  # place and cells, or the error of a row
 
@@ -82,13 +82,17 @@ def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Not
     if is_project(asset(path)):
         yield from (Row(where, record) for where, record in project_rows(path))
         return
-    is_folder = str(path) != STDIN and Path(asset(path)).is_dir()
+    is_folder, is_empty = str(path) != STDIN and Path(asset(path)).is_dir(), True
     for file in parts_of(path) if is_folder else [path]:
         for row in _file_rows(file, "parquet" if is_folder else kind, note):
+            is_empty = False
             if isinstance(row, Row):
                 yield row
             else:
                 on_error(row)
+    if is_empty and (is_folder or not str(path).endswith(".parquet")):  # a part of a folder may be empty
+        name = "stdin" if str(path) == STDIN else str(path)
+        on_error(DataError("holds no record", "Name a file with at least one", where=name))
 
 
 def _file_rows(path: str | Path, kind: str | None, note: Note) -> _Rows:
@@ -197,9 +201,16 @@ def not_utf8(error: UnicodeDecodeError, where: str) -> DataError:
     return DataError(problem, SAVE_AS_UTF8, where=where)
 
 
-def _value(raw: bytes, where: str, encoding: str = "utf-8") -> Any:
+def _value(raw: bytes, where: str, encoding: str = "") -> Any:
+    """Return the JSON value of some bytes: of a document with an encoding, else of a line."""
+    remedy = (
+        "Write one JSON array; JSON lines need --input-format jsonl"
+        if encoding
+        else f"{A_LINE}; of one JSON array or object say --input-format json"
+    )
     try:
-        return decoded(limits.require_few_values(raw, where).decode(encoding), where)
+        text = limits.require_few_values(raw, where).decode(encoding or "utf-8")
+        return decoded(text, where, remedy, document=bool(encoding))
     except UnicodeDecodeError as error:
         raise not_utf8(error, where) from error
 
@@ -217,13 +228,7 @@ def _jsonl(stream: _Stream, name: str, _note: Note) -> _Rows:
 
 def _json(stream: _Stream, name: str, _note: Note) -> _Rows:
     wide = stream.peek(2)[:2] in UTF_16
-    try:
-        value = _value(limits.read_whole(stream, name), name, "utf-16" if wide else "utf-8-sig")
-    except DataError as error:
-        if not isinstance(cause := error.__cause__, json.JSONDecodeError):
-            raise
-        remedy = "Write one JSON array; JSON lines need --input-format jsonl"
-        raise DataError(error.problem, remedy, where=f"{name}:{cause.lineno}") from cause
+    value = _value(limits.read_whole(stream, name), name, "utf-16" if wide else "utf-8-sig")
     items = value if isinstance(value, list) and not is_chat(value) else [value]
     yield from (Row(f"{name}:item {number}", item) for number, item in enumerate(items, start=1))
 
@@ -305,10 +310,11 @@ def _named(table: _Table) -> _Rows:
             yield Row(where, dict(zip(header, cells, strict=True)), flat=True)
         elif len(header) == 1 or not _FILLED_DOWN.issuperset(filter(None, cells)):
             row = dict(zip(header, cells, strict=True))
-            wrong = [name for name, cell in row.items() if cell in _ERRORS and is_known(name)]
-            problem = f"{row[wrong[0]]!r}, a formula with an error or without a value" if wrong else ""
+            read = (name for name in row if is_known(name) or _TEXTS.fullmatch(plain(name)))
+            field = next((name for name in read if row[name] in _ERRORS), "")
+            problem = f"{row.get(field)!r}, a formula with an error or without a value"
             remedy = "Save the file in a spreadsheet program, which calculates formulas; enter texts as format Text"
-            yield DataError(problem, remedy, where=where, field=wrong[0]) if wrong else Row(where, row, flat=True)
+            yield DataError(problem, remedy, where=where, field=field) if field else Row(where, row, flat=True)
 
 
 def _zip(stream: _Stream, name: str, note: Note) -> _Rows:

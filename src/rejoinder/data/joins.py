@@ -18,11 +18,13 @@ from rejoinder.example import Example, Pair, majority
 Note = Callable[[str], None]
 _OF = "conversation conv chat session thread ticket dialog dialogue call case"
 _TALKS = frozenset(f"{of}{end}" for of in _OF.split() for end in ("", "_id", "_key", "_number", "_no", "_uuid"))
-_WHO = words("role sender sender_type sender_role speaker speaker_role author author_type from participant_role")
-_SAID = words("text message content body utterance msg message_text message_body")
-_WHEN = words(
-    "timestamp created_at time datetime date sent_at created ts turn turn_id turn_index index position order seq step"
+_WHO = words(
+    "role sender sender_type sender_role sender_name speaker speaker_role author author_type message_author from "
+    "participant_role"
 )
+_SAID = words("text message content body utterance msg message_text message_body")
+_TIMES = words("timestamp created_at time datetime date sent_at created ts")
+_WHEN = (*_TIMES, *words("turn turn_id turn_index index position order seq step"))
 
 
 def join_raters(lines: Iterable[Example | Pair], on_error: OnError, note: Note) -> Iterator[Example | Pair]:
@@ -160,11 +162,12 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
     when = both if len(both) == 2 else when[:1]
     groups: dict[str, list[Row]] = {}
     for row in chain([first], rows):
-        if not isinstance(row.data, Mapping) or row.data.get(talk) in (None, ""):
+        if not isinstance(row.data, Mapping) or not str(row.data.get(talk) or "").strip():
             problem = "a message without a conversation"
             raise ColumnError(problem, "Name its conversation in every row", where=row.where, field=talk)
         groups.setdefault(str(row.data[talk]), []).append(row)
-    kept = [name for name in names if name not in (talk, who, said, *when)]
+    everywhere = dict.fromkeys(name for group in groups.values() for row in group for name in row.data)
+    kept = [name for name in everywhere if name not in (talk, who, said, *when)]
     varied = [
         name for name in kept if any(len({str(row.data.get(name)) for row in group}) > 1 for group in groups.values())
     ]
@@ -178,12 +181,18 @@ def join_messages(rows: Iterable[Row], note: Note, mapped: Iterable[str] = ()) -
     unread = f"; not read: {', '.join(varied)}" if varied else ""
     note(f"{file}: read {count:,} rows, one a message, as {len(groups):,} conversations by {talk}{unread}")
     for key, group in groups.items():
-        if when and all(row.data.get(name) not in (None, "") for row in group for name in when):
-            times = [[_clock(row.data[name], row.where, name) for name in sorted(when)] for row in group]
+        timed = [row for row in group if all(row.data.get(name) not in (None, "") for name in when)]
+        times = [[_clock(row.data[name], row.where, name) for name in sorted(when)] for row in timed]
+        if when and len(timed) < len(group) and times != sorted(times):
+            remedy = "Fill it in, or sort the rows, the oldest first, and delete the column"
+            raise ColumnError("a message without a time", remedy, where=group[0].where, field=when[0])
+        if when and len(timed) == len(group):
             by_clock = all(re.match(r"\d{1,2}:", str(row.data[name]).strip()) for row in group for name in when)
             if by_clock and times != sorted(times) and max(times)[0] - min(times)[0] > 12 * 3600:
                 remedy = "Write the date too, or sort the rows, the oldest first, and delete the column"
                 raise ColumnError("times that may pass midnight", remedy, where=group[0].where, field=when[0])
+            if plain(when[0]) in _TIMES and times == sorted(times, reverse=True) != sorted(times):
+                group, times = group[::-1], times[::-1]  # newest first, also in one minute
             group = [row for _, row in sorted(zip(times, group, strict=True), key=lambda pair: pair[0])]
         shared = {name: group[0].data.get(name) for name in kept if name not in varied}
         messages = [{"role": str(row.data[who] or "").strip(), "content": row.data[said]} for row in group]

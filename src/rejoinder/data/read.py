@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from rejoinder.data import columns
-from rejoinder.data.chat import is_chat, messages_in
+from rejoinder.data.chat import is_chat, messages_in, transcript, turns_in
 from rejoinder.data.columns import Plan, plain
 from rejoinder.data.examples import example_of, expanded, pair_of, rater_name, rows_of
 from rejoinder.data.files import SUFFIXES, OnError, Row
@@ -30,6 +30,7 @@ ExamplesLike = Any
 _OBJECTS = ("ratings", "raters", "quality", "scale", "scales")
 _WRITTEN = frozenset((*SCORED, NOTES, WORST, "speakers", "followed_by", INTERVALS, EXPLAINED))
 _PLANS, _LINES = 1024, 5
+_FLAGS = ("true", "false", "0", "1")  # in a column `bot` of a table of messages
 
 
 class How(TypedDict, total=False):
@@ -270,8 +271,9 @@ class _Reader:
             if kind is None:
                 yield from ((None, row) for row in join_messages(stream, self.note_once, mapped))
                 continue
+            whole = map(_without_signs, stream) if kind.columns else stream
             try:
-                for row in kind.records(stream, self.on_error):
+                for row in kind.records(whole, self.on_error):
                     if row.data is None:
                         about.left_out += 1
                         continue
@@ -326,6 +328,8 @@ class _Reader:
             named = {name for names in self.mapped.values() for name in names}
             record = {key: value for key, value in data.items() if key not in {*named, *self.mapped}}
             record |= {ours: under(data, names[0]) for ours, names in self.mapped.items() if names}
+            if "context" in self.mapped:
+                record["pair"] = [{**reply, "context": record.get("context")} for reply in record["pair"]]
             yield any(columns.field_of(str(key)) == "rater" for key in record), pair_of(record, where)
             return
         if data.get("done") is False and "response" in data and "model" in data:
@@ -423,6 +427,13 @@ class _Reader:
     def cell(self, data: Mapping[str, Any], name: str, ours: str, row: Row) -> Any:
         """Return what fills a field: a cell that stands for nothing is None, JSON is decoded where it may be."""
         value = data.get(name) if name in data else under(data, name)
+        if (
+            ours == "response" not in self.mapped
+            and plain(name) in columns.BOTS
+            and str(value).strip().lower() in _FLAGS
+        ):
+            remedy = f"Write each reply beside its context; if {name} holds replies: --map response={name}"
+            raise DataError("a flag, expected a reply", remedy, where=row.where, field=name)
         if isinstance(value, str):
             if row.flat and value.strip() in EMPTY:
                 return "" if ours == "response" else None
@@ -517,6 +528,14 @@ class _Reader:
             yield from stream
 
 
+def _without_signs(row: Row) -> Row:
+    """Return a row of a table with an empty text in each cell that stands for nothing."""
+    if not row.flat:
+        return row
+    empty = {key: "" for key, cell in row.data.items() if isinstance(cell, str) and cell.strip() in EMPTY}
+    return row._replace(data={**row.data, **empty})
+
+
 def _is_texts(value: Any, where: str) -> bool:
     """Return whether a decoded cell holds texts, pairs of texts, or chat messages."""
     if isinstance(value, list) and all(isinstance(one, (str, list)) for one in value):
@@ -526,6 +545,13 @@ def _is_texts(value: Any, where: str) -> bool:
     )
 
 
+def _split(value: Any) -> Any:
+    """Return the messages of a transcript or the turns of a text; any other value as it is."""
+    if not isinstance(value, str):
+        return value
+    return [{"role": speaker, "content": text} for speaker, text in transcript(value)] or turns_in(value)
+
+
 def _together(ours: str, names: Sequence[str], values: Sequence[Any]) -> Any:
     """Return the value of a field that several columns fill."""
     present = [value for value in values if value not in (None, "", [])]
@@ -533,6 +559,9 @@ def _together(ours: str, names: Sequence[str], values: Sequence[Any]) -> Any:
         return [one for value in present for one in (value if isinstance(value, list) else [value])]
     if plain(names[0]) == "instruction" and plain(names[-1]) == "input":
         return ["\n\n".join(str(value) for value in present)]
+    if len(present) == 1:
+        return present[0]
+    present = [*map(_split, present[:-1]), *present[-1:]]
     if all(messages_in(value) is not None for value in present[:-1]) and present and isinstance(present[-1], str):
         before = [message for value in present[:-1] for message in messages_in(value) or ()]
         return [*before, {"role": "user", "content": present[-1]}]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
@@ -236,8 +237,11 @@ def in_words(scale: Scale) -> str:
     return f"{scale[0]:g} to {scale[1]:g}"
 
 
+_PLACE = re.compile(r"(:(?:samples/[^:/]+|(?:row |item )?\d+))+\Z")  # `:3`, `:row 3`, `:item 3:1`
+
+
 def _file(example: Example) -> str:
-    return example.where.rpartition(":")[0]
+    return _PLACE.sub("", example.where)
 
 
 def _listed(names: Sequence[str]) -> str:

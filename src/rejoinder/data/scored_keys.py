@@ -115,7 +115,7 @@ def fold_columns(record: dict[str, Any], where: str) -> None:
         DataError: a cell holds no score.
     """
     scored = {key.removeprefix(_SCORE): key for key in record if key.startswith(_SCORE)}
-    if not scored:
+    if not scored or not isinstance(record.get("scores") or {}, Mapping):
         return
 
     def value(key: str) -> float | None:

@@ -151,8 +151,17 @@ def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tup
     raise ColumnError(problem, f"{remedy} is no rating: --map rating=", where=where, field=field)
 
 
-def decoded(text: str, where: str) -> Any:
+A_LINE = "Write one JSON object a line"
+
+
+def decoded(text: str, where: str, remedy: str = A_LINE, *, document: bool = False) -> Any:
     """Return the JSON value of a text.
+
+    Args:
+        text: the JSON.
+        where: `file:line`, or the name of a document.
+        remedy: the remedy of text that is no JSON.
+        document: whether the text has many lines; an error then names the line.
 
     Raises:
         DataError: it is no JSON; a key stands twice in one object; it holds half a character.
@@ -173,8 +182,7 @@ def decoded(text: str, where: str) -> Any:
     except json.JSONDecodeError as error:
         cut = error.pos >= len(text.rstrip())
         problem = f"broken JSON ({error.msg} at column {error.colno}{', where it ends' if cut else ''})"
-        remedy = "Write one JSON object a line; of one JSON array or object say --input-format json"
-        raise DataError(problem, remedy, where=where) from error
+        raise DataError(problem, remedy, where=f"{where}:{error.lineno}" if document else where) from error
     except (ValueError, RecursionError) as error:
         raise DataError("JSON nested too deep, or a number too long", "Flatten it", where=where) from error
     require_whole_characters(text, value, where)

@@ -73,7 +73,7 @@ def _sides(text: str, service: Service) -> tuple[list[Example], list[Example]]:
     Raises:
         DataError: there are not two sides, or a line cannot be used.
     """
-    value = decoded(text, BODY)
+    value = decoded(text, BODY, _SIDES, document=True)
     if not isinstance(value, dict) or set(value) != {"a", "b"}:
         names = isinstance(value, dict) and ", ".join(repr(name[:40]) for name in list(value)[:5])
         found = f"an object with {names or 'nothing'}" if isinstance(value, dict) else kind_of(value)

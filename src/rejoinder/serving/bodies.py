@@ -13,6 +13,7 @@ from starlette.requests import Request
 
 from rejoinder.data.examples import both_replies
 from rejoinder.data.files import Row
+from rejoinder.data.format import detect
 from rejoinder.data.messages import is_chat
 from rejoinder.data.read import read_rows
 from rejoinder.data.values import decoded as json_value
@@ -23,6 +24,7 @@ from rejoinder.serving.limits import Limits, TooLong
 
 BODY = "body"
 """What a body is called in messages, and in the ids of lines that have none."""
+_PAIRS = ("votes", "rated-pairs")  # formats of two replies
 A_BODY = "Send one line as a JSON object, or several as a JSON array"
 
 
@@ -85,7 +87,7 @@ def decoded(raw: bytes, where: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        problem = f"byte {error.object[error.start]:#04x} is not UTF-8"
+        problem = f"byte {error.object[error.start]:#04x} at column {error.start + 1} is not UTF-8"
         raise DataError(problem, "Send UTF-8", where=where) from error
 
 
@@ -112,7 +114,7 @@ def values_in(text: str) -> list[Any]:
     Raises:
         DataError: it is no JSON.
     """
-    return items(json_value(text, BODY))
+    return items(json_value(text, BODY, A_BODY, document=True))
 
 
 def items(value: Any) -> list[Any]:
@@ -126,6 +128,8 @@ def replies_of(rows: Sequence[Row], keep: Collection[str] = ()) -> list[Example]
     Raises:
         DataError: a row cannot be used, or does not hold one reply by itself.
     """
+    if pair := next((row.where for row in rows if (kind := detect(row)) and kind.name in _PAIRS), ""):
+        raise _not_one(pair)
     lines = list(read_rows([(BODY, rows)], join=False, keep=keep))
     count = Counter(line.where for line in lines if isinstance(line, Example))
     if odd := next((row.where for row in rows if count[row.where] != 1), ""):

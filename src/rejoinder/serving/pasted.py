@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from rejoinder.data.chat import turns_in
-from rejoinder.errors import DataError
+from rejoinder.errors import ColumnError, DataError
 from rejoinder.serving.bodies import replies_in
 from rejoinder.serving.limits import Limits
 
@@ -42,7 +42,7 @@ def pasted(text: str, limits: Limits) -> Pasted:
 
     Raises:
         HTTPException: there are too many lines.
-        UsageError: it is JSON of which two keys could each be the reply.
+        ColumnError: it is JSON of which two keys could each be the reply.
     """
     if text.strip()[:1] in ("[", "{") and (said := _of_json(text.strip(), limits)):
         return said
@@ -65,10 +65,14 @@ def _of_json(text: str, limits: Limits) -> Pasted | None:
         if isinstance(value, list) and value and all(isinstance(turn, str) for turn in value):
             return _of_turns(value, sure=True)
     for whole in (text, f"[{','.join(filter(str.strip, text.split(chr(10))))}]"):
-        with suppress(DataError):
+        try:
             first, *others = replies_in(whole, limits)
-            beside = [one.response for one in others if one.context == first.context]
-            return Pasted(list(first.context), [first.response, *beside], list(first.references), True)
+        except ColumnError:
+            raise
+        except DataError:
+            continue
+        beside = [one.response for one in others if one.context == first.context]
+        return Pasted(list(first.context), [first.response, *beside], list(first.references), True)
     return None
 
 
