@@ -48,7 +48,7 @@ RatingScale = Annotated[
     str | None,
     typer.Option(
         "--scale",
-        help="The scale of ratings that state none: the lowest and highest, 1,5, or all words in order, bad,fair,good.",
+        help="The lowest and highest rating, or all words in order: for ratings that state none. 1,5 or bad,fair,good.",
         metavar="SCALE",
     ),
 ]

@@ -71,8 +71,9 @@ AsFormat = Annotated[
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="The lowest and highest possible rating: a judge answers on it. Default: what it was fitted on.",
-        metavar="LOW,HIGH",
+        help="The lowest and highest rating, or all words in order: a judge answers on it. "
+        "Default: what it was fitted on.",
+        metavar="SCALE",
     ),
 ]
 
@@ -150,7 +151,7 @@ def command(
         progress("scoring", streaming=streaming) as advance,
         workers(ray) as crew,
     ):
-        reading = how(columns, input_format, turns, scorers)
+        reading = how(columns, input_format, turns, scorers, scale=scale)
         reading["rows"] = _is_table(out, chosen)
         examples = _read(files, parts, level, report_error, reading)
         far = None if crew is None else elsewhere(crew, asked, scoring)

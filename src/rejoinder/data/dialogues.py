@@ -248,6 +248,10 @@ def context_in(record: Mapping[str, Any], where: str) -> Example:
     """Return the context of a record under our names, as of a line that is no dialogue. Raises `DataError`."""
     from rejoinder.data.examples import example_of
 
+    if not {"context", "turns", "messages", "response"} & record.keys():
+        names = ", ".join(map(str, list(record)[:6])) or "nothing"
+        remedy = f"{_GIVE}; rejoinder.examples_of reads other names"
+        raise DataError(f"missing (found: {names})", remedy, where=where, field="context")
     return example_of(record if "response" in record else _with_response(record, where, {}), where)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from rejoinder.data.chat import is_chat, messages_in, turns, turns_in
+from rejoinder.data.chat import in_turn, is_chat, messages_in, spoken, turns, turns_in
 from rejoinder.data.formats.objects import peek, shown
 from rejoinder.data.formats.pair_forms import LISTED, Form
 from rejoinder.data.formats.results import prompt_turns
@@ -39,7 +39,10 @@ def replies_of(line: Mapping[str, Any], form: Form, prompt_key: str | None, wher
         return [_last_of(peek(value), prompts, where, key) for value, key in zip(values, form.keys, strict=True)]
     before = _context(prompt, prompt_key or "", where)
     alone = prompt is None
-    return [_reply(value, before, turn, alone, where, key) for value, key in zip(values, form.keys, strict=True)]
+    roles = [role for role, _ in spoken(messages, where)] if (messages := messages_in(prompt)) else []
+    speakers = {"speakers": [*roles, "assistant"]} if roles and roles != in_turn(len(roles) + 1)[:-1] else {}
+    replies = [_reply(value, before, turn, alone, where, key) for value, key in zip(values, form.keys, strict=True)]
+    return [{**speakers, **reply} if reply["context"] is before else reply for reply in replies]
 
 
 def _last_of(replies: list[Any], prompts: list[str], where: str, key: str) -> dict[str, Any]:
