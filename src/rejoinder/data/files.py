@@ -78,12 +78,16 @@ def rows(path: str | Path, on_error: OnError, kind: str | None = None, note: Not
         ColumnError: the header has a name twice.
     """
     is_folder = str(path) != STDIN and Path(asset(path)).is_dir()
+    empty = True
     for file in parts_of(asset(path)) if is_folder else [path]:
         for row in _file_rows(file, "parquet" if is_folder else kind, note):
+            empty = False
             if isinstance(row, Row):
                 yield row
             else:
                 on_error(row)
+    if empty:
+        on_error(DataError("holds no record", "Name a file with at least one", where=str(path)))
 
 
 def _file_rows(path: str | Path, kind: str | None, note: Note) -> _Rows:

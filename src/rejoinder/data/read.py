@@ -20,7 +20,7 @@ from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
 from rejoinder.data.scales import required, scale_of, with_scale
 from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, fold_columns
-from rejoinder.data.values import EMPTY, from_cell, number, under
+from rejoinder.data.values import EMPTY, from_cell, kind_of, number, under
 from rejoinder.errors import ColumnError, DataError, UsageError, require_one_of
 from rejoinder.example import OVERALL, ROW, Example, Pair
 
@@ -323,7 +323,8 @@ class _Reader:
             try:
                 data = {"messages": row.data} if is_chat(row.data) else row.data
                 if not isinstance(data, Mapping):
-                    example_of(data if not isinstance(data, list) else None, row.where)
+                    remedy = 'Write one {"context": [...], "response": "..."} a line'
+                    raise DataError(f"{kind_of(data)}, expected a JSON object", remedy, where=row.where)
                 row = row._replace(data=data)
                 made = list(self.made(kind, row, about))
             except ColumnError:
