@@ -337,7 +337,7 @@ def test_a_summary_of_files(tmp_path: Path) -> None:
     assert len(seen) == 4
     assert len(found.first) == 3
     assert isinstance(found.first[0], Example)
-    assert found.format
+    assert found.format == ""
     assert 0 < len(found.calls) <= 3
     assert all(call.startswith("rejoinder ") and "a.jsonl" in call for call in found.calls)
     with pytest.raises(DataError):
