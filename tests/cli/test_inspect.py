@@ -56,6 +56,23 @@ def test_it_counts_and_shows_the_first_three(run: Run, rated: Path) -> None:
     assert all(call in printed for call in found["calls"])
 
 
+def test_its_calls_have_the_flags_that_read_the_file(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(
+        f"Tea {place}?,{'Yes. ' * (place % 4)},{('bad', 'fair', 'good')[place % 3]}\n" for place in range(12)
+    )
+    Path("words.csv").write_text("asked,response,rating\n" + rows, encoding="utf-8")
+    assert run("score", "words.csv", "-s", "length").code == 3
+    flags = ("--map", "context=asked", "--scale", "bad,fair,good")
+    found = inspected(run, "words.csv", *flags)
+    assert [line["ratings"] for line in found["first"]] == [{"overall": [value]} for value in (1, 2, 3)]
+    assert (found["first"][0]["scale"], found["labelled"]) == ([1, 3], 0)
+    assert [call.split()[1] for call in found["calls"]] == ["study", "ratings", "score"]
+    for call in found["calls"]:
+        assert run(*shlex.split(call)[1:]).code == 0, call
+    assert run("score", "words.csv", "-s", "length", *flags).code == 0
+
+
 def test_its_calls_run(run: Run, rated: Path) -> None:
     calls = inspected(run, rated.name)["calls"]
     assert 0 < len(calls) <= 3

@@ -39,6 +39,7 @@ PLAIN = {
     ("study", "ray"),
     ("*", "columns"),
     ("*", "scale"),
+    ("*", "input_format"),
 }
 Command = Callable[..., None]
 

@@ -175,7 +175,7 @@ def test_the_name_of_a_stream_is_no_output(systems: Path) -> None:
     call = "rejoinder score a.jsonl -s length --format jsonl -o /dev/stdout"
     before = (systems / "b.jsonl").read_text()
     ran = shell(f"{call} >> b.jsonl", systems)
-    assert ran.returncode == 2 and "/dev/stdout: writing there could replace what the stream leads to" in ran.stderr
+    assert ran.returncode == 2 and "/dev/stdout: writing there could replace" in ran.stderr
     assert (systems / "b.jsonl").read_text() == before
     assert shell(f"{call} | cat; exit ${{PIPESTATUS[0]}}", systems).returncode == 2
     assert shell(call.replace("stdout", "null"), systems).returncode == 0

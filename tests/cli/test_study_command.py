@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rejoinder
-from conftest import Run, refused
+from conftest import Run
 from samples import few
 
 
@@ -208,17 +208,14 @@ def test_too_little_to_learn_from(run: Run, tmp_path: Path) -> None:
         and one.err.startswith("skipped 1:\n")
         and "0 rated contexts that c-adem can learn from" in one.err
     )
-    refused(
-        run("train", "c-adem", tmp_path / "b.csv", "-o", tmp_path / "judge"),
-        4,
-        f"{tmp_path}/b.csv: no such file. Check the name; files in the box begin with @ (rejoinder doctor)",
-    )
+    ran = run("train", "c-adem", tmp_path / "b.csv", "-o", tmp_path / "judge")
+    assert (ran.code, ran.out) == (4, "") and ran.err.startswith(f"rejoinder: {tmp_path}/b.csv: no such file. ")
 
 
 def test_the_call_on_the_page_reads_the_file_as_this_one_did(run: Run, tmp_path: Path) -> None:
     path, page = tmp_path / "odd.csv", tmp_path / "page.html"
     rows = [f"what {number}?,{'yes ' * (1 + number % 5)},{1 + number % 5}" for number in range(40)]
-    path.write_text("\n".join(["asked so,told so,liked", *rows, "and this?,no,never", ""]), encoding="utf-8")
+    path.write_text("\n".join(["asked so,told so,liked", *rows, "and this?,no,9", ""]), encoding="utf-8")
     given = ("--map", "context=asked so,response=told so,rating=liked", "--scale", "1,5", "--on-error", "skip")
     done = run("study", path, "-s", "length", *given, "--resamples", "100", "-o", page)
     assert done.code == 0, done.err

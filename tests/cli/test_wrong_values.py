@@ -141,11 +141,11 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a format that is none": (
         lambda: rejoinder.write(RATED, "a.jsonl", format="xml"),  # type: ignore[arg-type]
-        "'xml' is no format. There are: jsonl, csv, tsv, parquet, chat",
+        "unknown format 'xml'. Use one of jsonl, csv, tsv, parquet, xlsx, chat",
     ),
     "no examples": (
         lambda: rejoinder.score(None, "length"),
-        "examples are given as NoneType, expected a list of Example or of dicts, a data frame, chat messages, "
+        "examples are of type NoneType, expected a list of Example or of dicts, a data frame, chat messages, "
         "or the name of a file",
     ),
     "half a character": (

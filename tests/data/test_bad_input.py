@@ -64,6 +64,8 @@ def log(**members: bytes) -> bytes:
 BAD: list[tuple[str, bytes, type[RejoinderError], str, str, int]] = [
     ("empty.jsonl", b"", DataError, "", "", 0),
     ("empty.csv.gz", gzip.compress(b""), DataError, "", "", 0),
+    ("header.csv", b"prompt,response\n", DataError, "", "", 0),
+    ("nothing.json", b"[]", DataError, "", "", 0),
     ("broken.jsonl", LINE + b'{"response": \n' + LINE, DataError, ":2", "", 2),
     ("text.jsonl", b"Hello\n" + LINE, DataError, ":1", "", 1),
     ("latin-1.jsonl", LINE + '{"response": "é"}\n'.encode("latin-1") + LINE, DataError, ":2", "", 2),

@@ -186,7 +186,7 @@ READ: list[tuple[str, str, Any, dict[str, Any], list[dict[str, Any]]]] = [
                 "intervals": {"a": [2, 4]},
                 "explained": {"a": {"base": 1, "moved": {"form": 2}}},
             },
-            {"context": ["A"], "response": "C"},
+            {"context": ["A"], "response": "C", "scores": {"a": None}},
         ],
     ),
     (
@@ -375,12 +375,12 @@ def test_a_summary_of_files(tmp_path: Path) -> None:
     skipped: list[DataError] = []
     path = written(tmp_path, "a.jsonl", lines)
     found = describe([path], each=seen.append, on_error=skipped.append)
-    assert (found.examples, found.pairs, found.rated, found.labelled, found.skipped) == (3, 1, 2, 1, 1)
+    assert (found.examples, found.pairs, found.rated, found.labelled, found.skipped) == (3, 1, 2, 0, 1)
     assert (found.systems, found.with_references, found.with_sources) == (("m", "n"), 1, 1)
     assert len(seen) == 4
     assert len(found.first) == 3
     assert isinstance(found.first[0], Example)
-    assert found.format
+    assert found.format == ""
     assert 0 < len(found.calls) <= 3
     assert all(call.startswith("rejoinder ") and "a.jsonl" in call for call in found.calls)
     with pytest.raises(DataError):

@@ -218,7 +218,7 @@ TALK = [
     [
         ({"messages": TALK}, ["theirs", "mine", "mine"]),
         ({"context": TALK[:3], "response": "Yes."}, ["theirs", "mine", "mine"]),
-        ({"context": "Bot: a\nUser: b\nUser: c", "response": "d"}, ["theirs", "mine", "mine"]),
+        ({"context": "Bot: a\nUser: b\nBot: c\nUser: d", "response": "e"}, ["theirs", "mine", "theirs", "mine"]),
         ({"context": ["a", "b"], "response": "c", "speakers": ["Ann", "Bob", "Bob"]}, ["mine", "theirs"]),
         ({"context": ["a", "b"], "response": "c", "speakers": ["Ann", "Ann", "Bob"]}, ["mine", "mine"]),
         ({"context": ["a", "b"], "response": "c", "speakers": ["assistant", "user"]}, ["theirs", "mine"]),

@@ -48,7 +48,7 @@ RatingScale = Annotated[
     str | None,
     typer.Option(
         "--scale",
-        help="The scale of ratings that state none: the lowest and highest, 1,5, or all words in order, bad,fair,good.",
+        help="The lowest and highest rating, or all words in order: for ratings that state none. 1,5 or bad,fair,good.",
         metavar="SCALE",
     ),
 ]
@@ -75,7 +75,7 @@ def how(
     from rejoinder.scoring.catalog import columns_of
 
     asked: How = {"map": mapping(columns or []), "note": say, "keep": columns_of(scorers or []), "labels": labels}
-    if scale is not None and not _are_numbers(scale):
+    if scale is not None and not are_numbers(scale):
         asked["scale"] = scale
     if input_format is not None:
         asked["input_format"] = input_format
@@ -102,7 +102,7 @@ def on_scale(
     """
     from rejoinder.data.scales import with_scale
 
-    words = scale is not None and not _are_numbers(scale)  # the reader has numbered them
+    words = scale is not None and not are_numbers(scale)  # the reader has numbered them
     return with_scale(lines, None if words else bounds_of(scale), report_error, dimension=dimension)
 
 
@@ -128,7 +128,7 @@ def say(what: str) -> None:
     tell(what, err=True)
 
 
-def _are_numbers(scale: str) -> bool:
+def are_numbers(scale: str) -> bool:
     """Return whether the value of `--scale` is two numbers, not words in order."""
     from rejoinder.data.scales import scale_of
 

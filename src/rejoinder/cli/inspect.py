@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from rejoinder.cli.common import AsJson, Files, OnError, OnErrorFlag, progress, reporting, tell
-from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how
+from rejoinder.cli.inputs import Columns, InputFormat, RatingScale, Turns, TurnsFlag, how, typed
 from rejoinder.cli.places import STDOUT, Writes
 from rejoinder.errors import UsageError
 from rejoinder.example import Example, Pair
@@ -74,6 +76,12 @@ def command(
                 put(record(line))
 
         summary = describe(files, each=each, on_error=report_error, **reading)
+    flags = typed(columns, input_format, turns, on_error)
+    calls = summary.calls
+    if scale is not None:  # these two take none
+        flags += ["--scale", scale]
+        calls = tuple(call for call in calls if call.split()[1] not in ("annotate", "compare"))
+    summary = replace(summary, calls=tuple(" ".join([call, *map(shlex.quote, flags)]) for call in calls))
     if as_json:
         typer.echo(json.dumps(data(summary), indent=2, ensure_ascii=False))
         return

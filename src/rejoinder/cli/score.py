@@ -26,7 +26,7 @@ from rejoinder.cli.common import (
     width,
     workers,
 )
-from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, bounds_of, how
+from rejoinder.cli.inputs import Columns, InputFormat, Turns, TurnsFlag, are_numbers, bounds_of, how
 from rejoinder.cli.places import Writes
 from rejoinder.errors import UsageError
 
@@ -71,8 +71,9 @@ AsFormat = Annotated[
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="The lowest and highest possible rating: a judge answers on it. Default: what it was fitted on.",
-        metavar="LOW,HIGH",
+        help="The lowest and highest rating, or all words in order: a judge answers on the numbers. "
+        "Default: what it was fitted on.",
+        metavar="SCALE",
     ),
 ]
 
@@ -150,7 +151,7 @@ def command(
         progress("scoring", streaming=streaming) as advance,
         workers(ray) as crew,
     ):
-        reading = how(columns, input_format, turns, scorers)
+        reading = how(columns, input_format, turns, scorers, scale=scale)
         reading["rows"] = _is_table(out, chosen)
         examples = _read(files, parts, level, report_error, reading)
         far = None if crew is None else elsewhere(crew, asked, scoring)
@@ -258,7 +259,8 @@ def _asked(scorers: list[str] | None, vectors: Path | None, scale: str | None, l
     from rejoinder.scoring.parts import Asked
 
     names, file = tuple(scorers or [DEFAULT]), None if vectors is None else str(vectors)
-    return Asked(names, file, bounds_of(scale), level.value, explain)
+    words = scale is not None and not are_numbers(scale)  # for the reader alone
+    return Asked(names, file, None if words else bounds_of(scale), level.value, explain)
 
 
 def _read(

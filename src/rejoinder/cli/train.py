@@ -88,9 +88,9 @@ HeldOut = Annotated[
 Scale = Annotated[
     str | None,
     typer.Option(
-        help="The lowest and highest possible rating: where lines state none; the judge answers on it. Default: "
-        "the scale of the ratings; 1,5 where there are several.",
-        metavar="LOW,HIGH",
+        help="The lowest and highest rating, or all words in order: where lines state none; the judge "
+        "answers on it. Default: the scale of the ratings; 1,5 where there are several.",
+        metavar="SCALE",
     ),
 ]
 

@@ -234,6 +234,10 @@ def _with_response(data: Mapping[str, Any], where: str, mapped: Mapping[str, Any
 
 def context_in(record: Mapping[str, Any], where: str) -> Example:
     """Return the context of a record under our names, as of a line that is no dialogue. Raises `DataError`."""
+    if not {"context", "turns", "messages", "response"} & record.keys():
+        names = ", ".join(map(str, list(record)[:6])) or "nothing"
+        remedy = f"{_GIVE}; rejoinder.examples_of reads other names"
+        raise DataError(f"missing (found: {names})", remedy, where=where, field="context")
     return example_of(record if "response" in record else _with_response(record, where, {}), where)
 
 

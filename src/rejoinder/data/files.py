@@ -140,8 +140,13 @@ def open_bytes(path: str | Path) -> Iterator[_Stream]:
     try:
         raw = sys.stdin.buffer if str(path) == STDIN else Path(asset(path)).open("rb")  # noqa: SIM115 - closed below
     except OSError as error:
+        if isinstance(error, MissingAsset):
+            raise
+        problem = f"cannot be opened ({error.strerror}). Name a readable file"
+        if isinstance(error, FileNotFoundError):
+            problem = "no such file. Check the name; bundled files begin with @ (rejoinder doctor)"
         hint = "" if Path(path).suffix else "; each scorer or responder needs its own -s or -r"
-        raise MissingAsset(f"{path}: cannot be opened ({error.strerror}). Name a readable file{hint}") from error
+        raise MissingAsset(f"{path}: {problem}{hint}") from error
     stream = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(cast("io.RawIOBase", raw))
     try:
         yield gzip.GzipFile(fileobj=stream) if stream.peek(2)[:2] == b"\x1f\x8b" else stream

@@ -198,6 +198,8 @@ def _bytes(folder: str | Path, name: str, largest: int = sys.maxsize) -> bytes:
         if (size := path.stat().st_size) > (limit := min(largest, machine_memory())):
             raise DataError(f"{size:,} bytes, expected at most {limit:,}", AGAIN, where=str(path))
         return path.read_bytes()
+    except FileNotFoundError as error:
+        raise MissingAsset(f"{path}: missing. {AGAIN}") from error
     except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself
         raise MissingAsset(f"{path}: cannot be read ({error}). {AGAIN}") from error
 

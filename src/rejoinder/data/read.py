@@ -20,7 +20,7 @@ from rejoinder.data.formats.surveys import accepted
 from rejoinder.data.joins import Note, join_messages, join_raters
 from rejoinder.data.scales import required, scale_of, with_scale
 from rejoinder.data.scored_keys import EXPLAINED, INTERVALS, NOTES, SCORED, WORST, fold_columns
-from rejoinder.data.values import EMPTY, from_cell, number, under
+from rejoinder.data.values import EMPTY, from_cell, kind_of, number, under
 from rejoinder.errors import ColumnError, DataError, UsageError, require_one_of
 from rejoinder.example import OVERALL, ROW, Example, Pair
 
@@ -91,7 +91,17 @@ def read(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]
 
 
 def read_pairs(*paths: str | Path, on_error: OnError = raise_error, **how: Unpack[How]) -> Iterator[Pair]:
-    """Yield the pairs of replies of files whose every line is one; as `read`."""
+    """Yield the pairs of replies of files whose every line is one; as `read`.
+
+    Args:
+        paths: see `read`.
+        on_error: see `read`; it is given the error of a line that is no pair, too.
+        how: see `How`.
+
+    Raises:
+        DataError: a bad line; a line is no pair.
+        ColumnError, MissingAsset, MissingExtra, UsageError: see `read`.
+    """
     for line in read_lines(*paths, on_error=on_error, **how):
         if isinstance(line, Pair):
             yield line
@@ -148,6 +158,11 @@ def lines_of(data: ExamplesLike, *, name: str = "lines", **how: Unpack[How]) -> 
 def examples_of(data: ExamplesLike, *, name: str = "examples", **how: Unpack[How]) -> list[Example]:
     """Return the examples that `data` holds; as `lines_of`, for single replies.
 
+    Args:
+        data: see `lines_of`.
+        name: what messages, and ids of records that have none, call it.
+        how: see `How`.
+
     Raises:
         DataError: a record cannot be used, or is a pair of replies.
         UsageError: something else was given; see also `read`.
@@ -155,21 +170,29 @@ def examples_of(data: ExamplesLike, *, name: str = "examples", **how: Unpack[How
     if isinstance(data, (str, Path)):
         return list(read(data, **how))
     lines = lines_of(data, name=name, **how)
-    if pair := next((line for line in lines if isinstance(line, Pair)), None):
-        raise DataError("a pair of replies, expected one reply", "Give it to rejoinder.study_pairs", where=pair.where)
+    for place, line in enumerate(lines, start=1):
+        if isinstance(line, Pair):
+            where = line.where or f"{name}:item {place}"
+            raise DataError("a pair of replies, expected one reply", "Give it to rejoinder.study_pairs", where=where)
     return [line for line in lines if isinstance(line, Example)]
 
 
 def pairs_of(data: ExamplesLike, *, name: str = "pairs", **how: Unpack[How]) -> list[Pair]:
     """Return the pairs of replies that `data` holds; as `lines_of`, for pairs.
 
+    Args:
+        data: see `lines_of`.
+        name: what messages, and ids of records that have none, call it.
+        how: see `How`.
+
     Raises:
         DataError: a record cannot be used, or is no pair of replies.
         UsageError: something else was given; see also `read`.
     """
     lines = lines_of(data, name=name, **how)
-    if single := next((line for line in lines if isinstance(line, Example)), None):
-        raise _no_pair(single.where)
+    for place, line in enumerate(lines, start=1):
+        if isinstance(line, Example):
+            raise _no_pair(line.where or f"{name}:item {place}")
     return [line for line in lines if isinstance(line, Pair)]
 
 
@@ -189,7 +212,8 @@ class _Understood:
 
     def tell(self, name: str, note: Note) -> None:
         """Give `note` at most five lines: formats, columns, names of systems."""
-        lines = [f"{count:,} record{'s' if count > 1 else ''}, {about}" for about, count in self.counts.items()]
+        counts = [(count, about) for about, count in self.counts.items() if count]
+        lines = [f"{count:,} record{'s' if count > 1 else ''}, {about}" for count, about in counts]
         if self.left_out:
             lines.append(f"calls without a reply, which only call a tool, left out: {self.left_out:,}")
         for read, unread in self.read.items():
@@ -272,12 +296,13 @@ class _Reader:
                 yield from ((None, row) for row in join_messages(stream, self.note_once, mapped))
                 continue
             whole = map(_without_signs, stream) if kind.columns else stream
+            ours = kind.columns and not first.flat and {"chosen", "responses"} & first.data.keys()
             try:
                 for row in kind.records(whole, self.on_error):
                     if row.data is None:
                         about.left_out += 1
                         continue
-                    about.counts[kind.about] += 1
+                    about.counts[kind.about] += not ours
                     yield kind, row
             except (KeyError, TypeError, AttributeError, IndexError) as error:
                 problem = f"not in the form of {kind.about} that is known ({type(error).__name__}: {error})"
@@ -307,7 +332,8 @@ class _Reader:
             try:
                 data = {"messages": row.data} if is_chat(row.data) else row.data
                 if not isinstance(data, Mapping):
-                    example_of(data if not isinstance(data, list) else None, row.where)
+                    remedy = 'Write one {"context": [...], "response": "..."} a line'
+                    raise DataError(f"{kind_of(data)}, expected a JSON object", remedy, where=row.where)
                 row = row._replace(data=data)
                 made = list(self.made(kind, row, about))
             except ColumnError:
@@ -392,12 +418,11 @@ class _Reader:
         sources = plan.sources
         record: dict[str, Any] = {}
         for key, value in data.items():
-            if key in plan.used:
-                continue
-            if flat and (value is None or value == ""):
+            if key in plan.used or (flat and value in (None, "") and not str(key).startswith("scores.")):
                 continue
             name = f"original_{key}" if key in sources and key not in ("rating", "rater") else key
-            record[name] = from_cell(value, where, key) if flat and key in _WRITTEN else value
+            held = from_cell(value, where, key) if flat and key in _WRITTEN else value
+            record[name] = value if key == NOTES and not isinstance(held, Mapping) else held
         rated = []
         for ours, names in sources.items():
             if ours.partition(".")[0] == "rating":

@@ -11,6 +11,7 @@ from typing import Unpack
 
 from rejoinder.data.files import OnError
 from rejoinder.data.read import How, raise_error, read_lines
+from rejoinder.data.scales import BINARY
 from rejoinder.errors import DataError
 from rejoinder.example import Example, Pair
 
@@ -28,7 +29,7 @@ class FileSummary:
         examples: single replies.
         pairs: pairs of replies.
         rated: examples with a rating by people.
-        labelled: those among them whose ratings are all 0 or 1.
+        labelled: the rated ones, if all their ratings are 0 or 1; else 0.
         systems: names of systems, in order of appearance.
         with_references: examples with a reference.
         with_sources: examples with a retrieved document or a tool result.
@@ -74,7 +75,9 @@ def describe(
     skipped: list[DataError] = []
     first: list[Example | Pair] = []
     systems: dict[str, None] = {}
-    examples = pairs = rated = labelled = with_references = with_sources = 0
+    examples = pairs = rated = with_references = with_sources = 0
+
+    binary = True
 
     def skip(error: DataError) -> None:
         on_error(error)
@@ -94,7 +97,7 @@ def describe(
         values = [rating.value for rating in line.ratings] + list(line.quality.values())
         examples += 1
         rated += bool(values)
-        labelled += bool(values) and all(value in (0, 1) for value in values)
+        binary = binary and all(value in BINARY for value in values) and all(map(BINARY.__eq__, line.scales.values()))
         with_references += bool(line.references)
         with_sources += bool(line.sources)
     formats = dict.fromkeys(found[1] for note in notes if (found := _FORMAT.search(note)))
@@ -103,7 +106,7 @@ def describe(
         examples=examples,
         pairs=pairs,
         rated=rated,
-        labelled=labelled,
+        labelled=rated if binary else 0,
         systems=tuple(systems),
         with_references=with_references,
         with_sources=with_sources,
@@ -119,4 +122,4 @@ def _calls(names: str, files: int, *, rated: int, pairs: int) -> tuple[str, ...]
     calls = [f"rejoinder study {names}"] if rated or pairs else []
     calls += [f"rejoinder ratings {names}"] if rated else []
     calls += [f"rejoinder compare {names}"] if files == 2 and not pairs else []
-    return tuple([*calls, f"rejoinder score {names}", f"rejoinder annotate {names}"][:_CALLS])
+    return tuple([*calls, f"rejoinder score {names}", f"rejoinder annotate {names} -o study --raters 2"][:_CALLS])

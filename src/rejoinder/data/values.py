@@ -147,8 +147,9 @@ def number(value: Any, where: str, field: str, words: Sequence[str] = ()) -> tup
     shown = repr(value[:40]) if isinstance(value, str) else "infinite" if isinstance(value, float) else kind_of(value)
     known = f"one of {', '.join(words)}" if words else "a number (3, 3.5, 3/5, 60%), yes or no, pass or fail"
     problem = f"{shown}, expected {known}"
-    remedy = "Correct the column; if these are words in order, name them, lowest first: --scale 'bad,fair,good'; if it"
-    raise ColumnError(problem, f"{remedy} is no rating: --map rating=", where=where, field=field)
+    remedy = "Correct the column; if it is no rating: --map rating=; if these are words in order, name them, lowest"
+    more = "first: --scale 'bad,fair,good' (rejoinder inspect -o writes the numbers)"
+    raise ColumnError(problem, f"{remedy} {more}", where=where, field=field)
 
 
 A_LINE = "Write one JSON object a line"
