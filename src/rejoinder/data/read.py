@@ -229,13 +229,15 @@ class _Reader:
         self.words = tuple(map(str, scale)) if scale and isinstance(scale[0], str) else ()
         self.scale = required(scale) if scale and not self.words else None  # type: ignore[arg-type]
         self.plans: dict[tuple[Any, ...], Plan] = {}
-        self.tops: dict[str, float] = {}
+        self.tops: dict[str, float] = {}  # of each column, in one file: the top that a cell names
+        self.highest: dict[str, float] = {}  # of the cells that name none
         self.said: set[str] = set()
 
     def lines(self, sources: Iterable[tuple[str, Iterable[Row]]]) -> Iterator[Example | Pair]:
         """Yield what all sources hold; each is read by itself, and told of at its end."""
         for name, rows in sources:
             about = _Understood()
+            self.tops, self.highest = {}, {}
             try:
                 stream = self.joined(self.understood(self.opened(rows, about), about))
                 yield from stream if self.scale is None else with_scale(stream, self.scale, self.on_error)
@@ -466,6 +468,12 @@ class _Reader:
             if (read := number(part, where, name, self.words)) is None:
                 continue
             value, top = read
+            if top is None:
+                self.highest[name] = max(value, self.highest.get(name, value))
+            top_here, highest = top or self.tops.get(name), self.highest.get(name, 0)
+            if top_here and top_here < highest:
+                problem = f"a cell is out of {top_here:g} (yes and no are 1 and 0), another {highest:g}"
+                raise ColumnError(problem, "Bring the column to one scale", where=where, field=name)
             if top is not None:
                 self.require_one_top(name, value, top, where)
                 bottom = self.scale[0] if self.scale else 0 if top == 1 or top > 10 else 1
