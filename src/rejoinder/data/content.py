@@ -11,7 +11,15 @@ from rejoinder.data.thoughts import without_thoughts
 USER, ASSISTANT, TOOL, SYSTEM = "user", "assistant", "tool", "system"
 CONTENTS = ("content", "value", "parts", "text", "message")
 """The keys under which a message holds what it says."""
-_REASONING = ("reasoning", "thinking", "redacted_thinking", "reasoning_text", "reasoning_content", "summary_text")
+_REASONING = (
+    "reasoning",
+    "thinking",
+    "thought",
+    "redacted_thinking",
+    "reasoning_text",
+    "reasoning_content",
+    "summary_text",
+)
 _RESULTS = ("tool_result", "tool-result", "tool_call_response", "server_tool_call_response", "function_response")
 _RESULT_KEYS = ("functionResponse", "function_response", "toolResult", "codeExecutionResult", "code_execution_result")
 _CALLS = ("tool_use", "server_tool_use", "mcp_tool_use", "tool_call", "tool-call", "server_tool_call", "function_call")
@@ -74,6 +82,8 @@ def part_text(part: Any) -> str | None:
     kind = str(part.get("type", ""))
     if kind in _RESULTS or kind in _CALLS or kind.startswith("tool"):
         return None
+    if isinstance(cited := part.get("citationsContent"), Mapping):  # Bedrock
+        return "".join(text for held in cited.get("content") or () if (text := part_text(held)))
     text = part.get("text", part.get("refusal", part.get("transcript")))
     if text is None and kind in ("text", "output_text", "input_text"):
         text = part.get("content")

@@ -93,8 +93,8 @@ def expanded(record: Record, where: str, *, every: bool = False, final: bool = F
     record = dict(record)
     if UNANSWERED in record:
         record[UNANSWERED] = _unanswered(record[UNANSWERED])
-    if not (final and isinstance(record.get("response"), str)) and record.get("response") is not None:
-        record["response"] = _reply_text(record["response"], where)
+    if (reply := record.get("response")) is not None:
+        record["response"] = without_thoughts(reply) if final and isinstance(reply, str) else _reply_text(reply, where)
     context, messages, response = record.get("context"), record.get("messages"), record.get("response")
     said = _with_roles(context, where)
     roles = [role for role, _ in said]
@@ -153,13 +153,16 @@ def _before(response: Any, messages: Any, where: str) -> tuple[list[str], bool]:
 def _with_roles(context: Any, where: str) -> list[tuple[str | None, Any]]:
     """Return the turns of a context (a text, texts, messages, pairs), each with its speaker or None."""
     if isinstance(context, str):
-        return [*transcript(context)] or [(None, text) for text in turns_in(context)]
+        said = [(role, without_thoughts(text) if role == "assistant" else text) for role, text in transcript(context)]
+        return [*said] or [(None, text) for text in turns_in(context)]
     if (messages := messages_in(context, where)) is not None:
         return [*spoken(messages, where)]
     if not isinstance(context, list):
         return [] if context is None else [(None, context)]
-    return [
-        (None, turn) for part in context for turn in (part if isinstance(part, list) and len(part) == 2 else [part])
+    listed = [turn for part in context for turn in (part if isinstance(part, list) and len(part) == 2 else [part])]
+    return [  # every second turn, counted from the end, is the bot's
+        (None, without_thoughts(turn) if isinstance(turn, str) and (len(listed) - place) % 2 == 0 else turn)
+        for place, turn in enumerate(listed)
     ]
 
 
@@ -171,10 +174,10 @@ def as_turns(context: Any, where: str) -> list[Any]:
 def _reply_text(response: Any, where: str) -> Any:
     """Return the text of a response that is messages or their JSON, without thoughts; any other as it is."""
     if isinstance(response, str) and response.lstrip()[:1] not in ("[", "{"):
-        return without_thoughts(response) if "<" in response else response
+        return without_thoughts(response)
     messages = messages_in(from_cell(response, where, "response"), where)
     if messages is None:
-        return response
+        return without_thoughts(response) if isinstance(response, str) else response
     said = spoken(messages, where)
     asked = max((place for place, (role, _) in enumerate(said, start=1) if role != "assistant"), default=0)
     return "\n".join(text for _, text in said[asked:]) if said[asked:] or not said else None
@@ -342,8 +345,9 @@ def pair_of(record: Record, where: str) -> Pair:
     """
     shared = {key: value for key, value in record.items() if key not in ("pair", "preferred", "votes", "id")}
     name = _name(record, "id", where) or where
+    both = [{**reply, "response": without_thoughts(reply["response"])} for reply in record["pair"]]
     first, second = (
-        example_of({**shared, **reply, "id": f"{name}/{place}"}, where) for place, reply in enumerate(record["pair"])
+        example_of({**shared, **reply, "id": f"{name}/{place}"}, where) for place, reply in enumerate(both)
     )
     votes = tuple(record.get("votes") or ())
     preferred = record["preferred"] if "preferred" in record else majority(votes)

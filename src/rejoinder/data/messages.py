@@ -186,7 +186,7 @@ def _turn(message: Any, place: int, where: str) -> Turn | None:
     if isinstance(parts := message.get("parts"), list) and not sources:  # AI SDK: the text is in `content` too
         sources = read_content(parts, role).sources
     text, audio = content.text, message.get("audio")
-    if role == SYSTEM:
+    if role == SYSTEM or (role == ASSISTANT and message.get("channel") in ("analysis", "commentary")):  # gpt-oss thinks
         return None
     if role == TOOL:
         if _name(message) in _CALLS:

@@ -6,9 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_NAMES = "thinking|think|thoughts|thought|reasoning|reflection|scratchpad|inner_monologue"
+_NAMES = (
+    "antthinking|thinking|think|inner_thoughts|thoughts|thought|reasoning|analysis|reflection|scratchpad"
+    "|inner_monologue|chain_of_thought|cot"
+)
 _PAIRS = (  # opening and closing tag, as models and servers write them
-    (rf"<(?:\w+:)?(?:{_NAMES})(?:\s[^<>]{{0,200}})?>", rf"</(?:\w+:)?(?:{_NAMES})\s*>"),
+    (rf"<[|｜]?(?:\w+:)?(?:{_NAMES})(?:\s[^<>]{{0,200}})?[|｜]?>", rf"<[|｜]?/(?:\w+:)?(?:{_NAMES})\s*[|｜]?>"),
     (r"\[THINK\]", r"\[/THINK\]"),
     (r"◁think▷", r"◁/think▷"),
     (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),
@@ -28,7 +31,7 @@ _FINAL = re.compile(r"<\|channel\|>\s*final\b.{0,60}?<\|message\|>", _FLAGS)
 _END = re.compile(r"<\|(?:end|return|call|start)\|>.*\Z", _FLAGS)
 _BARE_CHANNELS = re.compile(r"\Aanalysis(?=\S).*?assistant\s?final(?=\S|\Z)", re.DOTALL)
 _ENVELOPE = re.compile(  # around the reply that follows the thoughts
-    r"\A\s*(?:<answer>(.*?)(?:</answer>|\Z)"
+    r"\A\s*(?:<answer>(.*?)(?:</answer>|\Z)|<response>(.*?)(?:</response>|\Z)"
     r"|<\|begin_of_solution\|>(.*?)(?:<\|end_of_solution\|>|\Z)"
     r"|<\|START_RESPONSE\|>(.*?)(?:<\|END_RESPONSE\|>|\Z))\s*\Z",
     _FLAGS,
