@@ -23,11 +23,25 @@ SPEAKERS, UNANSWERED, FOLLOWED_BY = "speakers", "unanswered", "followed_by"
 NO_ANSWER = "the user's last question has no answer"
 _QUESTION = re.compile(r"[?？؟][\W_]*\Z")
 _NAMES = "|".join(sorted(map(re.escape, (*USERS, *BOTS, *PEOPLE, "system")), key=len, reverse=True))
-_LABEL = re.compile(rf"^[ \t]*({_NAMES})[ \t]*:[ \t]*", re.IGNORECASE | re.MULTILINE)
+_LABEL = re.compile(rf"^[ \t]*(?:\*\*)?({_NAMES})[ \t]*(?:\*\*)?[:：](?:\*\*)?[ \t]*", re.IGNORECASE | re.MULTILINE)
 _LABELS = 3  # two labelled lines are more often the fields of a form
-_SEPARATOR = re.compile(  # somebody may write about a mark: the EOS token
+_ANY_LABEL = re.compile(
+    r"^[ \t]*(?:[\[(]?[\d:.T -]{4,20}[\])]?\s+)?\W{0,3}([^\W\d_][\w -]{0,18}?)\W{0,3}[:：]", re.MULTILINE
+)
+_MAY_SEPARATE = re.compile(
+    r"(?<=\S)\s*(?:</?\|?\w{1,20}\|?>|\[\w{2,12}\]|\b_{1,2}\w{2,5}_{1,2}\b|\s\|\s|\|\||[#*~%-]{3,}|[=-]+>|;;|\s//\s|\t)\s*(?=\S)"
+)
+_LOOKED_AT = 10_000  # characters
+_TEMPLATE = re.compile(  # of models: ChatML, Llama 3, Gemma
+    r"(?:<\|im_start\|>|<\|start_header_id\|>|<start_of_turn>)\s*(\w+)\s*?(?:<\|end_header_id\|>|\n)"
+)
+_TEMPLATE_ENDS = re.compile(r"<\|im_end\|>|<\|eot_id\|>|<end_of_turn>|<\|begin_of_text\|>|<bos>")
+_MARKS = "eou|eot|eos|sep|turn|utt|end_of_turn|endoftext|im_end|eot_id"
+_SEPARATOR = re.compile(  # somebody may write about a mark: the EOS token; EOS is a camera, too
     r"(?<!\bthe\s)(?<!\ban\s)"
-    r"(?:__eou__|__eot__|\|\|\||<\|endoftext\|>|\[SEP\]|\[EOS\]|<eos>|(?<=\s)EOS(?=\s|\Z))(?!\s+tokens?\b)"
+    rf"(?:__(?i:{_MARKS})__|\|\|\||<\|?(?i:{_MARKS})\|?>|\[(?i:{_MARKS})\]|</s>"
+    r"|(?<=[^\w\s]\s)EOS(?=\s|\Z)|(?<=\s)EOS(?=\s.*\bEOS\s*\Z|\s*\Z))(?!\s+tokens?\b)",
+    re.DOTALL,
 )
 
 
@@ -141,25 +155,45 @@ def turns_in(text: str) -> list[str]:
     """Return the turns in one text: of a transcript, or between marks (`__eou__`, `|||`, ` EOS `); else the text."""
     if said := transcript(text):
         return [turn for _, turn in said]
-    if "</s>" in text and "<s>" not in text:  # with its opening tag it is text that is crossed out
-        parts = text.split("</s>")
-    elif (
-        "EOS" in text or "__eo" in text or "|||" in text or "[SEP]" in text or "<" in text
-    ):  # rare, so looked for first
-        parts = _SEPARATOR.split(text)
-    else:
-        return [text]
+    if not any(mark in text for mark in ("EOS", "__", "|||", "[", "<")) or ("<s>" in text and "</s>" in text):
+        return [text]  # most texts have no mark; between <s> and </s> it may be crossed out
+    parts = _SEPARATOR.split(text)
     return [part.strip() for part in parts if part.strip()] if len(parts) > 1 else [text]
+
+
+def without_label(turn: str, *, anyone: bool = False) -> str:
+    """Return a turn without the name of the bot, or of anyone, at its beginning, `System: `."""
+    label = _LABEL.match(turn)
+    return turn[label.end() :] if label and (anyone or label[1].lower() not in USERS) else turn
+
+
+def unsplit_mark(text: str) -> str:
+    """Return what may separate turns in a text that was read as one turn: a mark or a name; "" without any."""
+    names = _ANY_LABEL.findall(text[:_LOOKED_AT])
+    if (names and names[0].lower() in ROLES) or len({*names}) < len(names):
+        return f"{names[0]}:"
+    mark = _MAY_SEPARATE.search(text[:_LOOKED_AT])
+    return (mark[0].strip() or "a tab") if mark else ""
 
 
 def transcript(text: str) -> list[tuple[str, str]]:
     """Return speaker (`user` or `assistant`) and text of each turn of a transcript; nothing of any other text.
 
     A transcript begins with a speaker, has three labelled turns or more, and two speakers take turns: a user, and a
-    bot or an agent. `System:` is the bot.
+    bot or an agent. `System:` is the bot. A prompt in the template of a model is one, too.
     """
-    labels = list(_LABEL.finditer(text)) if ":" in text else []
+    if "<|im_start|>" in text or "<|start_header_id|>" in text or "<start_of_turn>" in text:
+        _, *parts = _TEMPLATE.split(text)
+        turns_said = [
+            (ROLES.get(name.lower()), _TEMPLATE_ENDS.sub("", said).strip())
+            for name, said in zip(parts[::2], parts[1::2], strict=True)
+        ]
+        return [(role, said) for role, said in turns_said if role in (USER, ASSISTANT) and said]
+    labels = list(_LABEL.finditer(text)) if ":" in text or "：" in text else []
     names = [label[1].lower() for label in labels]
+    if names[:1] == ["system"] and "system" not in names[1:] and {*names} & {*BOTS, *PEOPLE}:  # instructions
+        text, labels, names = text[labels[1].start() :], [], names[1:]
+        labels = list(_LABEL.finditer(text))
     sides = [USER if name in USERS else ASSISTANT for name in names]
     if len(labels) < _LABELS or text[: labels[0].start()].strip():
         return []

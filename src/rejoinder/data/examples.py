@@ -17,6 +17,7 @@ from rejoinder.data.chat import (
     spoken,
     transcript,
     turns_in,
+    without_label,
     without_thoughts,
 )
 from rejoinder.data.columns import words
@@ -117,6 +118,8 @@ def expanded(record: Record, where: str, *, every: bool = False, final: bool = F
         return
     elif said:
         record["context"] = [text for _, text in said]
+        if isinstance(response, str) and None not in roles and messages_in(context, where) is None:  # a transcript
+            response = record["response"] = without_label(response)
         if None not in roles and SPEAKERS not in record and [*roles, "assistant"] != in_turn(len(roles) + 1):
             record[SPEAKERS] = [*roles, "assistant"]
     if not isinstance(response, str):
@@ -159,6 +162,10 @@ def _with_roles(context: Any, where: str) -> list[tuple[str | None, Any]]:
         return [*spoken(messages, where)]
     if not isinstance(context, list):
         return [] if context is None else [(None, context)]
+    if all(isinstance(turn, str) and without_label(turn, anyone=True) != turn for turn in context):
+        labelled = transcript("\n".join(context))
+        if len(labelled) == len(context):
+            return [*labelled]
     listed = [turn for part in context for turn in (part if isinstance(part, list) and len(part) == 2 else [part])]
     return [  # every second turn, counted from the end, is the bot's
         (None, without_thoughts(turn) if isinstance(turn, str) and (len(listed) - place) % 2 == 0 else turn)

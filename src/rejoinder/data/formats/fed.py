@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from rejoinder.data.chat import without_label
 from rejoinder.data.format import Format, each, keys
 from rejoinder.data.formats.objects import list_in, object_in, peek
 from rejoinder.data.formats.results import add_ratings
 
-_LABEL = re.compile(r"^(User|System): ?", re.MULTILINE | re.IGNORECASE)
+_LABEL = re.compile(r"^(User|System|Bot): ?", re.MULTILINE | re.IGNORECASE)
 
 
 def confirm(row: Mapping[str, Any]) -> bool:
@@ -33,7 +34,7 @@ def record(row: Mapping[str, Any], where: str) -> Iterator[dict[str, Any]]:
     roles = ["user" if label.lower() == "user" else "assistant" for label in parts[::2]]
     texts = [text.strip() for text in parts[1::2]]
     if isinstance(row.get("response"), str):
-        response = _LABEL.sub("", row["response"], count=1).strip()
+        response = without_label(row["response"]).strip()
         speakers = [*roles, "assistant"]
         alternate = speakers == ["user", "assistant"] * (len(speakers) // 2)
         yield {**kept, "context": texts, "response": response, **({} if alternate else {"speakers": speakers})}

@@ -60,7 +60,7 @@ def _prompt(arguments: Any) -> Any:
 def _targets(target: Any, where: str) -> list[str]:
     """Return the accepted answers; a list of them is written as Python's text of it."""
     listed = from_cell(target, where, "target")
-    target = listed if isinstance(listed, list) and str(listed) == target else target
+    target = listed if isinstance(listed, list) else target
     groups = target if isinstance(target, list) else [target]
     answers = [answer for group in groups for answer in list_in(group) or [group]]
     return [str(answer) for answer in answers if answer not in (None, "", [])]

@@ -13,7 +13,7 @@ from rejoinder.example import Choice
 
 NAMES = words("response output answer completion reply conversation text generation human_ref")
 MARKS = (("a", "b"), ("1", "2"), ("0", "1"))
-PROMPTS = words("context prompt question instruction query history conversation messages input")
+PROMPTS = words("context prompt question instruction query history conversation conversations messages input")
 VERDICTS = words("preferred winner preference choice label labels better better_response_id verdict")
 COLUMNS: Mapping[str, Choice | None] = {"winner_model_a": 0, "winner_model_b": 1, "winner_tie": None}
 SYSTEMS = ("system", "systems", "model", "generator")

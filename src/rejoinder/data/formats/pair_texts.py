@@ -16,7 +16,9 @@ from rejoinder.data.formats.results import prompt_turns
 from rejoinder.data.values import from_cell
 from rejoinder.errors import DataError
 
-_LOST_CHAT = re.compile(r"""\s*\[?\{['"](?:role|content)['"]\s*:""")  # a list of numpy's has no commas
+_LOST_CHAT = re.compile(  # a list of numpy's has no commas
+    r"""\s*(?:(?:array|list)\()?\[?\{['"](?:role|content|from|value)['"]\s*:|\s*array\(\["""
+)
 _HH_TURN = re.compile(r"\n\n(?:Human|Assistant):")  # hh-rlhf
 
 
@@ -54,6 +56,8 @@ def _last_of(replies: list[Any], prompts: list[str], where: str, key: str) -> di
 def _reply(value: Any, before: list[str], turn: Any, alone: bool, where: str, key: str) -> dict[str, Any]:
     """Return context and reply: chat messages, or a text; where no prompt is given (`alone`) perhaps a transcript."""
     held = peek(value)
+    if isinstance(held, list) and len(held) == 1 and isinstance(held[0], str):  # a list of one reply
+        held = value = held[0]
     if (messages := messages_in(held)) is not None:
         return _judged_turn(messages, before, turn, where, key)
     if not isinstance(value, str) or _LOST_CHAT.match(value):
@@ -67,7 +71,8 @@ def _judged_turn(messages: Any, before: list[str], turn: Any, where: str, key: s
     """Return the reply of a conversation that was judged, the last without a `turn`, and what comes before it."""
     said = [said for said in turns(messages, where) if said.text is not None and said.role != "tool"]
     places = [place for place, one in enumerate(said) if one.role == "assistant"]
-    number = len(places) if turn in (None, "") else int(turn) if str(turn).strip().isdigit() else 0
+    asked = re.fullmatch(r"\s*(\d+)(?:\.0)?\s*", str(turn))
+    number = len(places) if turn in (None, "") else int(asked[1]) if asked else 0
     if not places or not 0 < number <= len(places):
         problem = f"{len(places)} replies, expected reply {turn}" if places else "no turn of the assistant"
         raise DataError(problem, "Give the whole conversation, or leave the line out", where=where, field=key)
