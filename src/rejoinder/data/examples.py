@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,7 @@ FIELDS = frozenset(
     words("id dataset context response references sources system context_id ratings raters quality scale scales")
 )
 """Keys that scoring writes: objects, by scorer."""
+_UNSEEN = re.compile("[\u200b-\u200d\u2060\ufeff]")
 _OF_ONE_REPLY = ("references", "ratings", "raters", "quality", "scale", "scales", UNANSWERED)
 _LAST_REPLY = "the messages end with another reply of the assistant"
 
@@ -241,7 +243,12 @@ def _name(record: Record, field: str, where: str) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         problem = f"is {kind_of(value)}, expected a name"
         raise DataError(problem, "Write text or a whole number", where=where, field=field)
-    return " ".join(value.split()) or None if field == "system" and isinstance(value, str) else str(value)
+    return _one_spelling(value) or None if field == "system" and isinstance(value, str) else str(value)
+
+
+def _one_spelling(name: str) -> str:
+    """Return a name with single blanks, without characters that nobody sees, accents in one form."""
+    return " ".join(unicodedata.normalize("NFC", _UNSEEN.sub("", name)).split())
 
 
 def rater_name(value: Any, where: str, field: str) -> str | None:
@@ -256,7 +263,7 @@ def rater_name(value: Any, where: str, field: str) -> str | None:
     if isinstance(value, float) and not value.is_integer():
         problem = f"is {value:g}, expected a name"
         raise DataError(problem, "Write text or a whole number", where=where, field=field)
-    return re.sub(r"\A(\d+)\.0\Z", r"\1", str(value))
+    return re.sub(r"\A(\d+)\.0\Z", r"\1", _one_spelling(str(value)))
 
 
 # --- ratings ---------------------------------------------------------------------------------------------------------
@@ -336,7 +343,7 @@ def _ratings(record: Record, scales: Mapping[str, Scale], where: str) -> tuple[R
             raise DataError(problem, "Name one rater a rating", where=where, field="raters")
         for value, name in zip(values, names, strict=True):
             # A name that is text stays: "3.0" is another than "3" here, where it was no column of numbers.
-            rater = name if isinstance(name, str) and name else rater_name(name, where, "raters")
+            rater = _one_spelling(name) or None if isinstance(name, str) and name else rater_name(name, where, "raters")
             ratings.append(Rating(_rated(value, dimension, scales, where, "ratings"), dimension, rater))
     return tuple(ratings)
 
