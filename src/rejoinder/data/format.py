@@ -45,7 +45,7 @@ def each(record: Callable[[Mapping[str, Any], str], Iterable[Mapping[str, Any]]]
                 on_error(error)
                 continue
             for number, data in enumerate(made, start=1):
-                yield Row(row.where if len(made) == 1 else f"{row.where}:{number}", data, row.flat)
+                yield Row(row.where if len(made) == 1 else f"{row.where}#{number}", data, row.flat)
 
     return records
 
