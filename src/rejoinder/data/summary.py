@@ -28,7 +28,7 @@ class FileSummary:
         examples: single replies.
         pairs: pairs of replies.
         rated: examples with a rating by people.
-        labelled: those among them whose ratings are all 0 or 1.
+        labelled: the rated examples if all ratings are 0 or 1, else none.
         systems: names of systems, in order of appearance.
         with_references: examples with a reference.
         with_sources: examples with a retrieved document or a tool result.
@@ -74,7 +74,7 @@ def describe(
     skipped: list[DataError] = []
     first: list[Example | Pair] = []
     systems: dict[str, None] = {}
-    examples = pairs = rated = labelled = with_references = with_sources = 0
+    examples = pairs = rated = single = labelled = with_references = with_sources = 0
 
     def skip(error: DataError) -> None:
         on_error(error)
@@ -94,6 +94,7 @@ def describe(
         values = [rating.value for rating in line.ratings] + list(line.quality.values())
         examples += 1
         rated += bool(values)
+        single += bool(line.ratings)
         labelled += bool(values) and all(value in (0, 1) for value in values)
         with_references += bool(line.references)
         with_sources += bool(line.sources)
@@ -103,20 +104,22 @@ def describe(
         examples=examples,
         pairs=pairs,
         rated=rated,
-        labelled=labelled,
+        labelled=labelled if labelled == rated else 0,
         systems=tuple(systems),
         with_references=with_references,
         with_sources=with_sources,
         notes=tuple(notes),
         first=tuple(first),
-        calls=_calls(" ".join(shlex.quote(str(path)) for path in paths), len(paths), rated=rated, pairs=pairs),
+        calls=_calls(
+            " ".join(shlex.quote(str(path)) for path in paths), len(paths), rated=rated, single=single, pairs=pairs
+        ),
         skipped=len(skipped),
     )
 
 
-def _calls(names: str, files: int, *, rated: int, pairs: int) -> tuple[str, ...]:
-    """Commands that take such files, the most useful first."""
+def _calls(names: str, files: int, *, rated: int, single: int, pairs: int) -> tuple[str, ...]:
+    """Commands that take such files, the most useful first; `single` ratings are no means."""
     calls = [f"rejoinder study {names}"] if rated or pairs else []
-    calls += [f"rejoinder ratings {names}"] if rated else []
+    calls += [f"rejoinder ratings {names}"] if single else []
     calls += [f"rejoinder compare {names}"] if files == 2 and not pairs else []
-    return tuple([*calls, f"rejoinder score {names}", f"rejoinder annotate {names}"][:_CALLS])
+    return tuple([*calls, f"rejoinder score {names}", f"rejoinder annotate {names} -o ratings"][:_CALLS])
